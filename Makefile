@@ -1,0 +1,28 @@
+# Two commands on a fresh machine with Python >= 3.11 and make: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint clean
+.DEFAULT_GOAL := demo
+
+# The stamp is remade when what is installed could have changed.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test]'
+	touch $@
+
+demo: .venv/ready
+	$(BIN)/suffice demo
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+clean:
+	rm -rf .venv out build *.egg-info

@@ -1,0 +1,164 @@
+"""Collaboration criteria phi of Definition 1, and the step ratio q that each of them allows.
+
+A criterion is nondecreasing on [0, 1] with phi(0) = 0 < phi(1) and phi(x) <= x; psi(x) = x phi(x).
+`phi` and `psi` take NumPy arrays and torch tensors alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .errors import InputError
+
+TOLERANCE = 1e-14
+"""Relative tolerance of the binary threshold: r >= lambda is inclusive, and rounding must not exclude equals.
+
+A similarity admitted below the threshold by this much moves psi by the same relative amount,
+which the outward rounding of `evaluate` (4.5e-13) covers.
+"""
+
+
+@runtime_checkable
+class Criterion(Protocol):
+    """phi, psi(x) = x phi(x), and the guaranteed step ratio."""
+
+    @property
+    def kind(self) -> str: ...
+    def phi(self, x: Any) -> Any: ...
+    def psi(self, x: Any) -> Any: ...
+    def step_ratio(self, share: Any) -> Any: ...
+
+
+# The step condition of Lemma 1 is eta <= rbar / beta with rbar = 1 / sum_k alpha_k
+#     = (a_i phi(1) + sum_{k != i} a_k phi(r_k) r_k) / (a_i phi(1) + sum_{k != i} a_k phi(r_k)).
+# rbar >= q for every r iff a_i phi(1) (1 - q) + sum_{k != i} a_k phi(r_k) (r_k - q) >= 0 for every r, that is
+#     phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q) >= 0,   w = a_i / sum_k a_k,
+# and the left side decreases in q: the sharp q is its root.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Binary:
+    """phi(x) = lambda 1{x >= lambda} (Definition 3): peers at least lambda-similar, all alike."""
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.threshold <= 1:
+            raise InputError("threshold", self.threshold, "give lambda in (0, 1]")
+
+    @property
+    def kind(self) -> str:
+        return "binary"
+
+    def phi(self, x: Any) -> Any:
+        # 0 * x keeps dtype and library of x; a boolean times a float would fall back to float32 in torch.
+        return ((x >= self.threshold * (1 - TOLERANCE)) + 0 * x) * self.threshold
+
+    def psi(self, x: Any) -> Any:
+        return x * self.phi(x)
+
+    def step_ratio(self, share: Any) -> Any:
+        """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
+        return self.threshold + (1 - self.threshold) * share
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continuous:
+    """phi(x) = x (Definition 3): weights proportional to similarity."""
+
+    @property
+    def kind(self) -> str:
+        return "continuous"
+
+    def phi(self, x: Any) -> Any:
+        return x
+
+    def psi(self, x: Any) -> Any:
+        return x * x
+
+    def step_ratio(self, share: Any) -> Any:
+        """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
+        root = np.sqrt(share)
+        return 2 * root / (1 + root)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharp:
+    """phi(x) = 1 - sqrt(1 - x): the weights that minimise the exact worst case of one step."""
+
+    @property
+    def kind(self) -> str:
+        return "sharp"
+
+    def phi(self, x: Any) -> Any:
+        return 1 - abs(1 - x) ** 0.5
+
+    def psi(self, x: Any) -> Any:
+        return x * self.phi(x)
+
+    def step_ratio(self, share: Any) -> Any:
+        """The root of 1 - q + (1/w - 1) m(q), m(q) = min_s (1 - s)(1 - s^2 - q) over s = sqrt(1 - r)."""
+
+        def least(q: Any) -> Any:  # stationary where 3 s^2 - 2 s - (1 - q) = 0
+            s = (1 + np.sqrt(1 + 3 * (1 - q))) / 3
+            return (1 - s) * (1 - s**2 - q)
+
+        return _root(least, share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Custom:
+    """Any function that passes the checks of Definition 1, given as a callable on arrays."""
+
+    function: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        x = np.linspace(0, 1, 4097)
+        y = np.asarray(self.function(x), dtype=float)
+        if y.shape != x.shape or not np.isfinite(y).all():
+            raise InputError("criterion", self.function, "return one finite number per similarity")
+        for failing, remedy in (
+            (y[0] != 0, "make phi(0) = 0"),
+            (y[-1] <= 0, "make phi(1) > 0"),
+            ((np.diff(y) < 0).any(), "make phi nondecreasing"),
+            ((y > x * (1 + TOLERANCE)).any(), "make phi(x) <= x"),
+        ):
+            if failing:
+                raise InputError("criterion", self.function, f"Definition 1 asks: {remedy}")
+
+    @property
+    def kind(self) -> str:
+        return "custom"
+
+    def phi(self, x: Any) -> Any:
+        return self.function(x)
+
+    def psi(self, x: Any) -> Any:
+        return x * self.phi(x)
+
+    def step_ratio(self, share: Any) -> Any:
+        """The root by bisection, on the safe side: between grid points phi (r - q) is at least phi(r+) (r- - q)."""
+        x = np.linspace(0, 1, 4097)
+        y = np.asarray(self.function(x), dtype=float)
+        top = y[-1]
+
+        def least(q: Any) -> Any:  # on [x_j, x_j+1]: phi <= y_j+1 where r - q < 0, and r >= x_j
+            gap = np.minimum(x[:-1] - np.asarray(q)[..., None], 0)
+            return (y[1:] * gap).min(-1) / top
+
+        return _root(least, share)
+
+
+def _root(least: Callable[[Any], Any], share: Any) -> Any:
+    """Largest q in [0, 1] (rounded down) with 1 - q + (1/w - 1) least(q) >= 0, by bisection."""
+    share = np.asarray(share, dtype=float)
+    low, high = np.zeros_like(share), np.ones_like(share)
+    for _ in range(60):
+        middle = (low + high) / 2
+        good = 1 - middle + (1 / share - 1) * least(middle) >= 0
+        low, high = np.where(good, middle, low), np.where(good, high, middle)
+    return np.where(share >= 1, 1.0, low)[()]

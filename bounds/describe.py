@@ -1,0 +1,74 @@
+"""Theorems as people read them: LaTeX from the bound itself, and a page of text."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from .notation import PARAMETERS
+from .theorem import Theorem
+
+_RELATION = {"upper": r"\le", "lower": r"\ge"}
+_LEFT = {
+    "EXCESS": r"\mathbb{E}[e_T]",
+    "EXCESS_WHILE_RUNNING": r"\mathbb{E}[e_T \mathbf{1}\{\tau \ge T\}]",
+    "STILL_RUNNING": r"\mathbb{P}(\tau > T)",
+    "STOPPED_EXCESS": r"\mathbb{E}[e_{\min(T,\tau)}]",
+    "HITTING_TIME": r"\mathbb{E}[\tau]",
+    "GRADIENT_GAP": r"\|\nabla R_i - \nabla R_k\|^2",
+    "DISSIMILARITY": r"\|\nabla R_i - \nabla R_k\|^2 / \|\nabla R_i\|^2",
+    "SIMILARITY": r"r_k",
+}
+
+
+def expression(theorem: Theorem) -> Any:
+    """The bound as an unevaluated SymPy expression, one symbol per keyword, in the order written."""
+    import sympy
+
+    assert theorem.bound is not None
+    names = inspect.signature(theorem.bound).parameters
+    symbols = {name: sympy.Symbol(name, positive=True) for name in names}
+    with sympy.evaluate(False):
+        return theorem.bound(**symbols)
+
+
+def latex(theorem: Theorem) -> str:
+    """The statement's inequality in LaTeX, terms in the paper's order."""
+    if theorem.bound is None:
+        return ""
+    import sympy
+
+    bound = expression(theorem)
+    symbols = {symbol: PARAMETERS[symbol.name].symbol for symbol in bound.free_symbols}
+    right = sympy.latex(bound, order="none", symbol_names=symbols)
+    return f"{_LEFT[theorem.quantity.name]} {_RELATION[theorem.direction]} {right}"
+
+
+def page(theorem: Theorem) -> str:
+    """A plain-text page: statement, formula, hypotheses, parameters."""
+    lines = [
+        f"{theorem.key} ({theorem.edition})",
+        f"{theorem.title}: {theorem.source}",
+        "",
+        theorem.statement,
+        "",
+        f"  {latex(theorem)}" if theorem.bound else f"  not evaluable: {theorem.order_only}",
+        "",
+        f"quantity    {theorem.quantity.expression} ({theorem.direction} bound, {theorem.mode})",
+    ]
+    if theorem.fault:
+        lines.append(f"fault       {theorem.fault}")
+    names = inspect.signature(theorem.conditions).parameters
+    if names:
+        lines.append("conditions  " + "; ".join(_condition_names(theorem)))
+    if theorem.tight:
+        lines.append(f"tight       {theorem.tight}")
+    lines.append("parameters")
+    for parameter in theorem.parameters:
+        lines.append(f"  {parameter.name:11s} {parameter.meaning} [{parameter.unit}]")
+    return "\n".join(lines)
+
+
+def _condition_names(theorem: Theorem) -> list[str]:
+    names = inspect.signature(theorem.conditions).parameters
+    return list(theorem.conditions(**dict.fromkeys(names, 1.0)))

@@ -1,0 +1,77 @@
+"""Elementary functions that let one text of a bound serve NumPy, mpmath and SymPy.
+
+A bound is written once as a plain function. What it returns depends on what it is given:
+floats and arrays take the numerically stable NumPy form, mpmath numbers the readable form at
+any precision, SymPy symbols an expression (for LaTeX and for mutants). SymPy and mpmath are
+never imported here: whoever passes their objects has imported them already.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+# What reaches `survive` as x has been rounded: a product eta * mu by u = 2^-53, the drift of
+# Corollary 1 (a difference whose second term is at most half of the first) by at most 8u.
+# Nudging x by 2^-49 = 16u in the safe direction makes 1 - x an upper bound of the true value,
+# and x one in `fall`, even where 1 - x cancels completely.
+_NUDGE = 2.0**-49
+
+
+def _library(*arguments: Any) -> Any:
+    for argument in arguments:
+        root = type(argument).__module__.partition(".")[0]
+        if root in ("sympy", "mpmath"):
+            return sys.modules[root]
+    return None
+
+
+def survive(x: Any, n: Any) -> Any:
+    """(1 - x)^n, rounded up: the share that is left after n contractions by x."""
+    if _library(x, n) is not None:
+        return (1 - x) ** n
+    x = np.asarray(x, dtype=float) * (1 - _NUDGE)
+    with np.errstate(all="ignore"):
+        stable = np.exp(n * np.log1p(-np.minimum(x, 1)))
+        return np.where(x <= 1, stable, np.power(1 - x, n))[()]
+
+
+def fall(x: Any, n: Any) -> Any:
+    """1 - (1 - x)^n, rounded up: the share that n contractions by x have removed."""
+    if _library(x, n) is not None:
+        return 1 - (1 - x) ** n
+    x = np.asarray(x, dtype=float)
+    nudged = np.where(x <= 1, np.minimum(x * (1 + _NUDGE), 1), x)
+    with np.errstate(all="ignore"):
+        stable = np.where(np.equal(n, 0), 0.0, -np.expm1(n * np.log1p(-np.minimum(nudged, 1))))
+        return np.where(x <= 1, stable, 1 - np.power(1 - x, n))[()]
+
+
+def sqrt(x: Any) -> Any:
+    """Square root."""
+    library = _library(x)
+    return np.sqrt(x) if library is None else library.sqrt(x)
+
+
+def log(x: Any) -> Any:
+    """Natural logarithm."""
+    library = _library(x)
+    return np.log(x) if library is None else library.log(x)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """The larger of two numbers, entry by entry."""
+    library = _library(x, y)
+    if library is None:
+        return np.maximum(x, y)
+    return library.Max(x, y) if library.__name__ == "sympy" else max(x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller of two numbers, entry by entry."""
+    library = _library(x, y)
+    if library is None:
+        return np.minimum(x, y)
+    return library.Min(x, y) if library.__name__ == "sympy" else min(x, y)

@@ -1,0 +1,30 @@
+"""The only two errors that a user causes. Both read as one line: what, which value, what to do."""
+
+from __future__ import annotations
+
+
+class SufficeError(ValueError):
+    """A mistake in the input, told in one line. The command line prints it and exits with code 2."""
+
+
+class InputError(SufficeError):
+    """A value that has no meaning where it was given."""
+
+    def __init__(self, field: str, value: object, remedy: str) -> None:
+        self.field, self.value, self.remedy = field, value, remedy
+        super().__init__(f"{field} = {_short(value)}: {remedy}")
+
+
+class ConditionError(SufficeError):
+    """A theorem asked for outside its hypotheses: the failing condition with both sides."""
+
+    def __init__(self, theorem: str, condition: str, lhs: float, rhs: float, remedy: str) -> None:
+        self.theorem, self.condition, self.lhs, self.rhs, self.remedy = theorem, condition, lhs, rhs, remedy
+        super().__init__(f"{theorem} does not apply: {condition} fails ({lhs:.6g} > {rhs:.6g}); {remedy}")
+
+
+def _short(value: object) -> str:
+    if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # type: ignore[attr-defined]  # a NumPy scalar prints as a plain number
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."

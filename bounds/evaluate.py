@@ -1,0 +1,102 @@
+"""Numbers from theorems: a float rounded outward, or any number of digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .errors import ConditionError, InputError
+from .notation import PARAMETERS
+from .theorem import Theorem
+
+ULPS = 2048
+"""Outward rounding of every reported bound, in units in the last place (relative 4.5e-13).
+
+Why this many: `survive` computes exp(y), y = T log1p(-x). Its y carries 1.5 ulp of relative
+error (1 from log1p, 0.5 from the product), hence exp(y) about 1.5 |y| ulp, and |y| < 745 before
+the result underflows: at most 1118 ulp. Products, quotients and a sum over N clients
+(similarities near zero: 2 sqrt(N) ulp) take a few hundred more at N = 10^4. The contract tests
+compare with 50 digits. In the subnormal range one step of the smallest number is added.
+"""
+
+
+def evaluate(theorem: Theorem, *, enforce: bool = True, **values: Any) -> Any:
+    """The bound of `theorem` in float64, rounded outward (up for upper bounds, down for lower).
+
+    `values` are scalars or arrays that broadcast. With `enforce` (the default) values outside a
+    parameter's domain raise `InputError` and values outside the hypotheses `ConditionError`;
+    without it the formula is evaluated as it stands, which is how the printed editions are
+    compared with the truth. `inf` is a legitimate value of b and c alone: no bound is known.
+    """
+    arguments = _arguments(theorem, values)
+    if enforce:
+        check(theorem, **values)
+    assert theorem.bound is not None
+    raw = theorem.bound(**_for(theorem.bound, arguments))
+    return outward(raw, theorem.direction)
+
+
+def outward(value: Any, direction: str) -> Any:
+    """`value` moved by `ULPS` away from the truth it bounds: up for "upper", down for "lower"."""
+    value = np.asarray(value, dtype=float)
+    sign = 1.0 if direction == "upper" else -1.0
+    with np.errstate(all="ignore"):
+        moved = np.nextafter(value + sign * np.abs(value) * (ULPS * 2.0**-52), sign * np.inf)
+        return (moved if direction == "upper" else np.where(value == 0, value, moved))[()]
+
+
+def digits(theorem: Theorem, count: int = 50, **values: Any) -> Any:
+    """The bound at `count` significant digits (an mpmath number); the values are taken as exact."""
+    import mpmath
+
+    arguments = _arguments(theorem, values)
+    assert theorem.bound is not None
+    with mpmath.workdps(count + 15):
+        exact = {name: mpmath.mpf(value) for name, value in _for(theorem.bound, arguments).items()}
+        return theorem.bound(**exact)
+
+
+def check(theorem: Theorem, **values: Any) -> None:
+    """Raise `InputError` or `ConditionError` unless the domains and hypotheses hold."""
+    arguments = _arguments(theorem, values)
+    for name, value in arguments.items():
+        PARAMETERS[name].check(value)
+    for condition, (lhs, rhs) in theorem.conditions(**_for(theorem.conditions, arguments)).items():
+        # Both sides are rounded: equality within 8 ulp is not a violation.
+        left, right = np.broadcast_arrays(np.asarray(lhs, float), np.asarray(rhs, float))
+        failing = left > right + 8 * 2.0**-52 * np.abs(right)
+        if failing.any():
+            at = np.unravel_index(int(np.argmax(failing)), failing.shape)
+            x, y = float(left[at]), float(right[at])
+            raise ConditionError(str(theorem), condition, x, y, _remedy(arguments, lhs, rhs, x, y))
+
+
+def _remedy(arguments: dict[str, Any], lhs: Any, rhs: Any, x: float, y: float) -> str:
+    for name, value in arguments.items():
+        if value is lhs:
+            return f"use {name} <= {y:.6g}"
+        if value is rhs:
+            return f"use {name} >= {x:.6g}"
+    return f"the left side must be at most {y:.6g}"
+
+
+def _arguments(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
+    if theorem.bound is None:
+        raise InputError("theorem", theorem.key, f"cannot be evaluated: {theorem.order_only}")
+    names = [parameter.name for parameter in theorem.parameters]
+    for name in values:
+        if name not in names:
+            raise InputError(name, values[name], f"{theorem.key} takes {', '.join(names)}")
+    missing = [name for name in names if name not in values]
+    if missing:
+        raise InputError(
+            missing[0], "missing", f"{theorem.key} needs {missing[0]}: {PARAMETERS[missing[0]].meaning}"
+        )
+    return values
+
+
+def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:
+    import inspect
+
+    return {name: arguments[name] for name in inspect.signature(function).parameters}

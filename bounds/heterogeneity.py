@@ -1,0 +1,194 @@
+"""How far the gradients of two clients may differ: Assumption 3, and the exact answer for quadratics.
+
+Matrices carry [i, k]: peer k seen from client i. A heterogeneity answers two questions:
+`similarity(level)`, the guaranteed similarity ratio wherever |grad R_i|^2 >= level, and
+`entry_level(similarity)`, the smallest such level that guarantees a given similarity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from .errors import InputError
+
+
+class Heterogeneity(Protocol):
+    """What planner and definitions ask of any description of heterogeneity."""
+
+    @property
+    def clients(self) -> int: ...
+
+    def similarity(self, level: np.ndarray) -> np.ndarray:
+        """rho (..., N, N) at squared-gradient levels (..., N), one per client i."""
+        ...
+
+    def entry_level(self, similarity: float) -> np.ndarray:
+        """Smallest squared-gradient level (N, N) at which rho_ik >= similarity; inf if none."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Affine:
+    """|grad R_i - grad R_k|^2 <= b2 + c |grad R_i|^2 for all theta (Assumption 3).
+
+    b2 (N, N) squared [(loss / theta)^2], c (N, N); infinite entries mean that no bound is known.
+    """
+
+    b2: np.ndarray
+    c: np.ndarray
+
+    def __post_init__(self) -> None:
+        for name, value in (("b2", self.b2), ("c", self.c)):
+            if value.ndim != 2 or value.shape[0] != value.shape[1] or value.shape != self.b2.shape:
+                raise InputError(name, f"array of shape {value.shape}", "give N rows of N numbers")
+            if np.isnan(value).any() or (value < 0).any():
+                raise InputError(name, value[~(value >= 0)].flat[0].item(), "give numbers >= 0 (inf: no bound)")
+            if np.diagonal(value).any():
+                raise InputError(name, np.diagonal(value).max().item(), "the diagonal (a client against itself) is 0")
+
+    @property
+    def clients(self) -> int:
+        return len(self.b2)
+
+    def similarity(self, level: np.ndarray) -> np.ndarray:
+        # (1 - b^2/G - c)_+ as in adaptive/lemma-2; own similarity 1 at any level, even G = 0
+        with np.errstate(all="ignore"):
+            rho = np.maximum(1 - self.b2 / np.asarray(level)[..., None] - self.c, 0)
+        return np.where(np.eye(self.clients, dtype=bool), 1.0, np.nan_to_num(rho, nan=0.0))
+
+    def entry_level(self, similarity: float) -> np.ndarray:
+        room = 1 - similarity - self.c
+        with np.errstate(all="ignore"):
+            level = np.where(room > 0, self.b2 / room, np.inf)
+        level = np.where((self.b2 == 0) & (room >= 0), 0.0, level)
+        return np.where(np.eye(self.clients, dtype=bool), 0.0, level)
+
+
+class FrontierPoint(NamedTuple):
+    """The best affine pair at a level: c, b2 = b*^2(c), and the ratio c + b2 / level."""
+
+    c: np.ndarray
+    b2: np.ndarray
+    ratio: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuadraticCertificate:
+    """The exact heterogeneity of R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i).
+
+    As theta ranges over R^d so does g = grad R_i, and grad R_i - grad R_k = M g + v with
+    M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k). Let l_j be the squared singular values of M and w_j
+    the components of v on its left singular vectors. The frontier of Assumption 3 is
+        b*^2(c) = sup_g |M g + v|^2 - c |g|^2 = sum_j c w_j^2 / (c - l_j)        for c > l_max.
+    At a level G = |grad R_i|^2 the best pair minimises F(c) = c + b*^2(c) / G, a convex function with
+    F'(c) = 1 - S(c) / G, S(c) = sum_j l_j w_j^2 / (c - l_j)^2. Hence S(c) = G, or c = l_max when S stays
+    below G (the hard case of the trust-region problem; then v has no part on the top left singular space).
+    Nothing is lost: by strong duality of the trust-region problem min_c F(c) is the maximum of
+    |M g + v|^2 / |g|^2 over |g|^2 >= G.
+
+    A (N, d, d) symmetric positive definite [loss / theta^2], xi (N, d) [theta].
+    """
+
+    A: np.ndarray
+    xi: np.ndarray
+
+    @property
+    def clients(self) -> int:
+        return len(self.A)
+
+    @cached_property
+    def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """l_max (N, N), gaps l_max - l_j >= 0 (N, N, d) and w_j^2 (N, N, d)."""
+        M = np.eye(self.A.shape[-1]) - self.A[None] @ np.linalg.inv(self.A)[:, None]
+        v = 2 * np.einsum("kde,ike->ikd", self.A, self.xi[:, None] - self.xi[None])
+        left, singular, _ = np.linalg.svd(M)
+        l = singular**2
+        w2 = np.einsum("ikdj,ikd->ikj", left, v) ** 2
+        return l[..., 0], l[..., :1] - l, w2
+
+    def frontier(self, c: np.ndarray) -> np.ndarray:
+        """b*^2 at c (N, N): the smallest b^2 that makes (b^2, c) satisfy Assumption 3; inf for c < l_max."""
+        top, _, _ = self._spectrum
+        return np.where(c < top, np.inf, self._b2(np.maximum(c - top, 0)))
+
+    def best_pair(self, level: np.ndarray) -> FrontierPoint:
+        """The pair (c, b2) of least ratio at squared-gradient levels (..., N), each entry (..., N, N)."""
+        top, gap, w2 = self._spectrum
+        level = np.asarray(level, dtype=float)[..., None]
+        weight = (top[..., None] - gap) * w2  # l_j w_j^2
+        # S(t) = sum weight / (t + gap)^2 with t = c - l_max lies between its largest-gap-free bounds:
+        # the root is in [sqrt(weight_top / G), sqrt(sum weight / G)].
+        with np.errstate(all="ignore"):
+            low = np.sqrt(weight[..., 0] / level)
+            high = np.sqrt(weight.sum(-1) / level)
+            for _ in range(64):
+                t = (low + high) / 2
+                steep = _ratio(weight, (t[..., None] + gap) ** 2).sum(-1) > level
+                low, high = np.where(steep, t, low), np.where(steep, high, t)
+        # F is flat at its minimum, so the upper end of the bracket (a valid c) costs nothing. When the hard
+        # case holds the bracket shrinks to t = 0, which `_b2` treats exactly.
+        b2 = self._b2(high)
+        with np.errstate(all="ignore"):
+            return FrontierPoint(c=top + high, b2=b2, ratio=top + high + _ratio(b2, level))
+
+    def similarity(self, level: np.ndarray) -> np.ndarray:
+        rho = np.maximum(1 - self.best_pair(level).ratio, 0)
+        return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
+
+    def entry_level(self, similarity: float) -> np.ndarray:
+        # rho(G) >= s iff c + b*^2(c)/G <= 1 - s for some c: the least G is min_c b*^2(c) / (1 - s - c). Along
+        # the minimisers c(G) the ratio increases in t = c - l_max (G = S falls), so its level set is one t.
+        top, gap, w2 = self._spectrum
+        weight = (top[..., None] - gap) * w2
+        room = 1 - similarity - top
+        low, high = np.zeros_like(top), np.maximum(room, 0)
+        with np.errstate(all="ignore"):
+            for _ in range(100):
+                t = (low + high) / 2
+                S = _ratio(weight, (t[..., None] + gap) ** 2).sum(-1)
+                small = t + self._b2(t) / S <= room
+                low, high = np.where(small, t, low), np.where(small, high, t)
+            level = np.where(room > low, self._b2(low) / (room - low), np.inf)
+        level = np.where((w2.sum(-1) == 0) & (room >= 0), 0.0, level)
+        return np.where(np.eye(self.clients, dtype=bool), 0.0, level)
+
+    def _b2(self, t: np.ndarray) -> np.ndarray:
+        """b*^2 at c = l_max + t: sum_j c w_j^2 / (t + gap_j); c = l_j = 0 leaves |v|^2."""
+        top, gap, w2 = self._spectrum
+        c = (top + t)[..., None]
+        with np.errstate(all="ignore"):
+            terms = _ratio(c * w2, t[..., None] + gap)
+        return np.where(c == 0, w2, terms).sum(-1)
+
+
+def _ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x / y with 0 / 0 = 0: a component that v does not have contributes nothing."""
+    return np.where(x == 0, 0.0, x / y)
+
+
+def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> Affine:
+    """Property 1's pair for quadratics: c = 2 |I - A_k A_i^{-1}|^2, b^2 = 8 |A_k (xi_i - xi_k)|^2 (printed: 2)."""
+    M = np.eye(A.shape[-1]) - A[None] @ np.linalg.inv(A)[:, None]
+    shift = np.einsum("kde,ike->ikd", A, xi[:, None] - xi[None])
+    factor = 8 if edition == "corrected" else 2
+    return Affine(b2=factor * (shift**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
+
+
+def released_code(A: np.ndarray, xi: np.ndarray) -> Affine:
+    """What the authors' figure script computes: b^2 = 2 |A_i xi_i - A_k xi_k|^2, c as in Property 1.
+
+    It is not translation invariant when A_i != A_k, and a factor 2 below the exact 4 |xi_i - xi_k|^2
+    of equal Hessians A = I.
+    """
+    centre = np.einsum("ide,ie->id", A, xi)
+    M = np.eye(A.shape[-1]) - A[None] @ np.linalg.pinv(A)[:, None]
+    b2 = 2 * ((centre[:, None] - centre[None]) ** 2).sum(-1)
+    return Affine(b2=b2, c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
+
+
+def _off_diagonal(matrix: np.ndarray) -> np.ndarray:
+    return matrix * (1 - np.eye(len(matrix)))

@@ -1,0 +1,321 @@
+"""From constants to a plan: who collaborates with whom at each precision, at which step, how fast.
+
+Every number is a bound of the stopped process: it holds until tau = min{t: e_t < eps}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cluster import best_threshold, sufficient_cluster, sufficient_variance, tight_variance
+from .constants import Constants
+from .criteria import Binary, Continuous, Criterion
+from .errors import InputError
+from .evaluate import evaluate, outward
+from .theorems import find
+from .theorems.adaptive import recursion
+
+DECREASING_FACTOR = 2.0
+"""C of the decreasing step size C / (mu (t + gamma))."""
+
+LONGEST_RECURSION = 100_000
+"""Beyond this horizon the decreasing schedule reports the closed form instead of the recursion."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedules:
+    """The four step-size schedules of one client at one precision, with their stopped bounds.
+
+    Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start.
+    """
+
+    constant: dict[str, Any]
+    horizon: dict[str, Any]
+    decreasing: dict[str, Any]
+    hitting: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("constant", "horizon", "decreasing", "hitting")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The plan of one client at one precision."""
+
+    client: int
+    name: str
+    epsilon: float
+    criterion: Criterion
+    similarity: np.ndarray
+    cluster: tuple[int, ...]
+    names: tuple[str, ...]
+    sufficient_variance: float
+    definition_2_variance: float
+    local_variance: float
+    step_ratio: float
+    step_limit: float
+    schedules: Schedules
+    local: Schedules
+    speedup: float | None
+    continuous: dict[str, float | None]
+    warnings: tuple[str, ...]
+
+    @property
+    def collaborators(self) -> tuple[str, ...]:
+        """Names of the peers in the sufficient cluster, the client itself left out."""
+        return tuple(self.names[k] for k in self.cluster if k != self.client)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row of `suffice plan --json`."""
+        return {
+            "client": self.client,
+            "name": self.name,
+            "epsilon": self.epsilon,
+            "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
+            "similarity": self.similarity.tolist(),
+            "cluster": list(self.cluster),
+            "sufficient_variance": self.sufficient_variance,
+            "definition_2_variance": self.definition_2_variance,
+            "local_variance": self.local_variance,
+            "step_ratio": self.step_ratio,
+            "step_limit": self.step_limit,
+            "schedules": self.schedules.to_dict(),
+            "local": self.local.to_dict(),
+            "speedup": self.speedup,
+            "continuous": self.continuous,
+            "labels": LABELS,
+            "warnings": list(self.warnings),
+        }
+
+
+LABELS = {
+    "constant": "E[e_T 1{tau >= T}] <= bound at any eta <= step limit",
+    "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
+    "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
+    "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
+    "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
+}
+
+
+def plan(
+    constants: Constants,
+    epsilon: float | Sequence[float],
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+) -> list[Row]:
+    """One row per client and precision: cluster, step limit, four schedules, the same alone, speed-up.
+
+    epsilon     precisions [loss], > 0
+    criterion   a criterion; None or "binary" chooses for each row the binary threshold of least
+                sufficient variance
+    horizon     iterations T of the constant, horizon and decreasing schedules
+    confidence  delta in (0, 1]: allowed probability of not having reached epsilon
+
+    Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
+    """
+    precisions = np.atleast_1d(np.asarray(epsilon, dtype=float))
+    for value in precisions:
+        if not (np.isfinite(value) and value > 0):
+            raise InputError("epsilon", value.item(), "give a finite precision > 0")
+    if horizon is not None and not (1 <= horizon <= 10**9 and horizon == int(horizon)):
+        raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
+    if confidence is not None and not 0 < confidence <= 1:
+        raise InputError("confidence", confidence, "give a probability in (0, 1]")
+    if (constants.sigma2 == 0).any():
+        raise InputError("sigma", 0.0, "Definition 1 weighs clients by 1/sigma^2: give sigma > 0")
+    return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
+
+
+def _rows(
+    constants: Constants,
+    epsilon: float,
+    criterion: Criterion | str | None,
+    horizon: int | None,
+    confidence: float | None,
+) -> list[Row]:
+    similarity = constants.heterogeneity.similarity(2 * constants.mu * epsilon)
+    precision = 1 / constants.sigma2
+    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
+    rows = []
+    for i in range(constants.clients):
+        rho = similarity[i]
+        if criterion is None or criterion == "binary":
+            chosen: Criterion = Binary(threshold=thresholds[i].item())
+        else:
+            assert not isinstance(criterion, str)
+            chosen = criterion
+        share = (precision[i] / precision.sum()).item()
+        s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
+        q = float(chosen.step_ratio(share))
+        together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
+        alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
+        speedup = _quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        rows.append(
+            Row(
+                client=i,
+                name=constants.names[i],
+                epsilon=epsilon,
+                criterion=chosen,
+                similarity=rho,
+                cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
+                names=constants.names,
+                sufficient_variance=s2,
+                definition_2_variance=float(
+                    sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)
+                ),
+                local_variance=constants.sigma2[i].item(),
+                step_ratio=q,
+                step_limit=q / constants.beta[i].item(),
+                schedules=together,
+                local=alone,
+                speedup=speedup,
+                continuous=_continuous(constants, i, rho, share, epsilon),
+                warnings=_warnings(constants, i, chosen, rho, speedup),
+            )
+        )
+    return rows
+
+
+def _schedules(
+    constants: Constants,
+    i: int,
+    s2: float,
+    q: float,
+    epsilon: float,
+    horizon: int | None,
+    confidence: float | None,
+) -> Schedules:
+    mu, beta = constants.mu[i].item(), constants.beta[i].item()
+    e0 = None if constants.excess is None else constants.excess[i].item()
+    limit = q / beta
+    gamma = DECREASING_FACTOR * beta / (mu * q) - 1
+    return Schedules(
+        constant={"eta": limit, "bound": _constant(limit, mu, beta, q, e0, s2, horizon)},
+        horizon=_horizon(limit, mu, beta, q, e0, s2, horizon),
+        decreasing={
+            "C": DECREASING_FACTOR,
+            "gamma": gamma,
+            "bound": _decreasing(gamma, mu, beta, e0, s2, horizon),
+        },
+        hitting=_hitting(limit, mu, beta, q, e0, s2, epsilon, confidence),
+    )
+
+
+def _constant(
+    eta: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
+) -> float | None:
+    if e0 is None or horizon is None:
+        return None
+    theorem = find("adaptive/theorem-2-constant")
+    return float(evaluate(theorem, eta=eta, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=horizon))
+
+
+def _horizon(
+    limit: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
+) -> dict[str, float | None]:
+    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T): where B_T's two terms balance.
+
+    If e_0 <= K no positive step improves on the start: eta = 0 and the bound is e_0.
+    """
+    if e0 is None or horizon is None:
+        return {"eta": None, "bound": None}
+    floor = beta * s2 / (2 * mu**2 * horizon)
+    if e0 <= floor:
+        return {"eta": 0.0, "bound": e0}
+    eta = min(limit, np.log(e0 / floor).item() / (mu * horizon))
+    return {"eta": eta, "bound": _constant(eta, mu, beta, q, e0, s2, horizon)}
+
+
+def _decreasing(
+    gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None
+) -> float | None:
+    """B_T for eta_t = C / (mu (t + gamma)); at very long horizons its bound nu / (gamma + T + 1).
+
+    nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0). Induction with n = t + gamma >= C:
+    B_t <= nu (n - 1) / n^2 - [(C - 1) nu - C^2 beta s2 / (2 mu^2)] / n^2 <= nu (n - 1) / n^2 <= nu / (n + 1).
+    """
+    if e0 is None or horizon is None:
+        return None
+    C = DECREASING_FACTOR
+    if horizon <= LONGEST_RECURSION:
+        eta = C / (mu * (np.arange(1, horizon + 1) + gamma))
+        return float(outward(recursion(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2)[-1], "upper"))
+    nu = max(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0)
+    return float(outward(nu / (gamma + horizon + 1), "upper"))
+
+
+def _hitting(
+    limit: float,
+    mu: float,
+    beta: float,
+    q: float,
+    e0: float | None,
+    s2: float,
+    epsilon: float,
+    confidence: float | None,
+) -> dict[str, float | None]:
+    """The constant step of Corollary 1, E[tau] and the iterations that leave at most delta running."""
+    eta = min(limit, mu * epsilon / (beta * s2))
+    if e0 is None:
+        return {"eta": eta, "expected_iterations": None, "iterations_at_confidence": None}
+    if e0 < epsilon:
+        return {
+            "eta": eta,
+            "expected_iterations": 0.0,
+            "iterations_at_confidence": None if confidence is None else 0,
+        }
+    values = {"eta": eta, "mu": mu, "beta": beta, "q": q, "s2": s2, "eps": epsilon, "e0": e0}
+    expected = float(evaluate(find("adaptive/corollary-1-expected-time"), **values))
+    at_confidence = None
+    if confidence is not None:
+        # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
+        drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
+        at_confidence = max(1, int(np.ceil(np.log(e0 / (epsilon * confidence)) / drift)))
+    return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
+
+
+def _continuous(
+    constants: Constants, i: int, rho: np.ndarray, share: float, epsilon: float
+) -> dict[str, float | None]:
+    """What continuous weights would give: variance, step ratio and expected iterations."""
+    criterion = Continuous()
+    s2 = float(sufficient_variance(criterion, similarity=rho, sigma2=constants.sigma2))
+    q = float(criterion.step_ratio(share))
+    hitting = _schedules(constants, i, s2, q, epsilon, None, None).hitting
+    return {
+        "sufficient_variance": s2,
+        "step_ratio": q,
+        "eta": hitting["eta"],
+        "expected_iterations": hitting["expected_iterations"],
+    }
+
+
+def _warnings(
+    constants: Constants, i: int, criterion: Criterion, rho: np.ndarray, speedup: float | None
+) -> tuple[str, ...]:
+    warnings = list(constants.notes)
+    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (rho > 0).sum() > 1:
+        warnings.append(
+            "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
+            f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
+        )
+    if speedup is not None and speedup < 1:
+        warnings.append(
+            f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
+            "than the variance gains"
+        )
+    if constants.excess is None:
+        warnings.append("no initial excess given: bounds and iterations cannot be computed")
+    return tuple(warnings)
+
+
+def _quotient(alone: float | None, together: float | None) -> float | None:
+    if alone is None or together is None or together == 0:
+        return None
+    return alone / together

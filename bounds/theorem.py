@@ -1,0 +1,107 @@
+"""A theorem as a record: its source, hypotheses, quantity, and its bound as one plain function."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from .notation import PARAMETERS, Parameter, Quantity, Unit
+
+Edition = Literal["printed", "corrected"]
+Conditions = Mapping[str, tuple[Any, Any]]
+_KEY = re.compile(r"^(adaptive|worst-case|sample-optimal|cobo|scafflix)/[a-z0-9]+(-[a-z0-9]+)*$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where a statement stands: the paper's short name and the locator inside it."""
+
+    paper: str
+    locator: str
+
+    def __str__(self) -> str:
+        return f"{self.paper}, {self.locator}"
+
+
+def no_conditions() -> Conditions:
+    """Nothing is assumed beyond the domains of the parameters."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theorem:
+    """One edition of one numbered result.
+
+    `bound` is a function of keyword scalars (names from `bounds.notation`) that runs on floats,
+    arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
+    pair (lhs, rhs) that must satisfy lhs <= rhs. `fault` says what is wrong with a printed
+    edition: a printed edition is never a guarantee. `order_only` gives the reason when a
+    statement cannot be evaluated (hidden constants, a random right-hand side); `bound` is then
+    None.
+    """
+
+    key: str
+    edition: Edition
+    title: str
+    source: Source
+    statement: str
+    quantity: Quantity
+    direction: Literal["upper", "lower"]
+    mode: Literal["sure", "expectation", "probability"]
+    bound: Callable[..., Any] | None
+    conditions: Callable[..., Conditions] = no_conditions
+    tight: str = ""
+    monotone: Mapping[str, Literal[1, -1]] = field(default_factory=dict)
+    fault: str | None = None
+    order_only: str | None = None
+
+    def __post_init__(self) -> None:
+        if not _KEY.match(self.key):
+            raise ValueError(f"{self.key!r} does not read paper/result[-row]")
+        if (self.bound is None) == (self.order_only is None):
+            raise ValueError(f"{self.key}: exactly one of bound and order_only must be given")
+        if (self.edition == "printed") != (self.fault is not None):
+            raise ValueError(f"{self.key}: a printed edition states its fault, a corrected one has none")
+        unknown = [name for name in self._names() if name not in PARAMETERS]
+        if unknown:
+            raise ValueError(f"{self.key}: {unknown} are not in bounds.notation")
+
+    @property
+    def guarantee(self) -> bool:
+        """Whether the bound may be relied on."""
+        return self.edition == "corrected"
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The scalars that the bound or its conditions take, in the order of their signatures."""
+        return tuple(PARAMETERS[name] for name in self._names())
+
+    def _names(self) -> tuple[str, ...]:
+        functions = [f for f in (self.bound, self.conditions) if f is not None]
+        return tuple(dict.fromkeys(name for f in functions for name in inspect.signature(f).parameters))
+
+    def __str__(self) -> str:
+        return f"{self.key} ({self.source.locator})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Definition:
+    """A quantity that turns vectors of constants into the scalars that theorems take.
+
+    `reduce` takes arrays by keyword and reduces over their last axis (the clients).
+    `vectors` gives the unit of each array; `unit` the unit of the result.
+    """
+
+    key: str
+    edition: Edition
+    title: str
+    source: Source
+    latex: str
+    unit: Unit
+    vectors: Mapping[str, Unit]
+    reduce: Callable[..., Any]
+    fault: str | None = None

@@ -1,0 +1,25 @@
+"""The library of statements. Keys are permanent and read paper/result[-row]."""
+
+from __future__ import annotations
+
+import difflib
+
+from ..errors import InputError
+from ..theorem import Definition, Theorem
+from . import adaptive, worst_case
+
+THEOREMS: tuple[Theorem, ...] = (*adaptive.THEOREMS, *worst_case.THEOREMS)
+DEFINITIONS: tuple[Definition, ...] = adaptive.DEFINITIONS
+
+
+def find(key: str, edition: str = "corrected") -> Theorem:
+    """The record of `key` in one edition; `InputError` with the nearest key when there is none."""
+    for theorem in THEOREMS:
+        if (theorem.key, theorem.edition) == (key, edition):
+            return theorem
+    keys = sorted({theorem.key for theorem in THEOREMS})
+    if key in keys:
+        raise InputError("edition", edition, f"{key} has no such edition; use printed or corrected")
+    near = difflib.get_close_matches(key, keys, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]}?" if near else "`suffice theorem` lists them"
+    raise InputError("theorem", key, hint)
