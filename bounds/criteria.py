@@ -42,13 +42,18 @@ class Criterion(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Binary:
-    """phi(x) = lambda 1{x >= lambda} (Definition 3): peers at least lambda-similar, all alike."""
+    """phi(x) = lambda 1{x >= lambda} (Definition 3): peers at least lambda-similar, all alike.
 
-    threshold: float
+    `threshold` is lambda in (0, 1], or an array or tensor of them that broadcasts against x.
+    """
+
+    threshold: Any
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise InputError("threshold", self.threshold, "give lambda in (0, 1]")
+        values = np.asarray(self.threshold, dtype=float)
+        outside = ~((values > 0) & (values <= 1))
+        if outside.any():
+            raise InputError("threshold", values[outside].flat[0].item(), "give lambda in (0, 1]")
 
     @property
     def kind(self) -> str:

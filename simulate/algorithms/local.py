@@ -1,0 +1,31 @@
+"""Local stochastic gradient descent: every client alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..problem import Problem
+from .base import State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Local:
+    """theta_i <- theta_i - eta_i g_i(theta_i)."""
+
+    name: str = "local"
+    linear: bool = True
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        return {"models": models}
+
+    def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:
+        theta = state["models"]
+        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw)}
+
+    def oracle_calls(self, problem: Problem) -> int:
+        return problem.clients
+
+    def vectors_sent(self, problem: Problem) -> int:
+        return 0

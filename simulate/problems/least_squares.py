@@ -1,0 +1,164 @@
+"""Least squares on clients' data: R_i(theta) = mean over rows of (x . theta - y)^2, without the factor 1/2.
+
+The population part is a quadratic, so optimum, curvature and heterogeneity are exact. The oracle samples one
+row per client and iteration with replacement. Its noise is multiplicative: the variance grows with the
+distance from the optimum, so Assumption 2 (one sigma for all theta) holds on a bounded region alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from bounds import Constants, InputError, as_numbers
+from torch import Tensor
+
+from ..randomness import Randomness, Stream
+from .quadratic import Quadratics
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastSquares:
+    """Clients with rows X_i (n_i, d) and responses y_i (n_i,), concatenated; `first` and `rows` (N,) locate them."""
+
+    X: Tensor
+    y: Tensor
+    first: Tensor
+    rows: Tensor
+    population: Quadratics
+    names: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls, X: Sequence[Any], y: Sequence[Any], *, names: Sequence[str] = (), start: Any = None
+    ) -> LeastSquares:
+        """Build from one (n_i, d) array and one (n_i,) array per client; start 0 unless given."""
+        if not X or len(X) != len(y):
+            raise InputError("clients", len(X), "give one X and one y per client, at least one client")
+        labels = tuple(names) or tuple(str(i) for i in range(len(X)))
+        blocks, targets = [], []
+        d = np.asarray(X[0]).shape[-1]
+        for name, rows, target in zip(labels, X, y):
+            block = as_numbers(f"X of client {name}", rows, ("n", d))
+            if len(block) == 0:
+                raise InputError(f"rows of client {name}", 0, "give every client at least one row")
+            blocks.append(block)
+            targets.append(as_numbers(f"y of client {name}", target, (len(block),)))
+        A = np.stack([block.T @ block / len(block) for block in blocks])
+        least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
+        singular = least <= 1e-12 * largest
+        if singular.any():
+            i = int(np.argmax(singular))
+            raise InputError(
+                f"smallest eigenvalue of X'X/n of client {labels[i]}",
+                least[i].item(),
+                f"its {len(blocks[i])} rows do not determine {d} coefficients (mu = 0): "
+                "drop constant or duplicated columns, use fewer predictors, or merge clients",
+            )
+        theta = np.stack([np.linalg.lstsq(block, target, rcond=None)[0] for block, target in zip(blocks, targets)])
+        population = Quadratics.of(A, -theta, sigma2=0.0, start=start, names=labels)
+        counts = np.array([len(block) for block in blocks])
+        return cls(
+            X=torch.from_numpy(np.concatenate(blocks)),
+            y=torch.from_numpy(np.concatenate(targets)),
+            first=torch.from_numpy(np.concatenate([[0], np.cumsum(counts)[:-1]])),
+            rows=torch.from_numpy(counts),
+            population=population,
+            names=labels,
+        )
+
+    @property
+    def clients(self) -> int:
+        return self.population.clients
+
+    @property
+    def features(self) -> int:
+        return self.population.features
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.X.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.X.device
+
+    @property
+    def optimum(self) -> Tensor:
+        return self.population.optimum
+
+    @property
+    def start(self) -> Tensor:
+        return self.population.start
+
+    def excess(self, theta: Tensor) -> Tensor:
+        return self.population.excess(theta)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        return self.population.gradient(theta)
+
+    def gradient_gap(self, theta: Tensor) -> Tensor:
+        return self.population.gradient_gap(theta)
+
+    def variance(self, theta: Tensor) -> Tensor:
+        """Exact total variance of client k's one-row gradient at given points theta (P, d), as (P, N)."""
+        residual = theta @ self.X.T - self.y  # (P, rows)
+        second = 4 * residual**2 * (self.X**2).sum(-1)
+        owner = torch.repeat_interleave(torch.arange(self.clients, device=self.device), self.rows)
+        mean = torch.zeros(len(theta), self.clients, dtype=self.dtype, device=self.device)
+        mean.index_add_(1, owner, second / self.rows[owner])
+        everywhere = theta[:, None].expand(-1, self.clients, -1)
+        return mean - (self.population.gradient(everywhere) ** 2).sum(-1)
+
+    @cached_property
+    def sigma2(self) -> Tensor:
+        """Largest variance over the convex hull of all starts and optima, (N,).
+
+        The gradient of one row is affine in theta, so its total variance is a convex quadratic: its
+        maximum over the hull is at a vertex, and this number is exact there.
+        """
+        vertices = torch.cat((self.start, self.optimum)).unique(dim=0)
+        return self.variance(vertices).max(0).values.clamp_min(0)
+
+    def draw(self, randomness: Randomness, iteration: int) -> Tensor:
+        """Index of the sampled row of each client, (S, N)."""
+        u = randomness.uniform(iteration=iteration, stream=Stream.NOISE, clients=self.clients, features=1)
+        return self.first + (u[..., 0] * self.rows).to(torch.int64)
+
+    def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
+        x, y = self.X[draw], self.y[draw]  # (S, N, d), (S, N)
+        if weights is None:
+            return 2 * ((theta * x).sum(-1) - y)[..., None] * x
+        residual = torch.matmul(theta, x.transpose(-1, -2)) - y[:, None, :]  # [s, i, k]
+        return 2 * torch.matmul(weights * residual, x)
+
+    def constants(self) -> Constants:
+        exact = self.population.constants()
+        zero = (self.sigma2 == 0).nonzero()
+        if len(zero):
+            name = self.names[int(zero[0])]
+            raise InputError(
+                f"gradient variance of client {name}", 0.0, "its rows are fitted exactly; give more rows"
+            )
+        return replace(
+            exact,
+            sigma2=self.sigma2.double().cpu().numpy(),
+            notes=(
+                "sigma is the largest one-row gradient deviation over the convex hull of the start and all "
+                "clients' optima (exact there); the noise is multiplicative, so outside that hull it is an estimate",
+            ),
+        )
+
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> LeastSquares:
+        return LeastSquares(
+            X=self.X.to(device, dtype),
+            y=self.y.to(device, dtype),
+            first=self.first.to(device),
+            rows=self.rows.to(device),
+            population=self.population.to(dtype, device),
+            names=self.names,
+        )

@@ -1,0 +1,162 @@
+"""Run an algorithm on many seeds at once.
+
+Seeds run in blocks whose size depends on (N, d, dtype) alone; a seed's block and lane depend on its index
+alone, and blocks always run whole. So a seed's path is bitwise the same whichever range of
+seeds is asked for and however many processes share the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from bounds import InputError
+from torch import Tensor
+
+from .algorithms.base import Algorithm, State
+from .problem import Problem
+from .randomness import Randomness
+from .trace import Trace
+
+_CACHE_BYTES = 320 * 1024
+_LARGEST_BLOCK = 4096
+_LARGEST_TRACE = 200_000_000
+
+Progress = Callable[[int, int], None]
+StepSize = float | Sequence[float] | np.ndarray | Callable[[int], float | np.ndarray]
+
+
+def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
+    """Seeds per block: the largest power of two whose (N, N) and (N, d) arrays fit the cache (64 at N = 20)."""
+    per_seed = clients * (clients + features) * dtype.itemsize
+    return 1 << min(max(_CACHE_BYTES // per_seed, 1), _LARGEST_BLOCK).bit_length() - 1
+
+
+def run(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    iterations: int,
+    eta: StepSize,
+    seeds: int | range = 64,
+    root: int = 0,
+    grid: Sequence[int] | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Trace the excess losses of `algorithm` from the problem's start.
+
+    eta    step size: one number, one per client (N,), or a function of t = 1..T returning either
+    seeds  how many (0, 1, ...), or a range of seed indices
+    grid   iterations to record, default 0..T
+    Raises `InputError`.
+    """
+    wanted = range(seeds) if isinstance(seeds, int) else seeds
+    points = np.arange(iterations + 1) if grid is None else np.asarray(sorted(set(grid)))
+    if iterations < 1 or points[0] < 0 or points[-1] > iterations:
+        raise InputError("iterations", iterations, "give at least 1, and a grid within 0..iterations")
+    if len(wanted) == 0 or min(wanted) < 0 or max(wanted) >= 2**32:
+        raise InputError("seeds", wanted, "give at least one seed index from 0 to 2^32 - 1")
+    if len(wanted) * len(points) * problem.clients > _LARGEST_TRACE:
+        raise InputError(
+            "grid", len(points), f"the trace would hold over {_LARGEST_TRACE} numbers; record fewer iterations"
+        )
+    step_size = _step_size(eta, problem)
+    excess = np.empty((len(wanted), len(points), problem.clients))
+    row_of = {int(seed): row for row, seed in enumerate(wanted)}
+    at = {int(t): column for column, t in enumerate(points)}
+    blocks = _blocks(problem, wanted)
+    for done, block in enumerate(blocks):
+        lanes = [(lane, row_of[s]) for lane, s in enumerate(block.tolist()) if s in row_of]
+        inside, outside = (list(side) for side in zip(*lanes))
+        for t, state in _path(problem, algorithm, block, root, iterations, step_size):
+            if t in at:
+                excess[outside, at[t]] = problem.excess(state["models"])[inside].double().cpu().numpy()
+        if progress is not None:
+            progress(done + 1, len(blocks))
+    return Trace(
+        algorithm=algorithm.name,
+        excess=excess,
+        iterations=points,
+        seeds=np.asarray(wanted),
+        oracle_calls=points * algorithm.oracle_calls(problem),
+        vectors_sent=points * algorithm.vectors_sent(problem),
+    )
+
+
+def hitting_times(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    epsilon: float | Sequence[float] | np.ndarray,
+    limit: int,
+    eta: StepSize,
+    seeds: int | range = 64,
+    root: int = 0,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`."""
+    wanted = range(seeds) if isinstance(seeds, int) else seeds
+    level = torch.as_tensor(np.broadcast_to(epsilon, (problem.clients,)).copy()).to(problem.start)
+    step_size = _step_size(eta, problem)
+    times: dict[int, np.ndarray] = {}
+    blocks = _blocks(problem, wanted)
+    for done, block in enumerate(blocks):
+        hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
+        for t, state in _path(problem, algorithm, block, root, limit, step_size):
+            below = problem.excess(state["models"]) < level
+            hit = torch.where(below & torch.isinf(hit), float(t), hit)
+            if bool(torch.isfinite(hit).all()):
+                break
+        times.update(zip(block.tolist(), hit.cpu().numpy()))
+        if progress is not None:
+            progress(done + 1, len(blocks))
+    return np.stack([times[int(seed)] for seed in wanted])
+
+
+def _path(
+    problem: Problem,
+    algorithm: Algorithm,
+    seeds: Tensor,
+    root: int,
+    iterations: int,
+    step_size: Callable[[int], Tensor],
+) -> Iterator[tuple[int, State]]:
+    """(t, state) for t = 0..iterations on one block, with one thread so that no reduction is split."""
+    with torch.inference_mode(), _one_thread():
+        randomness = Randomness(seeds=seeds.to(problem.device), root=root)
+        models = problem.start.expand(len(seeds), -1, -1).clone()
+        state = algorithm.init(problem, models)
+        yield 0, state
+        for t in range(1, iterations + 1):
+            state = algorithm.step(problem, state, problem.draw(randomness, t), step_size(t))
+            yield t, state
+
+
+def _blocks(problem: Problem, wanted: range) -> list[Tensor]:
+    size = block_size(problem.clients, problem.features, problem.dtype)
+    return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]
+
+
+def _step_size(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
+    def prepared(value: float | Sequence[float] | np.ndarray) -> Tensor:
+        array = np.asarray(value, dtype=float)
+        if array.shape not in ((), (problem.clients,)) or not (np.isfinite(array) & (array > 0)).all():
+            raise InputError("eta", value, f"give a positive step size, or {problem.clients} of them")
+        return torch.as_tensor(array.copy()).to(problem.start)
+
+    if callable(eta):
+        return lambda t: prepared(eta(t))
+    constant = prepared(eta)
+    return lambda t: constant
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

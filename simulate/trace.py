@@ -1,0 +1,66 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trace:
+    """Excess losses of a run on a grid of iterations.
+
+    excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) count what
+    had been used up to each grid point, all clients together.
+    """
+
+    algorithm: str
+    excess: np.ndarray
+    iterations: np.ndarray
+    seeds: np.ndarray
+    oracle_calls: np.ndarray
+    vectors_sent: np.ndarray
+
+    def mean(self) -> np.ndarray:
+        """Mean excess over seeds, (G, N)."""
+        return self.excess.mean(0)
+
+    def standard_error(self) -> np.ndarray:
+        """Standard error of `mean`, (G, N); NaN for a single seed."""
+        seeds = len(self.seeds)
+        if seeds < 2:
+            return np.full(self.excess.shape[1:], np.nan)
+        return self.excess.std(0, ddof=1) / np.sqrt(seeds)
+
+    def hitting_time(self, epsilon: float | np.ndarray) -> np.ndarray:
+        """tau = min{t: e_t < epsilon} per seed and client, (S, N); inf where not reached by the last iteration.
+
+        Needs every iteration on the grid.
+        """
+        if not np.array_equal(self.iterations, np.arange(len(self.iterations))):
+            raise ValueError("hitting times need a trace of every iteration: run without a grid")
+        below = self.excess < np.asarray(epsilon)
+        return np.where(below.any(1), below.argmax(1), np.inf)
+
+    def save(self, path: str | Path) -> None:
+        """Write as .npz (arrays only), whole and then renamed."""
+        path = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.savez(stream, **{name: np.asarray(value) for name, value in vars(self).items()})
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trace:
+        """Read what `save` wrote; object arrays are refused."""
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        return cls(algorithm=str(arrays.pop("algorithm")), **arrays)
