@@ -41,7 +41,7 @@ def tight_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any
     P = (member * similarity / sigma2).sum(-1)
     with np.errstate(all="ignore"):
         joined = 1 / (4 * threshold * (P - threshold * S))
-    return np.where(P <= 2 * threshold * S, S / P**2, joined)[()]
+    return np.where(2 * threshold * S >= P, S / P**2, joined)[()]
 
 
 def best_threshold(*, similarity: Any, sigma2: Any) -> Any:

@@ -122,9 +122,7 @@ PARAMETERS: dict[str, Parameter] = _parameters(
         typical=(1.0, 10.0),
         open_lower=True,
     ),
-    Parameter(
-        name="e0", symbol=r"e_0", meaning="excess loss at the start", unit=LOSS, typical=(1e-3, 1e3)
-    ),
+    Parameter(name="e0", symbol=r"e_0", meaning="excess loss at the start", unit=LOSS, typical=(1e-3, 1e3)),
     Parameter(
         name="s2",
         symbol=r"\sigma_{\mathrm{suf}}^2",

@@ -75,7 +75,10 @@ class Row:
             "client": self.client,
             "name": self.name,
             "epsilon": self.epsilon,
-            "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
+            "criterion": {
+                "kind": self.criterion.kind,
+                "threshold": getattr(self.criterion, "threshold", None),
+            },
             "similarity": self.similarity.tolist(),
             "cluster": list(self.cluster),
             "sufficient_variance": self.sufficient_variance,
@@ -129,7 +132,9 @@ def plan(
         raise InputError("confidence", confidence, "give a probability in (0, 1]")
     if (constants.sigma2 == 0).any():
         raise InputError("sigma", 0.0, "Definition 1 weighs clients by 1/sigma^2: give sigma > 0")
-    return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
+    return [
+        row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)
+    ]
 
 
 def _rows(

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from bounds import InputError, as_numbers
 from torch import Tensor
+
+from bounds import InputError, as_numbers
 
 from .randomness import Randomness, Stream
 
@@ -27,7 +28,9 @@ class Additive:
     @classmethod
     def isotropic(cls, sigma2: Any, features: int, clients: int) -> Additive:
         """Total variance sigma2 (scalar or (N,)), spread evenly over the features."""
-        sigma2 = as_numbers("sigma2", np.broadcast_to(np.asarray(sigma2, dtype=float), (clients,)), (clients,))
+        sigma2 = as_numbers(
+            "sigma2", np.broadcast_to(np.asarray(sigma2, dtype=float), (clients,)), (clients,)
+        )
         if (sigma2 < 0).any():
             raise InputError("sigma2", sigma2.min().item(), "give variances >= 0")
         scale = torch.from_numpy(sigma2 / features)
@@ -38,7 +41,10 @@ class Additive:
     def given(cls, covariance: Any) -> Additive:
         """Any covariances (N, d, d); `InputError` unless symmetric and positive semidefinite."""
         array = as_numbers("covariance", covariance, ("N", "d", "d"))
-        if array.shape[1] != array.shape[2] or np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max():
+        if (
+            array.shape[1] != array.shape[2]
+            or np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max()
+        ):
             raise InputError("covariance", f"array of shape {array.shape}", "give symmetric (d, d) matrices")
         values, vectors = np.linalg.eigh(array)
         if values.min() < -1e-12 * max(values.max(), 0):

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import torch
-from bounds import Constants
 from torch import Tensor
+
+from bounds import Constants
 
 from .randomness import Randomness
 

@@ -76,7 +76,13 @@ class Randomness:
         return (words[..., :features].to(torch.float64) + 0.5) * 2.0**-32
 
     def normal(
-        self, *, iteration: int, stream: Stream, clients: int, features: int, dtype: torch.dtype = torch.float64
+        self,
+        *,
+        iteration: int,
+        stream: Stream,
+        clients: int,
+        features: int,
+        dtype: torch.dtype = torch.float64,
     ) -> Tensor:
         """Standard normals (S, clients, features): Box-Muller on the word pairs (0, 1) and (2, 3) of each block."""
         padded = 4 * -(-features // 4)

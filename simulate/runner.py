@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import torch
-from bounds import InputError
 from torch import Tensor
+
+from bounds import InputError
 
 from .algorithms.base import Algorithm, State
 from .problem import Problem
@@ -60,7 +61,9 @@ def run(
         raise InputError("seeds", wanted, "give at least one seed index from 0 to 2^32 - 1")
     if len(wanted) * len(points) * problem.clients > _LARGEST_TRACE:
         raise InputError(
-            "grid", len(points), f"the trace would hold over {_LARGEST_TRACE} numbers; record fewer iterations"
+            "grid",
+            len(points),
+            f"the trace would hold over {_LARGEST_TRACE} numbers; record fewer iterations",
         )
     step_size = _step_size(eta, problem)
     excess = np.empty((len(wanted), len(points), problem.clients))

@@ -131,7 +131,8 @@ def printed_step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditio
 # P(tau > T) = P(X_T >= eps) <= (1 - Delta)^T e_0 / eps. For E[tau] use h(0) = 0, h(x) = 1 + ln(x / eps) for
 # x >= eps: h is below its tangent at X_{t-1} (ln y <= y - 1, and h(0) = 0 is below it too), so
 # E h(X_t) <= E h(X_{t-1}) - Delta P(tau > t - 1); sum over t.
-# eta <= mu eps / (beta s2) keeps Delta >= eta mu / 2 (and the subtraction exact to a few ulp).
+# eta <= 1.8 mu eps / (beta s2) keeps Delta >= eta mu / 10 (and the subtraction exact to 80 roundings); the
+# largest drift is at eta = mu eps / (beta s2).
 
 
 def corollary_1_probability(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, T: Any) -> Any:
@@ -145,10 +146,10 @@ def corollary_1_expected_time(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any
 
 
 def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: Any, e0: Any) -> Conditions:
-    """The step limit, a drift of at least eta mu / 2, and a start above the precision."""
+    """The step limit, a drift of at least eta mu / 10, and a start above the precision."""
     return {
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
-        "step size eta <= mu eps/(beta s2)": (eta * beta * s2, mu * eps),
+        "noise floor eta beta s2 <= 1.8 mu eps": (eta * beta * s2, 1.8 * mu * eps),
         "start above the precision, eps <= e0": (eps, e0),
     }
 
@@ -275,7 +276,7 @@ THEOREMS: tuple[Theorem, ...] = (
         edition="corrected",
         title="Probability of not having reached the precision",
         source=_source("Corollary 1"),
-        statement="With a constant step eta <= min(q/beta, mu eps/(beta s2)) and e_0 >= eps: "
+        statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
         "P(tau > T) is at most the bound.",
         quantity=Quantity.STILL_RUNNING,
         direction="upper",
@@ -290,7 +291,7 @@ THEOREMS: tuple[Theorem, ...] = (
         edition="corrected",
         title="Expected time to the precision",
         source=_source("Corollary 1"),
-        statement="With a constant step eta <= min(q/beta, mu eps/(beta s2)) and e_0 >= eps: "
+        statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
         "E[tau] is at most the bound.",
         quantity=Quantity.HITTING_TIME,
         direction="upper",

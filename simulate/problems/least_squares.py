@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from bounds import Constants, InputError, as_numbers
 from torch import Tensor
+
+from bounds import Constants, InputError, as_numbers
 
 from ..randomness import Randomness, Stream
 from .quadratic import Quadratics
@@ -59,7 +60,9 @@ class LeastSquares:
                 f"its {len(blocks[i])} rows do not determine {d} coefficients (mu = 0): "
                 "drop constant or duplicated columns, use fewer predictors, or merge clients",
             )
-        theta = np.stack([np.linalg.lstsq(block, target, rcond=None)[0] for block, target in zip(blocks, targets)])
+        theta = np.stack(
+            [np.linalg.lstsq(block, target, rcond=None)[0] for block, target in zip(blocks, targets)]
+        )
         population = Quadratics.of(A, -theta, sigma2=0.0, start=start, names=labels)
         counts = np.array([len(block) for block in blocks])
         return cls(

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from bounds import Constants, InputError, QuadraticCertificate, as_numbers
 from torch import Tensor
+
+from bounds import Constants, InputError, QuadraticCertificate, as_numbers
 
 from ..oracle import Additive
 from ..randomness import Randomness
@@ -60,7 +61,9 @@ class Quadratics:
             raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
         noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, d, n)
         if noise.covariance.shape != A.shape:
-            raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {A.shape}")
+            raise InputError(
+                "covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {A.shape}"
+            )
         begin = np.zeros((n, d)) if start is None else np.asarray(start, dtype=float)
         begin = as_numbers("theta0", np.broadcast_to(begin, (n, d)) if begin.ndim <= 1 else begin, (n, d))
         return cls(

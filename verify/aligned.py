@@ -1,0 +1,185 @@
+"""Aligned clients: the instances where the stochastic theorems are sharp, with closed-form laws.
+
+R_i = (beta/2) |theta|^2 in R^d (mu = beta), one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise. The
+similarity is r at every theta, so the weights of Definition 1 never change and
+    theta_t = (1 - eta beta m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),
+is Gaussian: mean and variance of e_t are closed forms. As sigma_k / sigma_i tends to 0 the contraction
+becomes 1 - eta mu exactly at eta = r/beta; as d grows e_t concentrates at its mean. Nothing is
+sampled: probabilities of paths are bounded from below by Chebyshev and a union over time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds import Continuous, tight_variance
+
+from .families import Values
+
+CRITERION = Continuous()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aligned:
+    """A batch of instances (n,): curvature beta, similarity r, variances, step, start, horizon, precision, d."""
+
+    beta: np.ndarray
+    r: np.ndarray
+    sigma2_i: np.ndarray
+    sigma2_k: np.ndarray
+    ratio: np.ndarray
+    e0: np.ndarray
+    T: np.ndarray
+    eps: np.ndarray
+    d: np.ndarray
+
+    @classmethod
+    def of(cls, values: Values) -> Aligned:
+        return cls(**{name: values[name] for name in cls.__dataclass_fields__})
+
+    @property
+    def _similarity(self) -> np.ndarray:
+        return np.stack((np.ones_like(self.r), self.r), -1)
+
+    @property
+    def _sigma2(self) -> np.ndarray:
+        return np.stack((self.sigma2_i, self.sigma2_k), -1)
+
+    @property
+    def q(self) -> np.ndarray:
+        """1 / sum alpha, attained here at every step (never below the criterion's guaranteed ratio)."""
+        a, r = 1 / self._sigma2, self._similarity
+        return (a * r * r).sum(-1) / (a * r).sum(-1)
+
+    @property
+    def eta(self) -> np.ndarray:
+        return self.ratio * self.q / self.beta
+
+    @property
+    def s2(self) -> np.ndarray:
+        return tight_variance(CRITERION, similarity=self._similarity, sigma2=self._sigma2)
+
+    def arguments(self) -> dict[str, np.ndarray]:
+        """What the theorems take."""
+        return {
+            "eta": self.eta,
+            "mu": self.beta,
+            "beta": self.beta,
+            "q": self.q,
+            "e0": self.e0,
+            "s2": self.s2,
+            "T": self.T,
+            "eps": self.eps,
+        }
+
+    def _moments(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Squared mean (noiseless part) and noise part of E[e_t], each (n,)."""
+        a, r = 1 / self._sigma2, self._similarity
+        alpha = a * r / (a * r * r).sum(-1, keepdims=True)
+        m = (alpha * (1 - np.sqrt(1 - r))).sum(-1)
+        rest = (1 - self.eta * self.beta * m) ** 2
+        V = (alpha**2 * self._sigma2).sum(-1)
+        per_step = self.eta**2 * self.beta * V / 2
+        with np.errstate(all="ignore"):
+            geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
+        return rest**t * self.e0, per_step * geometric
+
+    def excess(self) -> np.ndarray:
+        """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
+        return np.sum(self._moments(self.T), axis=0)
+
+    def _below(self, t: np.ndarray) -> np.ndarray:
+        """P(e_t < eps), from above: exact without noise, Chebyshev with the exact variance of e_t otherwise."""
+        signal, noise = self._moments(t)
+        mean, variance = signal + noise, (2 * noise**2 + 4 * noise * signal) / self.d
+        with np.errstate(all="ignore"):
+            chebyshev = np.where(mean > self.eps, np.minimum(variance / (mean - self.eps) ** 2, 1), 1.0)
+        return np.where(noise > 0, chebyshev, (signal < self.eps).astype(float))
+
+    def running(self) -> np.ndarray:
+        """P(tau > T), from below: 1 - sum_{t <= T} P(e_t < eps)."""
+        return self._running_until(self.T)[0]
+
+    def hitting(self) -> np.ndarray:
+        """E[tau] = sum_t P(tau > t), from below, summed while t < T."""
+        return self._running_until(self.T - 1)[1]
+
+    def stopped(self) -> np.ndarray:
+        """E[e_min(T, tau)], from below.
+
+        Up to the first t with a mean below eps nothing stops but for an event of probability `loss`, which takes
+        away at most sqrt(E[e_T^2] loss); past it the path has stopped at that mean if it carries no noise.
+        """
+        value = np.full_like(self.e0, np.nan)
+        loss = np.zeros_like(self.e0)
+        for t in range(int(self.T.max()) + 1):
+            signal, noise = self._moments(np.full_like(self.T, t))
+            mean = signal + noise
+            second = mean**2 + (2 * noise**2 + 4 * noise * signal) / self.d
+            final = np.isnan(value) & ((mean < self.eps) | (t == self.T))
+            value = np.where(final, np.maximum(mean - np.sqrt(second * np.minimum(loss, 1)), 0), value)
+            loss += self._below(np.full_like(self.T, t))
+        return value
+
+    def _running_until(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        alive = np.ones_like(self.e0)
+        total = np.zeros_like(self.e0)
+        for t in range(int(last.max()) + 1):
+            inside = t <= last
+            alive = np.where(inside, np.maximum(alive - self._below(np.full_like(self.T, t)), 0), alive)
+            total += np.where(inside, alive, 0)
+        return alive, total
+
+
+_TINY = 1e-290
+
+
+def sharp_values() -> Values:
+    """Hand-picked instances, each where one part of a bound is attained; see the comments."""
+    rows: list[tuple[float, ...]] = []
+    # columns: beta, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d
+    far = 1e12  # sigma_i^2 / sigma_k^2: client i's own share vanishes
+    for T in (1, 2, 5, 20):
+        for r in (0.1, 0.5, 0.9):
+            rows.append((1.0, r, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # contraction, noise negligible
+    for T in (1, 3, 10):
+        rows.append((1.0, 1.0, 1.0, far, 1.0, 1.0, T, _TINY, 1))  # alone at eta = 1/beta: the noise floor
+        rows.append((4.0, 1.0, 9.0, far * 9, 1.0, 0.5, T, _TINY, 1))  # other units
+    for r in (0.1, 0.3):
+        for T in (5, 40, 200):
+            rows.append((1.0, r, far, 1.0, 1.0, 1.0, T, _TINY, 1))  # contraction and noise together
+    return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))
+
+
+def sharp_hitting_values() -> Values:
+    """Instances for P(tau > T), E[tau] and the stopped excess: e_T just above eps, high dimension, e_0 = eps."""
+    rows: list[tuple[float, ...]] = []
+    far, silent = 1e12, 1e-30
+    for r in (0.1, 0.5, 0.9):
+        for T in (1, 5, 20):
+            level = (1 - r) ** T * (1 - 1e-6)  # noiseless, e_T just above eps: P(tau > T) = 1
+            rows.append((1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
+            rows.append(
+                (1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1)
+            )  # reached
+    rows.append((1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
+    for r in (0.05, 0.1):
+        rows.append((1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
+    dimension = 1e13
+    # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
+    for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
+        s2 = (
+            2 * floor * beta / x
+        )  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
+        for start in (1e3, 1e6):
+            rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
+            for T in (5, 20, 60):
+                level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
+                rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
+    rows.append(
+        (1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension)
+    )  # alone at eta = 1/beta: e_1 is noise
+    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
+    return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))

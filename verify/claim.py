@@ -1,0 +1,117 @@
+"""A claim ties one edition of a theorem to the instances and engines that could refute it."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bounds import Theorem
+
+from .evidence import AGREEMENT, Evidence
+from .mutants import mutants, readable
+from .sampled import SampledResult
+from .verdict import Outcome, Verdict
+
+FALSE_ALARMS = 1e-6
+"""Probability that a whole run of `verify` reports a violation by chance; split evenly over its sampled claims."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How much a check may spend: instances of the exact engines, and networks, seeds, iterations of the sampled one."""
+
+    instances: int
+    networks: int
+    seeds: int
+    iterations: int
+
+
+EFFORTS = {
+    "quick": Effort(instances=24, networks=4, seeds=1024, iterations=25),
+    "full": Effort(instances=400, networks=40, seeds=8192, iterations=60),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """`exact(effort, root)` gives evidence; `sampled(effort, root, alpha)` tests by simulation.
+
+    `equality` asks that the bound is attained: every ratio is at least 1 - equality. `beyond` gives, for a
+    condition, evidence that breaks it alone.
+    """
+
+    theorem: Theorem
+    exact: Callable[[Effort, int], list[Evidence]]
+    sampled: Callable[[Effort, int, float], SampledResult] | None = None
+    equality: float | None = None
+    beyond: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
+
+    def verify(self, *, effort: str = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
+        """Run every engine, then try to tell the bound from its mutants."""
+        began = time.perf_counter()
+        theorem, spend = self.theorem, EFFORTS[effort]
+        evidence = self.exact(spend, root)
+        counted = [piece.counted(theorem) for piece in evidence]
+        ratios = [np.where(mask, piece.ratio(theorem), -np.inf) for piece, mask in zip(evidence, counted)]
+        instances = int(sum(mask.sum() for mask in counted))
+        worst = max(range(len(ratios)), key=lambda j: ratios[j].max())
+        at = int(ratios[worst].argmax())
+        worst_ratio = float(ratios[worst][at])
+        violated = worst_ratio > 1 + AGREEMENT
+        engines = list(dict.fromkeys(piece.engine for piece in evidence))
+        error = 0.0
+        if self.sampled is not None:
+            result = self.sampled(spend, root, alpha)
+            violated |= bool(result.rejected)
+            instances += result.networks
+            engines.append(f"sampled ({result.paths:,} paths)")
+            error = result.error_probability
+        if self.equality is not None:
+            least = min(float(piece.ratio(theorem)[mask].min()) for piece, mask in zip(evidence, counted))
+            violated |= least < 1 - self.equality
+        count, survivors = (0, ()) if violated else self._mutants(evidence, counted, worst_ratio)
+        outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
+        if instances == 0:
+            outcome = Outcome.VACUOUS
+        return Verdict(
+            theorem=theorem,
+            engine=" + ".join(engines),
+            outcome=outcome,
+            instances=instances,
+            worst_ratio=worst_ratio,
+            worst_instance=evidence[worst].instance(at) if instances else {},
+            error_probability=error,
+            mutants=count,
+            survivors=survivors,
+            seconds=time.perf_counter() - began,
+            necessity={name: self._breaks(make()) for name, make in self.beyond.items()},
+        )
+
+    def _mutants(
+        self, evidence: list[Evidence], counted: list[np.ndarray], worst_ratio: float
+    ) -> tuple[int, tuple[str, ...]]:
+        """Mutants tried, and those that no instance refutes; a mutant that is nowhere stronger is not tried."""
+        theorem = self.theorem
+        assert theorem.bound is not None
+        names = inspect.signature(theorem.bound).parameters
+        tried, survivors, same = 0, [], readable(theorem).value
+        for mutant in mutants(theorem, worst_ratio=worst_ratio):
+            stronger = refuted = False
+            for piece, mask in zip(evidence, counted):
+                bound, variant = piece.bound(same, names), piece.bound(mutant.value, names)
+                mask = mask & (piece.ratio(theorem, same) <= 1 + AGREEMENT / 2)
+                gain = bound - variant if theorem.direction == "upper" else variant - bound
+                stronger |= bool((gain > AGREEMENT * np.abs(bound))[mask].any())
+                refuted |= bool((piece.ratio(theorem, mutant.value) > 1 + AGREEMENT / 2)[mask].any())
+            if stronger:
+                tried += 1
+                if not refuted:
+                    survivors.append(mutant.change)
+        return tried, tuple(survivors)
+
+    def _breaks(self, beyond: Evidence) -> bool:
+        return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())

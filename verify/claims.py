@@ -1,0 +1,129 @@
+"""Every claim that `suffice verify` checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bounds import InputError, find
+
+from . import exact
+from .aligned import Aligned
+from .claim import EFFORTS, FALSE_ALARMS, Claim, Effort
+from .evidence import Evidence
+from .quadratic_pairs import Pairs
+from .sampled import SampledResult, sampled
+from .verdict import Verdict
+
+
+def _sampled(key: str) -> Callable[[Effort, int, float], SampledResult]:
+    def test(effort: Effort, root: int, alpha: float) -> SampledResult:
+        return sampled(
+            find(key),
+            networks=effort.networks,
+            seeds=effort.seeds,
+            iterations=effort.iterations,
+            root=root,
+            alpha=alpha,
+        )
+
+    return test
+
+
+def _pairs(
+    arguments: Callable[[Pairs], dict[str, np.ndarray]],
+    measure: Callable[[Pairs], np.ndarray],
+    *,
+    per_instance: int = 40,
+    rounding: float = 0.0,
+) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: exact.pairs(
+        arguments, measure, per_instance * effort.instances, root, rounding=rounding
+    )
+
+
+def _theorem_2(effort: Effort, root: int) -> list[Evidence]:
+    return [
+        exact.aligned(Aligned.excess, hitting=False),
+        exact.one_step(effort.instances, root),
+        exact.moments(2 * effort.instances, root),
+        exact.two_steps("e2_running", printed=False),
+    ]
+
+
+def _hitting(measure: Callable[[Aligned], np.ndarray]) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [exact.aligned(measure, hitting=True)]
+
+
+_STEP = {"step size eta <= q/beta": exact.aligned_beyond_step_limit}
+
+
+def _claims() -> tuple[Claim, ...]:
+    return (
+        Claim(theorem=find("adaptive/property-1", "printed"), exact=_pairs(Pairs.property_1, Pairs.gap)),
+        Claim(theorem=find("adaptive/property-1"), exact=_pairs(Pairs.property_1, Pairs.gap)),
+        Claim(
+            theorem=find("worst-case/quadratic-certificate"),
+            exact=_pairs(Pairs.certificate, Pairs.largest_ratio, per_instance=8),
+            equality=1e-10,
+        ),
+        Claim(
+            theorem=find("adaptive/lemma-2", "printed"),
+            exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10),
+        ),
+        Claim(
+            theorem=find("adaptive/lemma-2"), exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-2-constant", "printed"),
+            exact=lambda effort, root: [exact.two_steps("e2", printed=True)],
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-2-constant"),
+            exact=_theorem_2,
+            sampled=_sampled("adaptive/theorem-2-constant"),
+            beyond=_STEP,
+        ),
+        *(
+            Claim(theorem=find(key), exact=_hitting(measure), sampled=_sampled(key))
+            for key, measure in (
+                ("adaptive/theorem-2-constant-running", Aligned.running),
+                ("adaptive/theorem-2-constant-stopped", Aligned.stopped),
+                ("adaptive/corollary-1-probability", Aligned.running),
+                ("adaptive/corollary-1-expected-time", Aligned.hitting),
+            )
+        ),
+    )
+
+
+def verify(
+    keys: Sequence[str] = (),
+    *,
+    edition: str = "all",
+    effort: str = "quick",
+    root: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Verdict]:
+    """Verdicts on the claims of `keys` (all when empty), in the order of the library.
+
+    The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims.
+    """
+    if edition not in ("printed", "corrected", "all"):
+        raise InputError("edition", edition, "use printed, corrected or all")
+    if effort not in EFFORTS:
+        raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
+    claims = [claim for claim in _claims() if edition in ("all", claim.theorem.edition)]
+    if keys:
+        for key in keys:
+            if key not in {claim.theorem.key for claim in claims}:
+                find(key)  # an unknown key is told with the nearest one
+                raise InputError("theorem", key, "no claim checks this edition of it yet")
+        claims = [claim for claim in claims if claim.theorem.key in keys]
+    share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
+    verdicts = []
+    for done, claim in enumerate(claims):
+        verdicts.append(claim.verify(effort=effort, root=root, alpha=share))
+        if progress is not None:
+            progress(done + 1, len(claims))
+    return verdicts

@@ -1,0 +1,68 @@
+"""Exact evidence: a batch of instances with the measured quantity beside the theorem's arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bounds import PARAMETERS, Theorem
+
+AGREEMENT = 1e-9
+"""Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """measured (n,) and arguments {keyword: (n,)}; `hypothesis` (n,) masks hypotheses that are not conditions.
+
+    `rounding` is the absolute error of the measured number, for quantities that are clipped at zero.
+    """
+
+    engine: str
+    measured: np.ndarray
+    arguments: Mapping[str, np.ndarray]
+    hypothesis: np.ndarray | None = None
+    rounding: float = 0.0
+    label: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def counted(self, theorem: Theorem) -> np.ndarray:
+        """Which instances meet the domains and conditions of `theorem`, (n,)."""
+        valid = np.isfinite(self.measured)
+        if self.hypothesis is not None:
+            valid &= self.hypothesis
+        for parameter in theorem.parameters:
+            x = self.arguments[parameter.name]
+            valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
+            valid &= x <= parameter.upper
+        needed = inspect.signature(theorem.conditions).parameters
+        with np.errstate(all="ignore"):
+            for lhs, rhs in theorem.conditions(**{name: self.arguments[name] for name in needed}).values():
+                valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
+        return valid
+
+    def bound(self, function: Any, names: Mapping[str, Any]) -> np.ndarray:
+        """`function` (a bound or a mutant of it) at every instance."""
+        return np.broadcast_to(
+            function(**{name: self.arguments[name] for name in names}), self.measured.shape
+        )
+
+    def ratio(self, theorem: Theorem, function: Any = None) -> np.ndarray:
+        """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation."""
+        assert theorem.bound is not None
+        names = inspect.signature(theorem.bound).parameters
+        bound = self.bound(theorem.bound if function is None else function, names)
+        top, bottom = (self.measured, bound) if theorem.direction == "upper" else (bound, self.measured)
+        top = np.maximum(top - self.rounding, 0) if self.rounding else top
+        with np.errstate(all="ignore"):
+            ratio = np.where(bottom > 0, top / bottom, np.where(top > 0, np.inf, 0.0))
+        return np.where(np.isnan(bound), 0.0, ratio)
+
+    def instance(self, index: int) -> dict[str, Any]:
+        """A readable description of one instance."""
+        values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
+        return {"label": self.label, **values, "measured": float(self.measured[index]), **self.extra}

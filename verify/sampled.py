@@ -1,0 +1,82 @@
+"""Sampled evidence: a test of E[Y] <= B for Y >= 0 that is valid at any time and needs no bound on Y.
+
+For independent draws with E[Y] <= B the product of 1 + l (Y/B - 1), l in [0, 1], is a nonnegative
+supermartingale; so is its average over several l. By Ville's inequality it ever exceeds 1/alpha with probability at
+most alpha. One Y per independent path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds import Theorem, evaluate
+from simulate import AllForOne, run
+
+from .exact import NETWORK, network, network_arguments
+from .measure import MEASURES
+
+BETS = (0.05, 0.2, 0.5, 0.9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledResult:
+    """How many networks and paths were tested, whether a violation was found, and the chance of a false one."""
+
+    networks: int
+    paths: int
+    rejected: tuple[int, ...]
+    error_probability: float
+    largest_mean_ratio: float
+
+
+def log_evidence(draws: np.ndarray, bound: float) -> float:
+    """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound."""
+    steps = np.log1p(np.asarray(BETS)[:, None] * (draws / bound - 1))
+    paths = np.cumsum(steps, axis=1)
+    top = paths.max(0)
+    return float((top + np.log(np.exp(paths - top).mean(0))).max())
+
+
+def sampled(
+    theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float
+) -> SampledResult:
+    """Test `theorem` on random networks under adaptive weights, at total false-alarm probability `alpha`."""
+    values = NETWORK.draw(networks, seed=root)
+    rejected, ratios = [], []
+    for index in range(networks):
+        problem, criterion, fraction = network(values, index)
+        client = index % problem.clients
+        far = problem.optimum + values["far"][index]
+        e0 = problem.excess(far[None])[0].numpy()
+        arguments = network_arguments(problem, criterion, fraction, np.maximum(0.03 * e0, 1e-6))
+        started = type(problem)(**{**vars(problem), "start": far})
+        # Corollary 1's step where the theorem has a hitting condition: within both limits.
+        if "eps" in {parameter.name for parameter in theorem.parameters}:
+            best = arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
+            arguments["eta"] = np.minimum(arguments["eta"], best)
+        trace = run(
+            started,
+            AllForOne(criterion=criterion),
+            iterations=iterations,
+            eta=arguments["eta"],
+            seeds=seeds,
+            root=root,
+        )
+        scalars = {name: float(value[client]) for name, value in arguments.items()} | {
+            "e0": float(e0[client]),
+            "T": iterations,
+        }
+        bound = float(evaluate(theorem, **{p.name: scalars[p.name] for p in theorem.parameters}))
+        draws = MEASURES[theorem.quantity](trace.excess[:, :, client], scalars["eps"])
+        ratios.append(draws.mean() / bound)
+        if log_evidence(draws, bound) > np.log(networks / alpha):
+            rejected.append(index)
+    return SampledResult(
+        networks=networks,
+        paths=networks * seeds,
+        rejected=tuple(rejected),
+        error_probability=alpha,
+        largest_mean_ratio=max(ratios),
+    )
