@@ -18,9 +18,7 @@ def as_numbers(name: str, value: Any, shape: tuple[int | str, ...], *, infinite:
     except (TypeError, ValueError):
         raise InputError(name, value, "give numbers (every row of the same length)") from None
     wanted = ", ".join(str(size) for size in shape)
-    if array.ndim != len(shape) or any(
-        size != have for size, have in zip(shape, array.shape) if isinstance(size, int)
-    ):
+    if array.ndim != len(shape) or any(size != have for size, have in zip(shape, array.shape) if isinstance(size, int)):
         raise InputError(name, f"array of shape {array.shape}", f"give shape ({wanted})")
     if np.isnan(array).any():
         raise InputError(name, float("nan"), "replace NaN by numbers")
@@ -55,22 +53,20 @@ class Constants:
             value = getattr(self, name)
             if value is None:
                 continue
-            try:
-                value = np.broadcast_to(np.asarray(value, dtype=float), (n,))
-            except (TypeError, ValueError):
-                raise InputError(name, value, f"give one number or a list of {n}, one per client") from None
+            if np.ndim(value) != 0 and np.shape(value) != (n,):
+                raise InputError(name, value, f"give one number or a list of {n}, one per client")
+            if np.ndim(value) == 0:
+                value = [value] * n
             value = as_numbers(name, value, (n,))
-            least = value.min()
+            least = float(np.min(value))
             if least < 0 or (least == 0 and name in ("mu", "beta")):
                 wanted = "positive" if name in ("mu", "beta") else "non-negative"
-                raise InputError(name, least.item(), f"give {wanted} numbers")
+                raise InputError(name, least, f"give {wanted} numbers")
             object.__setattr__(self, name, value)
         over = np.flatnonzero(self.mu > self.beta)
         if over.size:
             i = over[0].item()
-            raise InputError(
-                "mu", self.mu[i].item(), f"mu <= beta must hold; client {i} has beta = {self.beta[i]:.6g}"
-            )
+            raise InputError("mu", self.mu[i].item(), f"mu <= beta must hold; client {i} has beta = {self.beta[i]:.6g}")
         if not self.names:
             object.__setattr__(self, "names", tuple(str(i) for i in range(n)))
         if len(self.names) != n:

@@ -46,13 +46,9 @@ class Affine:
             if value.ndim != 2 or value.shape[0] != value.shape[1] or value.shape != self.b2.shape:
                 raise InputError(name, f"array of shape {value.shape}", "give N rows of N numbers")
             if np.isnan(value).any() or (value < 0).any():
-                raise InputError(
-                    name, value[~(value >= 0)].flat[0].item(), "give numbers >= 0 (inf: no bound)"
-                )
+                raise InputError(name, value[~(value >= 0)].flat[0].item(), "give numbers >= 0 (inf: no bound)")
             if np.diagonal(value).any():
-                raise InputError(
-                    name, np.diagonal(value).max().item(), "the diagonal (a client against itself) is 0"
-                )
+                raise InputError(name, np.diagonal(value).max().item(), "the diagonal (a client against itself) is 0")
 
     @property
     def clients(self) -> int:
@@ -110,9 +106,9 @@ class QuadraticCertificate:
         M = np.eye(self.A.shape[-1]) - self.A[None] @ np.linalg.inv(self.A)[:, None]
         v = 2 * np.einsum("kde,ike->ikd", self.A, self.xi[:, None] - self.xi[None])
         left, singular, _ = np.linalg.svd(M)
-        l = singular**2
+        squared = singular**2
         w2 = np.einsum("ikdj,ikd->ikj", left, v) ** 2
-        return l[..., 0], l[..., :1] - l, w2
+        return squared[..., 0], squared[..., :1] - squared, w2
 
     def frontier(self, c: np.ndarray) -> np.ndarray:
         """b*^2 at c (N, N): the smallest b^2 that makes (b^2, c) satisfy Assumption 3; inf for c < l_max."""
@@ -179,9 +175,7 @@ def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> 
     M = np.eye(A.shape[-1]) - A[None] @ np.linalg.inv(A)[:, None]
     shift = np.einsum("kde,ike->ikd", A, xi[:, None] - xi[None])
     factor = 8 if edition == "corrected" else 2
-    return Affine(
-        b2=factor * (shift**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2)
-    )
+    return Affine(b2=factor * (shift**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
 
 
 def released_code(A: np.ndarray, xi: np.ndarray) -> Affine:

@@ -130,9 +130,7 @@ PARAMETERS: dict[str, Parameter] = _parameters(
         unit=GRADIENT_SQUARED,
         typical=(1e-4, 1e2),
     ),
-    Parameter(
-        name="T", symbol="T", meaning="iterations", unit=DIMENSIONLESS, typical=(1, 1000), integer=True
-    ),
+    Parameter(name="T", symbol="T", meaning="iterations", unit=DIMENSIONLESS, typical=(1, 1000), integer=True),
     Parameter(
         name="eps",
         symbol=r"\varepsilon",

@@ -62,6 +62,7 @@ class Row:
     local: Schedules
     speedup: float | None
     continuous: dict[str, float | None]
+    notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -132,9 +133,7 @@ def plan(
         raise InputError("confidence", confidence, "give a probability in (0, 1]")
     if (constants.sigma2 == 0).any():
         raise InputError("sigma", 0.0, "Definition 1 weighs clients by 1/sigma^2: give sigma > 0")
-    return [
-        row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)
-    ]
+    return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
 
 
 def _rows(
@@ -171,9 +170,7 @@ def _rows(
                 cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
                 names=constants.names,
                 sufficient_variance=s2,
-                definition_2_variance=float(
-                    sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)
-                ),
+                definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
                 local_variance=constants.sigma2[i].item(),
                 step_ratio=q,
                 step_limit=q / constants.beta[i].item(),
@@ -181,6 +178,7 @@ def _rows(
                 local=alone,
                 speedup=speedup,
                 continuous=_continuous(constants, i, rho, share, epsilon),
+                notes=constants.notes,
                 warnings=_warnings(constants, i, chosen, rho, speedup),
             )
         )
@@ -237,9 +235,7 @@ def _horizon(
     return {"eta": eta, "bound": _constant(eta, mu, beta, q, e0, s2, horizon)}
 
 
-def _decreasing(
-    gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None
-) -> float | None:
+def _decreasing(gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None) -> float | None:
     """B_T for eta_t = C / (mu (t + gamma)); at very long horizons its bound nu / (gamma + T + 1).
 
     nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0). Induction with n = t + gamma >= C:
@@ -275,7 +271,7 @@ def _hitting(
             "expected_iterations": 0.0,
             "iterations_at_confidence": None if confidence is None else 0,
         }
-    values = {"eta": eta, "mu": mu, "beta": beta, "q": q, "s2": s2, "eps": epsilon, "e0": e0}
+    values: dict[str, Any] = {"eta": eta, "mu": mu, "beta": beta, "q": q, "s2": s2, "eps": epsilon, "e0": e0}
     expected = float(evaluate(find("adaptive/corollary-1-expected-time"), **values))
     at_confidence = None
     if confidence is not None:
@@ -285,9 +281,7 @@ def _hitting(
     return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
 
 
-def _continuous(
-    constants: Constants, i: int, rho: np.ndarray, share: float, epsilon: float
-) -> dict[str, float | None]:
+def _continuous(constants: Constants, i: int, rho: np.ndarray, share: float, epsilon: float) -> dict[str, float | None]:
     """What continuous weights would give: variance, step ratio and expected iterations."""
     criterion = Continuous()
     s2 = float(sufficient_variance(criterion, similarity=rho, sigma2=constants.sigma2))

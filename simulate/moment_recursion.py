@@ -28,9 +28,7 @@ def expected_excess(
     if not algorithm.linear:
         raise ValueError(f"{algorithm.name} is not linear: use expected_step at given states")
     template = algorithm.init(problem, problem.start[None])
-    centre = {name: torch.zeros_like(value) for name, value in template.items()} | {
-        "models": problem.optimum[None]
-    }
+    centre = {name: torch.zeros_like(value) for name, value in template.items()} | {"models": problem.optimum[None]}
     start = _flatten({name: template[name] - centre[name] for name in template})
     z = torch.cat((start, torch.ones_like(start[:, :1])), dim=1)[0]
     moment = torch.outer(z, z)
@@ -47,9 +45,7 @@ def expected_excess(
     return torch.stack(result).numpy()
 
 
-def expected_step(
-    problem: Quadratics, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray
-) -> np.ndarray:
+def expected_step(problem: Quadratics, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray) -> np.ndarray:
     """E[e_t | theta_{t-1}] at given models (S, N, d), exactly, (S, N): any algorithm, weights adaptive or not.
 
     The step is affine in the noise once the state is given, so its mean is the noiseless step and each
@@ -64,9 +60,7 @@ def expected_step(
         total = problem.excess(mean)
         factor = torch.block_diag(*problem.noise.factor)  # columns: independent unit sources
         for column in factor.T:
-            moved = algorithm.step(problem, state, column.view(1, n, d).expand_as(models), step_size)[
-                "models"
-            ]
+            moved = algorithm.step(problem, state, column.view(1, n, d).expand_as(models), step_size)["models"]
             total = total + torch.einsum("sid,ide,sie->si", moved - mean, problem.A, moved - mean)
     return total.numpy()
 

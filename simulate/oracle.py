@@ -28,9 +28,7 @@ class Additive:
     @classmethod
     def isotropic(cls, sigma2: Any, features: int, clients: int) -> Additive:
         """Total variance sigma2 (scalar or (N,)), spread evenly over the features."""
-        sigma2 = as_numbers(
-            "sigma2", np.broadcast_to(np.asarray(sigma2, dtype=float), (clients,)), (clients,)
-        )
+        sigma2 = as_numbers("sigma2", np.broadcast_to(np.asarray(sigma2, dtype=float), (clients,)), (clients,))
         if (sigma2 < 0).any():
             raise InputError("sigma2", sigma2.min().item(), "give variances >= 0")
         scale = torch.from_numpy(sigma2 / features)
@@ -63,7 +61,5 @@ class Additive:
     def draw(self, randomness: Randomness, iteration: int) -> Tensor:
         """Noise (S, N, d) of one iteration."""
         n, d, _ = self.factor.shape
-        z = randomness.normal(
-            iteration=iteration, stream=Stream.NOISE, clients=n, features=d, dtype=self.factor.dtype
-        )
+        z = randomness.normal(iteration=iteration, stream=Stream.NOISE, clients=n, features=d, dtype=self.factor.dtype)
         return torch.einsum("kde,ske->skd", self.factor, z)

@@ -18,8 +18,8 @@ from .randomness import Randomness
 class Problem(Protocol):
     """The interface that algorithms, runner and verification rely on."""
 
-    names: tuple[str, ...]
-
+    @property
+    def names(self) -> tuple[str, ...]: ...
     @property
     def clients(self) -> int: ...
     @property

@@ -6,6 +6,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,8 @@ class Trace:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as stream:
-                np.savez(stream, **{name: np.asarray(value) for name, value in vars(self).items()})
+                arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
+                np.savez(stream, **arrays)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

@@ -161,25 +161,19 @@ def sharp_hitting_values() -> Values:
         for T in (1, 5, 20):
             level = (1 - r) ** T * (1 - 1e-6)  # noiseless, e_T just above eps: P(tau > T) = 1
             rows.append((1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
-            rows.append(
-                (1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1)
-            )  # reached
+            rows.append((1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1))  # reached
     rows.append((1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
     for r in (0.05, 0.1):
         rows.append((1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
     dimension = 1e13
     # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
     for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
-        s2 = (
-            2 * floor * beta / x
-        )  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
+        s2 = 2 * floor * beta / x  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
         for start in (1e3, 1e6):
             rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
             for T in (5, 20, 60):
                 level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
                 rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
-    rows.append(
-        (1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension)
-    )  # alone at eta = 1/beta: e_1 is noise
+    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
     rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
     return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))

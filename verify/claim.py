@@ -22,7 +22,7 @@ FALSE_ALARMS = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much a check may spend: instances of the exact engines, and networks, seeds, iterations of the sampled one."""
+    """How much a check may spend: instances of the exact engines; networks, seeds, iterations of the sampled one."""
 
     instances: int
     networks: int

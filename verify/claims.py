@@ -72,9 +72,7 @@ def _claims() -> tuple[Claim, ...]:
             theorem=find("adaptive/lemma-2", "printed"),
             exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10),
         ),
-        Claim(
-            theorem=find("adaptive/lemma-2"), exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)
-        ),
+        Claim(theorem=find("adaptive/lemma-2"), exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)),
         Claim(
             theorem=find("adaptive/theorem-2-constant", "printed"),
             exact=lambda effort, root: [exact.two_steps("e2", printed=True)],

@@ -39,9 +39,7 @@ def network(values: dict[str, np.ndarray], index: int) -> tuple[Quadratics, Crit
     A = np.einsum("nie,ne,nje->nij", rotation, spectrum, rotation)
     bend = values["bend"][index]
     A = (1 - bend) * A[:1] + bend * A
-    problem = Quadratics.of(
-        (A + A.transpose(0, 2, 1)) / 2, values["xi"][index], sigma2=values["sigma2"][index]
-    )
+    problem = Quadratics.of((A + A.transpose(0, 2, 1)) / 2, values["xi"][index], sigma2=values["sigma2"][index])
     binary = index % 2 == 0
     criterion: Criterion = Binary(threshold=values["threshold"][index].item()) if binary else Continuous()
     return problem, criterion, values["ratio"][index].item()
@@ -73,10 +71,7 @@ def one_step(count: int, root: int) -> Evidence:
     for index in range(count):
         problem, criterion, fraction = network(values, index)
         directions = torch.linspace(-1, 1, 7 * problem.features, dtype=torch.float64).view(7, 1, -1).sin()
-        models = (
-            problem.optimum
-            + values["far"][index] * torch.linspace(0.05, 1, 7)[:, None, None] ** 2 * directions
-        )
+        models = problem.optimum + values["far"][index] * torch.linspace(0.05, 1, 7)[:, None, None] ** 2 * directions
         start = problem.excess(models).numpy()
         for state, e0 in zip(models, start):
             for slack in (1.0, 0.3):

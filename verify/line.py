@@ -8,6 +8,7 @@ plain NumPy (or mpmath), no torch, no runner, no probing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -122,14 +123,14 @@ def audited_digits(count: int = 50) -> dict[str, str]:
         mp = mpmath.mpf
         n, gap, theta0, eta, threshold, eps = 100, mp("0.02"), mp("0.2"), mp("0.9"), mp("0.9"), mp("0.004")
 
-        def step(theta: mpmath.mpf) -> tuple[mpmath.mpf, mpmath.mpf]:
+        def step(theta: Any) -> tuple[Any, Any]:
             r = 1 - (gap / theta) ** 2
             if r < threshold:
                 return theta - eta * theta, eta**2
             total = 1 + (n - 1) * r  # alpha = lambda / (lambda total) for everybody
             return theta - eta * (n * theta - (n - 1) * gap) / total, eta**2 * n / total**2
 
-        def excess(theta: mpmath.mpf) -> mpmath.mpf:
+        def excess(theta: Any) -> Any:
             mean, variance = step(theta)
             return (mean**2 + variance) / 2
 
@@ -144,7 +145,7 @@ def audited_digits(count: int = 50) -> dict[str, str]:
         s2 = 1 / (threshold * (1 + (n - 1) * rho))
         bound = digits(find("adaptive/theorem-2-constant", "printed"), count, eta=eta, mu=1, beta=1, q=1,
                        e0=theta0**2 / 2, s2=s2, T=2)  # fmt: skip
-        show = lambda x: mpmath.nstr(x, count)  # noqa: E731
+        show = lambda x: str(mpmath.nstr(x, count))  # noqa: E731
         return {
             "e1": show((mean**2 + variance) / 2),
             "e2": show(e2),

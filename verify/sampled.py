@@ -8,6 +8,7 @@ most alpha. One Y per independent path.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,9 +40,7 @@ def log_evidence(draws: np.ndarray, bound: float) -> float:
     return float((top + np.log(np.exp(paths - top).mean(0))).max())
 
 
-def sampled(
-    theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float
-) -> SampledResult:
+def sampled(theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float) -> SampledResult:
     """Test `theorem` on random networks under adaptive weights, at total false-alarm probability `alpha`."""
     values = NETWORK.draw(networks, seed=root)
     rejected, ratios = [], []
@@ -64,7 +63,7 @@ def sampled(
             seeds=seeds,
             root=root,
         )
-        scalars = {name: float(value[client]) for name, value in arguments.items()} | {
+        scalars: dict[str, Any] = {name: float(value[client]) for name, value in arguments.items()} | {
             "e0": float(e0[client]),
             "T": iterations,
         }

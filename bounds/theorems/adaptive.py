@@ -326,9 +326,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"S/P^2 \text{ if } P\le 2\lambda S,\ \text{else } 1/(4\lambda(P-\lambda S))",
         unit=GRADIENT_SQUARED,
         vectors=_VECTORS,
-        reduce=lambda similarity, sigma2: tight_variance(
-            Binary(threshold=0.5), similarity=similarity, sigma2=sigma2
-        ),
+        reduce=lambda similarity, sigma2: tight_variance(Binary(threshold=0.5), similarity=similarity, sigma2=sigma2),
     ),
     Definition(
         key="adaptive/best-threshold",

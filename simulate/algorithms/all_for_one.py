@@ -31,9 +31,7 @@ class AllForOne:
 
     def init(self, problem: Problem, models: Tensor) -> State:
         if bool((problem.sigma2 <= 0).any()):
-            raise InputError(
-                "sigma2", 0.0, "Definition 1 weighs clients by 1/sigma^2: give positive variances"
-            )
+            raise InputError("sigma2", 0.0, "Definition 1 weighs clients by 1/sigma^2: give positive variances")
         return {"models": models}
 
     def weights(self, problem: Problem, theta: Tensor) -> Tensor:
@@ -64,9 +62,7 @@ class FixedWeights:
     def init(self, problem: Problem, models: Tensor) -> State:
         n = problem.clients
         if self.alpha.shape != (n, n) or not bool((self.alpha >= 0).all()):
-            raise InputError(
-                "alpha", f"array of shape {tuple(self.alpha.shape)}", f"give ({n}, {n}) weights >= 0"
-            )
+            raise InputError("alpha", f"array of shape {tuple(self.alpha.shape)}", f"give ({n}, {n}) weights >= 0")
         return {"models": models}
 
     def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:

@@ -14,9 +14,13 @@ State = dict[str, Tensor]
 class Algorithm(Protocol):
     """`state["models"]` (S, N, d) are the personal models whose excess is traced."""
 
-    name: str
-    linear: bool
-    """Whether `step` is affine in (state, draw) when the problem's gradients are."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def linear(self) -> bool:
+        """Whether `step` is affine in (state, draw) when the problem's gradients are."""
+        ...
 
     def init(self, problem: Problem, models: Tensor) -> State:
         """The state before the first step, from models (S, N, d)."""

@@ -34,9 +34,7 @@ class LeastSquares:
     names: tuple[str, ...] = field(default=())
 
     @classmethod
-    def of(
-        cls, X: Sequence[Any], y: Sequence[Any], *, names: Sequence[str] = (), start: Any = None
-    ) -> LeastSquares:
+    def of(cls, X: Sequence[Any], y: Sequence[Any], *, names: Sequence[str] = (), start: Any = None) -> LeastSquares:
         """Build from one (n_i, d) array and one (n_i,) array per client; start 0 unless given."""
         if not X or len(X) != len(y):
             raise InputError("clients", len(X), "give one X and one y per client, at least one client")
@@ -60,9 +58,7 @@ class LeastSquares:
                 f"its {len(blocks[i])} rows do not determine {d} coefficients (mu = 0): "
                 "drop constant or duplicated columns, use fewer predictors, or merge clients",
             )
-        theta = np.stack(
-            [np.linalg.lstsq(block, target, rcond=None)[0] for block, target in zip(blocks, targets)]
-        )
+        theta = np.stack([np.linalg.lstsq(block, target, rcond=None)[0] for block, target in zip(blocks, targets)])
         population = Quadratics.of(A, -theta, sigma2=0.0, start=start, names=labels)
         counts = np.array([len(block) for block in blocks])
         return cls(
@@ -117,13 +113,17 @@ class LeastSquares:
         everywhere = theta[:, None].expand(-1, self.clients, -1)
         return mean - (self.population.gradient(everywhere) ** 2).sum(-1)
 
-    @cached_property
+    @property
     def sigma2(self) -> Tensor:
         """Largest variance over the convex hull of all starts and optima, (N,).
 
         The gradient of one row is affine in theta, so its total variance is a convex quadratic: its
         maximum over the hull is at a vertex, and this number is exact there.
         """
+        return self._sigma2
+
+    @cached_property
+    def _sigma2(self) -> Tensor:
         vertices = torch.cat((self.start, self.optimum)).unique(dim=0)
         return self.variance(vertices).max(0).values.clamp_min(0)
 
@@ -144,9 +144,7 @@ class LeastSquares:
         zero = (self.sigma2 == 0).nonzero()
         if len(zero):
             name = self.names[int(zero[0])]
-            raise InputError(
-                f"gradient variance of client {name}", 0.0, "its rows are fitted exactly; give more rows"
-            )
+            raise InputError(f"gradient variance of client {name}", 0.0, "its rows are fitted exactly; give more rows")
         return replace(
             exact,
             sigma2=self.sigma2.double().cpu().numpy(),

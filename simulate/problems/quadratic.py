@@ -54,16 +54,12 @@ class Quadratics:
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
         if (least <= 1e-14 * largest).any() or (largest <= 0).any():
             i = int(np.argmin(least))
-            raise InputError(
-                f"smallest eigenvalue of A[{i}]", least[i].item(), "give positive definite matrices"
-            )
+            raise InputError(f"smallest eigenvalue of A[{i}]", least[i].item(), "give positive definite matrices")
         if (sigma2 is None) == (covariance is None):
             raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
         noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, d, n)
         if noise.covariance.shape != A.shape:
-            raise InputError(
-                "covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {A.shape}"
-            )
+            raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {A.shape}")
         begin = np.zeros((n, d)) if start is None else np.asarray(start, dtype=float)
         begin = as_numbers("theta0", np.broadcast_to(begin, (n, d)) if begin.ndim <= 1 else begin, (n, d))
         return cls(

@@ -1,0 +1,47 @@
+"""One look for every figure: legible at a column's width, safe for colour-blind readers, fonts embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
+BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY, BLACK = (
+    "#0072B2",
+    "#D55E00",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#000000",
+)
+COLUMN_WIDTH = 3.4
+"""Inches."""
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Matplotlib settings of the house, for the duration of a drawing."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(
+        {
+            "font.size": 8,
+            "axes.titlesize": 8,
+            "axes.labelsize": 8,
+            "legend.fontsize": 7,
+            "legend.frameon": False,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.alpha": 0.25,
+            "grid.linewidth": 0.5,
+            "lines.linewidth": 1.4,
+            "lines.markersize": 4,
+            "pdf.fonttype": 42,
+            "ps.fonttype": 42,
+            "savefig.dpi": 300,
+            "figure.constrained_layout.use": True,
+        }
+    ):
+        yield

@@ -1,0 +1,161 @@
+"""`plan`: from a problem or constants to a plan that can be read by client, and tried out by simulation."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds import Constants, Criterion, InputError, Row
+from bounds import plan as plan_constants
+
+if TYPE_CHECKING:
+    from simulate import Problem
+
+LONGEST_SIMULATION = 20_000
+"""Iterations after which a simulated path counts as not having arrived."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
+
+    Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
+    """
+
+    client: int
+    epsilon: float
+    alone: float
+    alone_se: float
+    alone_arrived: float
+    together: float
+    together_se: float
+    together_arrived: float
+    seeds: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision)."""
+
+    rows: tuple[Row, ...]
+    problem: Problem | None = None
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Any:
+        found = tuple(row for row in self.rows if row.name == str(name))
+        if not found:
+            names = list(dict.fromkeys(row.name for row in self.rows))
+            near = difflib.get_close_matches(str(name), names, n=1)
+            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {', '.join(names)}")
+        return found[0] if len(found) == 1 else found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `suffice plan --json`."""
+        return {"clients": [row.to_dict() for row in self.rows]}
+
+    def simulate(
+        self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Measured]:
+        """Run All-for-one as planned, and every client alone, on the same problem; one entry per row.
+
+        Similarities are exact (from population gradients), steps are those of the hitting schedule.
+        """
+        if self.problem is None:
+            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        results = []
+        precisions = list(dict.fromkeys(row.epsilon for row in self.rows))
+        for done, epsilon in enumerate(precisions):
+            results.extend(_measure(self.problem, [row for row in self.rows if row.epsilon == epsilon], seeds, root))
+            if progress is not None:
+                progress(done + 1, len(precisions))
+        return results
+
+
+def plan(
+    source: Problem | Constants,
+    epsilon: float | Sequence[float],
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+) -> Plan:
+    """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan`.
+
+    `source` is a problem (quadratics, least squares on data) or its constants.
+    """
+    constants = source if isinstance(source, Constants) else source.constants()
+    rows = plan_constants(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence)
+    return Plan(rows=tuple(rows), problem=None if isinstance(source, Constants) else source)
+
+
+def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[Measured]:
+    from simulate import AllForOne, Local, hitting_times
+
+    epsilon = rows[0].epsilon
+    together = hitting_times(
+        problem,
+        AllForOne(criterion=_joint(rows)),
+        epsilon=epsilon,
+        eta=np.array([row.schedules.hitting["eta"] for row in rows]),
+        limit=_limit(row.schedules.hitting["expected_iterations"] for row in rows),
+        seeds=seeds,
+        root=root,
+    )
+    alone = hitting_times(
+        problem,
+        Local(),
+        epsilon=epsilon,
+        eta=np.array([row.local.hitting["eta"] for row in rows]),
+        limit=_limit(row.local.hitting["expected_iterations"] for row in rows),
+        seeds=seeds,
+        root=root,
+    )
+    return [
+        Measured(
+            client=row.client,
+            epsilon=epsilon,
+            **_summary("alone", alone[:, row.client]),
+            **_summary("together", together[:, row.client]),
+            seeds=seeds,
+        )
+        for row in rows
+    ]
+
+
+def _joint(rows: list[Row]) -> Criterion:
+    """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
+    import torch
+
+    from bounds import Binary
+
+    if isinstance(rows[0].criterion, Binary):
+        thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=torch.float64)  # noqa: B009
+        return Binary(threshold=thresholds[:, None])
+    return rows[0].criterion
+
+
+def _limit(expected: Iterator[float] | Any) -> int:
+    """Ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer."""
+    return int(np.clip(np.ceil(10 * max(expected)), 10, LONGEST_SIMULATION))
+
+
+def _summary(name: str, times: np.ndarray) -> dict[str, Any]:
+    arrived = times[np.isfinite(times)]
+    spread = arrived.std(ddof=1) / np.sqrt(len(arrived)) if len(arrived) > 1 else float("nan")
+    return {
+        name: float(arrived.mean()) if len(arrived) else float("nan"),
+        f"{name}_se": float(spread),
+        f"{name}_arrived": len(arrived) / len(times),
+    }

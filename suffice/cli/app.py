@@ -1,0 +1,224 @@
+"""The `suffice` command: one function per subcommand, each thin over the Python interface."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from bounds import SufficeError
+
+from .console import print_json, progress
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    help="Is the theorem true, what should I run, and what does it look like: "
+    "bounds, plans, verdicts and figures for collaborative federated learning.",
+)
+Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout.")]
+
+
+@app.command()
+def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Path("out")) -> None:
+    """The main job in under a minute: Figure 1, a plan for eight clients, verdicts, errata."""
+    from .demo import run_demo
+
+    if not run_demo(out):
+        raise typer.Exit(1)
+
+
+@app.command()
+def plan(
+    setup: Annotated[Path, typer.Argument(help="A setup file (TOML), a CSV with a client column, or a folder.")],
+    epsilon: Annotated[list[float] | None, typer.Option(help="Precision; repeat for several.")] = None,
+    client: Annotated[str, typer.Option(help="Client column of a CSV.")] = "client",
+    target: Annotated[str, typer.Option(help="Target column of a CSV.")] = "target",
+    standardise: Annotated[str, typer.Option(help="Predictors of a CSV: client, pooled or none.")] = "client",
+    standardise_target: Annotated[bool, typer.Option(help="Standardise the target over all clients.")] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
+    seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
+    as_json: Json = False,
+) -> None:
+    """Who should collaborate with whom, at which step size, and what it gains."""
+    from bounds import InputError
+
+    from ..advice import plan as make
+    from ..client_data import read
+    from ..setup_file import read_setup
+    from .report import plan_table
+
+    if setup.suffix == ".toml":
+        chosen = read_setup(setup)
+        result = make(
+            chosen.source,
+            epsilon or chosen.epsilon,
+            criterion=chosen.criterion,
+            horizon=chosen.horizon,
+            confidence=chosen.confidence,
+        )
+    else:
+        if not setup.exists():
+            raise InputError("setup", str(setup), "no such file or folder")
+        if not epsilon:
+            raise InputError("epsilon", "missing", "name a precision: --epsilon 0.1")
+        problem = read(
+            setup, client=client, target=target, standardise=standardise, standardise_target=standardise_target
+        )
+        result = make(problem, epsilon)
+    measured = None
+    if simulate:
+        with progress("simulating the plan") as report:
+            measured = result.simulate(seeds=seeds, progress=report)
+    if as_json:
+        answer = result.to_dict()
+        if measured is not None:
+            answer["measured"] = [entry.to_dict() for entry in measured]
+        print_json(answer)
+    else:
+        plan_table(result, measured)
+
+
+@app.command()
+def theorem(
+    key: Annotated[str | None, typer.Argument(help="A key such as adaptive/theorem-2-constant.")] = None,
+    values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
+    edition: Annotated[str, typer.Option(help="printed or corrected.")] = "corrected",
+    as_json: Json = False,
+) -> None:
+    """List the theorems, show one, or evaluate it."""
+    from bounds import THEOREMS, evaluate, find, page
+
+    from .report import theorem_row, theorem_table
+
+    if key is None:
+        if as_json:
+            print_json([theorem_row(entry) for entry in THEOREMS])
+        else:
+            theorem_table(THEOREMS)
+        return
+    record = find(key, edition)
+    if not values:
+        if as_json:
+            print_json([theorem_row(record)])
+        else:
+            typer.echo(page(record))
+        return
+    numbers = _assignments(values)
+    bound = float(evaluate(record, **numbers))
+    if as_json:
+        print_json({"key": key, "edition": edition, "values": numbers, "bound": bound, "guarantee": record.guarantee})
+        return
+    typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
+    if not record.guarantee:
+        typer.echo(f"printed edition, not a guarantee: {record.fault}")
+
+
+@app.command()
+def verify(
+    keys: Annotated[list[str] | None, typer.Argument(help="Theorem keys; all when none is given.")] = None,
+    edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
+    effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated or weak."""
+    from verify import verify as check
+
+    from .report import verdict_table
+
+    with progress("checking claims") as report:
+        verdicts = check(keys or (), edition=edition, effort=effort, root=root, progress=report)
+    if as_json:
+        print_json([verdict.to_dict() for verdict in verdicts])
+    else:
+        verdict_table(verdicts)
+    if any(not verdict.expected for verdict in verdicts if verdict.theorem.guarantee):
+        raise typer.Exit(1)
+
+
+@app.command()
+def errata(
+    identifier: Annotated[str | None, typer.Argument(help="An erratum's id, to reproduce it now.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Printed statements found wrong, each recomputed as you read."""
+    from verify import errata as entries
+
+    from .report import errata_page, errata_table
+
+    rows = [entry.to_dict() for entry in entries(identifier)]
+    if as_json:
+        print_json(rows)
+    elif identifier is None:
+        errata_table(rows)
+    else:
+        errata_page(rows[0])
+
+
+@app.command()
+def figure(
+    name: Annotated[str, typer.Argument(help="A figure's name, or all.")],
+    edition: Annotated[str, typer.Option(help="stated or published.")] = "stated",
+    out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
+) -> None:
+    """Draw a figure of the papers, with the data behind every curve."""
+    from figures import FIGURES
+    from figures import figure as draw
+
+    for entry in FIGURES if name == "all" else (name,):
+        with progress(entry) as report:
+            made = draw(entry, edition=edition, progress=report)
+        for path in made.save(out):
+            typer.echo(str(path))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import platform
+        from importlib.metadata import version
+
+        names = ("suffice", "numpy", "scipy", "sympy", "torch", "matplotlib")
+        typer.echo(" ".join([f"{name} {version(name)}" for name in names] + [f"python {platform.python_version()}"]))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print versions.")
+    ] = False,
+) -> None:
+    """Options before the subcommand."""
+
+
+def _assignments(values: list[str]) -> dict[str, Any]:
+    from bounds import InputError
+
+    numbers: dict[str, Any] = {}
+    for entry in values:
+        name, sign, text = entry.partition("=")
+        if not sign:
+            raise InputError("argument", entry, "write NAME=VALUE, for example mu=0.5")
+        try:
+            numbers[name] = float(text)
+        except ValueError:
+            raise InputError(name, text, "give a number") from None
+    return numbers
+
+
+def main() -> NoReturn:
+    """Entry point: a user's mistake is one line on stderr and exit code 2, never a traceback."""
+    try:
+        app()
+    except SufficeError as error:
+        typer.echo(f"suffice: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"suffice: {where}{error.strerror or error}", err=True)
+        sys.exit(2)
+    sys.exit(0)

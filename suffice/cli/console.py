@@ -1,0 +1,68 @@
+"""Printing: tables on stdout, progress on stderr and only on a terminal, JSON that is valid JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+WIDE = 132
+
+
+def console() -> Console:
+    """Standard output; a fixed width when it is not a terminal, so that tables are not squeezed in logs."""
+    # No markup: quantities such as E[tau] are full of brackets.
+    return Console(markup=False) if sys.stdout.isatty() else Console(markup=False, width=WIDE)
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr for work that may be long; None when nobody is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document; what is infinite or not a number becomes null."""
+    typer.echo(json.dumps(_plain(value), indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
+    """A plain table; columns named in `numeric` are right-aligned."""
+    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for at, column in enumerate(columns):
+        made.add_column(
+            column,
+            justify="right" if column in numeric else "left",
+            overflow="fold",
+            no_wrap=at == 0 or column in numeric,
+        )
+    return made
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A short number for a table cell; a dash for what is absent."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

@@ -1,0 +1,155 @@
+"""Tables for people: plans, theorems, verdicts, errata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from bounds import Row, Theorem, latex
+
+from ..advice import Measured, Plan
+from .console import console, number, table
+
+if TYPE_CHECKING:
+    from verify import Verdict
+
+
+def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
+    """One line per client and precision; measured hitting times beside the predicted ones."""
+    numeric = ["eps", "step", "alone <=", "together <=", "speed-up"]
+    columns = ["client", "eps", "collaborates with", "rule", "step", "alone <=", "together <=", "speed-up"]
+    if measured is not None:
+        extra = ["measured alone", "measured together", "measured speed-up"]
+        columns += extra
+        numeric += extra
+    made = table("Expected iterations to reach excess < eps", *columns, numeric=tuple(numeric))
+    for at, row in enumerate(plan):
+        cells = [
+            row.name,
+            number(row.epsilon),
+            ", ".join(row.collaborators) or "nobody",
+            _rule(row),
+            number(row.schedules.hitting["eta"]),
+            number(row.local.hitting["expected_iterations"], 4),
+            number(row.schedules.hitting["expected_iterations"], 4),
+            number(row.speedup),
+        ]
+        if measured is not None:
+            entry = measured[at]
+            cells += [
+                _time(entry.alone, entry.alone_se, entry.alone_arrived),
+                _time(entry.together, entry.together_se, entry.together_arrived),
+                number(entry.alone / entry.together if entry.together else None),
+            ]
+        made.add_row(*cells)
+    out = console()
+    out.print(made)
+    out.print(
+        "Predictions bound E[tau], tau = min{t: e_t < eps}: stopped guarantees, nothing is promised after tau.",
+        highlight=False,
+    )
+    for warning, rows in _grouped(plan).items():
+        where = "" if len(rows) == len(plan) else f" ({', '.join(rows)})"
+        out.print(f"note: {warning}{where}", highlight=False)
+    if measured is not None:
+        out.print(
+            f"Measured: mean (standard error) over {measured[0].seeds} seeds, exact similarities; "
+            "a share in % where not every path arrived.",
+            highlight=False,
+        )
+
+
+def _grouped(plan: Plan) -> dict[str, list[str]]:
+    """Warnings with the rows that carry them, numbers in the last clause left to the JSON."""
+    groups: dict[str, list[str]] = {}
+    for row in plan:
+        for warning in row.warnings:
+            text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
+            groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
+    return groups
+
+
+def _rule(row: Row) -> str:
+    threshold = getattr(row.criterion, "threshold", None)
+    return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"
+
+
+def _time(mean: float, error: float, arrived: float) -> str:
+    text = f"{number(mean)} ({number(error, 2)})"
+    return text if arrived == 1 else f"{text} {100 * arrived:.0f} %"
+
+
+def theorem_row(record: Theorem) -> dict[str, Any]:
+    """The row of `suffice theorem --json`."""
+    import inspect
+
+    names = inspect.signature(record.conditions).parameters
+    return {
+        "key": record.key,
+        "edition": record.edition,
+        "title": record.title,
+        "source": str(record.source),
+        "quantity": record.quantity.name,
+        "direction": record.direction,
+        "mode": record.mode,
+        "conditions": list(record.conditions(**dict.fromkeys(names, 1.0))),
+        "latex": latex(record),
+        "guarantee": record.guarantee,
+        "verdict": None,
+    }
+
+
+def theorem_table(records: Sequence[Theorem]) -> None:
+    made = table("Theorems", "key", "edition", "title", "bounds", "source")
+    for record in records:
+        made.add_row(record.key, record.edition, record.title, record.quantity.expression, record.source.locator)
+    console().print(made, highlight=False)
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> None:
+    numeric = ("instances", "worst ratio", "mutants", "seconds")
+    made = table(
+        "Verdicts", "claim", "edition", "verdict", "instances", "worst ratio", "mutants", "engine", "seconds",
+        numeric=numeric,
+    )  # fmt: skip
+    for verdict in verdicts:
+        good = verdict.expected
+        refuted = f"{verdict.mutants - len(verdict.survivors)}/{verdict.mutants}" if verdict.mutants else "-"
+        ratio = "inf" if verdict.worst_ratio == float("inf") else f"{verdict.worst_ratio:.4g}"
+        made.add_row(
+            verdict.theorem.key,
+            verdict.theorem.edition,
+            Text(verdict.outcome.value, style="green" if good else "red"),
+            f"{verdict.instances:,}",
+            ratio,
+            refuted,
+            verdict.engine,
+            f"{verdict.seconds:.1f}",
+        )
+    out = console()
+    out.print(made, highlight=False)
+    sampled = [verdict.error_probability for verdict in verdicts if verdict.error_probability]
+    out.print(
+        f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims.",
+        highlight=False,
+    )
+
+
+def errata_table(rows: Sequence[dict[str, Any]]) -> None:
+    made = table("Errata", "id", "where", "kind", "printed", "measured", "what holds", numeric=("printed", "measured"))
+    for row in rows:
+        made.add_row(
+            row["id"], row["location"], row["kind"], number(row["printed"]), number(row["measured"]), row["truth"]
+        )
+    console().print(made, highlight=False)
+
+
+def errata_page(row: dict[str, Any]) -> None:
+    out = console()
+    for name in ("id", "paper", "location", "kind", "claim", "truth"):
+        out.print(f"{name:9s} {row[name]}", highlight=False)
+    for name, value in row["inputs"].items():
+        out.print(f"  {name} = {value}", highlight=False)
+    out.print(f"printed   {row['printed']:.10g}\nmeasured  {row['measured']:.10g}", highlight=False)

@@ -1,0 +1,171 @@
+"""The setup file: strict TOML that names constants, a quadratic problem or data, and what to plan for."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from bounds import Affine, Binary, Constants, Continuous, Criterion, InputError, Sharp, as_numbers
+
+from . import client_data
+
+if TYPE_CHECKING:
+    from simulate import Problem
+
+Numbers = float | list[float]
+Matrix = list[list[float]]
+LARGEST_TABLE = 4000
+"""Clients in a setup file: N^2 numbers are kept."""
+
+
+class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    mu: Numbers
+    beta: Numbers
+    sigma: Numbers
+    b: Matrix
+    c: Matrix | None = None
+    excess: Numbers | None = None
+    names: list[str] = []
+
+
+class ProblemTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    kind: Literal["quadratic"]
+    file: str
+
+
+class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    path: str
+    client: str = "client"
+    target: str = "target"
+    loss: str = "least-squares"
+    intercept: bool = True
+    standardise: str = "client"
+    standardise_target: bool = False
+
+
+class CriterionTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    kind: Literal["binary", "continuous", "sharp"] = "binary"
+    threshold: float | None = None
+
+
+class TargetTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    epsilon: Numbers
+    horizon: int | None = None
+    confidence: float | None = None
+
+
+class SetupTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    target: TargetTable
+    constants: ConstantsTable | None = None
+    problem: ProblemTable | None = None
+    data: DataTable | None = None
+    criterion: CriterionTable = CriterionTable()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What a setup file says, ready for `plan`."""
+
+    source: Problem | Constants
+    epsilon: list[float]
+    criterion: Criterion | None
+    horizon: int | None
+    confidence: float | None
+
+
+def read_setup(path: str | Path) -> Setup:
+    """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`."""
+    path = Path(path)
+    try:
+        table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), SetupTable)
+    except OSError as error:
+        raise InputError("setup file", str(path), (error.strerror or "cannot be read").lower()) from None
+    except UnicodeDecodeError:
+        raise InputError("setup file", str(path), "not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError("setup file", str(path), f"not valid TOML: {error}") from None
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise InputError("setup file", path.name, _readable(str(error))) from None
+    given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
+    if len(given) != 1:
+        raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
+    epsilon = table.target.epsilon
+    return Setup(
+        source=_source(table, path.parent),
+        epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
+        criterion=_criterion(table.criterion),
+        horizon=table.target.horizon,
+        confidence=table.target.confidence,
+    )
+
+
+def _source(table: SetupTable, folder: Path) -> Problem | Constants:
+    if table.constants is not None:
+        return _constants(table.constants)
+    if table.problem is not None:
+        return _quadratics(folder / table.problem.file)
+    assert table.data is not None
+    fields = msgspec.structs.asdict(table.data)
+    return client_data.read(folder / fields.pop("path"), **fields)
+
+
+def _criterion(table: CriterionTable) -> Criterion | None:
+    if table.kind == "binary":
+        return None if table.threshold is None else Binary(threshold=table.threshold)
+    if table.threshold is not None:
+        raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
+    return Continuous() if table.kind == "continuous" else Sharp()
+
+
+def _constants(table: ConstantsTable) -> Constants:
+    n = len(table.b)
+    if not 1 <= n <= LARGEST_TABLE:
+        raise InputError("constants.b", f"{n} rows", f"give 1 to {LARGEST_TABLE} rows, one per client")
+    b = as_numbers("constants.b", table.b, (n, n), infinite=True)
+    c = as_numbers("constants.c", np.zeros((n, n)) if table.c is None else table.c, (n, n), infinite=True)
+    if (b < 0).any():
+        raise InputError("constants.b", b.min().item(), "give numbers >= 0, unsquared gradient units (inf: no bound)")
+    sigma = np.asarray(table.sigma, dtype=float)
+    if (sigma < 0).any():
+        raise InputError("constants.sigma", sigma.min().item(), "give deviations > 0")
+    return Constants(
+        mu=np.asarray(table.mu),
+        beta=np.asarray(table.beta),
+        sigma2=sigma**2,
+        heterogeneity=Affine(b2=b**2, c=c),
+        excess=None if table.excess is None else np.asarray(table.excess),
+        names=tuple(table.names),
+    )
+
+
+def _quadratics(path: Path) -> Any:
+    from simulate import Quadratics
+
+    if path.suffix != ".npz":
+        raise InputError("problem.file", str(path), "give an .npz file with arrays A, xi, sigma and theta0")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except OSError as error:
+        raise InputError("problem.file", str(path), (error.strerror or "not an .npz file").lower()) from None
+    except ValueError:
+        raise InputError("problem.file", str(path), "not an .npz file of plain number arrays") from None
+    except Exception as error:
+        raise InputError("problem.file", str(path), f"not a readable .npz file ({type(error).__name__})") from None
+    unknown = sorted(set(arrays) - {"A", "xi", "sigma", "theta0"})
+    missing = sorted({"A", "xi", "sigma"} - set(arrays))
+    if unknown or missing:
+        raise InputError("problem.file", unknown or missing, "the arrays are A, xi, sigma and, optionally, theta0")
+    A = as_numbers("A", arrays["A"], ("N", "d", "d"))
+    sigma = as_numbers("sigma", np.broadcast_to(arrays["sigma"], (len(A),)), (len(A),))
+    return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
+
+
+def _readable(message: str) -> str:
+    """msgspec's message with the path of the offending key in TOML's words."""
+    return message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")

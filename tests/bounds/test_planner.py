@@ -1,0 +1,237 @@
+"""The planner against a second calculator, written anew from sections 10, 14 and 17 of the theory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bounds import Affine, Binary, Constants, Continuous, InputError, plan
+
+RTOL = 1e-9  # up to 400 steps of a recursion, the outward rounding (4.5e-13), the nudge of 2^-46 per contraction
+
+
+def schedules(mu, beta, q, s2, e0, eps, T, delta):
+    """The four rows of section 14 in floats and loops; None where the input is missing."""
+    limit = q / beta
+
+    def level(steps):
+        B = e0
+        for eta in steps:
+            B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
+        return B
+
+    out = {"constant": (limit, None), "horizon": (None, None), "decreasing": (2 * beta / (mu * q) - 1, None)}
+    if e0 is not None and T is not None:
+        out["constant"] = (limit, level([limit] * T))
+        L = math.log(e0 / (beta * s2 / (2 * mu * mu * T))) if e0 > 0 else -1
+        eta = min(limit, L / (mu * T)) if L > 0 else 0.0
+        out["horizon"] = (eta, level([eta] * T))
+        gamma = out["decreasing"][0]
+        out["decreasing"] = (gamma, level([2 / (mu * (t + gamma)) for t in range(1, T + 1)]))
+    eta = min(limit, mu * eps / (beta * s2))
+    expected = at_confidence = None
+    if e0 is not None:
+        drift = eta * mu - eta * eta * beta * s2 / (2 * eps)
+        expected = (1 + math.log(e0 / eps)) / drift if e0 >= eps else 0.0
+        if delta is not None:
+            at_confidence = max(1, math.ceil(math.log(e0 / (eps * delta)) / drift)) if e0 >= eps else 0
+    out["hitting"] = (eta, expected, at_confidence)
+    return out
+
+
+def reference(i, mu, beta, sigma2, b2, c, e0, eps, T, delta):
+    """One row, for client i: everything a plan promises."""
+    n, a = len(mu), [1 / s for s in sigma2]
+    G = 2 * mu[i] * eps
+    rho = [1.0 if k == i else max(0.0, 1 - b2[i][k] / G - c[i][k]) for k in range(n)]
+    value, lam = max((r * sum(a[k] * rho[k] for k in range(n) if rho[k] >= r), r) for r in rho)
+    members = [k for k in range(n) if rho[k] >= lam]
+    S, P = sum(a[k] for k in members), sum(a[k] * rho[k] for k in members)
+    s2 = S / P**2 if 2 * lam * S >= P else 1 / (4 * lam * (P - lam * S))
+    w = a[i] / sum(a)
+    q, q_continuous = lam + (1 - lam) * w, 2 / (1 + w**-0.5)
+    s2_continuous = 1 / sum(a[k] * rho[k] ** 2 for k in range(n))
+    start = None if e0 is None else e0[i]
+    scalars = (start, eps, T, delta)
+    together = schedules(mu[i], beta[i], q, s2, *scalars)
+    alone = schedules(mu[i], beta[i], 1.0, sigma2[i], *scalars)
+    hit = schedules(mu[i], beta[i], q_continuous, s2_continuous, *scalars)["hitting"]
+    speedup = alone["hitting"][1] / together["hitting"][1] if together["hitting"][1] else None
+    numbers = [lam, 1 / value, s2, q, q / beta[i], speedup, s2_continuous, q_continuous, *hit[:2]]
+    return rho, members, numbers, together, alone
+
+
+def assert_number(got, wanted):
+    if wanted is None:
+        assert got is None
+    else:
+        np.testing.assert_allclose(got, wanted, rtol=RTOL)
+
+
+def assert_schedules(got, wanted):
+    for name in ("constant", "horizon"):
+        for key, value in zip(("eta", "bound"), wanted[name]):
+            assert_number(getattr(got, name)[key], value)
+    assert got.decreasing["C"] == 2
+    have = [got.decreasing["gamma"], got.decreasing["bound"], got.hitting["eta"], got.hitting["expected_iterations"]]
+    for value, want in zip(have, [*wanted["decreasing"], *wanted["hitting"][:2]], strict=True):
+        assert_number(value, want)
+    assert got.hitting["iterations_at_confidence"] == wanted["hitting"][2]
+
+
+def random_constants(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    off, mu = 1 - np.eye(n), np.exp(rng.uniform(-3, 0, n))
+    values = {"mu": mu, "beta": mu * np.exp(rng.uniform(0, 3, n)), "sigma2": np.exp(rng.uniform(-4, 2, n))}
+    values["b2"], values["c"] = np.exp(rng.uniform(-9, -1, (n, n))) * off, rng.uniform(0, 0.6, (n, n)) * off
+    if seed % 4 == 1:
+        values["b2"][0, 1] = np.inf
+    return values | {"e0": None if seed % 5 == 4 else np.exp(rng.uniform(-5, 3, n))}
+
+
+def build(values):
+    pair = Affine(b2=values["b2"], c=values["c"])
+    rest = {name: values[name] for name in ("mu", "beta", "sigma2")}
+    return Constants(**rest, heterogeneity=pair, excess=values["e0"])
+
+
+def simple(**changes):
+    """Two clients a little apart."""
+    off = 1 - np.eye(2)
+    base = {"mu": 0.5, "beta": 1.0, "sigma2": 2.0, "b2": 0.02 * off, "c": 0.1 * off, "e0": 3.0}
+    return build(base | changes)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_plan_agrees_with_the_second_calculator(seed):
+    values = random_constants(seed)
+    eps, T, delta = [0.5, 0.02, 1e-3], None if seed % 7 == 6 else 7 * seed + 1, None if seed % 6 == 5 else 0.05
+    n = len(values["mu"])
+    rows = plan(build(values), eps, horizon=T, confidence=delta)
+    assert [(row.epsilon, row.client) for row in rows] == [(e, i) for e in eps for i in range(n)]
+    plain = {name: None if value is None else value.tolist() for name, value in values.items()}
+    for row in rows:
+        rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
+        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
+        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
+        assert list(row.collaborators) == [str(k) for k in members if k != row.client]
+        assert row.local_variance == plain["sigma2"][row.client]
+        got = [row.criterion.threshold, row.definition_2_variance, row.sufficient_variance, row.step_ratio]
+        got += [row.step_limit, row.speedup, *row.continuous.values()]
+        for have, want in zip(got, numbers, strict=True):
+            assert_number(have, want)
+        assert_schedules(row.schedules, together)
+        assert_schedules(row.local, alone)
+
+
+def test_random_plans_meet_every_branch():
+    rows = [row for seed in range(20) for row in plan(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
+    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
+    assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
+    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
+    assert {row.sufficient_variance < 0.999 * row.definition_2_variance for row in rows} == {True, False}
+    assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
+
+
+def test_a_horizon_beyond_the_recursion_has_a_decreasing_bound_a_little_above_the_recursion():
+    # Theorem 2, decreasing row: nu / (gamma + T + 1), with one client at q = 1
+    mu, beta, s2, e0, T = 0.5, 2.0, 3.0, 4.0, 100_001
+    alone = Affine(b2=np.zeros((1, 1)), c=np.zeros((1, 1)))
+    constants = Constants(mu=mu, beta=beta, sigma2=s2, excess=e0, heterogeneity=alone)
+    got = plan(constants, 1.0, horizon=T)[0].schedules.decreasing["bound"]
+    nu = max(2 * beta * s2 / mu**2, 2 * beta / mu * e0)
+    np.testing.assert_allclose(got, nu / (2 * beta / mu + T), rtol=1e-12)  # a closed form, rounded outward
+    B, gamma = e0, 2 * beta / mu - 1
+    for t in range(1, T + 1):
+        eta = 2 / (mu * (t + gamma))
+        B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
+    assert B <= got <= 1.1 * B
+
+
+def test_start_below_the_precision_takes_no_iteration():
+    row = plan(simple(e0=0.1), 0.2, confidence=0.1)[0]
+    assert row.schedules.hitting["expected_iterations"] == row.local.hitting["expected_iterations"] == 0
+    assert row.schedules.hitting["iterations_at_confidence"] == 0
+    assert row.speedup is None
+
+
+def test_unknown_start_leaves_steps_and_no_bounds():
+    row = plan(simple(e0=None), 0.2, horizon=10, confidence=0.1)[0]
+    for part in (row.schedules, row.local):
+        bounds = [part.constant["bound"], part.decreasing["bound"], *part.horizon.values()]
+        assert bounds + [part.hitting[k] for k in ("expected_iterations", "iterations_at_confidence")] == [None] * 6
+        assert part.constant["eta"] > 0 < part.hitting["eta"]
+    assert row.speedup is None
+    assert row.continuous["expected_iterations"] is None
+    assert any("excess" in warning for warning in row.warnings)
+
+
+def test_no_horizon_and_no_confidence_leave_none():
+    got = plan(simple(), 0.2)[0].schedules
+    assert got.constant["bound"] is got.decreasing["bound"] is got.hitting["iterations_at_confidence"] is None
+    assert got.horizon == {"eta": None, "bound": None}
+    assert got.hitting["expected_iterations"] > 0
+
+
+def test_infinite_heterogeneity_means_no_collaborator():
+    b2 = np.array([[0, np.inf], [0.02, 0]])
+    apart, near = plan(simple(b2=b2), 10.0, horizon=20)
+    assert (apart.cluster, apart.collaborators, apart.similarity.tolist()) == ((0,), (), [1, 0])
+    assert near.collaborators == ("0",)
+
+
+def test_a_client_alone_plans_as_local():
+    zero = np.zeros((1, 1))
+    row = plan(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2)[0]
+    assert (row.cluster, row.speedup, row.step_ratio, row.sufficient_variance) == ((0,), 1, 1, 2)
+    assert row.schedules == row.local
+
+
+def test_a_given_criterion_replaces_the_best_threshold():
+    fixed = plan(simple(), 0.2, criterion=Binary(threshold=0.25))[0]
+    assert (fixed.criterion.threshold, fixed.step_ratio) == (0.25, 0.25 + 0.75 / 2)
+    free = plan(simple(), 0.2, criterion=Continuous())[0]
+    assert free.sufficient_variance == free.continuous["sufficient_variance"]
+    np.testing.assert_allclose(free.step_ratio, 2 / (1 + math.sqrt(2)), rtol=1e-14)
+    assert plan(simple(), 0.2, criterion="binary")[0].to_dict() == plan(simple(), 0.2)[0].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("mu", {"mu": 2.0}),
+        ("mu", {"mu": [0.5, 0.0]}),
+        ("beta", {"beta": math.nan}),
+        ("sigma2", {"sigma2": [1.0, -1.0]}),
+        ("sigma2", {"sigma2": [1.0, 1.0, 1.0]}),
+        ("excess", {"e0": math.inf}),
+        ("b2", {"b2": np.array([[0, math.nan], [0, 0]])}),
+        ("b2", {"b2": np.zeros((2, 3))}),
+        ("b2", {"b2": np.eye(2)}),
+        ("c", {"c": np.zeros((3, 3))}),
+    ],
+)
+def test_impossible_constants_are_refused_by_name(field, changes):
+    with pytest.raises(InputError, match=f"^{field} = "):
+        simple(**changes)
+
+
+@pytest.mark.parametrize(
+    ("field", "epsilon", "options"),
+    [
+        *(("epsilon", eps, {}) for eps in (0, math.nan, -1.0, math.inf, [0.1, 0.0])),
+        *(("horizon", 0.1, {"horizon": T}) for T in (0, 1.5, -3, math.nan)),
+        *(("confidence", 0.1, {"confidence": delta}) for delta in (0, 2, -0.5, math.nan)),
+    ],
+)
+def test_impossible_requests_are_refused_by_name(field, epsilon, options):
+    with pytest.raises(InputError, match=f"^{field} = "):
+        plan(simple(), epsilon, **options)
+
+
+def test_a_client_without_noise_is_refused():
+    with pytest.raises(InputError, match=r"^sigma = 0"):
+        plan(simple(sigma2=[1.0, 0.0]), 0.1)

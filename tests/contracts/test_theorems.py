@@ -1,0 +1,203 @@
+"""Promises that every record in bounds.THEOREMS makes, whichever theorem it is."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from inspect import signature
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+
+from bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex
+from bounds.describe import expression
+
+EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
+CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
+every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t.edition}")
+every_corrected = pytest.mark.parametrize("theorem", CORRECTED, ids=lambda t: t.key)
+
+# survive and fall nudge a product by 2^-46 (1.4e-14); T eta mu < 745 times that is 1e-11, over 1 - eta mu.
+LOOSENESS = 1e-9
+
+
+def sides(theorem, values):
+    return theorem.conditions(**{name: values[name] for name in signature(theorem.conditions).parameters})
+
+
+def draws(theorem, count, seed):
+    """`count` points of the typical box, log-uniform, that satisfy the conditions: one array per name."""
+    rng = np.random.default_rng(seed)
+    values = {}
+    for parameter in theorem.parameters:
+        low, high = np.log(parameter.typical)
+        values[parameter.name] = np.exp(rng.uniform(low, high, 50_000))
+        if parameter.integer:
+            values[parameter.name] = np.floor(values[parameter.name])
+    good = np.ones(50_000, dtype=bool)
+    for lhs, rhs in sides(theorem, values).values():
+        good &= lhs <= rhs
+    assert good.sum() >= count, "the typical ranges hardly meet the conditions"
+    return {name: value[good][:count] for name, value in values.items()}
+
+
+def points(values):
+    return [dict(zip(values, map(float, row))) for row in zip(*values.values())]
+
+
+def assert_outward(theorem, got, exact, slack=0.0):
+    """`got` on the safe side of `exact`, and no further from it than LOOSENESS and `slack`."""
+    with mpmath.workdps(50):
+        safe = mpmath.mpf(float(got)) - exact if theorem.direction == "upper" else exact - mpmath.mpf(float(got))
+        assert safe >= 0, f"{theorem}: {got!r} is on the wrong side of {mpmath.nstr(exact, 25)}"
+        if abs(exact) > 1e-290:  # below, floats lose their relative precision
+            assert safe <= LOOSENESS * abs(exact) + slack, f"{theorem}: {got!r} against {mpmath.nstr(exact, 25)}"
+
+
+@every
+def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
+    values = draws(theorem, 300, seed=11)
+    got = evaluate(theorem, enforce=False, **values)
+    # 1 - b^2/(2 mu eps) - c cancels: absolute 1e-14 for the similarity, which is at most 1
+    slack = 1e-14 if theorem.direction == "lower" else 0
+    for value, point in zip(got, points(values)):
+        exact = digits(theorem, **point)
+        if exact < 1e308:
+            assert_outward(theorem, value, exact, slack)
+
+
+CONTRACTING = [theorem for theorem in EVALUABLE if {"eta", "mu", "T"} <= {p.name for p in theorem.parameters}]
+
+
+@pytest.mark.parametrize("theorem", CONTRACTING, ids=lambda t: f"{t.key}-{t.edition}")
+@pytest.mark.parametrize("T", [0, 1, 2, 3, 1000, 10**9, 10**15])
+@pytest.mark.parametrize("mu", [0.3, 0.1, 1 / 3, 0.7, 1e-9, 12345.678])
+def test_bound_is_outward_where_one_step_contracts_completely_and_at_extreme_horizons(theorem, mu, T):
+    whole = 1 / mu
+    steps = [math.nextafter(whole, 0), whole, 1e-3 * whole, 1e-12 * whole, 1e-17 * whole]
+    if T in (0, 1, 2):  # beyond 1/mu the step is outside the hypotheses by rounding alone
+        steps.append(math.nextafter(whole, np.inf))
+    for eta in steps:
+        for s2 in (0.0, 1e-3 * mu):
+            point = {"eta": eta, "mu": mu, "beta": mu, "q": 1.0, "e0": 3.0, "s2": s2, "T": T, "eps": 1.0}
+            point = {p.name: point[p.name] for p in theorem.parameters}
+            exact = digits(theorem, **point)
+            # the nudge of 2^-46 leaves at most (2^-45)^T where 1 - eta mu should be 0
+            slack = 3 * mpmath.mpf(2) ** (-45 * min(T, 25)) if T else 0
+            assert_outward(theorem, evaluate(theorem, enforce=False, **point), exact, slack)
+
+
+def test_horizon_zero_leaves_the_start():
+    got = evaluate(find("adaptive/theorem-2-constant"), eta=0.3, mu=0.5, beta=1, q=1, e0=7.0, s2=5.0, T=0)
+    np.testing.assert_allclose(got, 7.0, rtol=1e-12)  # outward rounding is 4.5e-13
+
+
+def unit_faults(theorem):
+    """What does not scale like its unit: "bound", or the name of a condition."""
+    # powers of two scale floats exactly, so 50-digit values must agree to (almost) all digits
+    loss, theta = 2.0**3, 2.0**-2
+    faults = set()
+    for point in points(draws(theorem, 200, seed=5)):
+        scaled = {name: value * PARAMETERS[name].unit.scale(loss, theta) for name, value in point.items()}
+        before, after = digits(theorem, **point), digits(theorem, **scaled)
+        with mpmath.workdps(60):
+            if abs(after - before * theorem.quantity.unit.scale(loss, theta)) > 1e-40 * abs(after):
+                faults.add("bound")
+        new = sides(theorem, scaled)
+        for name, (lhs, rhs) in sides(theorem, point).items():
+            if abs(new[name][0] / lhs - new[name][1] / rhs) > 1e-14 * new[name][0] / lhs:  # a few roundings
+                faults.add(name)
+    return faults
+
+
+def test_units_are_consistent_but_for_printed_lemma_2():
+    assert {t.key for t in EVALUABLE if t.edition == "printed" and unit_faults(t)} == {"adaptive/lemma-2"}
+    assert unit_faults(find("adaptive/lemma-2", "printed")) == {"bound"}
+
+
+@every_corrected
+def test_corrected_bound_and_both_sides_of_its_conditions_scale_like_their_units(theorem):
+    assert unit_faults(theorem) == set()
+
+
+@pytest.mark.parametrize(
+    ("theorem", "name"),
+    [(t, name) for t in EVALUABLE for name in t.monotone],
+    ids=lambda x: x if isinstance(x, str) else f"{x.key}-{x.edition}",
+)
+def test_monotone_claim_holds_within_the_conditions(theorem, name):
+    assert name in {p.name for p in theorem.parameters}
+    values = draws(theorem, 4000, seed=29)
+    moved = values | {name: values[name] * np.random.default_rng(3).uniform(1.001, 3, 4000)}
+    inside = np.all([lhs <= rhs for lhs, rhs in sides(theorem, moved).values()] or [np.ones(4000, bool)], axis=0)
+    assert inside.sum() > 200
+    change = evaluate(theorem, enforce=False, **moved) - evaluate(theorem, enforce=False, **values)
+    change = (change * theorem.monotone[name])[inside]
+    assert (change >= 0).all()
+    assert (change > 0).any(), f"{name} has no effect"
+
+
+@every
+def test_latex_shows_symbols_and_no_python_name(theorem):
+    text = latex(theorem)
+    assert (r"\ge" if theorem.direction == "lower" else r"\le") in text
+    raw = "|".join([*(name for name in PARAMETERS if len(name) > 1), "sigma_suf", "sigma", "xi", "Symbol", "Max"])
+    assert not re.search(rf"(?<![\\A-Za-z])({raw})(?![A-Za-z])", text), text
+    right = text.split(r"\ge" if theorem.direction == "lower" else r"\le", 1)[1]
+    for symbol in expression(theorem).free_symbols:
+        assert PARAMETERS[symbol.name].symbol in right, symbol
+
+
+@every
+def test_symbolic_expression_has_the_value_of_the_float_bound(theorem):
+    formula = expression(theorem)
+    for point in points(draws(theorem, 10, seed=17)):
+        exact = formula.xreplace({s: sympy.Float(point[s.name], 40) for s in formula.free_symbols}).doit()
+        # outward rounding moves 4.5e-13, the nudge T eta mu 2^-46 with T eta mu < 30 at these points, or less
+        np.testing.assert_allclose(evaluate(theorem, **point), float(exact), rtol=1e-12, atol=1e-300)
+
+
+def test_keys_are_unique_within_an_edition_and_every_key_has_a_corrected_one():
+    assert max(Counter((t.key, t.edition) for t in THEOREMS).values()) == 1
+    assert {t.key for t in THEOREMS} == {t.key for t in THEOREMS if t.edition == "corrected"}
+
+
+@every
+def test_wrong_names_and_values_are_refused_by_name(theorem):
+    point = points(draws(theorem, 1, seed=23))[0]
+    evaluate(theorem, **point)  # the point itself is fine
+    with pytest.raises(InputError, match="colour"):
+        evaluate(theorem, **point, colour=1.0)
+    for name in point:
+        with pytest.raises(InputError, match=rf"^{name} = 'missing'"):
+            evaluate(theorem, **{k: v for k, v in point.items() if k != name})
+        for bad in (math.nan, -1.0, math.inf):
+            with pytest.raises(InputError, match=rf"^{name} = "):
+                evaluate(theorem, **(point | {name: bad}))
+    if "T" in point:
+        with pytest.raises(InputError, match=r"^T = 1\.5"):
+            evaluate(theorem, **(point | {"T": 1.5}))
+
+
+def test_step_above_the_limit_is_told_with_both_sides_and_the_remedy():
+    with pytest.raises(ConditionError) as caught:
+        evaluate(find("adaptive/theorem-2-constant"), eta=0.5, mu=0.125, beta=2.0, q=0.75 - 0.25, e0=1.0, s2=1.0, T=3)
+    assert str(caught.value) == (
+        "adaptive/theorem-2-constant (Theorem 2, Table 1, row 1) does not apply: "
+        "step size eta <= q/beta fails (0.5 > 0.25); use eta <= 0.25"
+    )
+
+
+STEPPING = [theorem for theorem in EVALUABLE if "eta" in {p.name for p in theorem.parameters}]
+
+
+@pytest.mark.parametrize("theorem", STEPPING, ids=lambda t: f"{t.key}-{t.edition}")
+def test_the_step_limit_itself_is_allowed_and_a_step_above_is_not(theorem):
+    point = {"mu": 0.3, "beta": 0.7, "q": 0.9, "e0": 2.0, "s2": 1e-9, "T": 4, "eps": 0.5, "eta": 0.9 / 0.7}
+    point = {p.name: point[p.name] for p in theorem.parameters}
+    assert np.isfinite(evaluate(theorem, **point))
+    with pytest.raises(ConditionError, match=re.escape(f"{theorem.key} ({theorem.source.locator}) does not apply")):
+        evaluate(theorem, **(point | {"eta": 0.9 / 0.7 * (1 + 1e-12)}))

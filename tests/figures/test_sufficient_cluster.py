@@ -1,0 +1,115 @@
+"""Figure 1: exact jumps, both editions, and files that hold what was drawn."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from bounds import QuadraticCertificate
+from figures import figure
+from figures.sufficient_cluster import CLIENTS, FEATURES, SAMPLES, estimated_mu, size_at
+from simulate import Randomness, Stream
+from suffice import InputError
+
+PUBLISHED_PICTURE = {  # read off the published figure, reproduction.md section 1
+    "v=0.001": {1e-5: 14, 1e-4: 20, 1e-3: 20},
+    "v=0.01": {1e-5: 1, 1e-4: 1, 1e-3: 10, 1e-2: 20, 1e-1: 20},
+    "v=0.1": {1e-3: 1, 1e-2: 1, 1e-1: 10, 1.0: 20, 10.0: 20},
+    "v=1": {1e-1: 1, 1.0: 1, 10.0: 10},
+}
+
+
+@pytest.fixture(scope="module")
+def stated():
+    return figure("adaptive-1", edition="stated")
+
+
+@pytest.fixture(scope="module")
+def published():
+    return figure("adaptive-1", edition="published")
+
+
+@pytest.mark.parametrize("curve", PUBLISHED_PICTURE)
+def test_every_published_point_lies_within_the_spread_of_draws(published, curve):
+    for epsilon, size in PUBLISHED_PICTURE[curve].items():
+        fewest, most = (size_at(published.data[f"{curve} {side}"], epsilon) for side in ("5%", "95%"))
+        assert fewest <= size <= most
+
+
+def test_stated_clusters_are_smaller_by_exactly_the_forgotten_factor(stated, published):
+    # b^2 is 4 |xi_i - xi_k|^2, the code has 2: entries are twice as late, up to the code's estimate of mu = 2
+    for curve in PUBLISHED_PICTURE:
+        ratio = stated.data[curve]["epsilon"][1:] / published.data[curve]["epsilon"][1:]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+        assert 2 * 0.9 < ratio[0] < 2
+
+
+def test_jumps_of_the_seeded_draw_are_the_squared_distances(stated):
+    import torch
+
+    xi = Randomness(seeds=torch.arange(1)).normal(iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES)
+    distance2 = np.sort(((xi[0] - xi[0, 0]) ** 2).sum(-1).numpy())
+    # R = |theta - theta_i|^2: |grad gap|^2 = 4 v^2 |xi_i - xi_k|^2 <= 2 mu eps = 4 eps
+    np.testing.assert_allclose(stated.data["v=0.1"]["epsilon"], 0.01 * distance2, rtol=1e-12)
+
+
+def test_each_jump_is_where_the_certificate_turns_positive(stated):
+    import torch
+
+    v = 0.1
+    xi = v * Randomness(seeds=torch.arange(1)).normal(
+        iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES
+    )
+    certificate = QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=-xi[0].numpy())
+    for rank, epsilon in enumerate(stated.data["v=0.1"]["epsilon"][1:], start=1):
+        below, above = (
+            certificate.similarity(np.full(CLIENTS, 4 * epsilon * nudge))[0] for nudge in (1 - 1e-9, 1 + 1e-9)
+        )
+        assert ((below > 0).sum(), (above > 0).sum()) == (rank, rank + 1)
+
+
+def test_estimated_mu_has_the_law_of_ten_thousand_rows():
+    import torch
+
+    direct = []
+    for seed in range(40):
+        rows = Randomness(seeds=torch.tensor([seed]), root=9).normal(
+            iteration=0, stream=Stream.DATA, clients=SAMPLES, features=FEATURES
+        )[0]
+        direct.append(2 * np.linalg.eigvalsh((rows.T @ rows / SAMPLES).numpy())[0])
+    bartlett = estimated_mu(1000)
+    # two-sample z-test; |z| > 6 has probability 2e-9
+    z = (np.mean(direct) - bartlett.mean()) / np.hypot(np.std(direct) / np.sqrt(40), bartlett.std() / np.sqrt(1000))
+    assert abs(z) < 6
+    assert 0.5 < np.std(direct) / bartlett.std() < 2
+
+
+def test_saving_writes_four_files_and_the_csv_holds_every_jump(published, tmp_path):
+    paths = published.save(tmp_path / "new folder")
+    assert sorted(path.name for path in (tmp_path / "new folder").iterdir()) == sorted(path.name for path in paths)
+    assert {path.suffix for path in paths} == {".pdf", ".png", ".csv", ".json"}
+    rows = list(csv.reader(next(path for path in paths if path.suffix == ".csv").read_text().splitlines()))
+    assert rows[0][0] == "curve"
+    assert "[loss" in rows[0][1]
+    assert len(rows) == 1 + 16 * CLIENTS
+    stored = np.array([float(row[1]) for row in rows[1:] if row[0] == "v=0.01"])
+    np.testing.assert_array_equal(stored, published.data["v=0.01"]["epsilon"])
+    about = json.loads(next(path for path in paths if path.suffix == ".json").read_text())
+    assert about["edition"] == "published"
+    assert about["setup"]["draws"] == 1000
+    assert {"suffice", "numpy", "torch"} <= set(about["versions"])
+
+
+def test_the_same_figure_saved_twice_is_the_same_file(published, tmp_path):
+    first = {path.name: path.read_bytes() for path in published.save(tmp_path / "a")}
+    second = {path.name: path.read_bytes() for path in published.save(tmp_path / "b")}
+    assert first == second
+
+
+@pytest.mark.parametrize(("name", "edition"), [("adaptive-2", "stated"), ("adaptive-1", "corrected")])
+def test_unknown_names_and_editions_are_refused(name, edition):
+    with pytest.raises(InputError, match=name if name != "adaptive-1" else edition):
+        figure(name, edition=edition)

@@ -1,0 +1,129 @@
+"""Philox and what is built on it, against published answers and a cipher written anew on Python integers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from simulate import Randomness, Stream, philox
+
+MASK = 2**32 - 1
+KNOWN = [  # Salmon et al. (2011), Random123's known-answer file: counter, key, output
+    ((0, 0, 0, 0), (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+    ((MASK,) * 4, (MASK,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+    (
+        (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+        (0xA4093822, 0x299F31D0),
+        (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+    ),
+]
+
+
+def cipher(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
+    """Philox4x32-10 on Python integers, which cannot overflow."""
+    (a, b, c, d), (k, m) = counter, key
+    for turn in range(10):
+        high = divmod(0xD2511F53 * a, 2**32), divmod(0xCD9E8D57 * c, 2**32)
+        left, right = (k + turn * 0x9E3779B9) % 2**32, (m + turn * 0xBB67AE85) % 2**32
+        a, b, c, d = high[1][0] ^ b ^ left, high[1][1], high[0][0] ^ d ^ right, high[0][1]
+    return a, b, c, d
+
+
+def words(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(w) for w in philox(tuple(map(torch.tensor, counter)), tuple(map(torch.tensor, key))))
+
+
+def normals(seeds: int, clients: int, features: int, **more) -> np.ndarray:
+    setting = {"iteration": 1, "stream": Stream.NOISE} | more
+    return Randomness(seeds=torch.arange(seeds)).normal(clients=clients, features=features, **setting).numpy()
+
+
+@pytest.mark.parametrize(("counter", "key", "answer"), KNOWN)
+def test_philox_gives_the_published_answers(counter, key, answer):
+    assert words(counter, key) == answer
+    assert cipher(counter, key) == answer  # the reference of this file too
+
+
+def test_philox_agrees_with_unbounded_integers_on_random_counters():
+    draws = np.random.default_rng(1).integers(0, 2**32, size=(300, 6))
+    batch = philox(tuple(torch.from_numpy(draws[:, :4].copy()).T), tuple(torch.from_numpy(draws[:, 4:].copy()).T))
+    got = np.stack([word.numpy() for word in batch], 1)
+    np.testing.assert_array_equal(got, [cipher(tuple(r[:4]), tuple(r[4:])) for r in draws.tolist()])
+
+
+def test_uniform_reads_counter_block_client_iteration_stream_under_key_seed_root():
+    seeds, root, iteration, features = [0, 7, 2**32 - 1], 0xDEADBEEF, 12345, 6
+    u = Randomness(seeds=torch.tensor(seeds), root=root).uniform(
+        iteration=iteration, stream=Stream.COIN, clients=3, features=features
+    )
+    for s, seed in enumerate(seeds):
+        for client in range(3):
+            for f in range(features):
+                word = cipher((f // 4, client, iteration, 2), (seed, root))[f % 4]
+                assert u[s, client, f].item() == (word + 0.5) / 2**32
+
+
+def test_stream_numbers_are_the_published_ones():
+    assert {s.name: int(s) for s in Stream} == {"NOISE": 0, "SIMILARITY": 1, "COIN": 2, "DATA": 3, "START": 4}
+
+
+def test_normals_are_box_muller_on_word_pairs():
+    got = normals(2, 2, 7, iteration=9, stream=Stream.START)
+    for s in range(2):
+        for client in range(2):
+            for f in range(7):
+                block = cipher((f // 4, client, 9, 4), (s, 0))
+                u, v = ((block[2 * (f % 4 // 2) + j] + 0.5) / 2**32 for j in range(2))
+                wave = math.sin if f % 2 else math.cos
+                expected = math.sqrt(-2 * math.log(u)) * wave(2 * math.pi * v)
+                # same formula on the same doubles: a few roundings of the elementary functions apart
+                np.testing.assert_allclose(got[s, client, f], expected, rtol=1e-14)
+
+
+def test_a_draw_does_not_depend_on_how_many_are_asked_for():
+    whole = normals(9, 6, 11)
+    for seeds, clients, features in [(1, 1, 1), (4, 6, 11), (9, 2, 11), (9, 6, 3), (5, 3, 8)]:
+        np.testing.assert_array_equal(normals(seeds, clients, features), whole[:seeds, :clients, :features])
+    alone = Randomness(seeds=torch.tensor([5])).normal(iteration=1, stream=Stream.NOISE, clients=6, features=11)
+    np.testing.assert_array_equal(alone.numpy()[0], whole[5])
+
+
+def test_float32_normals_are_the_float64_ones_rounded():
+    single = normals(50, 3, 5, dtype=torch.float32)
+    assert single.dtype == np.float32
+    np.testing.assert_array_equal(single, normals(50, 3, 5).astype(np.float32))
+
+
+def test_streams_roots_iterations_seeds_and_clients_do_not_share_draws():
+    def draw(root: int = 0, iteration: int = 1, stream: Stream = Stream.NOISE) -> np.ndarray:
+        r = Randomness(seeds=torch.arange(4), root=root)
+        return r.uniform(iteration=iteration, stream=stream, clients=3, features=9).numpy().ravel()
+
+    parts = [draw(stream=stream) for stream in Stream] + [
+        draw(root=1),
+        draw(root=2),
+        draw(iteration=0),
+        draw(iteration=2),
+    ]
+    together = np.concatenate(parts)
+    # 972 words of 32 bits: one coincidence has probability 1e-4, two have 1e-8
+    assert len(np.unique(together)) >= len(together) - 1
+
+
+def test_normals_follow_the_normal_law_and_are_uncorrelated():
+    z = normals(2500, 5, 8)
+    flat = z.ravel()
+    assert stats.kstest(flat, "norm").pvalue > 1e-7
+    for power, mean, second in [(1, 0, 1), (2, 1, 3), (3, 0, 15), (4, 3, 105)]:  # E z^p and E z^2p
+        error = (flat**power).mean() - mean
+        assert abs(error) < 6 * math.sqrt((second - mean**2) / flat.size), power
+    columns = z.reshape(2500, 40)
+    for values, variance in [(columns, 1.0), (columns**2 - 1, 4.0)]:
+        covariance = values.T @ values / len(values)
+        np.fill_diagonal(covariance, 0)
+        # 780 products of moderate tails: 7 standard errors keep the false alarm below 1e-8
+        assert np.abs(covariance).max() < 7 * math.sqrt(variance / len(values)) * math.sqrt(variance)

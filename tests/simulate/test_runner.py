@@ -1,0 +1,211 @@
+"""The runner: reproducible paths, the rules against plain loops, hitting times, costs, errors, traces on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import Binary, Continuous, InputError
+from simulate import (
+    AllForOne,
+    FixedWeights,
+    Local,
+    Quadratics,
+    Randomness,
+    Stream,
+    Trace,
+    block_size,
+    hitting_times,
+    run,
+)
+
+N, D, T = 5, 3, 30
+ALPHA = np.random.default_rng(20).uniform(0, 0.4, (N, N)) * (1 - np.eye(N, k=2))
+RULES = {
+    "local": Local(),
+    "binary": AllForOne(criterion=Binary(threshold=0.6)),
+    "continuous": AllForOne(criterion=Continuous()),
+    "fixed": FixedWeights(alpha=torch.from_numpy(ALPHA)),
+}
+
+
+def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A close to a common matrix, close optima: similarities on both sides of the threshold."""
+    rng = np.random.default_rng(21)
+    root = rng.normal(size=(N, D, D))
+    A = np.eye(D) + 0.05 * (root + root.transpose(0, 2, 1))
+    return A, 0.5 * rng.normal(size=(N, D)), rng.uniform(0.2, 2, N), 2 + rng.normal(size=(N, D))
+
+
+def built() -> Quadratics:
+    A, xi, sigma2, start = parts()
+    return Quadratics.of(A, xi, sigma2=sigma2, start=start)
+
+
+def transcribed(rule: str, seed: int, eta, root: int = 0) -> tuple[np.ndarray, int]:
+    """Excess (T + 1, N) of the rule as printed, one client at a time; and how many peers were weighed."""
+    A, xi, sigma2, theta = parts()
+    randomness, peers = Randomness(seeds=torch.tensor([seed]), root=root), 0
+    rows = [[(theta[i] + xi[i]) @ A[i] @ (theta[i] + xi[i]) for i in range(N)]]
+    for t in range(1, T + 1):
+        z = randomness.normal(iteration=t, stream=Stream.NOISE, clients=N, features=D)[0].numpy()
+        noise = np.sqrt(sigma2 / D)[:, None] * z
+        after = np.empty_like(theta)
+        for i in range(N):
+            g = [2 * A[k] @ (theta[i] + xi[k]) for k in range(N)]
+            r = [max(1 - np.sum((g[k] - g[i]) ** 2) / np.sum(g[i] ** 2), 0) for k in range(N)]
+            if rule == "local":
+                alpha = np.eye(N)[i]
+            elif rule == "fixed":
+                alpha = ALPHA[i]
+            else:
+                phi = np.array([x if rule == "continuous" else 0.6 * (x >= 0.6) for x in r])
+                alpha = (phi / sigma2) / np.sum(phi * r / sigma2)
+            peers += int((np.delete(alpha, i) > 0).sum())
+            step = eta(t) if callable(eta) else eta
+            after[i] = theta[i] - np.broadcast_to(step, N)[i] * sum(alpha[k] * (g[k] + noise[k]) for k in range(N))
+        theta = after
+        rows.append([(theta[i] + xi[i]) @ A[i] @ (theta[i] + xi[i]) for i in range(N)])
+    return np.array(rows), peers
+
+
+STEPS = {"number": 0.1, "per client": np.linspace(0.02, 0.15, N), "of t": lambda t: 0.3 / (2 + t)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "step"), [(r, "number") for r in RULES] + [("binary", "per client"), ("local", "of t")]
+)
+def test_paths_are_those_of_a_plain_transcription(rule, step):
+    trace = run(built(), RULES[rule], iterations=T, eta=STEPS[step], seeds=range(70, 73), root=4)
+    for row, seed in enumerate((70, 71, 72)):
+        expected, peers = transcribed(rule, seed, STEPS[step], root=4)
+        # contraction keeps roundings from growing over 30 steps
+        np.testing.assert_allclose(trace.excess[row], expected, rtol=1e-10, atol=1e-14)
+        if rule in ("binary", "continuous"):
+            assert 0.05 < peers / (T * N * (N - 1)) < 0.999  # neither nobody nor everybody collaborates
+    np.testing.assert_array_equal(trace.seeds, [70, 71, 72])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_paths_are_bitwise_the_same_in_any_range(rule):
+    problem, size = built(), block_size(N, D, torch.float64)
+    together = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=size + 40)
+    for part in (range(1), range(3, 5), range(size - 2, size + 3), range(size + 39, size + 40), range(10, 0, -3)):
+        alone = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=part)
+        np.testing.assert_array_equal(alone.excess, together.excess[list(part)])
+    sparse = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=3, grid=[8, 2])
+    np.testing.assert_array_equal(sparse.excess, together.excess[:3, [2, 8]])
+    np.testing.assert_array_equal(sparse.iterations, [2, 8])
+
+
+CHILD = """
+import sys, numpy as np
+from bounds import Continuous
+from simulate import AllForOne, Quadratics, run
+given = np.load(sys.argv[1])
+problem = Quadratics.of(given["A"], given["xi"], sigma2=given["sigma2"], start=given["start"])
+run(problem, AllForOne(criterion=Continuous()), iterations=8, eta=0.1, seeds=range(30, 90)).save(sys.argv[2])
+"""
+
+
+def test_paths_are_bitwise_the_same_in_another_process(tmp_path):
+    np.savez(tmp_path / "problem.npz", **dict(zip(("A", "xi", "sigma2", "start"), parts())))
+    subprocess.run([sys.executable, "-c", CHILD, tmp_path / "problem.npz", tmp_path / "child.npz"], check=True)
+    here = run(built(), RULES["continuous"], iterations=8, eta=0.1, seeds=100)
+    np.testing.assert_array_equal(Trace.load(tmp_path / "child.npz").excess, here.excess[30:90])
+
+
+def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():
+    assert block_size(20, 2, torch.float64) == block_size(20, 10, torch.float64) == 64
+    sizes = [
+        block_size(n, d, kind) for n in (1, 3, 50, 2000) for d in (1, 9, 300) for kind in (torch.float32, torch.float64)
+    ]
+    assert all(size >= 1 and size & (size - 1) == 0 for size in sizes)
+
+
+def test_one_client_all_for_one_is_local():
+    problem = Quadratics.of(np.diag([1.0, 3.0])[None], [[1.0, -2.0]], sigma2=0.7)
+    paths = [run(problem, rule, iterations=20, eta=0.1, seeds=9).excess for rule in (RULES["continuous"], Local())]
+    np.testing.assert_allclose(paths[0], paths[1], rtol=1e-12)
+    paths = [run(problem, rule, iterations=20, eta=0.1, seeds=9).excess for rule in (RULES["binary"], Local())]
+    np.testing.assert_allclose(paths[0], paths[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_nothing_moves_from_a_common_optimum_without_noise(rule):
+    problem = Quadratics.of(parts()[0], np.zeros((N, D)), sigma2=1e-30)
+    excess = run(problem, RULES[rule], iterations=20, eta=0.1, seeds=20).excess
+    assert excess[:, 0].max() == 0
+    assert 0 < excess.max() < 1e-28
+
+
+def test_hitting_times_are_those_of_the_trace():
+    problem, epsilon = built(), np.array([0.3, 1e-9, 100.0, 1.0, 0.05])
+    trace = run(problem, Local(), iterations=T, eta=0.1, seeds=40, root=2)
+    times = hitting_times(problem, Local(), epsilon=epsilon, limit=T, eta=0.1, seeds=40, root=2)
+    np.testing.assert_array_equal(times, trace.hitting_time(epsilon))
+    assert np.isinf(times[:, 1]).all()
+    assert (times[:, 2] == 0).all()
+    for s in range(40):
+        assert times[s, 0] == next(t for t in range(T + 1) if trace.excess[s, t, 0] < 0.3)
+    with pytest.raises(ValueError, match="every iteration"):
+        run(problem, Local(), iterations=4, eta=0.1, seeds=1, grid=[0, 2, 4]).hitting_time(0.3)
+
+
+def test_costs_count_oracle_calls_and_vectors_both_ways():
+    pairs = sum(ALPHA[i, k] > 0 for i in range(N) for k in range(N) if i != k)
+    expected = {"local": (N, 0), "binary": (N * N, 2 * N * (N - 1)), "continuous": (N * N, 2 * N * (N - 1))}
+    expected["fixed"] = (pairs + N, 2 * pairs)
+    for rule, (calls, vectors) in expected.items():
+        trace = run(built(), RULES[rule], iterations=3, eta=0.1, seeds=1)
+        np.testing.assert_array_equal(trace.oracle_calls, [0, calls, 2 * calls, 3 * calls])
+        np.testing.assert_array_equal(trace.vectors_sent, [0, vectors, 2 * vectors, 3 * vectors])
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("eta", {"eta": value})
+        for value in (0.0, -0.1, np.nan, np.inf, [0.1, 0.1], np.full(N, -1.0), lambda t: 0.2 - 0.1 * t)
+    ]
+    + [("seeds", {"seeds": value}) for value in (0, range(-1, 3), range(2**32 - 1, 2**32 + 1))]
+    + [
+        ("iterations", {"grid": [0, 5]}),
+        ("iterations", {"grid": [-1, 2]}),
+        ("iterations", {"iterations": 0, "grid": [0]}),
+    ]
+    + [("grid", {"iterations": 10**6, "seeds": 10**3})],
+)
+def test_bad_requests_are_named(field, change):
+    with pytest.raises(InputError) as caught:
+        run(built(), Local(), **({"iterations": 4, "eta": 0.1, "seeds": 2} | change))
+    assert caught.value.field == field
+
+
+def test_trace_survives_the_disk_and_leaves_nothing_else_behind(tmp_path, monkeypatch):
+    trace = run(built(), Local(), iterations=4, eta=0.1, seeds=range(5, 9), grid=[0, 3])
+    trace.save(tmp_path / "trace.npz")
+    loaded = Trace.load(tmp_path / "trace.npz")
+    assert loaded.algorithm == "local"
+    for name in ("excess", "iterations", "seeds", "oracle_calls", "vectors_sent"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
+    np.testing.assert_allclose(loaded.mean(), sum(trace.excess) / 4, rtol=1e-14)
+
+    def full_disk(*_, **__):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        trace.save(tmp_path / "trace.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["trace.npz"]
+    np.testing.assert_array_equal(Trace.load(tmp_path / "trace.npz").excess, trace.excess)
+
+
+def test_trace_refuses_object_arrays(tmp_path):
+    np.savez(tmp_path / "bad.npz", excess=np.array([{}], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        Trace.load(tmp_path / "bad.npz")

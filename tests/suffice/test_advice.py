@@ -1,0 +1,85 @@
+"""Plans from problems: names, collaborators, and predictions that simulation does not exceed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.cli.demo import PRECISIONS, diabetes
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return sf.plan(diabetes(), epsilon=PRECISIONS)
+
+
+def test_the_diabetes_clients_are_those_of_the_specification():
+    constants = diabetes().constants()
+    kappa = constants.beta / constants.mu
+    assert (round(constants.mu.min(), 2), round(constants.mu.max(), 2)) == (1.07, 2.0)
+    assert round(kappa.max(), 1) == 2.6
+    assert (round(constants.excess.min(), 2), round(constants.excess.max(), 2)) == (0.24, 0.67)
+    for epsilon, sizes in ((0.1, (2, 5)), (0.03, (1, 3))):
+        members = (constants.heterogeneity.similarity(2 * constants.mu * epsilon) > 0).sum(1)
+        assert (members.min(), members.max()) == sizes
+
+
+def test_measured_times_stay_below_the_predicted_expectations(demo):
+    # The bounds are several times above the means; 24 comparisons at 6 standard errors.
+    for row, measured in zip(demo, demo.simulate(seeds=128)):
+        assert measured.together_arrived == measured.alone_arrived == 1
+        assert measured.together + 6 * measured.together_se < row.schedules.hitting["expected_iterations"]
+        assert measured.alone + 6 * measured.alone_se < row.local.hitting["expected_iterations"]
+
+
+def test_collaboration_measurably_helps_where_it_is_planned(demo):
+    gains = [
+        (measured.alone - measured.together) / np.hypot(measured.alone_se, measured.together_se)
+        for row, measured in zip(demo, demo.simulate(seeds=128))
+        if row.speedup > 2 and row.epsilon == 0.03
+    ]
+    assert gains
+    assert min(gains) > 6
+
+
+def test_rows_are_found_by_name(demo):
+    rows = demo["59-64"]
+    assert [row.epsilon for row in rows] == list(PRECISIONS)
+    assert rows[1].collaborators == ("50-54", "64-79")
+    with pytest.raises(sf.InputError, match="did you mean 59-64"):
+        demo["59-65"]
+
+
+def test_ten_predictors_are_honestly_refused():
+    plan = sf.plan(diabetes(list(range(10))), epsilon=PRECISIONS)
+    assert all(row.collaborators == () and row.speedup in (1, None) for row in plan)
+
+
+def test_constants_alone_cannot_be_simulated():
+    constants = sf.Constants(
+        mu=1.0, beta=1.0, sigma2=1.0, excess=1.0, heterogeneity=sf.Affine(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
+    )
+    with pytest.raises(sf.InputError, match="cannot be simulated"):
+        sf.plan(constants, epsilon=0.1).simulate()
+
+
+def test_a_quadratic_setup_file_plans_like_its_problem(tmp_path):
+    rng = np.random.default_rng(3)
+    A = np.stack([np.diag(rng.uniform(0.5, 1, 2)) for _ in range(3)])
+    xi, sigma = rng.normal(size=(3, 2)) * 0.1, np.array([1.0, 2.0, 0.5])
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma, theta0=np.ones(2))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    setup = sf.read_setup(tmp_path / "setup.toml")
+    from_file = sf.plan(setup.source, setup.epsilon).to_dict()
+    direct = sf.plan(sf.Quadratics.of(A, xi, sigma2=sigma**2, start=np.ones(2)), 0.1).to_dict()
+    assert from_file == direct
+    A[0, 0, 1] = 0.3
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match=r"A\[0\].*symmetric"):
+        sf.read_setup(tmp_path / "setup.toml")
+    np.savez(tmp_path / "clients.npz", A=np.array([None]), xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match="plain number arrays"):
+        sf.read_setup(tmp_path / "setup.toml")

@@ -1,0 +1,95 @@
+"""Clients' tables: what is read, and what is refused with the place of the mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+
+TABLE = "site,age,y\nLyon,1,2\nLyon,2,5\nNice,4,1\nLyon,4,7\nNice,5,3\nNice,9,2\n"
+
+
+def written(tmp_path, text: str, name: str = "clients.csv"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path, **options):
+    return sf.read(path, client="site", target="y", **options)
+
+
+def test_a_table_becomes_one_least_squares_problem_per_client(tmp_path):
+    problem = read(written(tmp_path, TABLE), standardise="none")
+    assert problem.names == ("Lyon", "Nice")
+    x, y = np.array([1.0, 2, 4]), np.array([2.0, 5, 7])
+    slope, intercept = np.polyfit(x, y, 1)
+    np.testing.assert_allclose(problem.optimum[0], [intercept, slope], rtol=1e-9)
+    design = np.column_stack((np.ones(3), x))
+    curvature = 2 * np.linalg.eigvalsh(design.T @ design / 3)
+    constants = problem.constants()
+    np.testing.assert_allclose([constants.mu[0], constants.beta[0]], curvature, rtol=1e-9)
+    residual = y - design @ [intercept, slope]
+    np.testing.assert_allclose(constants.excess[0], (y**2).mean() - (residual**2).mean(), rtol=1e-9)
+
+
+def test_standardising_is_per_client_or_over_all(tmp_path):
+    path = written(tmp_path, TABLE)
+    everybody = np.array([1.0, 2, 4, 4, 5, 9])
+    expected = {
+        "client": (np.array([1.0, 2, 4]) - 7 / 3) / np.std([1, 2, 4]),
+        "pooled": (np.array([1.0, 2, 4]) - everybody.mean()) / everybody.std(),
+        "none": np.array([1.0, 2, 4]),
+    }
+    for choice, column in expected.items():
+        np.testing.assert_allclose(read(path, standardise=choice).X[:3, 1], column, rtol=1e-12)
+
+
+def test_a_folder_holds_one_client_per_file(tmp_path):
+    written(tmp_path, "age,y\n1,2\n2,5\n4,7\n", "Lyon.csv")
+    written(tmp_path, "age,y\n4,1\n5,3\n9,2\n", "Nice.csv")
+    together = read(tmp_path)
+    assert together.names == ("Lyon", "Nice")
+    np.testing.assert_array_equal(together.X, read(written(tmp_path / "..", TABLE, f"{tmp_path.name}.csv")).X)
+
+
+MISTAKES = {
+    "no such target": (TABLE.replace("y\n", "z\n", 1), "target = 'y': no such column"),
+    "no such client": (TABLE.replace("site", "centre", 1), "client = 'site': no such column"),
+    "text in numbers": (TABLE.replace("4,1", "four,1"), "age in line 4 (client Nice) = 'four': give a number"),
+    "empty cell": (TABLE.replace("4,1", ",1"), "age in line 4 (client Nice)"),
+    "nan": (TABLE.replace("4,1", "nan,1"), "age in line 4 (client Nice) = 'nan'"),
+    "infinity": (TABLE.replace("4,1", "inf,1"), "age in line 4"),
+    "ragged": (TABLE.replace("4,1", "4,1,8"), "line 4 of clients.csv = '4 fields': give 3 fields"),
+    "nameless client": (TABLE.replace("Nice,4", ",4"), "site in line 4"),
+    "double header": (TABLE.replace("age", "y", 1), "name every column, each once"),
+    "header only": ("site,age,y\n", "at least one row"),
+    "empty file": ("", "at least one row"),
+    "one row": (TABLE + "Paris,3,3\n", "constant"),
+    "constant predictor": (TABLE.replace("Nice,5", "Nice,4").replace("Nice,9", "Nice,4"), "age of client Nice"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_refused_with_its_place(tmp_path, name):
+    text, message = MISTAKES[name]
+    with pytest.raises(sf.InputError) as caught:
+        read(written(tmp_path, text))
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_client_that_cannot_determine_its_model_is_named(tmp_path):
+    path = written(tmp_path, TABLE + "Paris,3,3\n")
+    with pytest.raises(sf.InputError, match=r"client Paris.*do not determine 2 coefficients"):
+        read(path, standardise="none")
+
+
+def test_other_encodings_and_losses_are_refused(tmp_path):
+    path = tmp_path / "clients.csv"
+    path.write_bytes(TABLE.replace("Lyon", "Orléans").encode("latin-1"))
+    with pytest.raises(sf.InputError, match="UTF-8"):
+        read(path)
+    with pytest.raises(sf.InputError, match="least-squares"):
+        read(written(tmp_path, TABLE), loss="logistic")

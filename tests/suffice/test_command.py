@@ -1,0 +1,189 @@
+"""The command as a stranger types it: contracts of stdout, exit codes, and one clear line for every mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+CONSTANTS = """
+[constants]
+mu = 0.5
+beta = 1.0
+sigma = [1.0, 1.0]
+b = [[0.0, 0.1], [0.1, 0.0]]
+excess = 5.0
+[target]
+epsilon = 0.05
+"""
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from suffice.cli import main; main()", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def refused(*arguments: object) -> str:
+    """The one line of a refusal."""
+    done = command(*arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def test_plan_json_has_the_contract_keys_in_every_row():
+    done = command("plan", EXAMPLES / "constants.toml", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    rows = json.loads(done.stdout)["clients"]
+    assert [(row["client"], row["epsilon"]) for row in rows] == [(i, e) for e in (0.5, 0.05) for i in range(3)]
+    contract = {
+        "client", "name", "epsilon", "criterion", "similarity", "cluster", "sufficient_variance", "local_variance",
+        "step_ratio", "step_limit", "schedules", "local", "speedup", "labels", "warnings",
+    }  # fmt: skip
+    for row in rows:
+        assert contract <= set(row)
+        for schedules in (row["schedules"], row["local"]):
+            assert set(schedules) == {"constant", "horizon", "decreasing", "hitting"}
+            assert set(schedules["hitting"]) == {"eta", "expected_iterations", "iterations_at_confidence"}
+        # Definition 2 by hand: b unsquared in the file, G = 2 mu eps
+        b, c = 0.1, 0.2
+        if row["client"] == 0:
+            expected = max(1 - b**2 / (2 * 0.5 * row["epsilon"]) - c, 0)
+            np.testing.assert_allclose(row["similarity"][1], expected, rtol=1e-12)
+
+
+def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["site,x,y"]
+    for site, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
+        x = rng.normal(size=400)
+        lines += [f"{site},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=400))]
+    path = tmp_path / "clients.csv"
+    path.write_text("\n".join(lines) + "\n")
+    done = command(
+        "plan", path, "--client", "site", "--target", "y", "--epsilon", 0.2, "--simulate", "--seeds", 64, "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    names = [row["name"] for row in answer["clients"]]
+    assert names == ["Lyon", "Nice", "Brest"]
+    assert answer["clients"][0]["cluster"] == [0, 1]  # nearly equal slopes
+    assert answer["clients"][2]["cluster"] == [2]  # the opposite slope
+    for row, measured in zip(answer["clients"], answer["measured"]):
+        assert 0 < measured["together"] <= row["schedules"]["hitting"]["expected_iterations"]
+        assert measured["seeds"] == 64
+
+
+def test_theorem_lists_shows_and_evaluates():
+    rows = json.loads(command("theorem", "--json").stdout)
+    assert {
+        "key",
+        "edition",
+        "title",
+        "source",
+        "quantity",
+        "direction",
+        "mode",
+        "conditions",
+        "latex",
+        "verdict",
+    } <= set(rows[0])
+    page = command("theorem", "adaptive/theorem-2-constant").stdout
+    assert "step size eta <= q/beta" in page
+    done = command("theorem", "adaptive/lemma-2", "b=3", "c=0", "mu=1", "eps=4.5")
+    assert done.returncode == 0
+    assert "r_k" in done.stdout
+    value = json.loads(command("theorem", "adaptive/lemma-2", "b=1", "c=0.25", "mu=1", "eps=1", "--json").stdout)
+    np.testing.assert_allclose(value["bound"], 1 - 1 / 2 - 0.25, rtol=1e-12)
+
+
+def test_verify_and_errata_answer_in_the_contract_shape():
+    done = command("verify", "adaptive/property-1", "--json")
+    assert done.returncode == 0
+    rows = json.loads(done.stdout)
+    assert [(row["edition"], row["verdict"]) for row in rows] == [("printed", "violated"), ("corrected", "holds")]
+    assert {"engine", "instances", "worst_ratio", "worst_instance", "error_probability", "refuted_mutants", "mutants",
+            "seconds", "statement"} <= set(rows[0])  # fmt: skip
+    entries = json.loads(command("errata", "--json").stdout)
+    assert {"id", "paper", "location", "kind", "claim", "inputs", "printed", "measured", "key"} <= set(entries[0])
+    one = command("errata", entries[0]["id"])
+    assert one.returncode == 0
+    assert entries[0]["claim"] in one.stdout
+
+
+def test_figure_writes_into_the_folder_that_was_named(tmp_path):
+    done = command("figure", "adaptive-1", "--edition", "published", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"adaptive-1.{kind}" for kind in ("csv", "json", "pdf", "png")
+    ]
+
+
+MISTAKES = {
+    "unknown key": ("beta = 1.0", "betta = 1.0", "betta"),
+    "wrong type": ("mu = 0.5", 'mu = "half"', "mu"),
+    "mu over beta": ("mu = 0.5", "mu = 1.5", "mu = 1.5: mu <= beta"),
+    "negative mu": ("mu = 0.5", "mu = -0.5", "mu = -0.5"),
+    "nan": ("b = [[0.0, 0.1]", "b = [[0.0, nan]", "constants.b = nan"),
+    "ragged": ("b = [[0.0, 0.1], [0.1, 0.0]]", "b = [[0.0, 0.1], [0.1]]", "constants.b"),
+    "wrong length": ("sigma = [1.0, 1.0]", "sigma = [1.0]", "one per client"),
+    "zero sigma": ("sigma = [1.0, 1.0]", "sigma = 0.0", "sigma"),
+    "infinite mu": ("mu = 0.5", "mu = inf", "mu"),
+    "infinite excess": ("excess = 5.0", "excess = inf", "excess"),
+    "negative b": ("b = [[0.0, 0.1]", "b = [[0.0, -0.1]", "constants.b = -0.1"),
+    "diagonal": ("b = [[0.0, 0.1]", "b = [[0.3, 0.1]", "diagonal"),
+    "no precision": ("epsilon = 0.05", "epsilon = 0.0", "epsilon = 0.0"),
+    "nan precision": ("epsilon = 0.05", "epsilon = nan", "epsilon = nan"),
+    "horizon": ("epsilon = 0.05", "epsilon = 0.05\nhorizon = 0", "horizon = 0"),
+    "confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 2.0", "confidence = 2.0"),
+    "threshold": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 0.0", "threshold = 0.0"),
+    "threshold over one": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 1.01", "threshold = 1.01"),
+    "no source": (CONSTANTS.split("[target]")[0], "", "exactly one of"),
+    "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "target"),
+    "broken toml": ("[target]", "[target", "TOML"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(tmp_path, name):
+    old, new, named = MISTAKES[name]
+    assert old in CONSTANTS
+    path = tmp_path / "setup.toml"
+    path.write_text(CONSTANTS.replace(old, new))
+    assert named in refused("plan", path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("plan", "absent.toml"), "absent.toml"),
+        (("plan", "absent.csv", "--epsilon", "1"), "absent.csv"),
+        (("theorem", "adaptive/theorem-2"), "did you mean adaptive/theorem-2-constant"),
+        (("theorem", "adaptive/lemma-2", "b=x"), "b = 'x'"),
+        (("theorem", "adaptive/lemma-2", "b=1"), "needs c"),
+        (
+            ("theorem", "adaptive/theorem-2-constant", "eta=0.5", "mu=1", "beta=2", "q=0.5", "e0=1", "s2=1", "T=3"),
+            "adaptive/theorem-2-constant (Theorem 2, Table 1, row 1) does not apply: step size eta <= q/beta fails "
+            "(0.5 > 0.25); use eta <= 0.25",
+        ),
+        (("verify", "adaptive/lemma-3"), "did you mean"),
+        (("errata", "adaptive-property-2"), "did you mean"),
+        (("figure", "adaptive-9"), "adaptive-1"),
+        (("figure", "adaptive-1", "--edition", "new"), "edition = 'new'"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line_that_names_it(arguments, named):
+    assert named in refused(*arguments)

@@ -1,0 +1,63 @@
+"""`import suffice`: light, complete, and loud when another package shadows a room."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import suffice
+
+ROOT = Path(suffice.__file__).parent.parent
+
+
+def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60)
+
+
+def test_every_public_name_loads():
+    for name in suffice.__all__:
+        assert getattr(suffice, name) is not None
+    assert set(suffice.__all__) <= set(dir(suffice))
+
+
+def test_lazy_names_and_type_checked_names_are_the_same():
+    tree = ast.parse((ROOT / "suffice" / "__init__.py").read_text())
+    checked = {
+        alias.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is not None
+    }
+    assert checked == set(suffice.__all__)
+
+
+def test_importing_loads_nothing_heavy():
+    heavy = "('torch', 'sympy', 'scipy', 'matplotlib', 'numpy')"
+    script = f"import sys, suffice; print([name for name in {heavy} if name in sys.modules])"
+    assert python("-c", script).stdout.strip() == "[]"
+
+
+def test_theorems_load_without_torch_matplotlib_or_sympy():
+    script = (
+        "import sys, suffice as sf; sf.evaluate(sf.theorem('adaptive/lemma-2'), b=1., c=0., mu=1., eps=1.);"
+        "print([m for m in ('torch', 'sympy', 'scipy', 'matplotlib') if m in sys.modules])"
+    )
+    assert python("-c", script).stdout.strip() == "[]"
+
+
+def test_a_foreign_room_is_named(tmp_path):
+    (tmp_path / "bounds").mkdir()
+    (tmp_path / "bounds" / "__init__.py").write_text("")
+    done = python("-c", "import suffice", cwd=tmp_path)
+    assert done.returncode != 0
+    assert "suffice needs its own package 'bounds'" in done.stderr
+    assert str(tmp_path) in done.stderr
+
+
+def test_each_edition_of_the_examples_runs():
+    done = python(str(ROOT / "examples" / "refusal.py"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("collaborates with nobody") == 8

@@ -1,0 +1,176 @@
+"""Verdicts on the library, and on theorems and simulators with planted faults."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bounds import InputError, evaluate, find
+from simulate import Additive, Local, Quadratics, expected_excess, run
+from verify import Claim, Outcome, exact, verify
+from verify.aligned import Aligned
+from verify.quadratic_pairs import Pairs
+from verify.sampled import log_evidence
+
+T2, RUNNING = "adaptive/theorem-2-constant", "adaptive/theorem-2-constant-running"
+EXPECTED = {
+    ("adaptive/property-1", "printed"): Outcome.VIOLATED,
+    ("adaptive/property-1", "corrected"): Outcome.HOLDS,
+    ("worst-case/quadratic-certificate", "corrected"): Outcome.HOLDS,
+    ("adaptive/lemma-2", "printed"): Outcome.VIOLATED,
+    ("adaptive/lemma-2", "corrected"): Outcome.HOLDS,
+    (T2, "printed"): Outcome.VIOLATED,
+    (T2, "corrected"): Outcome.HOLDS,
+    (RUNNING, "corrected"): Outcome.HOLDS,
+    ("adaptive/theorem-2-constant-stopped", "corrected"): Outcome.HOLDS,
+    ("adaptive/corollary-1-probability", "corrected"): Outcome.HOLDS,
+    ("adaptive/corollary-1-expected-time", "corrected"): Outcome.HOLDS,
+}
+CHEAP = ["adaptive/property-1", "worst-case/quadratic-certificate", RUNNING, "adaptive/corollary-1-probability"]
+
+
+def check(verdicts) -> None:
+    for verdict in verdicts:
+        assert verdict.outcome is EXPECTED[verdict.theorem.key, verdict.theorem.edition], str(verdict)
+        assert verdict.expected
+        if verdict.holds:
+            assert verdict.survivors == ()
+            assert verdict.mutants >= 4
+            assert 0.99 < verdict.worst_ratio <= 1 + 1e-9  # the bound is nearly attained somewhere
+        else:
+            assert verdict.worst_ratio > 1.5
+
+
+def test_corrected_theorems_hold_with_every_mutant_refuted_and_printed_ones_are_violated():
+    calls = []
+    verdicts = verify([key for key, _ in EXPECTED], progress=lambda done, total: calls.append((done, total)))
+    assert {(v.theorem.key, v.theorem.edition) for v in verdicts} == set(EXPECTED)
+    check(verdicts)
+    assert calls == [(n, len(EXPECTED)) for n in range(1, len(EXPECTED) + 1)]
+    assert sum(v.error_probability for v in verdicts) <= 1e-6
+    (theorem_2,) = [v for v in verdicts if (v.theorem.key, v.theorem.edition) == (T2, "corrected")]
+    assert theorem_2.necessity == {"step size eta <= q/beta": True}
+
+
+@pytest.mark.parametrize("root", [1, 2])
+def test_verdicts_do_not_depend_on_the_root(root):
+    verdicts = verify(CHEAP, root=root)
+    assert len(verdicts) == 5
+    check(verdicts)
+
+
+def pairs(arguments, measure):
+    return lambda effort, root: exact.pairs(arguments, measure, 20 * effort.instances, root, rounding=1e-10)
+
+
+def theorem_2(effort, root):
+    return [
+        exact.aligned(Aligned.excess, hitting=False),
+        exact.one_step(4, root),
+        exact.moments(effort.instances, root),
+    ]
+
+
+def hitting(measure):
+    return lambda effort, root: [exact.aligned(measure, hitting=True)]
+
+
+def planted(key: str, bound) -> object:
+    return replace(find(key), bound=bound)
+
+
+def shrinking(eta, mu, beta, e0, s2, T):
+    """The library's Theorem 2, written anew."""
+    return (1 - eta * mu) ** T * e0 + eta * beta * s2 / (2 * mu) * (1 - (1 - eta * mu) ** T)
+
+
+P1, L2 = pairs(Pairs.property_1, Pairs.gap), pairs(Pairs.lemma_2, Pairs.similarity)
+FAULTS = {
+    "property 1, 4 for 8": ("adaptive/property-1", P1, lambda shift, distortion, gradient: (
+        4 * shift**2 + 2 * distortion**2 * gradient**2)),
+    "property 1, shift without its square": ("adaptive/property-1", P1, lambda shift, distortion, gradient: (
+        8 * shift + 2 * distortion**2 * gradient**2)),
+    "property 1, distortion halved": ("adaptive/property-1", P1, lambda shift, distortion, gradient: (
+        8 * shift**2 + distortion**2 * gradient**2)),
+    "lemma 2, b without its square": ("adaptive/lemma-2", L2, lambda b, c, mu, eps: 1 - b / (2 * mu * eps) - c),
+    "lemma 2, b halved": ("adaptive/lemma-2", L2, lambda b, c, mu, eps: 1 - b**2 / (4 * mu * eps) - c),
+    "theorem 2, T + 1": (T2, theorem_2, lambda eta, mu, beta, e0, s2, T: shrinking(eta, mu, beta, e0, s2, T + 1)),
+    "theorem 2, half the noise floor": (T2, theorem_2, lambda eta, mu, beta, e0, s2, T: (
+        shrinking(eta, mu, beta, e0, s2 / 2, T))),
+    "theorem 2, beta and mu swapped": (T2, theorem_2, lambda eta, mu, beta, e0, s2, T: (
+        shrinking(eta, beta, mu, e0, s2, T))),
+    "theorem 2, eta without beta": (T2, theorem_2, lambda eta, mu, beta, e0, s2, T: (
+        shrinking(eta, mu, 1.0, e0, s2, T))),
+    "running, T + 1": (RUNNING, hitting(Aligned.running), lambda eta, mu, beta, e0, s2, T, eps: (
+        shrinking(eta, mu, beta, e0, s2, T + 1) / eps)),
+    "expected time without its 1": ("adaptive/corollary-1-expected-time", hitting(Aligned.hitting),
+        lambda eta, mu, beta, s2, eps, e0: np.log(e0 / eps) / (eta * mu - eta**2 * beta * s2 / (2 * eps))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_violated(fault):
+    key, engine, bound = FAULTS[fault]
+    verdict = Claim(theorem=planted(key, bound), exact=engine).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    assert not verdict.expected
+
+
+@pytest.mark.parametrize(
+    ("superfluous", "outcome"),
+    [
+        (lambda eta, mu, beta, s2: 0, Outcome.HOLDS),
+        (lambda eta, mu, beta, s2: eta**2 * beta * s2, Outcome.WEAK),
+        (lambda eta, mu, beta, s2: eta * s2, Outcome.WEAK),
+    ],
+)
+def test_a_true_bound_with_a_superfluous_term_is_weak(superfluous, outcome):
+    def bound(eta, mu, beta, e0, s2, T):
+        return shrinking(eta, mu, beta, e0, s2, T) + superfluous(eta, mu, beta, s2)
+
+    verdict = Claim(theorem=planted(T2, bound), exact=theorem_2).verify()
+    assert verdict.outcome is outcome, str(verdict)
+    assert bool(verdict.survivors) is (outcome is Outcome.WEAK)
+
+
+def test_a_claim_without_admissible_instances_is_vacuous():
+    theorem = replace(find("adaptive/property-1"), conditions=lambda shift: {"never": (shift + 1, shift)})
+    assert Claim(theorem=theorem, exact=P1).verify().outcome is Outcome.VACUOUS
+
+
+def doubled(self, randomness, iteration, honest=Additive.draw):
+    return 2 * honest(self, randomness, iteration)
+
+
+def test_an_oracle_with_twice_the_noise_is_caught_by_the_moments_and_by_sampling(monkeypatch):
+    # one client with mu = beta at eta = 1/beta: every e_t is noise, and the bound is attained
+    problem = Quadratics.of(np.eye(2)[None] / 2, np.zeros((1, 2)), sigma2=1.0, start=[1.0, 1.0])
+    moment = expected_excess(problem, Local(), iterations=3, eta=1.0)[3, 0]
+    bound = evaluate(find(T2), eta=1.0, mu=1.0, beta=1.0, q=1.0, e0=1.0, s2=1.0, T=3)
+    np.testing.assert_allclose([moment, bound], 0.5, rtol=1e-12)
+    outcome = []
+    for fault in (False, True):
+        if fault:
+            monkeypatch.setattr(Additive, "draw", doubled)
+        trace = run(problem, Local(), iterations=3, eta=1.0, seeds=1000)
+        z = (trace.mean()[3, 0] - moment) / trace.standard_error()[3, 0]
+        outcome.append((abs(z) < 6, log_evidence(trace.excess[:, 3, 0], bound) < math.log(1e8)))
+    assert outcome == [(True, True), (False, False)]
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("theorem", {"keys": ["adaptive/theorem-2-constent"]}),
+        ("theorem", {"keys": [RUNNING], "edition": "printed"}),
+        ("edition", {"edition": "draft"}),
+        ("effort", {"effort": "heroic"}),
+    ],
+)
+def test_unknown_requests_are_named(field, call):
+    with pytest.raises(InputError) as caught:
+        verify(**call)
+    assert caught.value.field == field
