@@ -14,15 +14,20 @@ from .criteria import TOLERANCE, Binary, Criterion
 from .heterogeneity import Heterogeneity
 
 
+def combined_variance(*, values: Any, sigma2: Any) -> Any:
+    """sigma_f^2 = 1 / sum_k f_k / sigma_k^2 for values f_k = f(r_k) (Definition 1)."""
+    return 1 / (values / sigma2).sum(-1)
+
+
 def collaboration_weights(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
     """alpha_k = phi(r_k) / sigma_k^2 / sum_l psi(r_l) / sigma_l^2 (Definition 1); then sum_k alpha_k r_k = 1."""
     phi = criterion.phi(similarity)
-    return phi / sigma2 / (phi * similarity / sigma2).sum(-1)[..., None]
+    return phi / sigma2 * combined_variance(values=phi * similarity, sigma2=sigma2)[..., None]
 
 
 def sufficient_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
     """1 / sum_k psi(rho_k) / sigma_k^2 (Definition 2, with similarities bounded below by rho)."""
-    return 1 / (criterion.psi(similarity) / sigma2).sum(-1)
+    return combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
 
 
 def tight_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:

@@ -160,6 +160,7 @@ def _rows(
         together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
         alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
         speedup = _quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        continuous = _continuous(constants, i, rho, share, epsilon)
         rows.append(
             Row(
                 client=i,
@@ -177,9 +178,9 @@ def _rows(
                 schedules=together,
                 local=alone,
                 speedup=speedup,
-                continuous=_continuous(constants, i, rho, share, epsilon),
+                continuous=continuous,
                 notes=constants.notes,
-                warnings=_warnings(constants, i, chosen, rho, speedup),
+                warnings=_warnings(constants, chosen, rho, together, continuous, speedup),
             )
         )
     return rows
@@ -296,7 +297,12 @@ def _continuous(constants: Constants, i: int, rho: np.ndarray, share: float, eps
 
 
 def _warnings(
-    constants: Constants, i: int, criterion: Criterion, rho: np.ndarray, speedup: float | None
+    constants: Constants,
+    criterion: Criterion,
+    rho: np.ndarray,
+    together: Schedules,
+    continuous: dict[str, float | None],
+    speedup: float | None,
 ) -> tuple[str, ...]:
     warnings = list(constants.notes)
     if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (rho > 0).sum() > 1:
@@ -304,11 +310,14 @@ def _warnings(
             "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
             f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
         )
-    if speedup is not None and speedup < 1:
+    if speedup is not None and speedup < 1 - 1e-9:
         warnings.append(
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
+    planned, other = together.hitting["expected_iterations"], continuous["expected_iterations"]
+    if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
+        warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")
     return tuple(warnings)

@@ -114,12 +114,20 @@ def _source(table: SetupTable, folder: Path) -> Problem | Constants:
     return client_data.read(folder / fields.pop("path"), **fields)
 
 
+def criterion_named(kind: str) -> Criterion | None:
+    """The criterion of a name; None for "binary", whose threshold the planner then chooses for each row."""
+    choices = {"binary": None, "continuous": Continuous(), "sharp": Sharp()}
+    if kind not in choices:
+        raise InputError("criterion", kind, f"use {', '.join(choices)}")
+    return choices[kind]
+
+
 def _criterion(table: CriterionTable) -> Criterion | None:
-    if table.kind == "binary":
-        return None if table.threshold is None else Binary(threshold=table.threshold)
-    if table.threshold is not None:
+    if table.threshold is None:
+        return criterion_named(table.kind)
+    if table.kind != "binary":
         raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
-    return Continuous() if table.kind == "continuous" else Sharp()
+    return Binary(threshold=table.threshold)
 
 
 def _constants(table: ConstantsTable) -> Constants:

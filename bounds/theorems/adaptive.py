@@ -23,8 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster import best_threshold, sufficient_variance, tight_variance
-from ..criteria import Binary
+from ..cluster import best_threshold, combined_variance
 from ..elementary import fall, log, maximum, survive
 from ..notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
 from ..theorem import Conditions, Definition, Source, Theorem
@@ -303,39 +302,25 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-_VECTORS = {"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED}
-
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
-        key="adaptive/definition-2-variance",
+        key="adaptive/definition-1-variance",
         edition="corrected",
-        title="Sufficient variance",
-        source=_source("Definition 2"),
-        latex=r"\sigma_{\mathrm{suf}}^2 = \Big(\sum_k \sigma_k^{-2}\,\psi(\rho_k)\Big)^{-1}",
+        title="Variance of a criterion",
+        source=_source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
+        latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",
         unit=GRADIENT_SQUARED,
-        vectors=_VECTORS,
-        reduce=lambda similarity, sigma2: sufficient_variance(
-            Binary(threshold=0.5), similarity=similarity, sigma2=sigma2
-        ),
+        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
+        reduce=combined_variance,
     ),
     Definition(
-        key="adaptive/definition-2-tight-variance",
+        key="adaptive/definition-3-threshold",
         edition="corrected",
-        title="Tight sufficient variance of binary weights",
-        source=_source("Definitions 2 and 3, sharpened"),
-        latex=r"S/P^2 \text{ if } P\le 2\lambda S,\ \text{else } 1/(4\lambda(P-\lambda S))",
-        unit=GRADIENT_SQUARED,
-        vectors=_VECTORS,
-        reduce=lambda similarity, sigma2: tight_variance(Binary(threshold=0.5), similarity=similarity, sigma2=sigma2),
-    ),
-    Definition(
-        key="adaptive/best-threshold",
-        edition="corrected",
-        title="Threshold of least sufficient variance",
+        title="Binary threshold of least sufficient variance",
         source=_source("Definition 3, sharpened"),
         latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",
         unit=DIMENSIONLESS,
-        vectors=_VECTORS,
-        reduce=lambda similarity, sigma2: best_threshold(similarity=similarity, sigma2=sigma2),
+        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
+        reduce=best_threshold,
     ),
 )

@@ -38,6 +38,7 @@ def plan(
     client: Annotated[str, typer.Option(help="Client column of a CSV.")] = "client",
     target: Annotated[str, typer.Option(help="Target column of a CSV.")] = "target",
     standardise: Annotated[str, typer.Option(help="Predictors of a CSV: client, pooled or none.")] = "client",
+    criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
     standardise_target: Annotated[bool, typer.Option(help="Standardise the target over all clients.")] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
@@ -48,15 +49,16 @@ def plan(
 
     from ..advice import plan as make
     from ..client_data import read
-    from ..setup_file import read_setup
+    from ..setup_file import criterion_named, read_setup
     from .report import plan_table
 
+    weights = None if criterion is None else criterion_named(criterion)
     if setup.suffix == ".toml":
         chosen = read_setup(setup)
         result = make(
             chosen.source,
             epsilon or chosen.epsilon,
-            criterion=chosen.criterion,
+            criterion=weights or chosen.criterion,
             horizon=chosen.horizon,
             confidence=chosen.confidence,
         )
@@ -68,7 +70,7 @@ def plan(
         problem = read(
             setup, client=client, target=target, standardise=standardise, standardise_target=standardise_target
         )
-        result = make(problem, epsilon)
+        result = make(problem, epsilon, criterion=weights)
     measured = None
     if simulate:
         with progress("simulating the plan") as report:

@@ -158,6 +158,14 @@ def test_start_below_the_precision_takes_no_iteration():
     assert row.speedup is None
 
 
+def test_start_at_the_precision_still_takes_iterations():
+    row = plan(simple(e0=0.2), 0.2, confidence=1.0)[0]
+    step = row.local.hitting["eta"]
+    drift = step * 0.5 - step**2 * 1.0 * 2.0 / (2 * 0.2)
+    np.testing.assert_allclose(row.local.hitting["expected_iterations"], 1 / drift, rtol=1e-12)
+    assert row.local.hitting["iterations_at_confidence"] == 1  # section 17: T = max(1, ceil(ln 1 / Delta))
+
+
 def test_unknown_start_leaves_steps_and_no_bounds():
     row = plan(simple(e0=None), 0.2, horizon=10, confidence=0.1)[0]
     for part in (row.schedules, row.local):

@@ -35,7 +35,7 @@ def models(seed: int = 2, count: int = 5) -> np.ndarray:
 
 def built(**more) -> tuple[Quadratics, np.ndarray, np.ndarray]:
     A, xi, _ = spectra()
-    return Quadratics.of(A, xi, **({"sigma2": 1.0} if not more else more)), A, xi
+    return Quadratics.of(A, xi, **(more or {"sigma2": 1.0})), A, xi
 
 
 def test_gradients_and_gaps_are_those_of_plain_loops():

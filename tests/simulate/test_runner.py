@@ -121,18 +121,17 @@ def test_paths_are_bitwise_the_same_in_another_process(tmp_path):
 
 def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():
     assert block_size(20, 2, torch.float64) == block_size(20, 10, torch.float64) == 64
-    sizes = [
-        block_size(n, d, kind) for n in (1, 3, 50, 2000) for d in (1, 9, 300) for kind in (torch.float32, torch.float64)
-    ]
+    kinds = (torch.float32, torch.float64)
+    sizes = [block_size(n, d, kind) for n in (1, 3, 50, 2000) for d in (1, 300) for kind in kinds]
     assert all(size >= 1 and size & (size - 1) == 0 for size in sizes)
 
 
 def test_one_client_all_for_one_is_local():
     problem = Quadratics.of(np.diag([1.0, 3.0])[None], [[1.0, -2.0]], sigma2=0.7)
-    paths = [run(problem, rule, iterations=20, eta=0.1, seeds=9).excess for rule in (RULES["continuous"], Local())]
-    np.testing.assert_allclose(paths[0], paths[1], rtol=1e-12)
-    paths = [run(problem, rule, iterations=20, eta=0.1, seeds=9).excess for rule in (RULES["binary"], Local())]
-    np.testing.assert_allclose(paths[0], paths[1], rtol=1e-12)
+    alone = run(problem, Local(), iterations=20, eta=0.1, seeds=9).excess
+    for rule in ("continuous", "binary"):
+        together = run(problem, RULES[rule], iterations=20, eta=0.1, seeds=9).excess
+        np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,0 +1,35 @@
+"""Every definition scales by its own unit and reduces over the last axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bounds import DEFINITIONS
+
+RNG = np.random.default_rng(8)
+
+
+def vectors(definition, shape=(6, 5)):
+    return {
+        name: RNG.uniform(0.05, 1, shape) if unit == (0, 0) else np.exp(RNG.normal(size=shape))
+        for name, unit in definition.vectors.items()
+    }
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
+def test_rescaling_loss_and_theta_scales_the_result_by_its_unit(definition):
+    values = vectors(definition)
+    loss, theta = 3.7, 0.41
+    scaled = {name: value * definition.vectors[name].scale(loss, theta) for name, value in values.items()}
+    np.testing.assert_allclose(
+        definition.reduce(**scaled), definition.unit.scale(loss, theta) * definition.reduce(**values), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
+def test_the_clients_are_the_last_axis(definition):
+    values = vectors(definition)
+    together = definition.reduce(**values)
+    assert together.shape == (6,)
+    apart = [definition.reduce(**{name: value[row] for name, value in values.items()}) for row in range(6)]
+    np.testing.assert_allclose(together, apart, rtol=1e-14)  # summation order
