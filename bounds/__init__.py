@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .arrays import as_numbers as as_numbers
 from .cluster import best_threshold as best_threshold
 from .cluster import collaboration_weights as collaboration_weights
 from .cluster import entry_precisions as entry_precisions
@@ -9,12 +10,12 @@ from .cluster import sufficient_cluster as sufficient_cluster
 from .cluster import sufficient_variance as sufficient_variance
 from .cluster import tight_variance as tight_variance
 from .constants import Constants as Constants
-from .constants import as_numbers as as_numbers
 from .criteria import Binary as Binary
 from .criteria import Continuous as Continuous
 from .criteria import Criterion as Criterion
 from .criteria import Custom as Custom
 from .criteria import Sharp as Sharp
+from .criteria import named as named
 from .describe import latex as latex
 from .describe import page as page
 from .errors import ConditionError as ConditionError

@@ -60,7 +60,7 @@ def best_threshold(*, similarity: Any, sigma2: Any) -> Any:
     ranked = np.take_along_axis(similarity, order, -1)
     mass = np.take_along_axis(np.broadcast_to(1 / sigma2, similarity.shape), order, -1)
     best = np.argmax(ranked * np.cumsum(mass * ranked, axis=-1), axis=-1)
-    return np.take_along_axis(ranked, best[..., None], -1)[..., 0]
+    return np.take_along_axis(ranked, best[..., None], -1)[..., 0][()]
 
 
 def sufficient_cluster(criterion: Criterion, *, similarity: Any) -> Any:

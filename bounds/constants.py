@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from .arrays import as_numbers
 from .errors import InputError
 from .heterogeneity import Heterogeneity
-
-
-def as_numbers(name: str, value: Any, shape: tuple[int | str, ...], *, infinite: bool = False) -> np.ndarray:
-    """`value` as a float64 array of `shape` (a string is a free axis), or `InputError`. NaN is never legitimate."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(name, value, "give numbers (every row of the same length)") from None
-    wanted = ", ".join(str(size) for size in shape)
-    if array.ndim != len(shape) or any(size != have for size, have in zip(shape, array.shape) if isinstance(size, int)):
-        raise InputError(name, f"array of shape {array.shape}", f"give shape ({wanted})")
-    if np.isnan(array).any():
-        raise InputError(name, float("nan"), "replace NaN by numbers")
-    if not infinite and np.isinf(array).any():
-        raise InputError(name, float("inf"), "infinity has no meaning here; give finite numbers")
-    return array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +33,8 @@ class Constants:
 
     def __post_init__(self) -> None:
         n = self.heterogeneity.clients
+        if n == 0:
+            raise InputError("clients", 0, "give at least one client")
         for name in ("mu", "beta", "sigma2", "excess"):
             value = getattr(self, name)
             if value is None:

@@ -50,7 +50,10 @@ class Binary:
     threshold: Any
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.threshold, dtype=float)
+        try:
+            values = np.asarray(self.threshold, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError("threshold", self.threshold, "give lambda in (0, 1]") from None
         outside = ~((values > 0) & (values <= 1))
         if outside.any():
             raise InputError("threshold", values[outside].flat[0].item(), "give lambda in (0, 1]")
@@ -158,6 +161,14 @@ class Custom:
         return _root(least, share)
 
 
+def named(kind: str) -> Criterion | None:
+    """The criterion of a name; None for "binary", whose threshold is then chosen for each client and precision."""
+    choices: dict[str, Criterion | None] = {"binary": None, "continuous": Continuous(), "sharp": Sharp()}
+    if kind not in choices:
+        raise InputError("criterion", kind, f"use {', '.join(choices)}")
+    return choices[kind]
+
+
 def _root(least: Callable[[Any], Any], share: Any) -> Any:
     """Largest q in [0, 1] (rounded down) with 1 - q + (1/w - 1) least(q) >= 0, by bisection."""
     share = np.asarray(share, dtype=float)
@@ -166,4 +177,5 @@ def _root(least: Callable[[Any], Any], share: Any) -> Any:
         middle = (low + high) / 2
         good = 1 - middle + (1 / share - 1) * least(middle) >= 0
         low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return np.where(share >= 1, 1.0, low)[()]
+    # `least` cancels for tiny shares (6e-14 seen at w = 1e-8): step back by more than that
+    return np.where(share >= 1, 1.0, low * (1 - 1e-12))[()]

@@ -49,6 +49,16 @@ def fall(x: Any, n: Any) -> Any:
         return np.where(x <= 1, stable, 1 - np.power(1 - x, n))[()]
 
 
+def spare(*terms: Any) -> Any:
+    """1 - sum of terms, rounded down: what is left of one. The terms are >= 0 and carry at most 8 roundings."""
+    if _library(*terms) is not None:
+        left = 1
+        for term in terms:
+            left = left - term
+        return left
+    return 1 - sum(terms) * (1 + 2.0**-49)
+
+
 def sqrt(x: Any) -> Any:
     """Square root."""
     library = _library(x)

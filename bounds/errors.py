@@ -20,7 +20,9 @@ class ConditionError(SufficeError):
 
     def __init__(self, theorem: str, condition: str, lhs: float, rhs: float, remedy: str) -> None:
         self.theorem, self.condition, self.lhs, self.rhs, self.remedy = theorem, condition, lhs, rhs, remedy
-        super().__init__(f"{theorem} does not apply: {condition} fails ({lhs:.6g} > {rhs:.6g}); {remedy}")
+        shown = (f"{lhs:.6g}", f"{rhs:.6g}")
+        left, right = shown if shown[0] != shown[1] else (repr(lhs), repr(rhs))
+        super().__init__(f"{theorem} does not apply: {condition} fails ({left} > {right}); {remedy}")
 
 
 def _short(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,11 @@ def evaluate(theorem: Theorem, *, enforce: bool = True, **values: Any) -> Any:
     `values` are scalars or arrays that broadcast. With `enforce` (the default) values outside a
     parameter's domain raise `InputError` and values outside the hypotheses `ConditionError`;
     without it the formula is evaluated as it stands, which is how the printed editions are
-    compared with the truth. `inf` is a legitimate value of b and c alone: no bound is known.
+    compared with the truth.
     """
-    arguments = _arguments(theorem, values)
     if enforce:
         check(theorem, **values)
+    arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
     assert theorem.bound is not None
     raw = theorem.bound(**_for(theorem.bound, arguments))
     return outward(raw, theorem.direction)
@@ -59,7 +60,7 @@ def digits(theorem: Theorem, count: int = 50, **values: Any) -> Any:
 
 def check(theorem: Theorem, **values: Any) -> None:
     """Raise `InputError` or `ConditionError` unless the domains and hypotheses hold."""
-    arguments = _arguments(theorem, values)
+    arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
     for name, value in arguments.items():
         PARAMETERS[name].check(value)
     for condition, (lhs, rhs) in theorem.conditions(**_for(theorem.conditions, arguments)).items():
@@ -69,15 +70,17 @@ def check(theorem: Theorem, **values: Any) -> None:
         if failing.any():
             at = np.unravel_index(int(np.argmax(failing)), failing.shape)
             x, y = float(left[at]), float(right[at])
-            raise ConditionError(str(theorem), condition, x, y, _remedy(arguments, lhs, rhs, x, y))
+            raise ConditionError(str(theorem), condition, x, y, _remedy(condition, arguments, lhs, rhs, x, y))
 
 
-def _remedy(arguments: dict[str, Any], lhs: Any, rhs: Any, x: float, y: float) -> str:
-    for name, value in arguments.items():
-        if value is lhs:
-            return f"use {name} <= {y:.6g}"
-        if value is rhs:
-            return f"use {name} >= {x:.6g}"
+def _remedy(condition: str, arguments: dict[str, Any], lhs: Any, rhs: Any, x: float, y: float) -> str:
+    """From a condition that ends in "name <= ..." or "... <= name": the change of that one number that mends it."""
+    before, _, after = condition.rpartition(" <= ")
+    left, right = before.split()[-1], after.split()[0]
+    if left in arguments and np.array_equal(arguments[left], lhs):
+        return f"use {left} <= {y:.6g}"
+    if right in arguments and np.array_equal(arguments[right], rhs):
+        return f"use {right} >= {x:.6g}"
     return f"the left side must be at most {y:.6g}"
 
 
@@ -94,7 +97,15 @@ def _arguments(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    import inspect
+def _number(name: str, value: Any) -> Any:
+    if isinstance(value, (bool, str, bytes)):
+        raise InputError(name, value, "give a number")
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(name, value, "give a number or an array of numbers") from None
+    return float(array) if array.ndim == 0 else array
 
+
+def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: arguments[name] for name in inspect.signature(function).parameters}

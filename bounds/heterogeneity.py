@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .arrays import as_numbers
 from .errors import InputError
 
 
@@ -42,11 +43,12 @@ class Affine:
     c: np.ndarray
 
     def __post_init__(self) -> None:
-        for name, value in (("b2", self.b2), ("c", self.c)):
-            if value.ndim != 2 or value.shape[0] != value.shape[1] or value.shape != self.b2.shape:
-                raise InputError(name, f"array of shape {value.shape}", "give N rows of N numbers")
-            if np.isnan(value).any() or (value < 0).any():
-                raise InputError(name, value[~(value >= 0)].flat[0].item(), "give numbers >= 0 (inf: no bound)")
+        clients = len(self.b2)
+        for name in ("b2", "c"):
+            value = as_numbers(name, getattr(self, name), (clients, clients), infinite=True)
+            object.__setattr__(self, name, value)
+            if (value < 0).any():
+                raise InputError(name, value.min().item(), "give numbers >= 0 (inf: no bound)")
             if np.diagonal(value).any():
                 raise InputError(name, np.diagonal(value).max().item(), "the diagonal (a client against itself) is 0")
 
@@ -136,7 +138,8 @@ class QuadraticCertificate:
             return FrontierPoint(c=top + high, b2=b2, ratio=top + high + _ratio(b2, level))
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
-        rho = np.maximum(1 - self.best_pair(level).ratio, 0)
+        # nothing is known at a level that under- or overflowed
+        rho = np.nan_to_num(np.maximum(1 - self.best_pair(level).ratio, 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def entry_level(self, similarity: float) -> np.ndarray:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import as_numbers
 from .cluster import best_threshold, sufficient_cluster, sufficient_variance, tight_variance
 from .constants import Constants
-from .criteria import Binary, Continuous, Criterion
+from .criteria import Binary, Continuous, Criterion, named
 from .errors import InputError
 from .evaluate import evaluate, outward
 from .theorems import find
@@ -116,20 +117,22 @@ def plan(
     """One row per client and precision: cluster, step limit, four schedules, the same alone, speed-up.
 
     epsilon     precisions [loss], > 0
-    criterion   a criterion; None or "binary" chooses for each row the binary threshold of least
+    criterion   a criterion or the name of one; None or "binary" chooses for each row the binary threshold of least
                 sufficient variance
     horizon     iterations T of the constant, horizon and decreasing schedules
     confidence  delta in (0, 1]: allowed probability of not having reached epsilon
 
     Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    precisions = np.atleast_1d(np.asarray(epsilon, dtype=float))
+    precisions = as_numbers("epsilon", [epsilon] if np.ndim(epsilon) == 0 else epsilon, ("count",), infinite=True)
+    if isinstance(criterion, str):
+        criterion = named(criterion)
     for value in precisions:
         if not (np.isfinite(value) and value > 0):
             raise InputError("epsilon", value.item(), "give a finite precision > 0")
-    if horizon is not None and not (1 <= horizon <= 10**9 and horizon == int(horizon)):
+    if horizon is not None and not (isinstance(horizon, int) and 1 <= horizon <= 10**9):
         raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
-    if confidence is not None and not 0 < confidence <= 1:
+    if confidence is not None and not (isinstance(confidence, (int, float)) and 0 < confidence <= 1):
         raise InputError("confidence", confidence, "give a probability in (0, 1]")
     if (constants.sigma2 == 0).any():
         raise InputError("sigma", 0.0, "Definition 1 weighs clients by 1/sigma^2: give sigma > 0")
@@ -139,7 +142,7 @@ def plan(
 def _rows(
     constants: Constants,
     epsilon: float,
-    criterion: Criterion | str | None,
+    criterion: Criterion | None,
     horizon: int | None,
     confidence: float | None,
 ) -> list[Row]:
@@ -149,11 +152,7 @@ def _rows(
     rows = []
     for i in range(constants.clients):
         rho = similarity[i]
-        if criterion is None or criterion == "binary":
-            chosen: Criterion = Binary(threshold=thresholds[i].item())
-        else:
-            assert not isinstance(criterion, str)
-            chosen = criterion
+        chosen = Binary(threshold=thresholds[i].item()) if criterion is None else criterion
         share = (precision[i] / precision.sum()).item()
         s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
         q = float(chosen.step_ratio(share))

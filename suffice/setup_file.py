@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from bounds import Affine, Binary, Constants, Continuous, Criterion, InputError, Sharp, as_numbers
+from bounds import Affine, Binary, Constants, Criterion, InputError, as_numbers, named
 
 from . import client_data
 
@@ -114,17 +114,9 @@ def _source(table: SetupTable, folder: Path) -> Problem | Constants:
     return client_data.read(folder / fields.pop("path"), **fields)
 
 
-def criterion_named(kind: str) -> Criterion | None:
-    """The criterion of a name; None for "binary", whose threshold the planner then chooses for each row."""
-    choices = {"binary": None, "continuous": Continuous(), "sharp": Sharp()}
-    if kind not in choices:
-        raise InputError("criterion", kind, f"use {', '.join(choices)}")
-    return choices[kind]
-
-
 def _criterion(table: CriterionTable) -> Criterion | None:
     if table.threshold is None:
-        return criterion_named(table.kind)
+        return named(table.kind)
     if table.kind != "binary":
         raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
     return Binary(threshold=table.threshold)

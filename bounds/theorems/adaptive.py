@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..cluster import best_threshold, combined_variance
-from ..elementary import fall, log, maximum, survive
+from ..elementary import fall, log, maximum, spare, survive
 from ..notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
 from ..theorem import Conditions, Definition, Source, Theorem
 
@@ -62,12 +62,12 @@ def property_1(*, shift: Any, distortion: Any, gradient: Any) -> Any:
 
 def lemma_2_printed(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
     """(1 - b / (2 mu eps) - c)_+."""
-    return maximum(0, 1 - b / (2 * mu * eps) - c)
+    return maximum(0, spare(b / (2 * mu * eps), c))
 
 
 def lemma_2(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
     """(1 - b^2 / (2 mu eps) - c)_+."""
-    return maximum(0, 1 - b**2 / (2 * mu * eps) - c)
+    return maximum(0, spare(b**2 / (2 * mu * eps), c))
 
 
 # --- Theorem 2, stopped ---------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ def recursion(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
     eta = np.asarray(eta, dtype=float)
     level = np.broadcast_to(np.asarray(e0, dtype=float), np.broadcast_shapes(np.shape(e0), eta.shape[1:]))
     levels = [level]
-    for step in eta:
-        levels.append(survive(step * mu, 1) * levels[-1] + step**2 * beta * s2 / 2)
+    for step in eta:  # eight roundings at most in one step, made good upwards so that long horizons stay bounds
+        levels.append((survive(step * mu, 1) * levels[-1] + step**2 * beta * s2 / 2) * (1 + 2.0**-50))
     return np.stack(levels)
 
 

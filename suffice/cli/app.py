@@ -49,16 +49,15 @@ def plan(
 
     from ..advice import plan as make
     from ..client_data import read
-    from ..setup_file import criterion_named, read_setup
+    from ..setup_file import read_setup
     from .report import plan_table
 
-    weights = None if criterion is None else criterion_named(criterion)
     if setup.suffix == ".toml":
         chosen = read_setup(setup)
         result = make(
             chosen.source,
             epsilon or chosen.epsilon,
-            criterion=weights or chosen.criterion,
+            criterion=criterion or chosen.criterion,
             horizon=chosen.horizon,
             confidence=chosen.confidence,
         )
@@ -70,7 +69,7 @@ def plan(
         problem = read(
             setup, client=client, target=target, standardise=standardise, standardise_target=standardise_target
         )
-        result = make(problem, epsilon, criterion=weights)
+        result = make(problem, epsilon, criterion=criterion)
     measured = None
     if simulate:
         with progress("simulating the plan") as report:

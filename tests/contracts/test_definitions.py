@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from bounds import DEFINITIONS
 
 RNG = np.random.default_rng(8)

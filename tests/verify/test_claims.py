@@ -69,8 +69,8 @@ def pairs(arguments, measure):
 def theorem_2(effort, root):
     return [
         exact.aligned(Aligned.excess, hitting=False),
-        exact.one_step(4, root),
-        exact.moments(effort.instances, root),
+        exact.one_step(2, root),
+        exact.moments(12, root),
     ]
 
 

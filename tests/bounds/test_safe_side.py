@@ -1,0 +1,96 @@
+"""Bounds stay on their side of the truth where floats cancel or errors add up; wrong input is one clear error."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+from bounds import (
+    Affine,
+    Binary,
+    ConditionError,
+    Constants,
+    InputError,
+    QuadraticCertificate,
+    digits,
+    evaluate,
+    find,
+    plan,
+)
+
+NO_PEER = np.zeros((1, 1))
+
+
+def alone(**values):
+    return Constants(heterogeneity=Affine(b2=NO_PEER, c=NO_PEER), **values)
+
+
+def test_similarity_is_never_above_the_truth_where_it_cancels():
+    rng = np.random.default_rng(5)
+    theorem = find("adaptive/lemma-2")
+    for _ in range(500):
+        c, mu, eps = rng.uniform(0, 0.99), np.exp(rng.normal()), np.exp(rng.normal())
+        b = np.sqrt((1 - c) * 2 * mu * eps) * (1 - 10.0 ** rng.uniform(-16, -3))
+        values = {"b": float(b), "c": float(c), "mu": float(mu), "eps": float(eps)}
+        assert evaluate(theorem, **values) <= digits(theorem, **values)
+
+
+@pytest.mark.parametrize("mu", [3e-12, 1e-11, 3e-11, 1e-3])
+def test_the_decreasing_schedule_stays_above_its_recursion_over_a_long_horizon(mu):
+    T, s2 = 100_000, 1e-30
+    row = plan(alone(mu=mu, beta=1.0, sigma2=s2, excess=1.0), 1e-3, horizon=T)[0]
+    decreasing = row.schedules.decreasing
+    with mpmath.workdps(40):
+        level = mpmath.mpf(1)
+        for step in 2 / (mu * (np.arange(1, T + 1) + decreasing["gamma"])):
+            step = mpmath.mpf(float(step))
+            level = (1 - step * mpmath.mpf(mu)) * level + step**2 * mpmath.mpf(s2) / 2
+        assert level <= decreasing["bound"] <= level * (1 + mpmath.mpf("1e-9"))
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [({"mu": 0.5, "eta": 0.5, "q": 0.25}, "use eta <= 0.25"), ({"mu": 1.5}, "use mu <= 1"), ({"eta": 1 + 1e-9}, "use eta <= 1")],
+)  # fmt: skip
+def test_the_remedy_names_the_number_that_fails(change, remedy):
+    values = {"eta": 0.5, "mu": 0.5, "beta": 1.0, "q": 1.0, "e0": 1.0, "s2": 1.0, "T": 3} | change
+    with pytest.raises(ConditionError) as caught:
+        evaluate(find("adaptive/theorem-2-constant"), **values)
+    assert str(caught.value).endswith(remedy)
+    left, right = str(caught.value).split("(")[-1].split(")")[0].split(" > ")
+    assert left != right
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("criterion", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
+        ("epsilon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),  # type: ignore[arg-type]
+        ("horizon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),  # type: ignore[arg-type]
+        ("confidence", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),  # type: ignore[arg-type]
+        ("threshold", lambda: Binary(threshold="x")),
+        ("b2", lambda: Affine(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),  # type: ignore[arg-type]
+        ("clients", lambda: Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=Affine(b2=np.zeros((0, 0)), c=np.zeros((0, 0))))),  # type: ignore[arg-type]
+        ("shift", lambda: evaluate(find("adaptive/property-1"), shift="3", distortion=1.0, gradient=1.0)),
+        ("mu", lambda: alone(mu=[1.0, 1.0], beta=1.0, sigma2=1.0)),
+    ],
+)  # fmt: skip
+def test_wrong_kinds_of_input_are_one_error_that_names_the_field(field, call):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.field == field
+
+
+def test_lists_are_as_good_as_arrays():
+    theorem = find("adaptive/property-1")
+    both = evaluate(theorem, shift=[1, 2], distortion=0.5, gradient=1.0)
+    np.testing.assert_array_equal(both, [evaluate(theorem, shift=s, distortion=0.5, gradient=1.0) for s in (1, 2)])
+    assert Affine(b2=[[0, 1], [1, 0]], c=[[0, 0], [0, 0]]).entry_level(0.5)[0, 1] == 2  # type: ignore[arg-type]
+
+
+def test_nothing_is_promised_at_a_level_that_underflowed():
+    certificate = QuadraticCertificate(
+        A=np.stack((np.eye(2), np.diag([1.05, 0.9]))), xi=np.array([[0.0, 0.0], [0.3, 0.1]])
+    )
+    np.testing.assert_array_equal(certificate.similarity(np.zeros(2)), np.eye(2))
