@@ -56,6 +56,10 @@ class Affine:
     def clients(self) -> int:
         return len(self.b2)
 
+    def as_printed(self) -> Affine:
+        """Definition 2 as printed divides b, not b^2, by 2 mu eps: these constants in that reading. Not a guarantee."""
+        return Affine(b2=np.sqrt(self.b2), c=self.c)
+
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # (1 - b^2/G - c)_+ as in adaptive/lemma-2; own similarity 1 at any level, even G = 0
         with np.errstate(all="ignore"):

@@ -77,8 +77,17 @@ def from_arrays(
     blocks = [np.asarray(block, dtype=float) for block in X]
     targets = [np.asarray(target, dtype=float) for target in y]
     labels = list(names) or [str(i) for i in range(len(blocks))]
-    if not blocks or any(block.ndim != 2 or len(block) == 0 for block in blocks):
-        raise InputError("clients", labels, "give every client at least one row of predictors")
+    if not blocks:
+        raise InputError("clients", 0, "give at least one client")
+    for label, block in zip(labels, blocks):
+        if block.ndim != 2 or len(block) == 0:
+            raise InputError(
+                f"X of client {label}", f"array of shape {block.shape}", "give at least one row of predictors"
+            )
+    if len({block.shape[1] for block in blocks}) > 1 or len(targets) != len(blocks):
+        raise InputError(
+            "X", [block.shape for block in blocks], "give the same predictors, and one y, for every client"
+        )
     everything = np.concatenate(blocks)
     if standardise != "none":
         for at, (label, block) in enumerate(zip(labels, blocks)):

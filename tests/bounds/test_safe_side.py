@@ -51,8 +51,12 @@ def test_the_decreasing_schedule_stays_above_its_recursion_over_a_long_horizon(m
 
 @pytest.mark.parametrize(
     ("change", "remedy"),
-    [({"mu": 0.5, "eta": 0.5, "q": 0.25}, "use eta <= 0.25"), ({"mu": 1.5}, "use mu <= 1"), ({"eta": 1 + 1e-9}, "use eta <= 1")],
-)  # fmt: skip
+    [
+        ({"mu": 0.5, "eta": 0.5, "q": 0.25}, "use eta <= 0.25"),
+        ({"mu": 1.5}, "use mu <= 1"),
+        ({"eta": 1 + 1e-9}, "use eta <= 1"),
+    ],
+)
 def test_the_remedy_names_the_number_that_fails(change, remedy):
     values = {"eta": 0.5, "mu": 0.5, "beta": 1.0, "q": 1.0, "e0": 1.0, "s2": 1.0, "T": 3} | change
     with pytest.raises(ConditionError) as caught:
@@ -62,16 +66,20 @@ def test_the_remedy_names_the_number_that_fails(change, remedy):
     assert left != right
 
 
+def nobody():
+    return Constants(mu=1, beta=1, sigma2=1, heterogeneity=Affine(b2=np.zeros((0, 0)), c=np.zeros((0, 0))))
+
+
 @pytest.mark.parametrize(
     ("field", "call"),
     [
         ("criterion", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
-        ("epsilon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),  # type: ignore[arg-type]
-        ("horizon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),  # type: ignore[arg-type]
-        ("confidence", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),  # type: ignore[arg-type]
+        ("epsilon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
+        ("horizon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
+        ("confidence", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
         ("threshold", lambda: Binary(threshold="x")),
-        ("b2", lambda: Affine(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),  # type: ignore[arg-type]
-        ("clients", lambda: Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=Affine(b2=np.zeros((0, 0)), c=np.zeros((0, 0))))),  # type: ignore[arg-type]
+        ("b2", lambda: Affine(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),
+        ("clients", nobody),
         ("shift", lambda: evaluate(find("adaptive/property-1"), shift="3", distortion=1.0, gradient=1.0)),
         ("mu", lambda: alone(mu=[1.0, 1.0], beta=1.0, sigma2=1.0)),
     ],
@@ -86,7 +94,7 @@ def test_lists_are_as_good_as_arrays():
     theorem = find("adaptive/property-1")
     both = evaluate(theorem, shift=[1, 2], distortion=0.5, gradient=1.0)
     np.testing.assert_array_equal(both, [evaluate(theorem, shift=s, distortion=0.5, gradient=1.0) for s in (1, 2)])
-    assert Affine(b2=[[0, 1], [1, 0]], c=[[0, 0], [0, 0]]).entry_level(0.5)[0, 1] == 2  # type: ignore[arg-type]
+    assert Affine(b2=[[0, 1], [1, 0]], c=[[0, 0], [0, 0]]).entry_level(0.5)[0, 1] == 2
 
 
 def test_nothing_is_promised_at_a_level_that_underflowed():
