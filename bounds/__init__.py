@@ -24,6 +24,7 @@ from .errors import SufficeError as SufficeError
 from .evaluate import check as check
 from .evaluate import digits as digits
 from .evaluate import evaluate as evaluate
+from .files import write_whole as write_whole
 from .heterogeneity import Affine as Affine
 from .heterogeneity import Heterogeneity as Heterogeneity
 from .heterogeneity import QuadraticCertificate as QuadraticCertificate

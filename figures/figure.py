@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import platform
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -15,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bounds import write_whole
 
 from .style import style
 
@@ -52,7 +52,7 @@ class Figure:
                 # no creation date: the same data give the same file
                 canvas.savefig(buffer, format=kind, metadata={"CreationDate": None} if kind == "pdf" else {})
                 files[kind] = buffer.getvalue()
-        return [_write(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
+        return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
 
     def _csv(self) -> str:
         out = io.StringIO()
@@ -75,16 +75,3 @@ class Figure:
             "wall_seconds": round(self.seconds, 3),
         }
         return json.dumps(about, indent=2) + "\n"
-
-
-def _write(path: Path, content: bytes) -> Path:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path

@@ -28,7 +28,7 @@ class Additive:
     @classmethod
     def isotropic(cls, sigma2: Any, features: int, clients: int) -> Additive:
         """Total variance sigma2 (scalar or (N,)), spread evenly over the features."""
-        sigma2 = as_numbers("sigma2", np.broadcast_to(np.asarray(sigma2, dtype=float), (clients,)), (clients,))
+        sigma2 = as_numbers("sigma2", [sigma2] * clients if np.ndim(sigma2) == 0 else sigma2, (clients,))
         if (sigma2 < 0).any():
             raise InputError("sigma2", sigma2.min().item(), "give variances >= 0")
         scale = torch.from_numpy(sigma2 / features)
@@ -40,7 +40,8 @@ class Additive:
         """Any covariances (N, d, d); `InputError` unless symmetric and positive semidefinite."""
         array = as_numbers("covariance", covariance, ("N", "d", "d"))
         if (
-            array.shape[1] != array.shape[2]
+            0 in array.shape
+            or array.shape[1] != array.shape[2]
             or np.abs(array - array.transpose(0, 2, 1)).max() > 1e-12 * np.abs(array).max()
         ):
             raise InputError("covariance", f"array of shape {array.shape}", "give symmetric (d, d) matrices")

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_numbers
 
 from .algorithms.base import Algorithm, State
 from .problem import Problem
@@ -53,12 +53,12 @@ def run(
     grid   iterations to record, default 0..T
     Raises `InputError`.
     """
-    wanted = range(seeds) if isinstance(seeds, int) else seeds
-    points = np.arange(iterations + 1) if grid is None else np.asarray(sorted(set(grid)))
-    if iterations < 1 or points[0] < 0 or points[-1] > iterations:
-        raise InputError("iterations", iterations, "give at least 1, and a grid within 0..iterations")
-    if len(wanted) == 0 or min(wanted) < 0 or max(wanted) >= 2**32:
-        raise InputError("seeds", wanted, "give at least one seed index from 0 to 2^32 - 1")
+    wanted = _wanted(seeds, root)
+    _check_length("iterations", iterations)
+    points = np.arange(iterations + 1) if grid is None else np.unique(np.asarray(grid))
+    if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
+        raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
+    points = points.astype(int)
     if len(wanted) * len(points) * problem.clients > _LARGEST_TRACE:
         raise InputError(
             "grid",
@@ -100,8 +100,12 @@ def hitting_times(
     progress: Progress | None = None,
 ) -> np.ndarray:
     """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`."""
-    wanted = range(seeds) if isinstance(seeds, int) else seeds
-    level = torch.as_tensor(np.broadcast_to(epsilon, (problem.clients,)).copy()).to(problem.start)
+    wanted = _wanted(seeds, root)
+    _check_length("limit", limit)
+    levels = as_numbers(
+        "epsilon", [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon, (problem.clients,)
+    )
+    level = torch.from_numpy(levels).to(problem.start)
     step_size = _step_size(eta, problem)
     times: dict[int, np.ndarray] = {}
     blocks = _blocks(problem, wanted)
@@ -142,12 +146,26 @@ def _blocks(problem: Problem, wanted: range) -> list[Tensor]:
     return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]
 
 
+def _wanted(seeds: int | range, root: int) -> range:
+    wanted = range(seeds) if isinstance(seeds, int) else seeds
+    if not isinstance(wanted, range) or len(wanted) == 0 or min(wanted) < 0 or max(wanted) >= 2**32:
+        raise InputError("seeds", seeds, "give how many (at least one), or a range within 0..2^32 - 1")
+    if not isinstance(root, int) or not 0 <= root < 2**32:
+        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
+    return wanted
+
+
+def _check_length(name: str, value: int) -> None:
+    if not isinstance(value, int) or value < 1:
+        raise InputError(name, value, "give a whole number of iterations, at least 1")
+
+
 def _step_size(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
     def prepared(value: float | Sequence[float] | np.ndarray) -> Tensor:
-        array = np.asarray(value, dtype=float)
-        if array.shape not in ((), (problem.clients,)) or not (np.isfinite(array) & (array > 0)).all():
+        array = as_numbers("eta", value, () if np.ndim(value) == 0 else (problem.clients,))
+        if not (array > 0).all():
             raise InputError("eta", value, f"give a positive step size, or {problem.clients} of them")
-        return torch.as_tensor(array.copy()).to(problem.start)
+        return torch.from_numpy(array).to(problem.start)
 
     if callable(eta):
         return lambda t: prepared(eta(t))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bounds import write_whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,16 +50,10 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
-        path = Path(path)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
-                np.savez(stream, **arrays)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        write_whole(path, buffer.getvalue())
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:

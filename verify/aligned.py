@@ -109,18 +109,23 @@ class Aligned:
     def stopped(self) -> np.ndarray:
         """E[e_min(T, tau)], from below.
 
-        Up to the first t with a mean below eps nothing stops but for an event of probability `loss`, which takes
-        away at most sqrt(E[e_T^2] loss); past it the path has stopped at that mean if it carries no noise.
+        Count only the first t with a mean below eps (or T): there e_min(T, tau) = e_t but for the event that the
+        path stopped before or does not stop now, of probability at most `missed`; it takes away at most
+        sqrt(E[e_t^2] missed).
         """
         value = np.full_like(self.e0, np.nan)
-        loss = np.zeros_like(self.e0)
+        before = np.zeros_like(self.e0)
         for t in range(int(self.T.max()) + 1):
             signal, noise = self._moments(np.full_like(self.T, t))
             mean = signal + noise
-            second = mean**2 + (2 * noise**2 + 4 * noise * signal) / self.d
+            variance = (2 * noise**2 + 4 * noise * signal) / self.d
+            with np.errstate(all="ignore"):
+                onwards = np.where((mean < self.eps) & (variance > 0), variance / (self.eps - mean) ** 2, 0)
+            missed = np.minimum(before + np.where(t < self.T, onwards, 0), 1)
             final = np.isnan(value) & ((mean < self.eps) | (t == self.T))
-            value = np.where(final, np.maximum(mean - np.sqrt(second * np.minimum(loss, 1)), 0), value)
-            loss += self._below(np.full_like(self.T, t))
+            lower = np.maximum(mean - np.sqrt((mean**2 + variance) * missed), 0)
+            value = np.where(final, lower, value)
+            before += self._below(np.full_like(self.T, t))
         return value
 
     def _running_until(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -165,6 +170,7 @@ def sharp_hitting_values() -> Values:
     rows.append((1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
     for r in (0.05, 0.1):
         rows.append((1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
+    rows.append((1.0, 0.05, silent * far, silent, 1.0, 1e44, 2200, 1.0, 1))  # ln(e_0 / eps) = 101 beside the 1
     dimension = 1e13
     # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
     for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
@@ -174,6 +180,11 @@ def sharp_hitting_values() -> Values:
             for T in (5, 20, 60):
                 level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
                 rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
+    for x in (0.05, 0.1, 0.3):  # one step from just above eps, the floor at 0.89 eps
+        s2, start = 2 * 0.89 / x, (1 - 0.89 * x) / (1 - x)
+        rows.append((1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 1, 1 - 1e-4, dimension))
     rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
     rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
+    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
+    rows.append((1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
     return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))

@@ -39,8 +39,10 @@ class LeastSquares:
         if not X or len(X) != len(y):
             raise InputError("clients", len(X), "give one X and one y per client, at least one client")
         labels = tuple(names) or tuple(str(i) for i in range(len(X)))
+        if len(labels) != len(X):
+            raise InputError("names", names, f"give {len(X)} names, one per client")
         blocks, targets = [], []
-        d = np.asarray(X[0]).shape[-1]
+        d = np.shape(X[0])[-1] if np.ndim(X[0]) == 2 else 1
         for name, rows, target in zip(labels, X, y):
             block = as_numbers(f"X of client {name}", rows, ("n", d))
             if len(block) == 0:
@@ -111,7 +113,7 @@ class LeastSquares:
         mean = torch.zeros(len(theta), self.clients, dtype=self.dtype, device=self.device)
         mean.index_add_(1, owner, second / self.rows[owner])
         everywhere = theta[:, None].expand(-1, self.clients, -1)
-        return mean - (self.population.gradient(everywhere) ** 2).sum(-1)
+        return (mean - (self.population.gradient(everywhere) ** 2).sum(-1)).clamp_min(0)
 
     @property
     def sigma2(self) -> Tensor:
@@ -125,7 +127,10 @@ class LeastSquares:
     @cached_property
     def _sigma2(self) -> Tensor:
         vertices = torch.cat((self.start, self.optimum)).unique(dim=0)
-        return self.variance(vertices).max(0).values.clamp_min(0)
+        variance = self.variance(vertices).max(0).values
+        everywhere = vertices[:, None].expand(-1, self.clients, -1)
+        signal = (self.population.gradient(everywhere) ** 2).sum(-1).max(0).values
+        return torch.where(variance > 1e-12 * signal, variance, 0)  # below that it is rounding
 
     def draw(self, randomness: Randomness, iteration: int) -> Tensor:
         """Index of the sampled row of each client, (S, N)."""

@@ -55,18 +55,24 @@ class Quadratics:
         if (least <= 1e-14 * largest).any() or (largest <= 0).any():
             i = int(np.argmin(least))
             raise InputError(f"smallest eigenvalue of A[{i}]", least[i].item(), "give positive definite matrices")
+        if names and len(names) != n:
+            raise InputError("names", names, f"give {n} names, one per client")
         if (sigma2 is None) == (covariance is None):
             raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
         noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, d, n)
         if noise.covariance.shape != A.shape:
             raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {A.shape}")
-        begin = np.zeros((n, d)) if start is None else np.asarray(start, dtype=float)
-        begin = as_numbers("theta0", np.broadcast_to(begin, (n, d)) if begin.ndim <= 1 else begin, (n, d))
+        if start is None:
+            begin = np.zeros((n, d))
+        elif np.ndim(start) == 1:
+            begin = np.tile(as_numbers("theta0", start, (d,)), (n, 1))
+        else:
+            begin = as_numbers("theta0", start, (n, d))
         return cls(
             A=torch.from_numpy(A),
             xi=torch.from_numpy(xi),
             noise=noise,
-            start=torch.from_numpy(begin.copy()),
+            start=torch.from_numpy(begin),
             names=names or tuple(str(i) for i in range(n)),
         )
 

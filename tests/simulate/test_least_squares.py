@@ -80,11 +80,15 @@ def test_average_over_all_rows_is_the_population_gradient_and_variance_is_the_sp
             np.testing.assert_allclose(variance[p, k], brute_variance(X[k], y[k], point), rtol=1e-12)
 
 
-def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima():
-    start = np.array([[3.0, -1.0], [0.0, 2.0], [1.0, 1.0]])
+@pytest.mark.parametrize("far", [True, False])
+def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima(far):
+    optima = built()[0].optimum.numpy()
+    # starts outside the hull of the optima, or well inside it
+    start = np.array([[3.0, -1.0], [0.0, 2.0], [1.0, 1.0]]) if far else optima.mean(0)[None] + 0.01 * optima
     problem, X, y = built(start=start)
     vertices = np.concatenate((start, problem.optimum.numpy()))
     expected = [max(brute_variance(X[k], y[k], v) for v in vertices) for k in range(N)]
+    assert (max(brute_variance(X[0], y[0], v) for v in start) == expected[0]) is far
     np.testing.assert_allclose(problem.sigma2, expected, rtol=1e-12)
     np.testing.assert_allclose(problem.constants().sigma2, expected, rtol=1e-12)
     for mix in np.random.default_rng(9).dirichlet(np.full(len(vertices), 0.3), 200):
@@ -146,3 +150,17 @@ def test_a_client_without_gradient_noise_has_no_constants():
 def test_no_clients_is_an_input_error():
     with pytest.raises(InputError):
         LeastSquares.of([], [])
+
+
+def test_as_many_names_as_clients():
+    rows, target = np.arange(6.0).reshape(3, 2) ** 2, np.arange(3.0)
+    with pytest.raises(InputError, match="names"):
+        LeastSquares.of([rows, rows], [target, target], names=("a",))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.7])
+def test_a_client_without_noise_is_refused_whatever_the_rounding(level):
+    rng = np.random.default_rng(2)
+    problem = LeastSquares.of([rng.normal(size=(9, 1)), np.ones((3, 1))], [rng.normal(size=9), np.full(3, level)])
+    with pytest.raises(InputError, match="gradient variance of client 1"):
+        problem.constants()

@@ -173,8 +173,8 @@ def test_costs_count_oracle_calls_and_vectors_both_ways():
     ]
     + [("seeds", {"seeds": value}) for value in (0, range(-1, 3), range(2**32 - 1, 2**32 + 1))]
     + [
-        ("iterations", {"grid": [0, 5]}),
-        ("iterations", {"grid": [-1, 2]}),
+        ("grid", {"grid": [0, 5]}),
+        ("grid", {"grid": [-1, 2]}),
         ("iterations", {"iterations": 0, "grid": [0]}),
     ]
     + [("grid", {"iterations": 10**6, "seeds": 10**3})],
@@ -208,3 +208,29 @@ def test_trace_refuses_object_arrays(tmp_path):
     np.savez(tmp_path / "bad.npz", excess=np.array([{}], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
         Trace.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("seeds", {"seeds": 0}),
+        ("seeds", {"seeds": range(-1, 1)}),
+        ("seeds", {"seeds": 3.0}),
+        ("root", {"root": 2**32}),
+        ("limit", {"limit": 0}),
+        ("epsilon", {"epsilon": float("nan")}),
+        ("epsilon", {"epsilon": [0.1, 0.1]}),
+        ("eta", {"eta": "a"}),
+    ],
+)
+def test_bad_requests_for_hitting_times_are_named(field, change):
+    request = {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2} | change
+    with pytest.raises(InputError) as caught:
+        hitting_times(built(), Local(), **request)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("grid", [[], [0, 1.5]])
+def test_a_grid_is_a_list_of_whole_iterations(grid):
+    with pytest.raises(InputError, match="grid"):
+        run(built(), Local(), iterations=4, eta=0.1, seeds=2, grid=grid)
