@@ -10,6 +10,7 @@ from .cluster import sufficient_cluster as sufficient_cluster
 from .cluster import sufficient_variance as sufficient_variance
 from .cluster import tight_variance as tight_variance
 from .constants import Constants as Constants
+from .constants import check_names as check_names
 from .criteria import Binary as Binary
 from .criteria import Continuous as Continuous
 from .criteria import Criterion as Criterion

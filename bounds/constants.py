@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .arrays import as_numbers
 from .errors import InputError
 from .heterogeneity import Heterogeneity
+
+
+def check_names(names: Any, clients: int) -> None:
+    """Raise `InputError` unless `names` is one distinct, non-empty text per client."""
+    if isinstance(names, str) or len(names) != clients:
+        raise InputError("names", names, f"give {clients} names, one per client")
+    for at, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip() or name in names[:at]:
+            raise InputError("names", name, "give every client a text of its own")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +53,9 @@ class Constants:
                 raise InputError(name, value, f"give one number or a list of {n}, one per client")
             if np.ndim(value) == 0:
                 value = [value] * n
-            value = as_numbers(name, value, (n,))
-            least = float(np.min(value))
-            if least < 0 or (least == 0 and name in ("mu", "beta")):
-                wanted = "positive" if name in ("mu", "beta") else "non-negative"
-                raise InputError(name, least, f"give {wanted} numbers")
+            value = as_numbers(name, value, (n,), positive=name in ("mu", "beta"))
+            if (value < 0).any():
+                raise InputError(name, value.min().item(), "give numbers >= 0")
             object.__setattr__(self, name, value)
         over = np.flatnonzero(self.mu > self.beta)
         if over.size:
@@ -55,8 +63,7 @@ class Constants:
             raise InputError("mu", self.mu[i].item(), f"mu <= beta must hold; client {i} has beta = {self.beta[i]:.6g}")
         if not self.names:
             object.__setattr__(self, "names", tuple(str(i) for i in range(n)))
-        if len(self.names) != n:
-            raise InputError("names", self.names, f"give {n} names, one per client")
+        check_names(self.names, n)
 
     @property
     def clients(self) -> int:

@@ -111,9 +111,9 @@ class Sharp:
     def step_ratio(self, share: Any) -> Any:
         """The root of 1 - q + (1/w - 1) m(q), m(q) = min_s (1 - s)(1 - s^2 - q) over s = sqrt(1 - r)."""
 
-        def least(q: Any) -> Any:  # stationary where 3 s^2 - 2 s - (1 - q) = 0
-            s = (1 + np.sqrt(1 + 3 * (1 - q))) / 3
-            return (1 - s) * (1 - s**2 - q)
+        def least(q: Any) -> Any:  # stationary where 3 s^2 - 2 s - (1 - q) = 0; x = 1 - s without cancellation
+            x = q / (2 + np.sqrt(4 - 3 * q))
+            return x * (x * (2 - x) - q)
 
         return _root(least, share)
 
@@ -177,5 +177,4 @@ def _root(least: Callable[[Any], Any], share: Any) -> Any:
         middle = (low + high) / 2
         good = 1 - middle + (1 / share - 1) * least(middle) >= 0
         low, high = np.where(good, middle, low), np.where(good, high, middle)
-    # `least` cancels for tiny shares (6e-14 seen at w = 1e-8): step back by more than that
-    return np.where(share >= 1, 1.0, low * (1 - 1e-12))[()]
+    return np.where(share >= 1, 1.0, low * (1 - 2.0**-46))[()]

@@ -58,6 +58,8 @@ def page(theorem: Theorem) -> str:
     ]
     if theorem.fault:
         lines.append(f"fault       {theorem.fault}")
+    if theorem.hypotheses:
+        lines.append(f"hypotheses  {theorem.hypotheses}")
     names = inspect.signature(theorem.conditions).parameters
     if names:
         lines.append("conditions  " + "; ".join(_condition_names(theorem)))

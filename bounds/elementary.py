@@ -18,6 +18,7 @@ import numpy as np
 # Nudging x by 2^-46 = 128u in the safe direction makes 1 - x an upper bound of the true value,
 # and x one in `fall`, even where 1 - x cancels completely.
 _NUDGE = 2.0**-46
+_SMALLEST = np.finfo(float).tiny
 
 
 def _library(*arguments: Any) -> Any:
@@ -35,7 +36,8 @@ def survive(x: Any, n: Any) -> Any:
     x = np.asarray(x, dtype=float) * (1 - _NUDGE)
     with np.errstate(all="ignore"):
         stable = np.exp(n * np.log1p(-np.minimum(x, 1)))
-        return np.where(x <= 1, stable, np.power(1 - x, n))[()]
+        # an underflow to 0 would be a bound below the truth once it is multiplied by something large
+        return np.where(x <= 1, np.maximum(stable, _SMALLEST), np.power(1 - x, n))[()]
 
 
 def fall(x: Any, n: Any) -> Any:

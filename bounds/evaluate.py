@@ -52,6 +52,8 @@ def digits(theorem: Theorem, count: int = 50, **values: Any) -> Any:
     import mpmath
 
     arguments = _arguments(theorem, values)
+    if count < 1:
+        raise InputError("count", count, "give at least one digit")
     assert theorem.bound is not None
     with mpmath.workdps(count + 15):
         exact = {name: mpmath.mpf(value) for name, value in _for(theorem.bound, arguments).items()}
@@ -102,7 +104,7 @@ def _number(name: str, value: Any) -> Any:
         raise InputError(name, value, "give a number")
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(name, value, "give a number or an array of numbers") from None
     return float(array) if array.ndim == 0 else array
 

@@ -61,7 +61,7 @@ class Affine:
         return Affine(b2=np.sqrt(self.b2), c=self.c)
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
-        # (1 - b^2/G - c)_+ as in adaptive/lemma-2; own similarity 1 at any level, even G = 0
+        # (1 - b^2/G - c)_+, good to a few 1e-16: sums over clients absorb that (see ULPS). Own similarity is 1.
         with np.errstate(all="ignore"):
             rho = np.maximum(1 - self.b2 / np.asarray(level)[..., None] - self.c, 0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, np.nan_to_num(rho, nan=0.0))
@@ -142,8 +142,11 @@ class QuadraticCertificate:
             return FrontierPoint(c=top + high, b2=b2, ratio=top + high + _ratio(b2, level))
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
-        # nothing is known at a level that under- or overflowed
-        rho = np.nan_to_num(np.maximum(1 - self.best_pair(level).ratio, 0), nan=0.0)
+        # A_k A_i^{-1} carries a relative error of cond(A_i) roundings: 4 cond u (1 + F) covers it. Nothing is known
+        # at a level that under- or overflowed.
+        ratio = self.best_pair(level).ratio
+        rounding = 2.0**-51 * np.linalg.cond(self.A)[:, None] * (1 + ratio)
+        rho = np.nan_to_num(np.maximum(1 - ratio - rounding, 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def entry_level(self, similarity: float) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .arrays import LARGEST
 from .errors import InputError
 
 
@@ -80,7 +81,8 @@ class Parameter:
         except (TypeError, ValueError):
             raise InputError(self.name, value, "give a number") from None
         low = x <= self.lower if self.open_lower else x < self.lower
-        wrong = ~np.isfinite(x) | low | (x > self.upper)
+        extreme = (np.abs(x) > LARGEST) | ((x > 0) & (x < 1 / LARGEST) & self.open_lower)
+        wrong = ~np.isfinite(x) | low | (x > self.upper) | extreme
         if self.integer:
             wrong |= x != np.floor(x)
         if wrong.any():
@@ -88,8 +90,9 @@ class Parameter:
 
     def _domain(self) -> str:
         kind = "a whole number" if self.integer else "a finite number"
-        below = f"> {self.lower:g}" if self.open_lower else f">= {self.lower:g}"
-        above = "" if np.isinf(self.upper) else f" and <= {self.upper:g}"
+        lower = max(self.lower, 1 / LARGEST) if self.open_lower and self.lower == 0 else self.lower
+        below = f"> {lower:g}" if self.open_lower and self.lower else f">= {lower:g}"
+        above = f" and <= {LARGEST:g}" if np.isinf(self.upper) else f" and <= {self.upper:g}"
         return f"{kind} {below}{above}"
 
 

@@ -18,13 +18,9 @@ from .criteria import Binary, Continuous, Criterion, named
 from .errors import InputError
 from .evaluate import evaluate, outward
 from .theorems import find
-from .theorems.adaptive import recursion
 
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
-
-LONGEST_RECURSION = 100_000
-"""Beyond this horizon the decreasing schedule reports the closed form instead of the recursion."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +94,7 @@ class Row:
 
 
 LABELS = {
-    "constant": "E[e_T 1{tau >= T}] <= bound at any eta <= step limit",
+    "constant": "E[e_T 1{tau >= T}] <= bound at eta = step limit",
     "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
     "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
     "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
@@ -124,18 +120,28 @@ def plan(
 
     Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    precisions = as_numbers("epsilon", [epsilon] if np.ndim(epsilon) == 0 else epsilon, ("count",), infinite=True)
+    precisions = as_numbers("epsilon", [epsilon] if np.ndim(epsilon) == 0 else epsilon, ("count",), positive=True)
+    if precisions.size == 0:
+        raise InputError("epsilon", epsilon, "give at least one precision")
+    precisions = np.array(list(dict.fromkeys(precisions.tolist())))
     if isinstance(criterion, str):
         criterion = named(criterion)
-    for value in precisions:
-        if not (np.isfinite(value) and value > 0):
-            raise InputError("epsilon", value.item(), "give a finite precision > 0")
-    if horizon is not None and not (isinstance(horizon, int) and 1 <= horizon <= 10**9):
+    if horizon is not None and (
+        isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 1 <= horizon <= 10**9
+    ):
         raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
-    if confidence is not None and not (isinstance(confidence, (int, float)) and 0 < confidence <= 1):
-        raise InputError("confidence", confidence, "give a probability in (0, 1]")
-    if (constants.sigma2 == 0).any():
-        raise InputError("sigma", 0.0, "Definition 1 weighs clients by 1/sigma^2: give sigma > 0")
+    if confidence is not None:
+        confidence = float(as_numbers("confidence", confidence, (), positive=True))
+        if confidence > 1:
+            raise InputError("confidence", confidence, "give a probability in (0, 1]")
+    if (constants.sigma2 < 1e-60).any():
+        raise InputError(
+            "sigma",
+            np.sqrt(constants.sigma2.min()).item(),
+            "Definition 1 weighs clients by 1/sigma^2: give sigma >= 1e-30",
+        )
+    if not (criterion is None or isinstance(criterion, Criterion)) or isinstance(criterion, type):
+        raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
     return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
 
 
@@ -222,9 +228,10 @@ def _constant(
 def _horizon(
     limit: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
 ) -> dict[str, float | None]:
-    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T): where B_T's two terms balance.
+    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T).
 
-    If e_0 <= K no positive step improves on the start: eta = 0 and the bound is e_0.
+    That step minimises exp(-eta mu T) e_0 + eta beta s2 / (2 mu), an upper bound of B_T, over all steps; if
+    e_0 <= K its minimum is at eta = 0 with value e_0. B_T itself is reported at the step.
     """
     if e0 is None or horizon is None:
         return {"eta": None, "bound": None}
@@ -236,19 +243,18 @@ def _horizon(
 
 
 def _decreasing(gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None) -> float | None:
-    """B_T for eta_t = C / (mu (t + gamma)); at very long horizons its bound nu / (gamma + T + 1).
-
-    nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0). Induction with n = t + gamma >= C:
-    B_t <= nu (n - 1) / n^2 - [(C - 1) nu - C^2 beta s2 / (2 mu^2)] / n^2 <= nu (n - 1) / n^2 <= nu / (n + 1).
-    """
+    """B_T of Theorem 2's recursion for eta_t = 2 / (mu (t + gamma)), in closed form; at most nu / (gamma + T + 1)
+    with nu = max(2 beta s2 / mu^2, (gamma + 1) e_0), the corrected row of Table 1."""
     if e0 is None or horizon is None:
         return None
-    C = DECREASING_FACTOR
-    if horizon <= LONGEST_RECURSION:
-        eta = C / (mu * (np.arange(1, horizon + 1) + gamma))
-        return float(outward(recursion(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2)[-1], "upper"))
-    nu = max(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0)
-    return float(outward(nu / (gamma + horizon + 1), "upper"))
+    from scipy.special import digamma
+
+    # With n = t + gamma the factors 1 - 2/n telescope: prod_{m = n+1}^{M} (m - 2)/m = n (n - 1) / (M (M - 1)), so
+    # B_T M (M - 1) = gamma (gamma - 1) e_0 + (2 beta s2 / mu^2) sum_{n = gamma+1}^{M} (n - 1)/n,  M = gamma + T.
+    last = gamma + horizon
+    total = horizon - (digamma(last + 1) - digamma(gamma + 1))
+    level = gamma * (gamma - 1) * e0 + 2 * beta * s2 / mu**2 * total
+    return float(outward(level / (last * (last - 1)), "upper"))
 
 
 def _hitting(
@@ -277,7 +283,7 @@ def _hitting(
     if confidence is not None:
         # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
         drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
-        at_confidence = max(1, int(np.ceil(np.log(e0 / (epsilon * confidence)) / drift)))
+        at_confidence = max(1, int(np.ceil((np.log(e0 / epsilon) - np.log(confidence)) / drift)))
     return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
 
 

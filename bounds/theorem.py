@@ -38,8 +38,8 @@ class Theorem:
 
     `bound` is a function of keyword scalars (names from `bounds.notation`) that runs on floats,
     arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
-    pair (lhs, rhs) that must satisfy lhs <= rhs. `fault` says what is wrong with a printed
-    edition: a printed edition is never a guarantee. `order_only` gives the reason when a
+    pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says
+    what is wrong with a printed edition: a printed edition is never a guarantee. `order_only` gives the reason when a
     statement cannot be evaluated (hidden constants, a random right-hand side); `bound` is then
     None.
     """
@@ -54,6 +54,7 @@ class Theorem:
     mode: Literal["sure", "expectation", "probability"]
     bound: Callable[..., Any] | None
     conditions: Callable[..., Conditions] = no_conditions
+    hypotheses: str = ""
     tight: str = ""
     monotone: Mapping[str, Literal[1, -1]] = field(default_factory=dict)
     fault: str | None = None

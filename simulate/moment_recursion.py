@@ -53,7 +53,7 @@ def expected_step(problem: Quadratics, algorithm: Algorithm, models: Tensor, eta
     """
     step_size = torch.as_tensor(np.asarray(eta, dtype=float)).to(models)
     n, d = problem.clients, problem.features
-    with torch.inference_mode():
+    with torch.no_grad():
         state = algorithm.init(problem, models)
         silent = torch.zeros_like(models)
         mean = algorithm.step(problem, state, silent, step_size)["models"]
@@ -79,7 +79,7 @@ def _probe(problem: Quadratics, algorithm: Algorithm, centre: State, eta: Tensor
         part = deviations[:, offset : offset + sizes[name]]
         state[name] = value + part.reshape(batch, *value.shape[1:])
         offset += sizes[name]
-    with torch.inference_mode():
+    with torch.no_grad():
         after = algorithm.step(problem, state, draws.view(batch, problem.clients, problem.features), eta)
         image = _flatten({name: after[name] - centre[name] for name in centre})
     origin = image[-1]

@@ -103,7 +103,10 @@ def hitting_times(
     wanted = _wanted(seeds, root)
     _check_length("limit", limit)
     levels = as_numbers(
-        "epsilon", [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon, (problem.clients,)
+        "epsilon",
+        [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon,
+        (problem.clients,),
+        positive=True,
     )
     level = torch.from_numpy(levels).to(problem.start)
     step_size = _step_size(eta, problem)
@@ -131,7 +134,7 @@ def _path(
     step_size: Callable[[int], Tensor],
 ) -> Iterator[tuple[int, State]]:
     """(t, state) for t = 0..iterations on one block, with one thread so that no reduction is split."""
-    with torch.inference_mode(), _one_thread():
+    with torch.no_grad(), _one_thread():
         randomness = Randomness(seeds=seeds.to(problem.device), root=root)
         models = problem.start.expand(len(seeds), -1, -1).clone()
         state = algorithm.init(problem, models)
@@ -147,7 +150,7 @@ def _blocks(problem: Problem, wanted: range) -> list[Tensor]:
 
 
 def _wanted(seeds: int | range, root: int) -> range:
-    wanted = range(seeds) if isinstance(seeds, int) else seeds
+    wanted = range(int(seeds)) if isinstance(seeds, (int, np.integer)) else seeds
     if not isinstance(wanted, range) or len(wanted) == 0 or min(wanted) < 0 or max(wanted) >= 2**32:
         raise InputError("seeds", seeds, "give how many (at least one), or a range within 0..2^32 - 1")
     if not isinstance(root, int) or not 0 <= root < 2**32:
@@ -156,7 +159,7 @@ def _wanted(seeds: int | range, root: int) -> range:
 
 
 def _check_length(name: str, value: int) -> None:
-    if not isinstance(value, int) or value < 1:
+    if not isinstance(value, (int, np.integer)) or value < 1:
         raise InputError(name, value, "give a whole number of iterations, at least 1")
 
 

@@ -19,6 +19,9 @@ LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
 
 
+MOST_SEEDS = 1_000_000
+
+
 @dataclass(frozen=True, kw_only=True)
 class Measured:
     """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
@@ -72,6 +75,8 @@ class Plan:
 
         Similarities are exact (from population gradients), steps are those of the hitting schedule.
         """
+        if not isinstance(seeds, int) or not 1 <= seeds <= MOST_SEEDS:
+            raise InputError("seeds", seeds, f"give a number of seeds from 1 to {MOST_SEEDS}")
         if self.problem is None:
             raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
         results = []
@@ -95,6 +100,8 @@ def plan(
 
     `source` is a problem (quadratics, least squares on data) or its constants.
     """
+    if not isinstance(source, Constants) and not hasattr(source, "constants"):
+        raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     constants = source if isinstance(source, Constants) else source.constants()
     rows = plan_constants(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence)
     return Plan(rows=tuple(rows), problem=None if isinstance(source, Constants) else source)
@@ -106,7 +113,7 @@ def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[M
     epsilon = rows[0].epsilon
     together = hitting_times(
         problem,
-        AllForOne(criterion=_joint(rows)),
+        AllForOne(criterion=_joint(problem, rows)),
         epsilon=epsilon,
         eta=np.array([row.schedules.hitting["eta"] for row in rows]),
         limit=_limit(row.schedules.hitting["expected_iterations"] for row in rows),
@@ -134,14 +141,14 @@ def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[M
     ]
 
 
-def _joint(rows: list[Row]) -> Criterion:
+def _joint(problem: Problem, rows: list[Row]) -> Criterion:
     """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
     import torch
 
     from bounds import Binary
 
     if isinstance(rows[0].criterion, Binary):
-        thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=torch.float64)  # noqa: B009
+        thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rows[0].criterion
 

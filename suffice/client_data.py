@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from bounds import InputError, as_numbers, check_names
 
 if TYPE_CHECKING:
     from simulate import LeastSquares
@@ -35,12 +36,23 @@ def read(
     """
     if loss != "least-squares":
         raise InputError("loss", loss, 'only "least-squares" is available in this version')
+    if not str(path):
+        raise InputError("path", "", "name a .csv file or a folder of them")
+    for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
+        if not isinstance(value, bool):
+            raise InputError(name, value, "give true or false")
+    single = not Path(path).is_dir()
+    if single and client == target:
+        raise InputError("target", target, "the client column cannot be the target; name another column")
     tables = _tables(Path(path), client)
     names, blocks, targets, predictors = [], [], [], None
     for name, header, rows in tables:
         if target not in header:
-            raise InputError("target", target, f"no such column in {path}; columns: {', '.join(header)}")
-        columns = [column for column in header if column not in (client, target)]
+            where = path if single else f"{name}.csv"
+            raise InputError("target", target, f"no such column in {where}; columns: {', '.join(header)}")
+        columns = [column for column in header if column != target and not (single and column == client)]
+        if predictors is not None and sorted(columns) == sorted(predictors):
+            columns = predictors
         if predictors is not None and columns != predictors:
             raise InputError(f"columns of client {name}", columns, f"give the same predictors to all: {predictors}")
         predictors = columns
@@ -74,9 +86,10 @@ def from_arrays(
 
     if standardise not in STANDARDISE:
         raise InputError("standardise", standardise, f"use {', '.join(STANDARDISE)}")
-    blocks = [np.asarray(block, dtype=float) for block in X]
-    targets = [np.asarray(target, dtype=float) for target in y]
-    labels = list(names) or [str(i) for i in range(len(blocks))]
+    labels = list(names) or [str(i) for i in range(len(X))]
+    check_names(labels, len(X))
+    blocks = [as_numbers(f"X of client {label}", block, ("n", "d")) for label, block in zip(labels, X)]
+    targets = [as_numbers(f"y of client {label}", target, ("n",)) for label, target in zip(labels, y)]
     if not blocks:
         raise InputError("clients", 0, "give at least one client")
     for label, block in zip(labels, blocks):
@@ -95,7 +108,9 @@ def from_arrays(
             deviation = reference.std(0)
             constant = np.flatnonzero(deviation <= 1e-12 * np.abs(reference).max(0))
             if constant.size:
-                column = columns[constant[0]] if columns else f"column {constant[0]}"
+                column = columns[constant[0]] if len(columns) > constant[0] else f"column {constant[0]}"
+                if len(reference) == 1:
+                    raise InputError(f"rows of client {label}", 1, "give at least two rows to standardise, or pooled")
                 owner = f"client {label}" if standardise == "client" else "all clients"
                 raise InputError(f"{column} of {owner}", "constant", "drop it, or use standardise = none or pooled")
             blocks[at] = (block - reference.mean(0)) / deviation
@@ -112,7 +127,7 @@ def from_arrays(
 def _tables(path: Path, client: str) -> list[tuple[str, list[str], list[tuple[int, list[str]]]]]:
     """(client, header, numbered rows) for each client, in the order of first appearance (files: by name)."""
     if path.is_dir():
-        files = sorted(path.glob("*.csv"))
+        files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".csv" and file.name[0] != ".")
         if not files:
             raise InputError("path", str(path), "no .csv file in this folder")
         return [(file.stem, *_parse(file)) for file in files]
@@ -138,8 +153,11 @@ def _parse(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         raise InputError("path", str(path), (error.strerror or "cannot be read").lower()) from None
     except UnicodeDecodeError:
         raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
+    except ValueError:
+        raise InputError("path", str(path), "not a file name") from None
     try:
-        lines = [(number, row) for number, row in enumerate(csv.reader(text.splitlines(), strict=True), 1) if row]
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        lines = [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
         raise InputError("path", str(path), f"not a CSV table ({error})") from None
     if len(lines) < 2:
@@ -158,14 +176,18 @@ def _numbers(name: str, header: list[str], columns: list[str], rows: list[tuple[
     numbers = np.empty((len(rows), len(columns)))
     for at, (line, row) in enumerate(rows):
         for slot, column in enumerate(where):
-            try:
-                numbers[at, slot] = float(row[column])
-            except ValueError:
-                raise InputError(
-                    f"{header[column]} in line {line} (client {name})", row[column], "give a number"
-                ) from None
+            place = f"{header[column]} in line {line} (client {name})"
+            numbers[at, slot] = parse_number(place, row[column])
             if not np.isfinite(numbers[at, slot]):
-                raise InputError(
-                    f"{header[column]} in line {line} (client {name})", row[column], "give a finite number"
-                )
+                raise InputError(place, row[column], "give a finite number")
     return numbers
+
+
+def parse_number(place: str, text: str) -> float:
+    """A plain decimal number; Python's own extras (underscores, other alphabets' digits) are refused."""
+    try:
+        if not text.isascii() or "_" in text:
+            raise ValueError
+        return float(text)
+    except ValueError:
+        raise InputError(place, text, "give a number") from None

@@ -82,11 +82,13 @@ def read_setup(path: str | Path) -> Setup:
     """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`."""
     path = Path(path)
     try:
-        table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), SetupTable)
+        table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), SetupTable)
     except OSError as error:
         raise InputError("setup file", str(path), (error.strerror or "cannot be read").lower()) from None
     except UnicodeDecodeError:
         raise InputError("setup file", str(path), "not UTF-8 text") from None
+    except RecursionError:
+        raise InputError("setup file", str(path), "nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError("setup file", str(path), f"not valid TOML: {error}") from None
     except (msgspec.ValidationError, OverflowError) as error:
@@ -127,12 +129,12 @@ def _constants(table: ConstantsTable) -> Constants:
     if not 1 <= n <= LARGEST_TABLE:
         raise InputError("constants.b", f"{n} rows", f"give 1 to {LARGEST_TABLE} rows, one per client")
     b = as_numbers("constants.b", table.b, (n, n), infinite=True)
+    if np.diagonal(b).any():
+        raise InputError("constants.b", np.diagonal(b).max().item(), "the diagonal (a client against itself) is 0")
     c = as_numbers("constants.c", np.zeros((n, n)) if table.c is None else table.c, (n, n), infinite=True)
     if (b < 0).any():
         raise InputError("constants.b", b.min().item(), "give numbers >= 0, unsquared gradient units (inf: no bound)")
-    sigma = np.asarray(table.sigma, dtype=float)
-    if (sigma < 0).any():
-        raise InputError("constants.sigma", sigma.min().item(), "give deviations > 0")
+    sigma = as_numbers("constants.sigma", table.sigma, () if isinstance(table.sigma, float) else (n,), positive=True)
     return Constants(
         mu=np.asarray(table.mu),
         beta=np.asarray(table.beta),
@@ -151,8 +153,10 @@ def _quadratics(path: Path) -> Any:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except OSError as error:
-        raise InputError("problem.file", str(path), (error.strerror or "not an .npz file").lower()) from None
+    except (OSError, EOFError) as error:
+        raise InputError(
+            "problem.file", str(path), (getattr(error, "strerror", None) or "not an .npz file").lower()
+        ) from None
     except ValueError:
         raise InputError("problem.file", str(path), "not an .npz file of plain number arrays") from None
     except Exception as error:
@@ -162,10 +166,23 @@ def _quadratics(path: Path) -> Any:
     if unknown or missing:
         raise InputError("problem.file", unknown or missing, "the arrays are A, xi, sigma and, optionally, theta0")
     A = as_numbers("A", arrays["A"], ("N", "d", "d"))
-    sigma = as_numbers("sigma", np.broadcast_to(arrays["sigma"], (len(A),)), (len(A),))
+    sigma = as_numbers("sigma", arrays["sigma"], () if arrays["sigma"].ndim == 0 else (len(A),), positive=True)
     return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
+
+
+_REMEDIES = {
+    "Object contains unknown field": "remove it or correct its spelling",
+    "Object missing required field": "add it",
+    "Expected": "give the kind that is expected",
+    "Invalid enum value": "binary, continuous and sharp are criteria, quadratic is a problem",
+    "Number out of range": "give a smaller number",
+}
 
 
 def _readable(message: str) -> str:
     """msgspec's message with the path of the offending key in TOML's words."""
+    for start, remedy in _REMEDIES.items():
+        if message.startswith(start):
+            message = f"{message}; {remedy}"
+            break
     return message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")

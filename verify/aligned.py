@@ -1,8 +1,8 @@
 """Aligned clients: the instances where the stochastic theorems are sharp, with closed-form laws.
 
-R_i = (beta/2) |theta|^2 in R^d (mu = beta), one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise. The
+R_i = (mu/2) |theta|^2 in R^d, one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise. The
 similarity is r at every theta, so the weights of Definition 1 never change and
-    theta_t = (1 - eta beta m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),
+    theta_t = (1 - eta mu m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),
 is Gaussian: mean and variance of e_t are closed forms. As sigma_k / sigma_i tends to 0 the contraction
 becomes 1 - eta mu exactly at eta = r/beta; as d grows e_t concentrates at its mean. Nothing is
 sampled: probabilities of paths are bounded from below by Chebyshev and a union over time.
@@ -23,9 +23,14 @@ CRITERION = Continuous()
 
 @dataclass(frozen=True, kw_only=True)
 class Aligned:
-    """A batch of instances (n,): curvature beta, similarity r, variances, step, start, horizon, precision, d."""
+    """A batch of instances (n,), one array per field; `ratio` is eta over the step limit q/beta.
+
+    The curvature is mu = beta / kappa in every direction: kappa > 1 only means that the theorem is told a larger
+    smoothness constant than needed, which is within its hypotheses.
+    """
 
     beta: np.ndarray
+    kappa: np.ndarray
     r: np.ndarray
     sigma2_i: np.ndarray
     sigma2_k: np.ndarray
@@ -58,6 +63,10 @@ class Aligned:
         return self.ratio * self.q / self.beta
 
     @property
+    def mu(self) -> np.ndarray:
+        return self.beta / self.kappa
+
+    @property
     def s2(self) -> np.ndarray:
         return tight_variance(CRITERION, similarity=self._similarity, sigma2=self._sigma2)
 
@@ -65,7 +74,7 @@ class Aligned:
         """What the theorems take."""
         return {
             "eta": self.eta,
-            "mu": self.beta,
+            "mu": self.mu,
             "beta": self.beta,
             "q": self.q,
             "e0": self.e0,
@@ -79,9 +88,9 @@ class Aligned:
         a, r = 1 / self._sigma2, self._similarity
         alpha = a * r / (a * r * r).sum(-1, keepdims=True)
         m = (alpha * (1 - np.sqrt(1 - r))).sum(-1)
-        rest = (1 - self.eta * self.beta * m) ** 2
+        rest = (1 - self.eta * self.mu * m) ** 2
         V = (alpha**2 * self._sigma2).sum(-1)
-        per_step = self.eta**2 * self.beta * V / 2
+        per_step = self.eta**2 * self.mu * V / 2
         with np.errstate(all="ignore"):
             geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
         return rest**t * self.e0, per_step * geometric
@@ -144,17 +153,20 @@ _TINY = 1e-290
 def sharp_values() -> Values:
     """Hand-picked instances, each where one part of a bound is attained; see the comments."""
     rows: list[tuple[float, ...]] = []
-    # columns: beta, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d
+    # columns: beta, kappa, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d
     far = 1e12  # sigma_i^2 / sigma_k^2: client i's own share vanishes
     for T in (1, 2, 5, 20):
         for r in (0.1, 0.5, 0.9):
-            rows.append((1.0, r, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # contraction, noise negligible
+            rows.append((1.0, 1.0, r, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # contraction, noise negligible
+    for T in (1, 5):
+        for kappa in (4.0, 50.0):
+            rows.append((3.0, kappa, 0.05, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # mu < beta: contraction
     for T in (1, 3, 10):
-        rows.append((1.0, 1.0, 1.0, far, 1.0, 1.0, T, _TINY, 1))  # alone at eta = 1/beta: the noise floor
-        rows.append((4.0, 1.0, 9.0, far * 9, 1.0, 0.5, T, _TINY, 1))  # other units
+        rows.append((1.0, 1.0, 1.0, 1.0, far, 1.0, 1.0, T, _TINY, 1))  # alone at eta = 1/beta: the noise floor
+        rows.append((4.0, 1.0, 1.0, 9.0, far * 9, 1.0, 0.5, T, _TINY, 1))  # other units
     for r in (0.1, 0.3):
         for T in (5, 40, 200):
-            rows.append((1.0, r, far, 1.0, 1.0, 1.0, T, _TINY, 1))  # contraction and noise together
+            rows.append((1.0, 1.0, r, far, 1.0, 1.0, 1.0, T, _TINY, 1))  # contraction and noise together
     return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))
 
 
@@ -165,26 +177,33 @@ def sharp_hitting_values() -> Values:
     for r in (0.1, 0.5, 0.9):
         for T in (1, 5, 20):
             level = (1 - r) ** T * (1 - 1e-6)  # noiseless, e_T just above eps: P(tau > T) = 1
-            rows.append((1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
-            rows.append((1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1))  # reached
-    rows.append((1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
+            rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
+            rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1))  # reached
+    rows.append((1.0, 1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
     for r in (0.05, 0.1):
-        rows.append((1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
-    rows.append((1.0, 0.05, silent * far, silent, 1.0, 1e44, 2200, 1.0, 1))  # ln(e_0 / eps) = 101 beside the 1
+        rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
+    rows.append((1.0, 1.0, 0.05, silent * far, silent, 1.0, 1e44, 2200, 1.0, 1))  # ln(e_0 / eps) = 101 beside the 1
+    for kappa in (4.0, 50.0):  # mu < beta, noiseless: told apart from mu = beta
+        for T in (1, 5, 20):
+            contraction = (1 - (1 - np.sqrt(1 - 0.05)) / kappa) ** 2
+            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, T, contraction**T * (1 - 1e-6), 1))
+            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 40 * T, contraction**T * (1 + 1e-6), 1))
+        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1e6, 1500, 1.0, 1))
+        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))
     dimension = 1e13
     # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
     for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
         s2 = 2 * floor * beta / x  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
         for start in (1e3, 1e6):
-            rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
+            rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
             for T in (5, 20, 60):
                 level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
-                rows.append((beta, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
+                rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
     for x in (0.05, 0.1, 0.3):  # one step from just above eps, the floor at 0.89 eps
         s2, start = 2 * 0.89 / x, (1 - 0.89 * x) / (1 - x)
-        rows.append((1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 1, 1 - 1e-4, dimension))
-    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
-    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
-    rows.append((1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
-    rows.append((1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
+        rows.append((1.0, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 1, 1 - 1e-4, dimension))
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
+    rows.append((1.0, 1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
     return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))

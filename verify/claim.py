@@ -103,7 +103,8 @@ class Claim:
             stronger = refuted = False
             for piece, mask in zip(evidence, counted):
                 bound, variant = piece.bound(same, names), piece.bound(mutant.value, names)
-                mask = mask & (piece.ratio(theorem, same) <= 1 + AGREEMENT / 2)
+                with np.errstate(all="ignore"):
+                    mask = mask & (piece.ratio(theorem, same) <= 1 + AGREEMENT / 2)
                 gain = bound - variant if theorem.direction == "upper" else variant - bound
                 stronger |= bool((gain > AGREEMENT * np.abs(bound))[mask].any())
                 refuted |= bool((piece.ratio(theorem, mutant.value) > 1 + AGREEMENT / 2)[mask].any())

@@ -49,14 +49,20 @@ def _theorem_2(effort: Effort, root: int) -> list[Evidence]:
         exact.one_step(effort.instances, root),
         exact.moments(2 * effort.instances, root),
         exact.two_steps("e2_running", printed=False),
+        # outside the hypotheses: counted, and violated, as soon as the conditions are too wide
+        exact.aligned_beyond_step_limit(Aligned.excess),
     ]
 
 
-def _hitting(measure: Callable[[Aligned], np.ndarray]) -> Callable[[Effort, int], list[Evidence]]:
-    return lambda effort, root: [exact.aligned(measure, hitting=True)]
+def _hitting(measure: Callable[[Aligned], np.ndarray], *, below: bool) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [
+        exact.aligned(measure, hitting=True),
+        exact.aligned_beyond_step_limit(measure),
+        *([exact.aligned_below_precision(measure)] if below else []),
+    ]
 
 
-_STEP = {"step size eta <= q/beta": exact.aligned_beyond_step_limit}
+_STEP = {"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.excess)}
 
 
 def _claims() -> tuple[Claim, ...]:
@@ -84,7 +90,7 @@ def _claims() -> tuple[Claim, ...]:
             beyond=_STEP,
         ),
         *(
-            Claim(theorem=find(key), exact=_hitting(measure), sampled=_sampled(key))
+            Claim(theorem=find(key), exact=_hitting(measure, below="corollary" in key), sampled=_sampled(key))
             for key, measure in (
                 ("adaptive/theorem-2-constant-running", Aligned.running),
                 ("adaptive/theorem-2-constant-stopped", Aligned.stopped),
@@ -109,6 +115,10 @@ def verify(
     """
     if edition not in ("printed", "corrected", "all"):
         raise InputError("edition", edition, "use printed, corrected or all")
+    if not isinstance(root, int) or not 0 <= root < 2**32:
+        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
+    if isinstance(keys, str):
+        keys = (keys,)
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     claims = [claim for claim in _claims() if edition in ("all", claim.theorem.edition)]

@@ -32,7 +32,9 @@ class Evidence:
 
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
-        valid = np.isfinite(self.measured)
+        if np.isnan(self.measured).any():
+            raise ValueError(f"{self.engine}: measured NaN")
+        valid = np.ones(self.measured.shape, dtype=bool)
         if self.hypothesis is not None:
             valid &= self.hypothesis
         for parameter in theorem.parameters:
@@ -57,8 +59,8 @@ class Evidence:
         top, bottom = (self.measured, bound) if theorem.direction == "upper" else (bound, self.measured)
         top = np.maximum(top - self.rounding, 0) if self.rounding else top
         with np.errstate(all="ignore"):
-            ratio = np.where(bottom > 0, top / bottom, np.where(top > 0, np.inf, 0.0))
-        return np.where(np.isnan(bound), 0.0, ratio)
+            ratio = np.where(bottom > 0, top / bottom, np.where((top > 0) | (bottom < 0), np.inf, 0.0))
+        return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""

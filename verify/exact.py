@@ -151,23 +151,22 @@ def aligned(measure: Callable[[Aligned], np.ndarray], *, hitting: bool) -> Evide
     )
 
 
-def aligned_beyond_step_limit() -> Evidence:
-    """One client at 1.9 times the step limit: what the step condition excludes."""
-    values = {name: value[:1].copy() for name, value in sharp_values().items()}
-    values |= {
-        "r": np.ones(1),
-        "sigma2_k": np.full(1, 1e12),
-        "sigma2_i": np.ones(1),
-        "ratio": np.full(1, 1.9),
-    }
-    values["T"] = np.ones(1)
-    batch = Aligned.of(values)
-    return Evidence(
-        engine="closed-form law",
-        measured=batch.excess(),
-        arguments=batch.arguments(),
-        label="1.9 times the step limit",
-    )
+def _beyond(measure: Callable[[Aligned], np.ndarray], label: str, **change: float) -> Evidence:
+    """One client alone, mu = beta, with one hypothesis broken."""
+    noise = {"sigma2_i": 1e-30, "sigma2_k": 1e-18}
+    base = {"beta": 1.0, "kappa": 1.0, "r": 1.0, "ratio": 1.0, "e0": 1.0, "T": 1.0, "eps": 0.5, "d": 1.0, **noise}
+    batch = Aligned.of({name: np.array([value]) for name, value in (base | change).items()})
+    return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments(), label=label)
+
+
+def aligned_beyond_step_limit(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """1.9 times the step limit."""
+    return _beyond(measure, "1.9 times the step limit", ratio=1.9)
+
+
+def aligned_below_precision(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """A start below the precision, which Corollary 1 excludes (tau = 0 there)."""
+    return _beyond(measure, "start below the precision", ratio=0.5, e0=0.1)
 
 
 def two_steps(quantity: str, *, printed: bool) -> Evidence:

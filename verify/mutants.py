@@ -1,8 +1,8 @@
 """Deliberately wrong variants of a bound, made from its own expression.
 
-Each added term dropped, each square or square root forgotten, each term of the sum that makes the bound moved by 5 %,
-and the whole moved by a little more than what the worst measured ratio lets us see. A check that cannot
-tell them from the bound is weak.
+Each added term dropped, each square or square root forgotten, two keywords of one unit exchanged, each term of
+the sum that makes the bound moved by 5 %, and the whole moved by a little more than what the worst measured
+ratio lets us see. A check that cannot tell them from the bound is weak.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     symbols = [sympy.Symbol(name, positive=True) for name in names]
     found: dict[str, Mutant] = {}
     whole = expression(theorem)
-    for change, variant in (*_variants(whole), *_moved_terms(whole, theorem.direction)):
+    changes = (*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem))
+    for change, variant in changes:
         function = sympy.lambdify(symbols, variant, "numpy")
         found.setdefault(change, Mutant(change=change, value=_by_keyword(function, names)))
     shift = max(2 * (1 - worst_ratio), SMALLEST_SHIFT)
@@ -81,6 +82,17 @@ def _variants(node: Any) -> Iterator[tuple[str, Any]]:
             arguments = list(node.args)
             arguments[index] = variant
             yield change, node.func(*arguments)
+
+
+def _swapped(whole: Any, theorem: Theorem) -> Iterator[tuple[str, Any]]:
+    """Two keywords of the same unit exchanged: mu for beta, e_0 for eps."""
+    symbols = sorted(whole.free_symbols, key=lambda symbol: symbol.name)
+    units = {parameter.name: parameter.unit for parameter in theorem.parameters}
+    for at, one in enumerate(symbols):
+        for other in symbols[at + 1 :]:
+            if units[one.name] == units[other.name] != (0, 0):
+                exchanged = whole.xreplace({one: other, other: one})
+                yield f"{one.name} and {other.name} exchanged", exchanged
 
 
 def _moved_terms(node: Any, direction: str) -> Iterator[tuple[str, Any]]:

@@ -34,6 +34,12 @@ class SampledResult:
 
 def log_evidence(draws: np.ndarray, bound: float) -> float:
     """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound."""
+    if np.isnan(draws).any() or np.isnan(bound):
+        raise ValueError("draws and bound must be numbers")
+    if np.isinf(draws).any() or (bound <= 0 and (draws > bound).any()):
+        return np.inf
+    if bound <= 0:
+        return 0.0
     steps = np.log1p(np.asarray(BETS)[:, None] * (draws / bound - 1))
     paths = np.cumsum(steps, axis=1)
     top = paths.max(0)

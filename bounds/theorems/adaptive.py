@@ -153,6 +153,14 @@ def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: An
     }
 
 
+_QUADRATICS = "A_i and A_k symmetric positive definite"
+_PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
+_STANDING = (
+    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
+    "sigma_k^2, uncorrelated across clients given the past; weights are those of Definition 1; s2 is the sufficient "
+    "variance at eps and q a lower bound of 1 / sum_k alpha_k at every step before tau"
+)
+
 _MONOTONE = {"e0": 1, "s2": 1, "beta": 1}
 
 THEOREMS: tuple[Theorem, ...] = (
@@ -166,6 +174,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.GRADIENT_GAP,
         direction="upper",
         mode="sure",
+        hypotheses=_QUADRATICS,
         bound=property_1_printed,
         fault="b is half of what is needed: the loss has no 1/2, so its gradient carries a factor 2",
         monotone={"shift": 1, "distortion": 1, "gradient": 1},
@@ -180,6 +189,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.GRADIENT_GAP,
         direction="upper",
         mode="sure",
+        hypotheses=_QUADRATICS,
         bound=property_1,
         tight="where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction",
         monotone={"shift": 1, "distortion": 1, "gradient": 1},
@@ -193,6 +203,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.SIMILARITY,
         direction="lower",
         mode="sure",
+        hypotheses=_PL,
         bound=lemma_2_printed,
         fault="b stands where b^2 is needed: the term is not dimensionless",
         monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
@@ -207,6 +218,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.SIMILARITY,
         direction="lower",
         mode="sure",
+        hypotheses=_PL,
         bound=lemma_2,
         tight="mu = beta, b attained, R_i(theta) - min R_i = eps",
         monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
@@ -220,6 +232,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.EXCESS,
         direction="upper",
         mode="expectation",
+        hypotheses=_STANDING,
         bound=theorem_2_constant_printed,
         conditions=printed_step_conditions,
         fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
@@ -236,6 +249,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.EXCESS_WHILE_RUNNING,
         direction="upper",
         mode="expectation",
+        hypotheses=_STANDING,
         bound=theorem_2_constant,
         conditions=step_conditions,
         tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
@@ -251,6 +265,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.STILL_RUNNING,
         direction="upper",
         mode="probability",
+        hypotheses=_STANDING,
         bound=theorem_2_constant_running,
         conditions=step_conditions,
         tight="no noise and e_T = eps",
@@ -265,6 +280,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.STOPPED_EXCESS,
         direction="upper",
         mode="expectation",
+        hypotheses=_STANDING,
         bound=theorem_2_constant_stopped,
         conditions=step_conditions,
         tight="in each of its two terms, not in their sum",
@@ -280,6 +296,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.STILL_RUNNING,
         direction="upper",
         mode="probability",
+        hypotheses=_STANDING,
         bound=corollary_1_probability,
         conditions=hitting_conditions,
         tight="no noise and e_T = eps",
@@ -295,6 +312,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.HITTING_TIME,
         direction="upper",
         mode="expectation",
+        hypotheses=_STANDING,
         bound=corollary_1_expected_time,
         conditions=hitting_conditions,
         tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",

@@ -29,6 +29,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.DISSIMILARITY,
         direction="upper",
         mode="sure",
+        hypotheses="A_i and A_k symmetric positive definite; (b, c) the frontier pair that is best at the level",
         bound=quadratic_certificate,
         tight="always: the bound is attained",
         monotone={"b": 1, "c": 1, "gradient": -1},

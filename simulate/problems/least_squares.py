@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Constants, InputError, as_numbers
+from bounds import Constants, InputError, as_numbers, check_names
 
 from ..randomness import Randomness, Stream
 from .quadratic import Quadratics
@@ -39,8 +39,9 @@ class LeastSquares:
         if not X or len(X) != len(y):
             raise InputError("clients", len(X), "give one X and one y per client, at least one client")
         labels = tuple(names) or tuple(str(i) for i in range(len(X)))
-        if len(labels) != len(X):
-            raise InputError("names", names, f"give {len(X)} names, one per client")
+        check_names(labels, len(X))
+        if np.shape(X[0])[-1:] == (0,):
+            raise InputError("predictors", 0, "give at least one predictor, or an intercept")
         blocks, targets = [], []
         d = np.shape(X[0])[-1] if np.ndim(X[0]) == 2 else 1
         for name, rows, target in zip(labels, X, y):
@@ -51,7 +52,7 @@ class LeastSquares:
             targets.append(as_numbers(f"y of client {name}", target, (len(block),)))
         A = np.stack([block.T @ block / len(block) for block in blocks])
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
-        singular = least <= 1e-12 * largest
+        singular = least <= np.maximum(1e-12 * largest, 1e-60)
         if singular.any():
             i = int(np.argmax(singular))
             raise InputError(

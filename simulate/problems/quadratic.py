@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Constants, InputError, QuadraticCertificate, as_numbers
+from bounds import Constants, InputError, QuadraticCertificate, as_numbers, check_names
 
 from ..oracle import Additive
 from ..randomness import Randomness
@@ -52,11 +52,11 @@ class Quadratics:
             i = int(np.argmax(asymmetry))
             raise InputError(f"A[{i}]", A[i].tolist(), "give symmetric matrices, for example (A + A.T) / 2")
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
-        if (least <= 1e-14 * largest).any() or (largest <= 0).any():
+        if (least <= np.maximum(1e-14 * largest, 1e-60)).any():
             i = int(np.argmin(least))
             raise InputError(f"smallest eigenvalue of A[{i}]", least[i].item(), "give positive definite matrices")
-        if names and len(names) != n:
-            raise InputError("names", names, f"give {n} names, one per client")
+        if names:
+            check_names(names, n)
         if (sigma2 is None) == (covariance is None):
             raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
         noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, d, n)

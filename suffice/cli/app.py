@@ -34,12 +34,14 @@ def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Pat
 @app.command()
 def plan(
     setup: Annotated[Path, typer.Argument(help="A setup file (TOML), a CSV with a client column, or a folder.")],
-    epsilon: Annotated[list[float] | None, typer.Option(help="Precision; repeat for several.")] = None,
-    client: Annotated[str, typer.Option(help="Client column of a CSV.")] = "client",
-    target: Annotated[str, typer.Option(help="Target column of a CSV.")] = "target",
-    standardise: Annotated[str, typer.Option(help="Predictors of a CSV: client, pooled or none.")] = "client",
+    epsilon: Annotated[list[str] | None, typer.Option(help="Precision; repeat for several.")] = None,
+    client: Annotated[str | None, typer.Option(help="Client column of a CSV (client).")] = None,
+    target: Annotated[str | None, typer.Option(help="Target column of a CSV (target).")] = None,
+    standardise: Annotated[str | None, typer.Option(help="Predictors of a CSV: client, pooled or none.")] = None,
     criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
-    standardise_target: Annotated[bool, typer.Option(help="Standardise the target over all clients.")] = False,
+    standardise_target: Annotated[
+        bool | None, typer.Option("--standardise-target", help="Standardise a CSV's target over all clients.")
+    ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
     as_json: Json = False,
@@ -48,15 +50,22 @@ def plan(
     from bounds import InputError
 
     from ..advice import plan as make
-    from ..client_data import read
+    from ..client_data import parse_number, read
     from ..setup_file import read_setup
     from .report import plan_table
 
-    if setup.suffix == ".toml":
+    if not str(setup) or setup == Path("."):
+        raise InputError("setup", str(setup), "name a setup file, a table or a folder")
+    precisions = [parse_number("epsilon", text) for text in epsilon or ()]
+    if setup.suffix.lower() == ".toml":
+        given = [name for name, value in (("client", client), ("target", target), ("standardise", standardise),
+                 ("standardise-target", standardise_target)) if value is not None]  # fmt: skip
+        if given:
+            raise InputError(f"--{given[0]}", str(setup), "a setup file says this in its [data] table; drop the option")
         chosen = read_setup(setup)
         result = make(
             chosen.source,
-            epsilon or chosen.epsilon,
+            precisions or chosen.epsilon,
             criterion=criterion or chosen.criterion,
             horizon=chosen.horizon,
             confidence=chosen.confidence,
@@ -64,12 +73,16 @@ def plan(
     else:
         if not setup.exists():
             raise InputError("setup", str(setup), "no such file or folder")
-        if not epsilon:
+        if not precisions:
             raise InputError("epsilon", "missing", "name a precision: --epsilon 0.1")
         problem = read(
-            setup, client=client, target=target, standardise=standardise, standardise_target=standardise_target
+            setup,
+            client=client or "client",
+            target=target or "target",
+            standardise=standardise or "client",
+            standardise_target=bool(standardise_target),
         )
-        result = make(problem, epsilon, criterion=criterion)
+        result = make(problem, precisions, criterion=criterion)
     measured = None
     if simulate:
         with progress("simulating the plan") as report:
@@ -87,21 +100,24 @@ def plan(
 def theorem(
     key: Annotated[str | None, typer.Argument(help="A key such as adaptive/theorem-2-constant.")] = None,
     values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
-    edition: Annotated[str, typer.Option(help="printed or corrected.")] = "corrected",
+    edition: Annotated[str | None, typer.Option(help="printed or corrected (default corrected; a list: both).")] = None,
     as_json: Json = False,
 ) -> None:
     """List the theorems, show one, or evaluate it."""
-    from bounds import THEOREMS, evaluate, find, page
+    from bounds import THEOREMS, InputError, evaluate, find, page
 
     from .report import theorem_row, theorem_table
 
     if key is None:
+        if edition not in (None, "printed", "corrected"):
+            raise InputError("edition", edition, "use printed or corrected")
+        chosen = [entry for entry in THEOREMS if edition in (None, entry.edition)]
         if as_json:
-            print_json([theorem_row(entry) for entry in THEOREMS])
+            print_json([theorem_row(entry) for entry in chosen])
         else:
-            theorem_table(THEOREMS)
+            theorem_table(chosen)
         return
-    record = find(key, edition)
+    record = find(key, edition or "corrected")
     if not values:
         if as_json:
             print_json([theorem_row(record)])
@@ -111,7 +127,9 @@ def theorem(
     numbers = _assignments(values)
     bound = float(evaluate(record, **numbers))
     if as_json:
-        print_json({"key": key, "edition": edition, "values": numbers, "bound": bound, "guarantee": record.guarantee})
+        print_json(
+            {"key": key, "edition": record.edition, "values": numbers, "bound": bound, "guarantee": record.guarantee}
+        )
         return
     typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
     if not record.guarantee:
@@ -167,9 +185,14 @@ def figure(
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
+    from bounds import InputError
     from figures import FIGURES
     from figures import figure as draw
 
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError("out", str(out), f"{(error.strerror or 'no folder').lower()}; name a folder") from None
     for entry in FIGURES if name == "all" else (name,):
         with progress(entry) as report:
             made = draw(entry, edition=edition, progress=report)
@@ -199,27 +222,43 @@ def options(
 def _assignments(values: list[str]) -> dict[str, Any]:
     from bounds import InputError
 
+    from ..client_data import parse_number
+
     numbers: dict[str, Any] = {}
     for entry in values:
         name, sign, text = entry.partition("=")
-        if not sign:
+        if not sign or not name:
             raise InputError("argument", entry, "write NAME=VALUE, for example mu=0.5")
-        try:
-            numbers[name] = float(text)
-        except ValueError:
-            raise InputError(name, text, "give a number") from None
+        if name in numbers:
+            raise InputError(name, text, "given twice; give it once")
+        numbers[name] = parse_number(name, text)
     return numbers
 
 
 def main() -> NoReturn:
     """Entry point: a user's mistake is one line on stderr and exit code 2, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")  # a client's name may not fit the terminal's encoding
     try:
-        app()
+        code = app(standalone_mode=False)
     except SufficeError as error:
-        typer.echo(f"suffice: {error}", err=True)
-        sys.exit(2)
+        _refuse(str(error))
+    except typer.Exit as stop:
+        code = stop.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(130)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        typer.echo(f"suffice: {where}{error.strerror or error}", err=True)
-        sys.exit(2)
-    sys.exit(0)
+        _refuse(f"{where}{error.strerror or error}")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not typer's own complaint about the arguments
+            raise
+        _refuse(" ".join(error.format_message().split()) + " (suffice --help)")  # type: ignore[attr-defined]
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"suffice: {message if len(message) <= 600 else message[:600] + '...'}", err=True)
+    sys.exit(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,18 +16,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 WIDE = 132
+NARROW = 100
 
 
 def console() -> Console:
     """Standard output; a fixed width when it is not a terminal, so that tables are not squeezed in logs."""
     # No markup: quantities such as E[tau] are full of brackets.
-    return Console(markup=False) if sys.stdout.isatty() else Console(markup=False, width=WIDE)
+    # Never narrower than the tables need: a terminal wraps lines, but rich would cut numbers.
+    watched = sys.stdout is not None and sys.stdout.isatty()
+    width = max(shutil.get_terminal_size().columns, NARROW) if watched else WIDE
+    return Console(markup=False, emoji=False, width=width)
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on stderr for work that may be long; None when nobody is watching."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

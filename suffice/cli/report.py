@@ -131,6 +131,8 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
     out = console()
     out.print(made, highlight=False)
     sampled = [verdict.error_probability for verdict in verdicts if verdict.error_probability]
+    if not sampled:
+        return
     out.print(
         f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims.",
         highlight=False,

@@ -136,19 +136,18 @@ def test_random_plans_meet_every_branch():
     assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
 
 
-def test_a_horizon_beyond_the_recursion_has_a_decreasing_bound_a_little_above_the_recursion():
-    # Theorem 2, decreasing row: nu / (gamma + T + 1), with one client at q = 1
+def test_the_decreasing_bound_is_the_recursion_over_a_long_horizon_and_below_the_corrected_row():
     mu, beta, s2, e0, T = 0.5, 2.0, 3.0, 4.0, 100_001
     alone = Affine(b2=np.zeros((1, 1)), c=np.zeros((1, 1)))
     constants = Constants(mu=mu, beta=beta, sigma2=s2, excess=e0, heterogeneity=alone)
     got = plan(constants, 1.0, horizon=T)[0].schedules.decreasing["bound"]
     nu = max(2 * beta * s2 / mu**2, 2 * beta / mu * e0)
-    np.testing.assert_allclose(got, nu / (2 * beta / mu + T), rtol=1e-12)  # a closed form, rounded outward
     B, gamma = e0, 2 * beta / mu - 1
     for t in range(1, T + 1):
         eta = 2 / (mu * (t + gamma))
         B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
-    assert B <= got <= 1.1 * B
+    np.testing.assert_allclose(got, B, rtol=1e-10)  # 1e5 float steps against the closed form
+    assert got <= nu / (gamma + T + 1)
 
 
 def test_start_below_the_precision_takes_no_iteration():

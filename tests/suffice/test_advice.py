@@ -86,3 +86,39 @@ def test_a_quadratic_setup_file_plans_like_its_problem(tmp_path):
     np.savez(tmp_path / "clients.npz", A=np.array([None]), xi=xi, sigma=sigma)
     with pytest.raises(sf.InputError, match="plain number arrays"):
         sf.read_setup(tmp_path / "setup.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sigma": -np.ones(3)}, "sigma = -1.0"),
+        ({"sigma": np.ones(2)}, "sigma"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * (1 + 1j)}, "real numbers"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * 1e-310}, "positive definite"),
+        ({"A": np.zeros((0, 2, 2))}, "sigma"),
+        ({"theta0": np.ones(3)}, "theta0"),
+        ({"extra": np.ones(3)}, "extra"),
+    ],
+)
+def test_bad_arrays_of_a_quadratic_are_named(tmp_path, change, message):
+    arrays = {"A": np.tile(np.eye(2), (3, 1, 1)), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}
+    np.savez(tmp_path / "clients.npz", **(arrays | change))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_setup(tmp_path / "setup.toml")
+    assert message in str(caught.value)
+
+
+def test_a_plan_in_single_precision_can_be_simulated():
+    import torch
+
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]).to(torch.float32)
+    measured = sf.plan(problem, epsilon=0.3).simulate(seeds=64)
+    assert all(entry.together_arrived == 1 for entry in measured)
+
+
+def test_repeated_precisions_are_one():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0])
+    assert len(sf.plan(problem, epsilon=[0.3, 0.3])) == 2

@@ -66,7 +66,9 @@ MISTAKES = {
     "double header": (TABLE.replace("age", "y", 1), "name every column, each once"),
     "header only": ("site,age,y\n", "at least one row"),
     "empty file": ("", "at least one row"),
-    "one row": (TABLE + "Paris,3,3\n", "constant"),
+    "one row": (TABLE + "Paris,3,3\n", "rows of client Paris = 1"),
+    "client is the target": (TABLE.replace("site,age,y", "site,age,z").replace("site", "y", 1), "cannot be the target"),
+    "other digits": (TABLE.replace("4,1", "1_0,1"), "age in line 4 (client Nice) = '1_0'"),
     "constant predictor": (TABLE.replace("Nice,5", "Nice,4").replace("Nice,9", "Nice,4"), "age of client Nice"),
 }
 
@@ -75,7 +77,7 @@ MISTAKES = {
 def test_a_mistake_is_refused_with_its_place(tmp_path, name):
     text, message = MISTAKES[name]
     with pytest.raises(sf.InputError) as caught:
-        read(written(tmp_path, text))
+        sf.read(written(tmp_path, text), client="y" if name == "client is the target" else "site", target="y")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -180,3 +180,79 @@ def test_unknown_requests_are_named(field, call):
     with pytest.raises(InputError) as caught:
         verify(**call)
     assert caught.value.field == field
+
+
+def wide_hitting(measure):
+    return lambda effort, root: [
+        exact.aligned(measure, hitting=True),
+        exact.aligned_beyond_step_limit(measure),
+        exact.aligned_below_precision(measure),
+    ]
+
+
+def wide_theorem_2(effort, root):
+    return [*theorem_2(effort, root), exact.aligned_beyond_step_limit(Aligned.excess)]
+
+
+def three_times_the_limit(*, eta, q, beta, mu):
+    return {"step size eta <= 3q/beta": (eta, 3 * q / beta), "curvature mu <= beta": (mu, beta)}
+
+
+def no_step_limit(*, eta, q, beta, mu, s2, eps, e0):
+    return {"noise floor": (eta * beta * s2, 1.8 * mu * eps), "start": (eps, e0)}
+
+
+def no_start_condition(*, eta, q, beta, mu, s2, eps, e0):
+    return {"noise floor": (eta * beta * s2, 1.8 * mu * eps), "step": (eta, q / beta)}
+
+
+WIDER = {
+    "theorem 2 at three times the step limit": (T2, wide_theorem_2, three_times_the_limit),
+    "hitting probability at any step": (
+        "adaptive/corollary-1-probability",
+        wide_hitting(Aligned.running),
+        no_step_limit,
+    ),
+    "hitting time at any step": ("adaptive/corollary-1-expected-time", wide_hitting(Aligned.hitting), no_step_limit),
+    "hitting time from any start": (
+        "adaptive/corollary-1-expected-time",
+        wide_hitting(Aligned.hitting),
+        no_start_condition,
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", WIDER)
+def test_conditions_that_admit_too_much_are_violated(fault):
+    key, engine, conditions = WIDER[fault]
+    assert Claim(theorem=find(key), exact=engine).verify().outcome is Outcome.HOLDS
+    verdict = Claim(theorem=replace(find(key), conditions=conditions), exact=engine).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_bound_that_says_nothing_on_a_counted_instance_is_violated():
+    def bound(eta, mu, beta, e0, s2, T):
+        return np.where(T > 10, np.nan, shrinking(eta, mu, beta, e0, s2, T))
+
+    verdict = Claim(theorem=planted(T2, bound), exact=theorem_2).verify()
+    assert verdict.outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("key", "measure", "bound"),
+    [
+        (
+            "adaptive/corollary-1-probability",
+            Aligned.running,
+            lambda eta, mu, beta, s2, eps, e0, T: (1 - (eta * beta - eta**2 * beta * s2 / (2 * eps))) ** T * e0 / eps,
+        ),
+        (
+            "adaptive/corollary-1-expected-time",
+            Aligned.hitting,
+            lambda eta, mu, beta, s2, eps, e0: (1 + np.log(e0 / eps)) / (eta * beta - eta**2 * beta * s2 / (2 * eps)),
+        ),
+    ],
+)
+def test_smoothness_in_place_of_curvature_is_violated(key, measure, bound):
+    verdict = Claim(theorem=planted(key, bound), exact=hitting(measure)).verify()
+    assert verdict.outcome is Outcome.VIOLATED

@@ -89,3 +89,12 @@ def test_sampling_clears_the_theorem_and_refutes_a_thirtieth_of_it():
         eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / 30), **small)  # fmt: skip
     assert wrong.rejected
     np.testing.assert_allclose(wrong.largest_mean_ratio, 30 * honest.largest_mean_ratio, rtol=1e-10)
+
+
+def test_draws_that_are_not_finite_never_pass_silently():
+    assert log_evidence(np.array([1.0, np.inf, 5.0]), 1.0) == np.inf
+    assert log_evidence(np.ones(3), 0.0) == np.inf
+    assert log_evidence(np.zeros(3), 0.0) == 0
+    for draws, bound in ((np.full(5, np.nan), 1.0), (np.ones(5), np.nan)):
+        with pytest.raises(ValueError, match="numbers"):
+            log_evidence(draws, bound)
