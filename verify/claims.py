@@ -49,17 +49,42 @@ def _theorem_2(effort: Effort, root: int) -> list[Evidence]:
         exact.one_step(effort.instances, root),
         exact.moments(2 * effort.instances, root),
         exact.two_steps("e2_running", printed=False),
+        exact.lines(lambda law: law["e2_running"], T=2, count=5 * effort.instances, root=root),
         # outside the hypotheses: counted, and violated, as soon as the conditions are too wide
         exact.aligned_beyond_step_limit(Aligned.excess),
     ]
 
 
-def _hitting(measure: Callable[[Aligned], np.ndarray], *, below: bool) -> Callable[[Effort, int], list[Evidence]]:
+Law = dict[str, float]
+
+
+def _hitting(
+    measure: Callable[[Aligned], np.ndarray], line: Callable[[Law], float], *, T: int, below: bool
+) -> Callable[[Effort, int], list[Evidence]]:
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
+        exact.lines(line, T=T, count=5 * effort.instances, root=root),
         exact.aligned_beyond_step_limit(measure),
         *([exact.aligned_below_precision(measure)] if below else []),
     ]
+
+
+# What `Line.two_steps` says of a path that starts at or above the precision.
+
+
+def _running(law: Law) -> float:
+    """P(tau > 1)."""
+    return 1 - law["stop_probability"]
+
+
+def _stopped(law: Law) -> float:
+    """E[e_min(2, tau)]."""
+    return law["e1_stopped"] + law["e2_running"]
+
+
+def _two_first_times(law: Law) -> float:
+    """P(tau > 0) + P(tau > 1) <= E[tau]."""
+    return 1 + _running(law)
 
 
 _STEP = {"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.excess)}
@@ -90,12 +115,14 @@ def _claims() -> tuple[Claim, ...]:
             beyond=_STEP,
         ),
         *(
-            Claim(theorem=find(key), exact=_hitting(measure, below="corollary" in key), sampled=_sampled(key))
-            for key, measure in (
-                ("adaptive/theorem-2-constant-running", Aligned.running),
-                ("adaptive/theorem-2-constant-stopped", Aligned.stopped),
-                ("adaptive/corollary-1-probability", Aligned.running),
-                ("adaptive/corollary-1-expected-time", Aligned.hitting),
+            Claim(
+                theorem=find(key), exact=_hitting(measure, line, T=T, below="corollary" in key), sampled=_sampled(key)
+            )
+            for key, measure, line, T in (
+                ("adaptive/theorem-2-constant-running", Aligned.running, _running, 1),
+                ("adaptive/theorem-2-constant-stopped", Aligned.stopped, _stopped, 2),
+                ("adaptive/corollary-1-probability", Aligned.running, _running, 1),
+                ("adaptive/corollary-1-expected-time", Aligned.hitting, _two_first_times, 1),
             )
         ),
     )

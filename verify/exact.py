@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from bounds import Binary, Continuous, Criterion, tight_variance
+from bounds import Binary, Continuous, Criterion, QuadraticCertificate, tight_variance
 from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expected_step
 
 from .aligned import CRITERION, Aligned, sharp_hitting_values, sharp_values
@@ -190,6 +190,52 @@ def two_steps(quantity: str, *, printed: bool) -> Evidence:
         arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
         hypothesis=np.array(hypothesis),
         label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9",
+    )
+
+
+LINE = Family(
+    name="networks in dimension 1",
+    domains={
+        "h": Domain(low=0.5, high=1, shape=(4,)),
+        "xi": Domain(low=-0.5, high=0.5, shape=(4,)),
+        "sigma2": Domain(low=0.1, high=10, log=True, shape=(4,)),
+        "threshold": Domain(low=0.05, high=0.95),
+        "ratio": Domain(low=0.05, high=1),
+        "theta0": Domain(low=0.3, high=3, log=True),
+        "slack": Domain(low=0.02, high=1, log=True),
+        "kappa": Domain(low=1, high=3),
+    },
+)
+
+
+def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, root: int) -> Evidence:
+    """Adaptive weights of either criterion in dimension 1, by quadrature over the first step.
+
+    `measure` reads the quantity off `Line.two_steps`; the theorem is told kappa times the smoothness constant needed.
+    """
+    values = LINE.draw(count, seed=root)
+    measured, rows = [], []
+    for index in range(count):
+        h, xi, sigma2 = (values[name][index] for name in ("h", "xi", "sigma2"))
+        binary = index % 2 == 0
+        criterion: Criterion = Binary(threshold=values["threshold"][index].item()) if binary else Continuous()
+        mu = 2 * h[0].item()
+        beta = mu * values["kappa"][index].item()
+        q = float(criterion.step_ratio((1 / sigma2[0]) / (1 / sigma2).sum()))
+        eta, theta0 = values["ratio"][index].item() * q / beta, values["theta0"][index].item()
+        line = Line(h=h, xi=xi, sigma2=sigma2, criterion=criterion, eta=eta, theta0=theta0)
+        e0 = float(line.excess(np.array([theta0]))[0])
+        eps = e0 * values["slack"][index].item()
+        certificate = QuadraticCertificate(A=h[:, None, None], xi=xi[:, None])
+        rho = certificate.similarity(np.full(len(h), 2 * mu * eps))[0]
+        s2 = float(tight_variance(criterion, similarity=rho, sigma2=sigma2))
+        measured.append(measure(line.two_steps(eps)))
+        rows.append({"eta": eta, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "T": T, "eps": eps})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
+        label=f"four quadratics in dimension 1, adaptive weights, T = {T}",
     )
 
 

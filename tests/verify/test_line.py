@@ -9,6 +9,7 @@ import torch
 
 from bounds import Binary, Continuous, evaluate, find
 from simulate import AllForOne, Quadratics, expected_step, run
+from verify import exact
 from verify.line import Line, audited, audited_digits
 
 
@@ -92,3 +93,22 @@ def test_two_steps_agree_with_simulated_paths(criterion):
         z = (draws.mean() - law[name]) / (draws.std() / np.sqrt(len(draws)))
         assert abs(z) < 6, name  # 5 comparisons, twice: false alarm 2e-8
     assert line.two_steps(10.0)["e2_running"] == 0  # e_0 < eps: tau = 0
+
+
+def test_random_lines_stay_below_the_corrected_bounds_and_come_close():
+    evidence = exact.lines(lambda law: law["e2_running"], T=2, count=120, root=3)
+    theorem = find("adaptive/theorem-2-constant")
+    ratio = evidence.ratio(theorem)[evidence.counted(theorem)]
+    assert len(ratio) == 120
+    assert 0.9 < ratio.max() <= 1 + 1e-9
+
+
+def test_quantities_of_two_steps_add_up():
+    line, values = audited()
+    law = line.two_steps(values["eps"])
+    np.testing.assert_allclose(law["mass"], 1, rtol=1e-12)
+    # split at tau = 1: nothing is lost between stopped and running paths
+    everything = line.two_steps(1e-300)
+    np.testing.assert_allclose(everything["e2_running"], law["e2"], rtol=1e-10)
+    assert everything["stop_probability"] < 1e-100
+    assert 0 < law["e1_stopped"] < values["eps"] * law["stop_probability"]
