@@ -93,14 +93,11 @@ def from_arrays(
     if not blocks:
         raise InputError("clients", 0, "give at least one client")
     for label, block in zip(labels, blocks):
-        if block.ndim != 2 or len(block) == 0:
-            raise InputError(
-                f"X of client {label}", f"array of shape {block.shape}", "give at least one row of predictors"
-            )
+        if len(block) == 0:
+            raise InputError(f"rows of client {label}", 0, "give every client at least one row")
     if len({block.shape[1] for block in blocks}) > 1 or len(targets) != len(blocks):
-        raise InputError(
-            "X", [block.shape for block in blocks], "give the same predictors, and one y, for every client"
-        )
+        shapes = [block.shape for block in blocks]
+        raise InputError("X", shapes, "give the same predictors, and one y, for every client")
     everything = np.concatenate(blocks)
     if standardise != "none":
         for at, (label, block) in enumerate(zip(labels, blocks)):

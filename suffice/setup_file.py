@@ -112,6 +112,8 @@ def _source(table: SetupTable, folder: Path) -> Problem | Constants:
     if table.problem is not None:
         return _quadratics(folder / table.problem.file)
     assert table.data is not None
+    if not table.data.path:
+        raise InputError("data.path", "", "name a .csv file or a folder of them")
     fields = msgspec.structs.asdict(table.data)
     return client_data.read(folder / fields.pop("path"), **fields)
 
