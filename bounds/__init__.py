@@ -43,3 +43,4 @@ from .theorem import Theorem as Theorem
 from .theorems import DEFINITIONS as DEFINITIONS
 from .theorems import THEOREMS as THEOREMS
 from .theorems import find as find
+from .theorems.adaptive import recursion as recursion

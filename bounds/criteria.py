@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from .elementary import sqrt
 from .errors import InputError
 
 TOLERANCE = 1e-14
@@ -38,6 +39,16 @@ class Criterion(Protocol):
 # rbar >= q for every r iff a_i phi(1) (1 - q) + sum_{k != i} a_k phi(r_k) (r_k - q) >= 0 for every r, that is
 #     phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q) >= 0,   w = a_i / sum_k a_k,
 # and the left side decreases in q: the sharp q is its root.
+
+
+def binary_step_ratio(*, threshold: Any, share: Any) -> Any:
+    """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
+    return threshold + (1 - threshold) * share
+
+
+def continuous_step_ratio(*, share: Any) -> Any:
+    """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
+    return 2 * sqrt(share) / (1 + sqrt(share))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,8 +81,7 @@ class Binary:
         return x * self.phi(x)
 
     def step_ratio(self, share: Any) -> Any:
-        """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
-        return self.threshold + (1 - self.threshold) * share
+        return binary_step_ratio(threshold=self.threshold, share=share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +99,7 @@ class Continuous:
         return x * x
 
     def step_ratio(self, share: Any) -> Any:
-        """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
-        root = np.sqrt(share)
-        return 2 * root / (1 + root)
+        return continuous_step_ratio(share=share)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ _LEFT = {
     "HITTING_TIME": r"\mathbb{E}[\tau]",
     "GRADIENT_GAP": r"\|\nabla R_i - \nabla R_k\|^2",
     "DISSIMILARITY": r"\|\nabla R_i - \nabla R_k\|^2 / \|\nabla R_i\|^2",
+    "STEP_RATIO": r"\Big(\sum_k \alpha_k\Big)^{-1}",
     "SIMILARITY": r"r_k",
 }
 

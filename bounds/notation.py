@@ -53,6 +53,7 @@ class Quantity(Enum):
     HITTING_TIME = ("E[tau]", DIMENSIONLESS)
     GRADIENT_GAP = ("|grad R_i - grad R_k|^2", GRADIENT_SQUARED)
     DISSIMILARITY = ("|grad R_i - grad R_k|^2 / |grad R_i|^2", DIMENSIONLESS)
+    STEP_RATIO = ("1 / sum_k alpha_k", DIMENSIONLESS)
     SIMILARITY = ("r_k = (1 - |grad R_i - grad R_k|^2 / |grad R_i|^2)_+", DIMENSIONLESS)
 
     def __init__(self, expression: str, unit: Unit) -> None:
@@ -157,6 +158,24 @@ PARAMETERS: dict[str, Parameter] = _parameters(
         meaning="step ratio: a lower bound of 1 / sum_k alpha_k",
         unit=DIMENSIONLESS,
         typical=(0.05, 1.0),
+        open_lower=True,
+        upper=1.0,
+    ),
+    Parameter(
+        name="threshold",
+        symbol=r"\lambda",
+        meaning="binary threshold",
+        unit=DIMENSIONLESS,
+        typical=(0.01, 1.0),
+        open_lower=True,
+        upper=1.0,
+    ),
+    Parameter(
+        name="share",
+        symbol="w_i",
+        meaning="inverse-variance share of client i, (1/sigma_i^2) / sum_k 1/sigma_k^2",
+        unit=DIMENSIONLESS,
+        typical=(0.001, 1.0),
         open_lower=True,
         upper=1.0,
     ),

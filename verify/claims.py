@@ -43,6 +43,10 @@ def _pairs(
     )
 
 
+def _step_ratios(kind: str) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [exact.step_ratios(kind, 40 * effort.instances, root)]
+
+
 def _theorem_2(effort: Effort, root: int) -> list[Evidence]:
     return [
         exact.aligned(Aligned.excess, hitting=False),
@@ -104,6 +108,10 @@ def _claims() -> tuple[Claim, ...]:
             exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10),
         ),
         Claim(theorem=find("adaptive/lemma-2"), exact=_pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)),
+        *(
+            Claim(theorem=find(f"adaptive/remark-3-{kind}"), exact=_step_ratios(kind))
+            for kind in ("binary", "continuous")
+        ),
         Claim(
             theorem=find("adaptive/theorem-2-constant", "printed"),
             exact=lambda effort, root: [exact.two_steps("e2", printed=True)],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from bounds import Binary, Continuous, Criterion, QuadraticCertificate, tight_variance
+from bounds import Binary, Continuous, Criterion, QuadraticCertificate, collaboration_weights, tight_variance
 from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expected_step
 
 from .aligned import CRITERION, Aligned, sharp_hitting_values, sharp_values
@@ -190,6 +190,34 @@ def two_steps(quantity: str, *, printed: bool) -> Evidence:
         arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
         hypothesis=np.array(hypothesis),
         label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9",
+    )
+
+
+def step_ratios(kind: str, count: int, root: int) -> Evidence:
+    """1 / sum_k alpha_k of six clients at random similarities, and where Remark 3 is attained: all peers alike."""
+    n = 6
+    family = Family(
+        name="similarities",
+        domains={
+            "sigma2": Domain(low=0.01, high=100, log=True, shape=(n,)),
+            "r": Domain(low=0, high=1, shape=(n,)),
+            "threshold": Domain(low=0.02, high=1),
+        },
+    )
+    values = family.draw(count, seed=root)
+    a, threshold = 1 / values["sigma2"], values["threshold"]
+    share = a[:, 0] / a.sum(1)
+    r = values["r"].copy()
+    # every second instance is the extremal one
+    r[::2] = (threshold if kind == "binary" else np.sqrt(share) / (1 + np.sqrt(share)))[::2, None]
+    r[:, 0] = 1
+    criterion: Criterion = Binary(threshold=threshold[:, None]) if kind == "binary" else Continuous()
+    alpha = collaboration_weights(criterion, similarity=r, sigma2=values["sigma2"])
+    return Evidence(
+        engine="exact",
+        measured=1 / alpha.sum(-1),
+        arguments={"threshold": threshold, "share": share},
+        label="six clients",
     )
 
 

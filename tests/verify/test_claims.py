@@ -22,6 +22,8 @@ EXPECTED = {
     ("worst-case/quadratic-certificate", "corrected"): Outcome.HOLDS,
     ("adaptive/lemma-2", "printed"): Outcome.VIOLATED,
     ("adaptive/lemma-2", "corrected"): Outcome.HOLDS,
+    ("adaptive/remark-3-binary", "corrected"): Outcome.HOLDS,
+    ("adaptive/remark-3-continuous", "corrected"): Outcome.HOLDS,
     (T2, "printed"): Outcome.VIOLATED,
     (T2, "corrected"): Outcome.HOLDS,
     (RUNNING, "corrected"): Outcome.HOLDS,

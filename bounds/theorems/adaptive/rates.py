@@ -1,21 +1,4 @@
-"""Philippenko, Le Bars, Scaman, Massoulie (2025): All-for-one with adaptive weights.
-
-Notation: e_t = R_i(theta_t) - min R_i is the *realised* excess loss of client i,
-a_k = 1/sigma_k^2, r_k the similarity ratio at theta_{t-1}, F_t the history up to step t.
-Standing hypotheses H: R_i is beta-smooth; the gradients g_k^t are unbiased, of total variance at
-most sigma_k^2 and uncorrelated across clients given F_{t-1}; weights and step size are
-F_{t-1}-measurable; eta_t beta sum_k alpha_k <= 1.
-
-Descent (Lemma 1). Smoothness and H give, with A = sum alpha, R_alpha = sum alpha_k R_k / A,
-    E[e_t | F_{t-1}] <= e_{t-1} - eta A <grad R_alpha, grad R_i>
-                        + (eta^2 beta / 2) (A^2 |grad R_alpha|^2 + sum alpha_k^2 sigma_k^2).
-Now -<a, b> = (|a - b|^2 - |a|^2 - |b|^2) / 2, the term -(eta A / 2)(1 - eta A beta) |grad R_alpha|^2
-is <= 0, and Jensen on |.|^2 gives
-    E[e_t | F_{t-1}] <= e_{t-1} - (eta / 2) sum alpha_k (|grad R_i|^2 - |grad R_k - grad R_i|^2)
-                        + (eta^2 beta / 2) sum alpha_k^2 sigma_k^2.
-With the weights of Definition 1 the bracket sums to |grad R_i|^2 exactly (sum alpha_k r_k = 1), so PL gives
-    E[e_t | F_{t-1}] <= (1 - eta mu) e_{t-1} + (eta^2 beta / 2) V_t,   V_t = sum alpha_k^2 sigma_k^2.   (*)
-"""
+"""Theorem 2, stopped, and the hitting times of Corollary 1; derivations start from (*) of the package."""
 
 from __future__ import annotations
 
@@ -23,52 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..cluster import best_threshold, combined_variance
-from ..elementary import fall, log, maximum, spare, survive
-from ..notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
-from ..theorem import Conditions, Definition, Source, Theorem
-
-_PAPER = "Philippenko, Le Bars, Scaman, Massoulie (2025)"
-
-
-def _source(locator: str) -> Source:
-    return Source(paper=_PAPER, locator=locator)
-
-
-# --- Property 1: heterogeneity of quadratics R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) -------------
-#
-# grad R_i = 2 A_i (theta + xi_i) has the factor 2 because the loss has no 1/2. With g = grad R_i,
-#     grad R_k - g = -(I - A_k A_i^{-1}) g - 2 A_k (xi_i - xi_k),
-# and |u + v|^2 <= 2 |u|^2 + 2 |v|^2 gives 2 |M|^2 |g|^2 + 8 |A_k (xi_i - xi_k)|^2.
-# The print forgets the 2 of the gradient: sqrt(2) for 2 sqrt(2).
-
-
-def property_1_printed(*, shift: Any, distortion: Any, gradient: Any) -> Any:
-    """b^2 + c |grad R_i|^2 with b = sqrt(2) |A_k (xi_i - xi_k)|, c = 2 |I - A_k A_i^{-1}|^2."""
-    return 2 * shift**2 + 2 * distortion**2 * gradient**2
-
-
-def property_1(*, shift: Any, distortion: Any, gradient: Any) -> Any:
-    """b^2 + c |grad R_i|^2 with b = 2 sqrt(2) |A_k (xi_i - xi_k)|, c = 2 |I - A_k A_i^{-1}|^2."""
-    return 8 * shift**2 + 2 * distortion**2 * gradient**2
-
-
-# --- Lemma 2: similarity above a precision --------------------------------------------------------------
-#
-# PL and e >= eps give |grad R_i|^2 >= 2 mu eps; divide Assumption 3 by |grad R_i|^2:
-#     1 - |grad R_k - grad R_i|^2 / |grad R_i|^2 >= 1 - b^2 / (2 mu eps) - c.
-# The print divides b, not b^2: gradient units against loss units squared.
-
-
-def lemma_2_printed(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
-    """(1 - b / (2 mu eps) - c)_+."""
-    return maximum(0, spare(b / (2 * mu * eps), c))
-
-
-def lemma_2(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
-    """(1 - b^2 / (2 mu eps) - c)_+."""
-    return maximum(0, spare(b**2 / (2 * mu * eps), c))
-
+from ...elementary import fall, log, survive
+from ...notation import Quantity
+from ...theorem import Conditions, Theorem
+from .paper import source
 
 # --- Theorem 2, stopped ---------------------------------------------------------------------------------
 #
@@ -153,8 +94,6 @@ def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: An
     }
 
 
-_QUADRATICS = "A_i and A_k symmetric positive definite"
-_PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
 _STANDING = (
     "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
     "sigma_k^2, uncorrelated across clients given the past; weights are those of Definition 1; s2 is the sufficient "
@@ -165,69 +104,10 @@ _MONOTONE = {"e0": 1, "s2": 1, "beta": 1}
 
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
-        key="adaptive/property-1",
-        edition="printed",
-        title="Heterogeneity of quadratics",
-        source=_source("Property 1"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i), Assumption 3 holds with "
-        "b = sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
-        quantity=Quantity.GRADIENT_GAP,
-        direction="upper",
-        mode="sure",
-        hypotheses=_QUADRATICS,
-        bound=property_1_printed,
-        fault="b is half of what is needed: the loss has no 1/2, so its gradient carries a factor 2",
-        monotone={"shift": 1, "distortion": 1, "gradient": 1},
-    ),
-    Theorem(
-        key="adaptive/property-1",
-        edition="corrected",
-        title="Heterogeneity of quadratics",
-        source=_source("Property 1"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) with A_i symmetric positive definite, "
-        "Assumption 3 holds with b = 2 sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
-        quantity=Quantity.GRADIENT_GAP,
-        direction="upper",
-        mode="sure",
-        hypotheses=_QUADRATICS,
-        bound=property_1,
-        tight="where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction",
-        monotone={"shift": 1, "distortion": 1, "gradient": 1},
-    ),
-    Theorem(
-        key="adaptive/lemma-2",
-        edition="printed",
-        title="Similarity above a precision",
-        source=_source("Definition 2 and Lemma 2"),
-        statement="While the excess loss is at least eps, r_k >= (1 - b/(2 mu eps) - c)_+.",
-        quantity=Quantity.SIMILARITY,
-        direction="lower",
-        mode="sure",
-        hypotheses=_PL,
-        bound=lemma_2_printed,
-        fault="b stands where b^2 is needed: the term is not dimensionless",
-        monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
-    ),
-    Theorem(
-        key="adaptive/lemma-2",
-        edition="corrected",
-        title="Similarity above a precision",
-        source=_source("Definition 2 and Lemma 2"),
-        statement="Under PL and Assumption 3, at every theta with R_i(theta) - min R_i >= eps: "
-        "r_k >= (1 - b^2/(2 mu eps) - c)_+.",
-        quantity=Quantity.SIMILARITY,
-        direction="lower",
-        mode="sure",
-        hypotheses=_PL,
-        bound=lemma_2,
-        tight="mu = beta, b attained, R_i(theta) - min R_i = eps",
-        monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
-    ),
-    Theorem(
         key="adaptive/theorem-2-constant",
         edition="printed",
         title="Constant step size",
-        source=_source("Theorem 2, Table 1, row 1"),
+        source=source("Theorem 2, Table 1, row 1"),
         statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
         direction="upper",
@@ -243,7 +123,7 @@ THEOREMS: tuple[Theorem, ...] = (
         key="adaptive/theorem-2-constant",
         edition="corrected",
         title="Constant step size, while running",
-        source=_source("Theorem 2, Table 1, row 1"),
+        source=source("Theorem 2, Table 1, row 1"),
         statement="With tau = min{t: e_t < eps}, weights of Definition 1 and a constant step eta <= q/beta: "
         "E[e_T 1{tau >= T}] is at most the bound.",
         quantity=Quantity.EXCESS_WHILE_RUNNING,
@@ -260,7 +140,7 @@ THEOREMS: tuple[Theorem, ...] = (
         key="adaptive/theorem-2-constant-running",
         edition="corrected",
         title="Constant step size, probability of still running",
-        source=_source("Theorem 2, Table 1, row 1"),
+        source=source("Theorem 2, Table 1, row 1"),
         statement="Under the same hypotheses P(tau > T) is at most B_T / eps.",
         quantity=Quantity.STILL_RUNNING,
         direction="upper",
@@ -275,7 +155,7 @@ THEOREMS: tuple[Theorem, ...] = (
         key="adaptive/theorem-2-constant-stopped",
         edition="corrected",
         title="Constant step size, stopped at the precision",
-        source=_source("Theorem 2, Table 1, row 1"),
+        source=source("Theorem 2, Table 1, row 1"),
         statement="Under the same hypotheses E[e_min(T, tau)] is at most eps + B_T.",
         quantity=Quantity.STOPPED_EXCESS,
         direction="upper",
@@ -290,7 +170,7 @@ THEOREMS: tuple[Theorem, ...] = (
         key="adaptive/corollary-1-probability",
         edition="corrected",
         title="Probability of not having reached the precision",
-        source=_source("Corollary 1"),
+        source=source("Corollary 1"),
         statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
         "P(tau > T) is at most the bound.",
         quantity=Quantity.STILL_RUNNING,
@@ -306,7 +186,7 @@ THEOREMS: tuple[Theorem, ...] = (
         key="adaptive/corollary-1-expected-time",
         edition="corrected",
         title="Expected time to the precision",
-        source=_source("Corollary 1"),
+        source=source("Corollary 1"),
         statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
         "E[tau] is at most the bound.",
         quantity=Quantity.HITTING_TIME,
@@ -317,28 +197,5 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=hitting_conditions,
         tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
         monotone={"e0": 1, "s2": 1, "beta": 1},
-    ),
-)
-
-DEFINITIONS: tuple[Definition, ...] = (
-    Definition(
-        key="adaptive/definition-1-variance",
-        edition="corrected",
-        title="Variance of a criterion",
-        source=_source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
-        latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",
-        unit=GRADIENT_SQUARED,
-        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
-        reduce=combined_variance,
-    ),
-    Definition(
-        key="adaptive/definition-3-threshold",
-        edition="corrected",
-        title="Binary threshold of least sufficient variance",
-        source=_source("Definition 3, sharpened"),
-        latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
-        reduce=best_threshold,
     ),
 )

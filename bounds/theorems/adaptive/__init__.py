@@ -1,0 +1,26 @@
+"""Philippenko, Le Bars, Scaman, Massoulie (2025): All-for-one with adaptive weights.
+
+Notation: e_t = R_i(theta_t) - min R_i is the *realised* excess loss of client i,
+a_k = 1/sigma_k^2, r_k the similarity ratio at theta_{t-1}, F_t the history up to step t.
+Standing hypotheses H: R_i is beta-smooth; the gradients g_k^t are unbiased, of total variance at
+most sigma_k^2 and uncorrelated across clients given F_{t-1}; weights and step size are
+F_{t-1}-measurable; eta_t beta sum_k alpha_k <= 1.
+
+Descent (Lemma 1). Smoothness and H give, with A = sum alpha, R_alpha = sum alpha_k R_k / A,
+    E[e_t | F_{t-1}] <= e_{t-1} - eta A <grad R_alpha, grad R_i>
+                        + (eta^2 beta / 2) (A^2 |grad R_alpha|^2 + sum alpha_k^2 sigma_k^2).
+Now -<a, b> = (|a - b|^2 - |a|^2 - |b|^2) / 2, the term -(eta A / 2)(1 - eta A beta) |grad R_alpha|^2
+is <= 0, and Jensen on |.|^2 gives
+    E[e_t | F_{t-1}] <= e_{t-1} - (eta / 2) sum alpha_k (|grad R_i|^2 - |grad R_k - grad R_i|^2)
+                        + (eta^2 beta / 2) sum alpha_k^2 sigma_k^2.
+With the weights of Definition 1 the bracket sums to |grad R_i|^2 exactly (sum alpha_k r_k = 1), so PL gives
+    E[e_t | F_{t-1}] <= (1 - eta mu) e_{t-1} + (eta^2 beta / 2) V_t,   V_t = sum alpha_k^2 sigma_k^2.   (*)
+"""
+
+from __future__ import annotations
+
+from . import rates, similarity
+from .rates import recursion as recursion
+
+THEOREMS = (*similarity.THEOREMS, *rates.THEOREMS)
+DEFINITIONS = similarity.DEFINITIONS

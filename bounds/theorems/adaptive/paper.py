@@ -1,0 +1,10 @@
+"""The paper that these records cite."""
+
+from __future__ import annotations
+
+from ...theorem import Source
+
+
+def source(locator: str) -> Source:
+    """A place in Philippenko et al. (2025)."""
+    return Source(paper="Philippenko, Le Bars, Scaman, Massoulie (2025)", locator=locator)
