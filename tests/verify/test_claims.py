@@ -40,7 +40,7 @@ def check(verdicts) -> None:
         assert verdict.expected
         if verdict.holds:
             assert verdict.survivors == ()
-            assert verdict.mutants >= 4
+            assert verdict.mutants >= 3  # Remark 3 has two parts, the others four or more
             assert 0.99 < verdict.worst_ratio <= 1 + 1e-9  # the bound is nearly attained somewhere
         else:
             assert verdict.worst_ratio > 1.5
