@@ -34,7 +34,8 @@ def evaluate(theorem: Theorem, *, enforce: bool = True, **values: Any) -> Any:
         check(theorem, **values)
     arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
     assert theorem.bound is not None
-    raw = theorem.bound(**_for(theorem.bound, arguments))
+    with np.errstate(all="ignore"):
+        raw = theorem.bound(**_for(theorem.bound, arguments))
     return outward(raw, theorem.direction)
 
 
@@ -65,10 +66,12 @@ def check(theorem: Theorem, **values: Any) -> None:
     arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
     for name, value in arguments.items():
         PARAMETERS[name].check(value)
-    for condition, (lhs, rhs) in theorem.conditions(**_for(theorem.conditions, arguments)).items():
+    with np.errstate(all="ignore"):
+        conditions = theorem.conditions(**_for(theorem.conditions, arguments))
+    for condition, (lhs, rhs) in conditions.items():
         # Both sides are rounded: equality within 8 ulp is not a violation.
         left, right = np.broadcast_arrays(np.asarray(lhs, float), np.asarray(rhs, float))
-        failing = left > right + 8 * 2.0**-52 * np.abs(right)
+        failing = ~(left <= right + 8 * 2.0**-52 * np.abs(right))
         if failing.any():
             at = np.unravel_index(int(np.argmax(failing)), failing.shape)
             x, y = float(left[at]), float(right[at])
@@ -106,7 +109,7 @@ def _number(name: str, value: Any) -> Any:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(name, value, "give a number or an array of numbers") from None
-    return float(array) if array.ndim == 0 else array
+    return array[()]
 
 
 def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:

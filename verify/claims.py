@@ -122,6 +122,14 @@ def _claims() -> tuple[Claim, ...]:
             sampled=_sampled("adaptive/theorem-2-constant"),
             beyond=_STEP,
         ),
+        Claim(theorem=find("adaptive/theorem-2-horizon"), exact=lambda effort, root: [exact.scheduled("horizon")]),
+        *(
+            Claim(
+                theorem=find("adaptive/theorem-2-decreasing", edition),
+                exact=lambda effort, root: [exact.scheduled("decreasing")],
+            )
+            for edition in ("printed", "corrected")
+        ),
         *(
             Claim(
                 theorem=find(key), exact=_hitting(measure, line, T=T, below="corollary" in key), sampled=_sampled(key)

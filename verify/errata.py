@@ -198,7 +198,7 @@ ERRATA: tuple[Erratum, ...] = (
         kind="vacuous",
         claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
         truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
-        key=None,
+        key="adaptive/theorem-2-decreasing",
         compute=_decreasing_step,
     ),
     Erratum(
@@ -208,7 +208,7 @@ ERRATA: tuple[Erratum, ...] = (
         kind="typo",
         claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
         truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
-        key=None,
+        key="adaptive/theorem-2-horizon",
         compute=_horizon_log,
     ),
     Erratum(

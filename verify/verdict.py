@@ -53,6 +53,8 @@ class Verdict:
 
     def __str__(self) -> str:
         refuted = self.mutants - len(self.survivors)
+        if not self.instances:
+            return f"{self.outcome.value}: no instance meets the hypotheses"
         text = f"{self.outcome.value} on {self.instances:,} instances, worst ratio {self.worst_ratio:.4g}"
         if self.mutants:
             text += f", {refuted} of {self.mutants} mutants refuted"

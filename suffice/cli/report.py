@@ -117,7 +117,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
     for verdict in verdicts:
         good = verdict.expected
         refuted = f"{verdict.mutants - len(verdict.survivors)}/{verdict.mutants}" if verdict.mutants else "-"
-        ratio = "inf" if verdict.worst_ratio == float("inf") else f"{verdict.worst_ratio:.4g}"
+        ratio = f"{verdict.worst_ratio:.4g}" if verdict.instances else "-"
         made.add_row(
             verdict.theorem.key,
             verdict.theorem.edition,

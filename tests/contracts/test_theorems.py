@@ -17,6 +17,9 @@ from bounds.describe import expression
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
+VACUOUS = ("adaptive/theorem-2-decreasing", "printed")  # no first step is within its limit
+SATISFIABLE = [theorem for theorem in EVALUABLE if (theorem.key, theorem.edition) != VACUOUS]
+every_satisfiable = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
 every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t.edition}")
 every_corrected = pytest.mark.parametrize("theorem", CORRECTED, ids=lambda t: t.key)
 
@@ -40,6 +43,9 @@ def draws(theorem, count, seed):
     good = np.ones(50_000, dtype=bool)
     for lhs, rhs in sides(theorem, values).values():
         good &= lhs <= rhs
+    if (theorem.key, theorem.edition) == VACUOUS:
+        assert not good.any()
+        good[:] = True  # its formula is looked at all the same
     assert good.sum() >= count, "the typical ranges hardly meet the conditions"
     return {name: value[good][:count] for name, value in values.items()}
 
@@ -125,7 +131,7 @@ def test_corrected_bound_and_both_sides_of_its_conditions_scale_like_their_units
 
 @pytest.mark.parametrize(
     ("theorem", "name"),
-    [(t, name) for t in EVALUABLE for name in t.monotone],
+    [(t, name) for t in SATISFIABLE for name in t.monotone],
     ids=lambda x: x if isinstance(x, str) else f"{x.key}-{x.edition}",
 )
 def test_monotone_claim_holds_within_the_conditions(theorem, name):
@@ -151,7 +157,7 @@ def test_latex_shows_symbols_and_no_python_name(theorem):
         assert PARAMETERS[symbol.name].symbol in right, symbol
 
 
-@every
+@every_satisfiable
 def test_symbolic_expression_has_the_value_of_the_float_bound(theorem):
     formula = expression(theorem)
     for point in points(draws(theorem, 10, seed=17)):
@@ -165,7 +171,7 @@ def test_keys_are_unique_within_an_edition_and_every_key_has_a_corrected_one():
     assert {t.key for t in THEOREMS} == {t.key for t in THEOREMS if t.edition == "corrected"}
 
 
-@every
+@every_satisfiable
 def test_wrong_names_and_values_are_refused_by_name(theorem):
     point = points(draws(theorem, 1, seed=23))[0]
     evaluate(theorem, **point)  # the point itself is fine

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import fall, log, survive
+from ...elementary import fall, log, maximum, survive
 from ...notation import Quantity
 from ...theorem import Conditions, Theorem
 from .paper import source
@@ -52,6 +52,62 @@ def theorem_2_constant_running(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any
 def theorem_2_constant_stopped(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
     """E[e_min(T, tau)] <= eps + B_T."""
     return eps + theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T)
+
+
+# Horizon row: eta = min(q/beta, L/(mu T)), K = beta s2 / (2 mu^2 T), L = ln(e_0/K) > 0. eta <= L/(mu T) makes the
+# noise term at most K L; the contraction is at most exp(-L) e_0 = K, or (1 - q mu/beta)^T e_0 when the limit binds.
+
+
+def theorem_2_horizon_printed(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """Table 1, row 2, as printed: K (1 + ln(e_0 / K))."""
+    return beta * s2 / (2 * mu**2 * T) * (log(2 * T * mu**2 * e0 / (beta * s2)) + 1)
+
+
+def theorem_2_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """max(K, (1 - q mu/beta)^T e_0) + K ln(e_0 / K)."""
+    floor = beta * s2 / (2 * mu**2 * T)
+    return maximum(floor, survive(q * mu / beta, T) * e0) + floor * log(e0 / floor)
+
+
+def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+    """The printed step within the limits that the text asks for."""
+    step = log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
+    return {"step size eta <= 1/mu": (step, 1 / mu), "step size eta <= q/beta": (step, q / beta)}
+
+
+def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+    """A start above the noise floor K; otherwise the best step of this row is 0 and its bound e_0."""
+    return {
+        "floor beta s2/(2 mu^2 T) <= e0": (beta * s2 / (2 * mu**2 * T), e0),
+        "curvature mu <= beta": (mu, beta),
+    }
+
+
+# Decreasing row: eta_t = C/(mu (t + gamma)), n = t + gamma >= C, nu as below. If B_{t-1} <= nu/n then
+# B_t <= nu (n - 1)/n^2 - [(C - 1) nu - C^2 beta s2/(2 mu^2)]/n^2 <= nu (n - 1)/n^2 <= nu/(n + 1).
+
+
+def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """Table 1, row 3, as printed."""
+    return maximum(beta * s2 * C**2 / (2 * mu**2 * (C - 1)), e0) / T
+
+
+def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """nu / (gamma + T + 1), nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0)."""
+    return maximum(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0) / (gamma + T + 1)
+
+
+def decreasing_conditions_printed(*, C: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+    """The first step, C/mu, within the limit: impossible, since C > 1 >= q mu/beta."""
+    return {"first step C/mu <= q/beta": (C / mu, q / beta), "curvature mu <= beta": (mu, beta)}
+
+
+def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+    """The first step within the limit: gamma at least C beta/(mu q) - 1."""
+    return {
+        "first step C/(mu (1 + gamma)) <= q/beta": (C / (mu * (1 + gamma)), q / beta),
+        "curvature mu <= beta": (mu, beta),
+    }
 
 
 def step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
@@ -165,6 +221,69 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=step_conditions,
         tight="in each of its two terms, not in their sum",
         monotone=_MONOTONE | {"eps": 1},  # type: ignore[arg-type]
+    ),
+    Theorem(
+        key="adaptive/theorem-2-horizon",
+        edition="printed",
+        title="Step size for a horizon",
+        source=source("Theorem 2, Table 1, row 2"),
+        statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound at eta = ln(e_0/K)/(mu T), "
+        "K = beta s2/(2 mu^2 T).",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=theorem_2_horizon_printed,
+        conditions=horizon_conditions_printed,
+        fault="conditioned on an expectation, as row 1; and eta and the bound are negative when e_0 < K",
+        monotone={"e0": 1},
+    ),
+    Theorem(
+        key="adaptive/theorem-2-horizon",
+        edition="corrected",
+        title="Step size for a horizon, while running",
+        source=source("Theorem 2, Table 1, row 2"),
+        statement="At eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0: E[e_T 1{tau >= T}] is at "
+        "most the bound.",
+        quantity=Quantity.EXCESS_WHILE_RUNNING,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=theorem_2_horizon,
+        conditions=horizon_conditions,
+        tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
+        monotone={"e0": 1},
+    ),
+    Theorem(
+        key="adaptive/theorem-2-decreasing",
+        edition="printed",
+        title="Decreasing step size",
+        source=source("Theorem 2, Table 1, row 3"),
+        statement="With eta_t = C/(mu t), C > 1: if E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=theorem_2_decreasing_printed,
+        conditions=decreasing_conditions_printed,
+        fault="no first step meets eta_1 <= q/beta: C/mu > 1/mu >= 1/beta",
+        monotone={"e0": 1, "s2": 1},
+    ),
+    Theorem(
+        key="adaptive/theorem-2-decreasing",
+        edition="corrected",
+        title="Decreasing step size, while running",
+        source=source("Theorem 2, Table 1, row 3"),
+        statement="With eta_t = C/(mu (t + gamma)), C > 1 and gamma >= C beta/(mu q) - 1: E[e_T 1{tau >= T}] is at "
+        "most the bound.",
+        quantity=Quantity.EXCESS_WHILE_RUNNING,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=theorem_2_decreasing,
+        conditions=decreasing_conditions,
+        tight="noise: T large; start: C near 1 and gamma large",
+        monotone={"e0": 1, "s2": 1},
     ),
     Theorem(
         key="adaptive/corollary-1-probability",
