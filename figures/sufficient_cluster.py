@@ -152,7 +152,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
     axes.set_xlabel(r"precision $\varepsilon$ (loss)")
     axes.set_ylabel(r"$|\mathcal{N}^*_1(\varepsilon)|$ (clients)")
     axes.set_title(
-        f"{_RULES[figure.edition].capitalize()}\nline: one draw; dotted and band: median, 5 to 95 % of draws",
+        f"{_RULES[figure.edition].capitalize()}\nline: one draw; dotted, band: median, 5 to 95 %",
         loc="left",
         fontsize=7,
     )
