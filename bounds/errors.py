@@ -27,6 +27,6 @@ class ConditionError(SufficeError):
 
 def _short(value: object) -> str:
     if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 1) == 0:
-        value = value.item()  # type: ignore[attr-defined]  # a NumPy scalar prints as a plain number
+        value = getattr(value, "item")()  # noqa: B009  # a NumPy scalar prints as a plain number
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."

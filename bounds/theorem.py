@@ -56,7 +56,7 @@ class Theorem:
     conditions: Callable[..., Conditions] = no_conditions
     hypotheses: str = ""
     tight: str = ""
-    monotone: Mapping[str, Literal[1, -1]] = field(default_factory=dict)
+    monotone: Mapping[str, int] = field(default_factory=dict)
     fault: str | None = None
     order_only: str | None = None
 

@@ -253,9 +253,10 @@ def main() -> NoReturn:
         where = f"{error.filename}: " if error.filename else ""
         _refuse(f"{where}{error.strerror or error}")
     except Exception as error:
-        if not hasattr(error, "format_message"):  # not typer's own complaint about the arguments
+        complaint = getattr(error, "format_message", None)  # typer's own, about the arguments
+        if complaint is None:
             raise
-        _refuse(" ".join(error.format_message().split()) + " (suffice --help)")  # type: ignore[attr-defined]
+        _refuse(" ".join(complaint().split()) + " (suffice --help)")
     sys.exit(code if isinstance(code, int) else 0)
 
 

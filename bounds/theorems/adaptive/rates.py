@@ -173,7 +173,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=printed_step_conditions,
         fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
         "the expectation of the sufficient variance is not the variance at the expectation",
-        monotone=_MONOTONE,  # type: ignore[arg-type]
+        monotone=_MONOTONE,
     ),
     Theorem(
         key="adaptive/theorem-2-constant",
@@ -190,7 +190,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=step_conditions,
         tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
         "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
-        monotone=_MONOTONE,  # type: ignore[arg-type]
+        monotone=_MONOTONE,
     ),
     Theorem(
         key="adaptive/theorem-2-constant-running",
@@ -205,7 +205,7 @@ THEOREMS: tuple[Theorem, ...] = (
         bound=theorem_2_constant_running,
         conditions=step_conditions,
         tight="no noise and e_T = eps",
-        monotone=_MONOTONE | {"eps": -1},  # type: ignore[arg-type]
+        monotone=_MONOTONE | {"eps": -1},
     ),
     Theorem(
         key="adaptive/theorem-2-constant-stopped",
@@ -220,7 +220,7 @@ THEOREMS: tuple[Theorem, ...] = (
         bound=theorem_2_constant_stopped,
         conditions=step_conditions,
         tight="in each of its two terms, not in their sum",
-        monotone=_MONOTONE | {"eps": 1},  # type: ignore[arg-type]
+        monotone=_MONOTONE | {"eps": 1},
     ),
     Theorem(
         key="adaptive/theorem-2-horizon",
