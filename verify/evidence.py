@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,6 @@ class Evidence:
     hypothesis: np.ndarray | None = None
     rounding: float = 0.0
     label: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
@@ -65,4 +64,4 @@ class Evidence:
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
-        return {"label": self.label, **values, "measured": float(self.measured[index]), **self.extra}
+        return {"label": self.label, **values, "measured": float(self.measured[index])}

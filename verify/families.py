@@ -7,8 +7,7 @@ of length `count` (or `count` by a shape) per name.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -44,7 +43,6 @@ class Family:
     name: str
     domains: Mapping[str, Domain]
     sharp: Callable[[], Values] | None = None
-    fixed: Mapping[str, Any] = field(default_factory=dict)
 
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""
