@@ -31,7 +31,6 @@ from .heterogeneity import Heterogeneity as Heterogeneity
 from .heterogeneity import QuadraticCertificate as QuadraticCertificate
 from .heterogeneity import property_1 as property_1
 from .heterogeneity import released_code as released_code
-from .notation import PARAMETERS as PARAMETERS
 from .notation import Parameter as Parameter
 from .notation import Quantity as Quantity
 from .notation import Unit as Unit
@@ -44,3 +43,4 @@ from .theorems import DEFINITIONS as DEFINITIONS
 from .theorems import THEOREMS as THEOREMS
 from .theorems import find as find
 from .theorems.adaptive import recursion as recursion
+from .vocabulary import PARAMETERS as PARAMETERS

@@ -5,21 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from .notation import PARAMETERS
 from .theorem import Theorem
 
 _RELATION = {"upper": r"\le", "lower": r"\ge"}
-_LEFT = {
-    "EXCESS": r"\mathbb{E}[e_T]",
-    "EXCESS_WHILE_RUNNING": r"\mathbb{E}[e_T \mathbf{1}\{\tau \ge T\}]",
-    "STILL_RUNNING": r"\mathbb{P}(\tau > T)",
-    "STOPPED_EXCESS": r"\mathbb{E}[e_{\min(T,\tau)}]",
-    "HITTING_TIME": r"\mathbb{E}[\tau]",
-    "GRADIENT_GAP": r"\|\nabla R_i - \nabla R_k\|^2",
-    "DISSIMILARITY": r"\|\nabla R_i - \nabla R_k\|^2 / \|\nabla R_i\|^2",
-    "STEP_RATIO": r"\Big(\sum_k \alpha_k\Big)^{-1}",
-    "SIMILARITY": r"r_k",
-}
 
 
 def expression(theorem: Theorem) -> Any:
@@ -40,9 +28,9 @@ def latex(theorem: Theorem) -> str:
     import sympy
 
     bound = expression(theorem)
-    symbols = {symbol: PARAMETERS[symbol.name].symbol for symbol in bound.free_symbols}
+    symbols = {symbol: theorem.symbol(symbol.name) for symbol in bound.free_symbols}
     right = sympy.latex(bound, order="none", symbol_names=symbols)
-    return f"{_LEFT[theorem.quantity.name]} {_RELATION[theorem.direction]} {right}"
+    return f"{theorem.quantity.latex} {_RELATION[theorem.direction]} {right}"
 
 
 def page(theorem: Theorem) -> str:
@@ -69,6 +57,8 @@ def page(theorem: Theorem) -> str:
     lines.append("parameters")
     for parameter in theorem.parameters:
         lines.append(f"  {parameter.name:11s} {parameter.meaning} [{parameter.unit}]")
+    for reduction in theorem.reduces_to:
+        lines.append(f"reduces to  {reduction.key}: {reduction.when}")
     return "\n".join(lines)
 
 

@@ -79,3 +79,11 @@ def maximum(x: Any, y: Any) -> Any:
     if library is None:
         return np.maximum(x, y)
     return library.Max(x, y) if library.__name__ == "sympy" else max(x, y)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller of two numbers, entry by entry."""
+    library = _library(x, y)
+    if library is None:
+        return np.minimum(x, y)
+    return library.Min(x, y) if library.__name__ == "sympy" else min(x, y)

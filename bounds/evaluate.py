@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .errors import ConditionError, InputError
-from .notation import PARAMETERS
 from .theorem import Theorem
+from .vocabulary import PARAMETERS
 
 ULPS = 2048
 """Outward rounding of every reported bound, in units in the last place (relative 4.5e-13).

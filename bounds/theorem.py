@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from .notation import PARAMETERS, Parameter, Quantity, Unit
+from .notation import Parameter, Quantity, Unit
+from .vocabulary import PARAMETERS
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]
@@ -18,13 +19,29 @@ _KEY = re.compile(r"^(adaptive|worst-case|sample-optimal|cobo|scafflix)/[a-z0-9]
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a statement stands: the paper's short name and the locator inside it."""
+    """Where a statement stands: the paper's short name and the locator inside it.
+
+    `symbols` maps keywords to the letters that this paper prints for them, where they differ from `bounds.notation`.
+    """
 
     paper: str
     locator: str
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.paper}, {self.locator}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduction:
+    """A special case: `at` takes the keywords of the theorem `key` and gives the arguments at which the bounds agree.
+
+    `when` says the same in words. The contract tests evaluate both.
+    """
+
+    key: str
+    when: str
+    at: Callable[..., Mapping[str, Any]]
 
 
 def no_conditions() -> Conditions:
@@ -57,6 +74,7 @@ class Theorem:
     hypotheses: str = ""
     tight: str = ""
     monotone: Mapping[str, int] = field(default_factory=dict)
+    reduces_to: tuple[Reduction, ...] = ()
     fault: str | None = None
     order_only: str | None = None
 
@@ -81,6 +99,10 @@ class Theorem:
         """The scalars that the bound or its conditions take, in the order of their signatures."""
         return tuple(PARAMETERS[name] for name in self._names())
 
+    def symbol(self, name: str) -> str:
+        """The LaTeX symbol of a keyword in the paper's own letters."""
+        return self.source.symbols.get(name, PARAMETERS[name].symbol)
+
     def _names(self) -> tuple[str, ...]:
         functions = [f for f in (self.bound, self.conditions) if f is not None]
         return tuple(dict.fromkeys(name for f in functions for name in inspect.signature(f).parameters))
@@ -93,7 +115,9 @@ class Theorem:
 class Definition:
     """A quantity that turns vectors of constants into the scalars that theorems take.
 
-    `reduce` takes arrays by keyword and reduces over their last axis (the clients).
+    `reduce` takes arrays by keyword and reduces over their last axis, the clients, or over the last axes that
+    `shapes` names: "N" one entry per client, "NN" per pair, "" a scalar, "d" per feature, "dd" a symmetric positive
+    definite matrix, "nd" samples by features. Further axes in front are a batch.
     `vectors` gives the unit of each array; `unit` the unit of the result.
     """
 
@@ -105,4 +129,9 @@ class Definition:
     unit: Unit
     vectors: Mapping[str, Unit]
     reduce: Callable[..., Any]
+    shapes: Mapping[str, str] = field(default_factory=dict)
     fault: str | None = None
+
+    def shape(self, name: str) -> str:
+        """The axes of one array."""
+        return self.shapes.get(name, "N")

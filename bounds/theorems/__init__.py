@@ -6,10 +6,22 @@ import difflib
 
 from ..errors import InputError
 from ..theorem import Definition, Theorem
-from . import adaptive, worst_case
+from . import adaptive, cobo, sample_optimal, scafflix, worst_case
 
-THEOREMS: tuple[Theorem, ...] = (*adaptive.THEOREMS, *worst_case.THEOREMS)
-DEFINITIONS: tuple[Definition, ...] = adaptive.DEFINITIONS
+THEOREMS: tuple[Theorem, ...] = (
+    *adaptive.THEOREMS,
+    *worst_case.THEOREMS,
+    *sample_optimal.THEOREMS,
+    *cobo.THEOREMS,
+    *scafflix.THEOREMS,
+)
+DEFINITIONS: tuple[Definition, ...] = (
+    *adaptive.DEFINITIONS,
+    *worst_case.DEFINITIONS,
+    *sample_optimal.DEFINITIONS,
+    *cobo.DEFINITIONS,
+    *scafflix.DEFINITIONS,
+)
 
 
 def find(key: str, edition: str = "corrected") -> Theorem:

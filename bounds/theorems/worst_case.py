@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..notation import Quantity
-from ..theorem import Source, Theorem
+from ..theorem import Definition, Source, Theorem
 
 
 # With M = I - A_k A_i^{-1} and v = 2 A_k (xi_i - xi_k) the gradients differ by M g + v, g = grad R_i.
@@ -35,3 +35,5 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"b": 1, "c": 1, "gradient": -1},
     ),
 )
+
+DEFINITIONS: tuple[Definition, ...] = ()

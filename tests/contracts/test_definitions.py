@@ -10,11 +10,19 @@ from bounds import DEFINITIONS
 RNG = np.random.default_rng(8)
 
 
-def vectors(definition, shape=(6, 5)):
-    return {
-        name: RNG.uniform(0.05, 1, shape) if unit == (0, 0) else np.exp(RNG.normal(size=shape))
-        for name, unit in definition.vectors.items()
-    }
+AXES = {"": (), "N": (5,), "NN": (5, 5), "d": (3,), "nd": (7, 3)}
+
+
+def vectors(definition, batch=6):
+    values = {}
+    for name, unit in definition.vectors.items():
+        if definition.shape(name) == "dd":
+            root = RNG.normal(size=(batch, 3, 3))
+            values[name] = root @ root.swapaxes(1, 2) + 0.1 * np.eye(3)
+        else:
+            shape = (batch, *AXES[definition.shape(name)])
+            values[name] = RNG.uniform(0.05, 1, shape) if unit == (0, 0) else np.exp(RNG.normal(size=shape))
+    return values
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
@@ -28,7 +36,7 @@ def test_rescaling_loss_and_theta_scales_the_result_by_its_unit(definition):
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition.key)
-def test_the_clients_are_the_last_axis(definition):
+def test_axes_in_front_are_a_batch(definition):
     values = vectors(definition)
     together = definition.reduce(**values)
     assert together.shape == (6,)
