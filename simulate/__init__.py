@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .algorithms import Algorithm as Algorithm
 from .algorithms import AllForOne as AllForOne
+from .algorithms import Draw as Draw
 from .algorithms import FixedWeights as FixedWeights
 from .algorithms import Local as Local
 from .moment_recursion import expected_excess as expected_excess

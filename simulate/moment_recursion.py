@@ -1,30 +1,37 @@
 """Exact expectations without sampling, by probing an algorithm's own step.
 
-No hand-derived recursion per algorithm: for a linear algorithm on quadratics with additive noise, one
-iteration is z+ = A z + B n in the homogeneous state z = (state - centre, 1). Its columns are found by
-calling `step` once on a batch of unit vectors, and E[z z^T] follows M+ = A M A^T + B Q B^T.
+No hand-derived recursion per algorithm. For a linear algorithm on quadratic losses one iteration is
+z+ = A(draw) z in the homogeneous state z = (state - centre, 1). The columns of A are found by calling `step` once
+on a batch of unit vectors. Clients draw independently and the step is affine in each client's gradient, so with
+the problem's scenarios (points x_kj of weight w_kj that have the mean and covariance of client k's draw)
+    E[z+ z+^T] = Abar M Abar^T + sum_k sum_j w_kj D_kj M D_kj^T,   D_kj = A(x_kj) - sum_j w_kj A(x_kj),
+M = E[z z^T]; coins are averaged over their outcomes. A batch of m samples divides the second term by m.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, State
-from .problems.quadratic import Quadratics
+from .algorithms.base import Algorithm, Draw, State
+from .problem import QuadraticProblem
 
 
 def expected_excess(
-    problem: Quadratics,
+    problem: QuadraticProblem,
     algorithm: Algorithm,
     *,
     iterations: int,
     eta: float | np.ndarray | Callable[[int], float | np.ndarray],
 ) -> np.ndarray:
-    """E[e_t] for t = 0..T, exactly, (T + 1, N). Needs a linear algorithm; cost O((N d)^3) per iteration."""
+    """E[e_t] for t = 0..T, exactly, (T + 1, N). Needs a linear algorithm; cost O((N d)^3) per iteration and source.
+
+    A source is one direction of noise per client when noise is additive, one scenario per client otherwise.
+    """
     if not algorithm.linear:
         raise ValueError(f"{algorithm.name} is not linear: use expected_step at given states")
     template = algorithm.init(problem, problem.start[None])
@@ -32,71 +39,147 @@ def expected_excess(
     start = _flatten({name: template[name] - centre[name] for name in template})
     z = torch.cat((start, torch.ones_like(start[:, :1])), dim=1)[0]
     moment = torch.outer(z, z)
-    noise = torch.block_diag(*problem.noise.covariance)
     result = [_excess(problem, moment)]
-    previous, maps = None, None
+    known: dict[tuple[int, tuple[float, ...]], list[tuple[float, _Maps]]] = {}
     for t in range(1, iterations + 1):
         step_size = torch.as_tensor(eta(t) if callable(eta) else eta, dtype=problem.dtype)
-        if maps is None or previous is None or not torch.equal(previous, step_size):
-            maps, previous = _probe(problem, algorithm, centre, step_size), step_size
-        A, B = maps
-        moment = A @ moment @ A.T + B @ noise @ B.T
+        key = (algorithm.phase(t), tuple(step_size.flatten().tolist()))
+        if key not in known:
+            if len(known) > 64:  # a decreasing step size never comes back
+                known.clear()
+            known[key] = [
+                (probability, _probe(problem, algorithm, centre, step_size, t, extra))
+                for probability, extra in algorithm.outcomes(problem, t)
+            ]
+        terms = [probability * maps.advance(moment) for probability, maps in known[key]]
+        moment = torch.stack(terms).sum(0)
         result.append(_excess(problem, moment))
     return torch.stack(result).numpy()
 
 
-def expected_step(problem: Quadratics, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray) -> np.ndarray:
-    """E[e_t | theta_{t-1}] at given models (S, N, d), exactly, (S, N): any algorithm, weights adaptive or not.
+def expected_step(
+    problem: QuadraticProblem, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray, *, iteration: int = 1
+) -> np.ndarray:
+    """E[e_t | theta_{t-1}] at given models (S, N, d), exactly, (S, N): any algorithm whose step is affine in the draw.
 
-    The step is affine in the noise once the state is given, so its mean is the noiseless step and each
-    unit vector of noise contributes its own quadratic form.
+    Weights may adapt to the models, not to the draw.
     """
     step_size = torch.as_tensor(np.asarray(eta, dtype=float)).to(models)
-    n, d = problem.clients, problem.features
-    with torch.no_grad():
+    weights, draws = problem.scenarios()
+    total = torch.zeros(models.shape[:2], dtype=models.dtype)
+
+    def after(draw: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+        many = draw.expand(len(models), *draw.shape[1:])
         state = algorithm.init(problem, models)
-        silent = torch.zeros_like(models)
-        mean = algorithm.step(problem, state, silent, step_size)["models"]
-        total = problem.excess(mean)
-        factor = torch.block_diag(*problem.noise.factor)  # columns: independent unit sources
-        for column in factor.T:
-            moved = algorithm.step(problem, state, column.view(1, n, d).expand_as(models), step_size)["models"]
-            total = total + torch.einsum("sid,ide,sie->si", moved - mean, problem.A, moved - mean)
+        moved = Draw(iteration=iteration, noise=many, extra=extra)
+        return algorithm.step(problem, state, moved, step_size)["models"]
+
+    with torch.no_grad():
+        for probability, extra in algorithm.outcomes(problem, iteration):
+            reference = after(draws[:1], extra)
+            mean, spread = reference.clone(), torch.zeros_like(total)
+            for k in range(problem.clients):
+                points = []
+                for j in range(len(draws)):
+                    point = draws[:1].clone()
+                    point[0, k] = draws[j, k]
+                    points.append(after(point, extra))
+                moved = torch.stack(points)  # (J, S, N, d)
+                centre = torch.einsum("j,jsnd->snd", weights[:, k], moved)
+                mean += centre - reference
+                gap = moved - centre
+                spread += torch.einsum("j,jsnd,nde,jsne->sn", weights[:, k], gap, problem.A, gap)
+            total += probability * (problem.excess(mean) + spread / problem.batch)
     return total.numpy()
 
 
-def _probe(problem: Quadratics, algorithm: Algorithm, centre: State, eta: Tensor) -> tuple[Tensor, Tensor]:
-    """(A, B) of the homogeneous state, from one batched call of `step`."""
+@dataclass(frozen=True, kw_only=True)
+class _Maps:
+    """One iteration on the second moment: M -> Abar M Abar^T + sum of `deviations`, or `noise` when additive."""
+
+    mean: Tensor
+    weights: Tensor
+    deviations: Tensor
+    noise: Tensor
+
+    def advance(self, moment: Tensor) -> Tensor:
+        after = self.mean @ moment @ self.mean.T + self.noise
+        for weight, deviation in zip(self.weights, self.deviations):
+            after = after + weight * (deviation @ moment @ deviation.T)
+        return after
+
+
+def _probe(
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    centre: State,
+    eta: Tensor,
+    iteration: int,
+    extra: Mapping[str, Tensor],
+) -> _Maps:
+    weights, draws = problem.scenarios()
+    reference = _linear(problem, algorithm, centre, eta, draws[:1], iteration, extra)[0]
+    mean, noise = reference.clone(), torch.zeros_like(reference)
+    kept, scales = [], []
+    for k in range(problem.clients):
+        points = draws[:1].expand(len(draws), *draws.shape[1:]).clone()
+        points[:, k] = draws[:, k]
+        maps = _linear(problem, algorithm, centre, eta, points, iteration, extra)
+        middle = torch.einsum("j,jab->ab", weights[:, k], maps)
+        mean += middle - reference
+        deviations = maps - middle
+        if bool((deviations[:, :, :-1].abs() <= 1e-12 * maps.abs().max()).all()):  # additive: no state in it
+            column = deviations[:, :, -1]
+            noise += torch.einsum("j,ja,jb->ab", weights[:, k], column, column) / problem.batch
+        else:
+            kept.append(deviations)
+            scales.append(weights[:, k] / problem.batch)
+    size = len(mean)
+    return _Maps(
+        mean=mean,
+        noise=noise,
+        weights=torch.cat(scales) if scales else torch.zeros(0, dtype=mean.dtype),
+        deviations=torch.cat(kept) if kept else torch.zeros(0, size, size, dtype=mean.dtype),
+    )
+
+
+def _linear(
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    centre: State,
+    eta: Tensor,
+    draws: Tensor,
+    iteration: int,
+    extra: Mapping[str, Tensor],
+) -> Tensor:
+    """The matrices of the homogeneous state for each of the draws (J, N, ...), from one batched call of `step`."""
     sizes = {name: value.numel() for name, value in centre.items()}
-    states, sources = sum(sizes.values()), problem.clients * problem.features
-    batch = states + sources + 1  # unit states, unit noises, and the origin last
-    deviations = torch.zeros(batch, states, dtype=problem.dtype)
+    states, count = sum(sizes.values()), len(draws)
+    deviations = torch.zeros(states + 1, states, dtype=problem.dtype)  # unit states, and the origin last
     deviations[:states] = torch.eye(states, dtype=problem.dtype)
-    draws = torch.zeros(batch, sources, dtype=problem.dtype)
-    draws[states : states + sources] = torch.eye(sources, dtype=problem.dtype)
+    deviations = deviations.repeat(count, 1)
     state, offset = {}, 0
     for name, value in centre.items():
         part = deviations[:, offset : offset + sizes[name]]
-        state[name] = value + part.reshape(batch, *value.shape[1:])
+        state[name] = value + part.reshape(len(part), *value.shape[1:])
         offset += sizes[name]
+    moved = Draw(iteration=iteration, noise=draws.repeat_interleave(states + 1, 0), extra=extra)
     with torch.no_grad():
-        after = algorithm.step(problem, state, draws.view(batch, problem.clients, problem.features), eta)
-        image = _flatten({name: after[name] - centre[name] for name in centre})
-    origin = image[-1]
-    A = torch.zeros(states + 1, states + 1, dtype=problem.dtype)
-    A[:-1, :-1] = (image[:states] - origin).T
-    A[:-1, -1] = origin
-    A[-1, -1] = 1
-    B = torch.zeros(states + 1, sources, dtype=problem.dtype)
-    B[:-1] = (image[states : states + sources] - origin).T
-    return A, B
+        after = algorithm.step(problem, state, moved, eta)
+    image = _flatten({name: after[name] - centre[name] for name in centre}).view(count, states + 1, states)
+    origin = image[:, -1:]
+    matrix = torch.zeros(count, states + 1, states + 1, dtype=problem.dtype)
+    matrix[:, :-1, :-1] = (image[:, :states] - origin).transpose(1, 2)
+    matrix[:, :-1, -1] = origin[:, 0]
+    matrix[:, -1, -1] = 1
+    return matrix
 
 
 def _flatten(state: State) -> Tensor:
     return torch.cat([value.flatten(1) for value in state.values()], dim=1)
 
 
-def _excess(problem: Quadratics, moment: Tensor) -> Tensor:
+def _excess(problem: QuadraticProblem, moment: Tensor) -> Tensor:
     """E[e_i] = tr(A_i E[delta_i delta_i^T]) from the second moment of the homogeneous state; models come first."""
     n, d = problem.clients, problem.features
     models = moment[: n * d, : n * d].reshape(n, d, n, d).diagonal(dim1=0, dim2=2)  # (d, d, N)

@@ -59,8 +59,17 @@ class Additive:
     def to(self, dtype: torch.dtype, device: Any) -> Additive:
         return Additive(covariance=self.covariance.to(device, dtype), factor=self.factor.to(device, dtype))
 
-    def draw(self, randomness: Randomness, iteration: int) -> Tensor:
-        """Noise (S, N, d) of one iteration."""
+    def draw(self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int = 1) -> Tensor:
+        """Noise (S, N, m, d) of m independent samples per client."""
         n, d, _ = self.factor.shape
-        z = randomness.normal(iteration=iteration, stream=Stream.NOISE, clients=n, features=d, dtype=self.factor.dtype)
-        return torch.einsum("kde,ske->skd", self.factor, z)
+        z = randomness.normal(
+            iteration=iteration, stream=stream, clients=n, features=batch * d, dtype=self.factor.dtype
+        )
+        return torch.einsum("kde,skme->skmd", self.factor, z.unflatten(-1, (batch, d)))
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """+-sqrt(d) times each column of the factor, equally likely: mean 0 and the exact covariance."""
+        n, d, _ = self.factor.shape
+        points = d**0.5 * self.factor.permute(2, 0, 1)  # (d, N, d)
+        draws = torch.cat((points, -points))[:, :, None]
+        return torch.full((2 * d, n), 1 / (2 * d), dtype=draws.dtype, device=draws.device), draws

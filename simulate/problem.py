@@ -12,7 +12,19 @@ from torch import Tensor
 
 from bounds import Constants
 
-from .randomness import Randomness
+from .randomness import Randomness, Stream
+
+ASSUMPTIONS = {
+    "smooth": "every R_i is beta-smooth",
+    "strongly convex": "every R_i is mu-strongly convex",
+    "PL": "every R_i satisfies the Polyak-Lojasiewicz inequality",
+    "bounded variance": "gradient noise has total variance at most sigma_k^2 everywhere (adaptive, Assumption 2)",
+    "independent noise": "noise of different clients is uncorrelated given the past",
+    "affine heterogeneity": "|grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2 (adaptive, Assumption 3)",
+    "bounded heterogeneity": "|grad R_i - grad R_k| <= b (sample-optimal, strong dissimilarity)",
+    "expected smoothness": "E|g - grad f(x*)|^2 <= 2 A D_f(x, x*) + C (scafflix, Assumption 3)",
+}
+"""Hypotheses by short name; a problem lists those that it satisfies."""
 
 
 class Problem(Protocol):
@@ -55,12 +67,47 @@ class Problem(Protocol):
         """|grad R_k(theta_i) - grad R_i(theta_i)|^2 as [s, i, k], (S, N, N)."""
         ...
 
-    def draw(self, randomness: Randomness, iteration: int) -> Tensor:
-        """The randomness of one iteration, in the form that `stochastic_gradient` takes."""
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """The randomness of one stochastic gradient per client, each the mean of `batch` samples: (S, N, m, ...).
+
+        `batch` None takes the problem's own batch size. The samples are the third axis: `draw[:, :, j:j+1]` is
+        the draw of the j-th alone.
+        """
         ...
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
-        """sum_k weights[s, i, k] g_k(theta_i), (S, N, d); weights None means g_i(theta_i) alone."""
+        """sum_k weights[s, i, k] g_k(theta_i), (S, N, d); weights None means g_i(theta_i) alone.
+
+        The P models theta (S, P, d) need not be personal: weights are then (S, P, N).
+        """
+        ...
+
+    def peer_gradient(self, theta: Tensor, draw: Tensor) -> Tensor:
+        """Client k's stochastic gradient at theta[s, i, k], (S, N, N, d) -> (S, N, N, d)."""
+        ...
+
+    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
+        """|g_i(theta_i) - g_k(theta_i)|^2 as [s, i, k] (S, N, N) and |g_i(theta_i)|^2 (S, N), g of one draw."""
+        ...
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """Draws of one sample (J, N, 1, ...) with weights (J, N) whose mean and covariance are exact.
+
+        The mean and the second moment over j of any gradient of client k equal those of its random draw. Weights may be
+        negative (a cubature) and sum to 1 over j. Exact moments are computed from them.
+        """
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Samples that one stochastic gradient averages."""
+        ...
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        """Which hypotheses of the papers hold, from `ASSUMPTIONS`."""
         ...
 
     def constants(self) -> Constants:
@@ -68,3 +115,12 @@ class Problem(Protocol):
         ...
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Problem: ...
+
+
+class QuadraticProblem(Problem, Protocol):
+    """A problem whose losses are quadratics: R_i(theta) - min R_i = delta . A_i delta, delta = theta - optimum_i."""
+
+    @property
+    def A(self) -> Tensor:
+        """Half the Hessians, (N, d, d)."""
+        ...

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from bounds import InputError, as_numbers
 
-from .algorithms.base import Algorithm, State
+from .algorithms.base import Algorithm, Count, Draw, State
 from .problem import Problem
 from .randomness import Randomness
 from .trace import Trace
@@ -70,12 +70,19 @@ def run(
     row_of = {int(seed): row for row, seed in enumerate(wanted)}
     at = {int(t): column for column, t in enumerate(points)}
     blocks = _blocks(problem, wanted)
+    calls, vectors = np.zeros(len(points)), np.zeros(len(points))
     for done, block in enumerate(blocks):
         lanes = [(lane, row_of[s]) for lane, s in enumerate(block.tolist()) if s in row_of]
         inside, outside = (list(side) for side in zip(*lanes))
-        for t, state in _path(problem, algorithm, block, root, iterations, step_size):
+        spent = np.zeros((2, len(block)))
+        for t, state, draw in _path(problem, algorithm, block, root, iterations, step_size):
+            if draw is not None:
+                spent[0] += _count(algorithm.oracle_calls(problem, draw))
+                spent[1] += _count(algorithm.vectors_sent(problem, draw))
             if t in at:
                 excess[outside, at[t]] = problem.excess(state["models"])[inside].double().cpu().numpy()
+                calls[at[t]] += spent[0, inside].sum()
+                vectors[at[t]] += spent[1, inside].sum()
         if progress is not None:
             progress(done + 1, len(blocks))
     return Trace(
@@ -83,8 +90,8 @@ def run(
         excess=excess,
         iterations=points,
         seeds=np.asarray(wanted),
-        oracle_calls=points * algorithm.oracle_calls(problem),
-        vectors_sent=points * algorithm.vectors_sent(problem),
+        oracle_calls=calls / len(wanted),
+        vectors_sent=vectors / len(wanted),
     )
 
 
@@ -114,7 +121,7 @@ def hitting_times(
     blocks = _blocks(problem, wanted)
     for done, block in enumerate(blocks):
         hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
-        for t, state in _path(problem, algorithm, block, root, limit, step_size):
+        for t, state, _ in _path(problem, algorithm, block, root, limit, step_size):
             below = problem.excess(state["models"]) < level
             hit = torch.where(below & torch.isinf(hit), float(t), hit)
             if bool(torch.isfinite(hit).all()):
@@ -132,16 +139,21 @@ def _path(
     root: int,
     iterations: int,
     step_size: Callable[[int], Tensor],
-) -> Iterator[tuple[int, State]]:
-    """(t, state) for t = 0..iterations on one block, with one thread so that no reduction is split."""
+) -> Iterator[tuple[int, State, Draw | None]]:
+    """(t, state, what was drawn for it) for t = 0..iterations on one block; one thread: no reduction is split."""
     with torch.no_grad(), _one_thread():
         randomness = Randomness(seeds=seeds.to(problem.device), root=root)
         models = problem.start.expand(len(seeds), -1, -1).clone()
         state = algorithm.init(problem, models)
-        yield 0, state
+        yield 0, state, None
         for t in range(1, iterations + 1):
-            state = algorithm.step(problem, state, problem.draw(randomness, t), step_size(t))
-            yield t, state
+            draw = algorithm.draw(problem, randomness, t)
+            state = algorithm.step(problem, state, draw, step_size(t))
+            yield t, state, draw
+
+
+def _count(cost: Count) -> float | np.ndarray:
+    return cost.double().cpu().numpy() if isinstance(cost, Tensor) else cost
 
 
 def _blocks(problem: Problem, wanted: range) -> list[Tensor]:

@@ -17,7 +17,7 @@ class Trace:
     """Excess losses of a run on a grid of iterations.
 
     excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) count what
-    had been used up to each grid point, all clients together.
+    had been used up to each grid point, all clients together, in the mean over seeds.
     """
 
     algorithm: str

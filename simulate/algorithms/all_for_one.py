@@ -13,11 +13,11 @@ from bounds import Criterion, InputError, collaboration_weights
 
 from .. import similarity
 from ..problem import Problem
-from .base import State
+from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)
-class AllForOne:
+class AllForOne(Algorithm):
     """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i), alpha by Definition 1 from exact similarities.
 
     The similarities come from population gradients, the idealised rule that the theorems are about;
@@ -39,20 +39,20 @@ class AllForOne:
         ratio = similarity.exact(problem, theta)
         return collaboration_weights(self.criterion, similarity=ratio, sigma2=problem.sigma2)
 
-    def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
-        direction = problem.stochastic_gradient(theta, self.weights(problem, theta), draw)
+        direction = problem.stochastic_gradient(theta, self.weights(problem, theta), draw.noise)
         return {"models": theta - eta[..., None] * direction}
 
-    def oracle_calls(self, problem: Problem) -> int:
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
         return problem.clients**2
 
-    def vectors_sent(self, problem: Problem) -> int:
+    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return 2 * problem.clients * (problem.clients - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedWeights:
+class FixedWeights(Algorithm):
     """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i) with given alpha (N, N), row i for model i."""
 
     alpha: Tensor
@@ -65,13 +65,13 @@ class FixedWeights:
             raise InputError("alpha", f"array of shape {tuple(self.alpha.shape)}", f"give ({n}, {n}) weights >= 0")
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         alpha = self.alpha.to(theta).expand(len(theta), -1, -1)
-        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw)}
+        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw.noise)}
 
-    def oracle_calls(self, problem: Problem) -> int:
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
         return int((self.alpha > 0).sum())
 
-    def vectors_sent(self, problem: Problem) -> int:
+    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return 2 * int((self.alpha > 0).sum() - (self.alpha.diagonal() > 0).sum())

@@ -2,38 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from torch import Tensor
 
 from ..problem import Problem
+from ..randomness import Randomness
 
 State = dict[str, Tensor]
+Count = float | Tensor
+"""A cost: one number for all seeds, or one per seed (S,)."""
 
 
-class Algorithm(Protocol):
-    """`state["models"]` (S, N, d) are the personal models whose excess is traced."""
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """All the randomness of iteration t = 1, 2, ...: the problem's draw for the step, and what else the rule draws.
 
-    @property
-    def name(self) -> str: ...
+    `extra` holds coins, masks and further samples by name, leading axis the seed.
+    """
 
-    @property
-    def linear(self) -> bool:
-        """Whether `step` is affine in (state, draw) when the problem's gradients are."""
-        ...
+    iteration: int
+    noise: Tensor
+    extra: Mapping[str, Tensor] = field(default_factory=dict)
 
+
+class Algorithm(ABC):
+    """`state["models"]` (S, N, d) are the personal models whose excess is traced; they come first in the state.
+
+    `linear`: the step is affine in the state for every draw, when the problem's gradients are.
+    """
+
+    name: str
+    linear: bool
+
+    @abstractmethod
     def init(self, problem: Problem, models: Tensor) -> State:
         """The state before the first step, from models (S, N, d)."""
-        ...
 
-    def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:
-        """One iteration with the problem's `draw` and step sizes eta (N,) (or a scalar tensor)."""
-        ...
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        """What `step` needs at random; one stochastic gradient per client unless overridden."""
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration))
 
-    def oracle_calls(self, problem: Problem) -> int:
-        """Stochastic gradients per iteration, all clients together."""
-        ...
+    @abstractmethod
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        """One iteration with step sizes eta (N,) or a scalar tensor. A pure function of its arguments."""
 
-    def vectors_sent(self, problem: Problem) -> int:
-        """d-vectors communicated per iteration, both directions, all clients together."""
-        ...
+    @abstractmethod
+    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+        """Stochastic gradients (of one batch) computed in this iteration, all clients together."""
+
+    @abstractmethod
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        """d-vectors communicated in this iteration, both directions, all clients together."""
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        """Every value of `extra` with its probability (tensors of leading axis 1), for exact moments."""
+        return [(1.0, {})]
+
+    def phase(self, iteration: int) -> int:
+        """Iterations of one phase take the same step (period of averaging rounds, for instance)."""
+        return 0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..problem import Problem
-from .base import State
+from .base import Algorithm, Draw, State
 
 
 @dataclass(frozen=True, kw_only=True)
-class Local:
+class Local(Algorithm):
     """theta_i <- theta_i - eta_i g_i(theta_i)."""
 
     name: str = "local"
@@ -20,12 +20,12 @@ class Local:
     def init(self, problem: Problem, models: Tensor) -> State:
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Tensor, eta: Tensor) -> State:
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
-        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw)}
+        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)}
 
-    def oracle_calls(self, problem: Problem) -> int:
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
         return problem.clients
 
-    def vectors_sent(self, problem: Problem) -> int:
+    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return 0

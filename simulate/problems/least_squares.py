@@ -22,6 +22,25 @@ from ..randomness import Randomness, Stream
 from .quadratic import Quadratics
 
 
+def sampled_gap(theta: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """(|g_i - g_k|^2 [s, i, k], |g_i|^2) at theta_i, g_k = (2/m) sum_j x_kj (x_kj . theta_i - y_kj); x (S, N, m, d).
+
+    From residuals and Gram matrices: N^2 m^2 numbers at a time, never N^2 d.
+    """
+    n, m = x.shape[1:3]
+    flat = x.flatten(1, 2)
+    residual = ((torch.matmul(theta, flat.transpose(-1, -2)) - y.flatten(1)[:, None]) * 2 / m).unflatten(-1, (n, m))
+    own = residual.diagonal(dim1=1, dim2=2).transpose(-1, -2)  # (S, N, m): residuals of client i's own rows
+    g = torch.einsum("sim,simd->sid", own, x)
+    cross = (torch.matmul(g, flat.transpose(-1, -2)).unflatten(-1, (n, m)) * residual).sum(-1)  # <g_i, g_k>
+    gram = torch.einsum("skmd,skld->skml", x, x)
+    peer = torch.einsum("sikm,skml,sikl->sik", residual, gram, residual)  # |g_k(theta_i)|^2
+    norm = (g**2).sum(-1)
+    gap = (norm[..., None] - 2 * cross + peer).clamp_min(0)
+    gap.diagonal(dim1=-2, dim2=-1).zero_()
+    return gap, norm
+
+
 @dataclass(frozen=True, kw_only=True)
 class LeastSquares:
     """Clients with rows X_i (n_i, d) and responses y_i (n_i,), concatenated; `first` and `rows` (N,) locate them."""
@@ -94,6 +113,11 @@ class LeastSquares:
         return self.population.optimum
 
     @property
+    def A(self) -> Tensor:
+        """X_i'X_i / n_i, so that R_i(theta) - min R_i = delta . A_i delta, (N, d, d)."""
+        return self.population.A
+
+    @property
     def start(self) -> Tensor:
         return self.population.start
 
@@ -133,17 +157,46 @@ class LeastSquares:
         signal = (self.population.gradient(everywhere) ** 2).sum(-1).max(0).values
         return torch.where(variance > 1e-12 * signal, variance, 0)  # below that it is rounding
 
-    def draw(self, randomness: Randomness, iteration: int) -> Tensor:
-        """Index of the sampled row of each client, (S, N)."""
-        u = randomness.uniform(iteration=iteration, stream=Stream.NOISE, clients=self.clients, features=1)
-        return self.first + (u[..., 0] * self.rows).to(torch.int64)
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
+        u = randomness.uniform(iteration=iteration, stream=stream, clients=self.clients, features=batch or self.batch)
+        return self.first[:, None] + (u * self.rows[:, None]).to(torch.int64)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
-        x, y = self.X[draw], self.y[draw]  # (S, N, d), (S, N)
+        x, y = self.X[draw], self.y[draw]  # (S, N, m, d), (S, N, m)
+        m = draw.shape[2]
         if weights is None:
-            return 2 * ((theta * x).sum(-1) - y)[..., None] * x
-        residual = torch.matmul(theta, x.transpose(-1, -2)) - y[:, None, :]  # [s, i, k]
-        return 2 * torch.matmul(weights * residual, x)
+            return 2 / m * (((theta[:, :, None] * x).sum(-1) - y)[..., None] * x).sum(2)
+        flat = x.flatten(1, 2)  # (S, N m, d)
+        residual = torch.matmul(theta, flat.transpose(-1, -2)) - y.flatten(1)[:, None]  # [s, i, (k, j)]
+        return 2 / m * torch.matmul(weights.repeat_interleave(m, -1) * residual, flat)
+
+    def peer_gradient(self, theta: Tensor, draw: Tensor) -> Tensor:
+        x, y = self.X[draw], self.y[draw]
+        residual = torch.einsum("sikd,skmd->sikm", theta, x) - y[:, None]
+        return 2 / draw.shape[2] * torch.einsum("sikm,skmd->sikd", residual, x)
+
+    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
+        return sampled_gap(theta, self.X[draw], self.y[draw])
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""
+        position = torch.arange(int(self.rows.max()), device=self.device)[:, None]
+        weights = (position < self.rows) / self.rows.to(self.dtype)
+        draws = self.first + torch.minimum(position, self.rows - 1)
+        return weights, draws[:, :, None]
+
+    @property
+    def batch(self) -> int:
+        return 1
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        """Bounded variance is missing: the noise is multiplicative."""
+        names = {"smooth", "strongly convex", "PL", "independent noise", "affine heterogeneity"}
+        return frozenset(names | {"expected smoothness"})
 
     def constants(self) -> Constants:
         exact = self.population.constants()

@@ -13,7 +13,11 @@ from torch import Tensor
 from bounds import Constants, InputError, QuadraticCertificate, as_numbers, check_names
 
 from ..oracle import Additive
-from ..randomness import Randomness
+from ..randomness import Randomness, Stream
+
+
+def _mean(draw: Tensor) -> Tensor:
+    return draw[:, :, 0] if draw.shape[2] == 1 else draw.mean(2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +121,17 @@ class Quadratics:
         return 2 * torch.einsum("ide,sie->sid", self.A, theta + self.xi)
 
     def gradient_gap(self, theta: Tensor) -> Tensor:
-        delta, own = theta + self.xi, self.gradient(theta)
+        return self._gap(theta, self.gradient(theta), None)
+
+    def _gap(self, theta: Tensor, own: Tensor, noise: Tensor | None) -> Tensor:
+        """|grad R_k(theta_i) + noise_k - own_i|^2 as [s, i, k]."""
+        delta = theta + self.xi
         gap = torch.zeros(*theta.shape[:2], self.clients, dtype=theta.dtype, device=theta.device)
         for a in range(self.features):
-            difference = torch.matmul(2 * delta, self.A[:, a].T) + self._offset[..., a] - own[..., a, None]
-            gap += difference**2
+            peer = torch.matmul(2 * delta, self.A[:, a].T) + self._offset[..., a]
+            if noise is not None:
+                peer = peer + noise[:, None, :, a]
+            gap += (peer - own[..., a, None]) ** 2
         return gap
 
     def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
@@ -130,13 +140,38 @@ class Quadratics:
         rows = [(torch.matmul(weights, self.A[:, a]) * delta).sum(-1) for a in range(self.features)]
         return torch.stack(rows, dim=-1) + torch.einsum("sik,ikd->sid", weights, self._offset)
 
-    def draw(self, randomness: Randomness, iteration: int) -> Tensor:
-        return self.noise.draw(randomness, iteration)
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """Noise (S, N, m, d) of m samples per client, by default one."""
+        return self.noise.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
 
     def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
+        noise = _mean(draw)
         if weights is None:
-            return self.gradient(theta) + draw
-        return self.mixed_gradient(theta, weights) + torch.matmul(weights, draw)
+            return self.gradient(theta) + noise
+        return self.mixed_gradient(theta, weights) + torch.matmul(weights, noise)
+
+    def peer_gradient(self, theta: Tensor, draw: Tensor) -> Tensor:
+        return 2 * torch.einsum("kde,sike->sikd", self.A, theta + self.xi) + _mean(draw)[:, None]
+
+    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
+        noise = _mean(draw)
+        own = self.gradient(theta) + noise
+        return self._gap(theta, own, noise), (own**2).sum(-1)
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        return self.noise.scenarios()
+
+    @property
+    def batch(self) -> int:
+        return 1
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        names = {"smooth", "strongly convex", "PL", "bounded variance", "independent noise", "affine heterogeneity"}
+        shared = bool((self.A[:1] == self.A).all())
+        return frozenset(names | {"expected smoothness"} | ({"bounded heterogeneity"} if shared else set()))
 
     def constants(self) -> Constants:
         A, xi = self.A.double().cpu().numpy(), self.xi.double().cpu().numpy()

@@ -57,7 +57,7 @@ def test_weighted_stochastic_gradient_is_a_loop_over_the_drawn_rows():
             own[s, i] = row_gradient(X[i], y[i], rows[s, i], theta[s, i])
             for k in range(N):
                 mixed[s, i] += weights[s, i, k] * row_gradient(X[k], y[k], rows[s, k], theta[s, i])
-    t, draw = torch.from_numpy(theta), torch.from_numpy(rows + offset)
+    t, draw = torch.from_numpy(theta), torch.from_numpy(rows + offset)[:, :, None]
     np.testing.assert_allclose(
         problem.stochastic_gradient(t, torch.from_numpy(weights), draw), mixed, rtol=1e-12, atol=1e-13
     )
@@ -75,7 +75,7 @@ def test_average_over_all_rows_is_the_population_gradient_and_variance_is_the_sp
             for row in range(ROWS[k]):
                 draw = problem.first[None].clone()
                 draw[0, k] += row
-                draws.append(problem.stochastic_gradient(theta, None, draw)[0, k].numpy())
+                draws.append(problem.stochastic_gradient(theta, None, draw[:, :, None])[0, k].numpy())
             np.testing.assert_allclose(np.mean(draws, 0), problem.gradient(theta)[0, k], rtol=1e-11, atol=1e-12)
             np.testing.assert_allclose(variance[p, k], brute_variance(X[k], y[k], point), rtol=1e-12)
 
@@ -99,7 +99,7 @@ def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima(far):
 def test_every_client_draws_its_own_rows_evenly():
     problem, _, _ = built()
     S = 30000
-    draw = problem.draw(Randomness(seeds=torch.arange(S)), 4).numpy()
+    draw = problem.draw(Randomness(seeds=torch.arange(S)), 4)[:, :, 0].numpy()
     first = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
     for k, n in enumerate(ROWS):
         counts = np.bincount(draw[:, k] - first[k], minlength=n)

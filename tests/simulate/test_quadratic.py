@@ -59,9 +59,11 @@ def test_gradients_and_gaps_are_those_of_plain_loops():
     np.testing.assert_allclose(problem.mixed_gradient(t, w), mixed, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(problem.excess(t), excess, rtol=1e-12)
     draw = torch.from_numpy(np.random.default_rng(4).normal(size=theta.shape))
-    np.testing.assert_allclose(problem.stochastic_gradient(t, None, draw), own + draw.numpy(), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        problem.stochastic_gradient(t, None, draw[:, :, None]), own + draw.numpy(), rtol=1e-12, atol=1e-13
+    )
     noisy = mixed + np.einsum("sik,skd->sid", weights, draw.numpy())
-    np.testing.assert_allclose(problem.stochastic_gradient(t, w, draw), noisy, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(problem.stochastic_gradient(t, w, draw[:, :, None]), noisy, rtol=1e-12, atol=1e-13)
 
 
 def test_gradient_is_the_derivative_of_the_excess_by_autograd_and_by_differences():
@@ -124,7 +126,7 @@ def test_noise_has_the_stated_total_variances_and_given_covariances():
     ]:
         np.testing.assert_allclose(noise.sigma2, np.trace(expected, axis1=1, axis2=2), rtol=1e-14)
         np.testing.assert_allclose(noise.factor @ noise.factor.mT, expected, rtol=1e-12, atol=1e-13)
-        flat = noise.draw(randomness, 3).numpy().reshape(S, N * D)
+        flat = noise.draw(randomness, 3)[:, :, 0].numpy().reshape(S, N * D)
         full = np.zeros((N * D, N * D))  # clients are independent: off-diagonal blocks vanish
         for k in range(N):
             full[k * D : (k + 1) * D, k * D : (k + 1) * D] = expected[k]
@@ -180,6 +182,6 @@ def test_bad_input_is_named(field, change):
 
 def test_a_singular_covariance_is_allowed_and_draws_inside_its_range():
     noise = Additive.given([[[1.0, 1.0], [1.0, 1.0]]])
-    draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0]
+    draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0, 0]
     np.testing.assert_allclose(draw[:, 0], draw[:, 1], rtol=1e-7, atol=1e-7)  # factor: root of a rounding error
     assert draw.std() > 0.5
