@@ -155,8 +155,8 @@ def test_a_claim_without_admissible_instances_is_vacuous():
 
 
 def doubled(self, *args, honest=Additive.draw, **kwargs):
-    """Noise of twice the variance."""
-    return math.sqrt(2) * honest(self, *args, **kwargs)
+    """Twice the noise."""
+    return 2 * honest(self, *args, **kwargs)
 
 
 def test_an_oracle_with_twice_the_noise_is_caught_by_the_moments_and_by_sampling(monkeypatch):
