@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint theorem-pages clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -23,6 +23,9 @@ lint: .venv/ready
 
 test: lint
 	$(BIN)/pytest --numprocesses 2 --dist worksteal
+
+theorem-pages: .venv/ready
+	$(BIN)/python -m suffice.pages docs/theorems
 
 clean:
 	rm -rf .venv out build *.egg-info

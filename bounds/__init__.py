@@ -31,6 +31,8 @@ from .heterogeneity import Heterogeneity as Heterogeneity
 from .heterogeneity import QuadraticCertificate as QuadraticCertificate
 from .heterogeneity import property_1 as property_1
 from .heterogeneity import released_code as released_code
+from .invert import Solution as Solution
+from .invert import solve as solve
 from .notation import Parameter as Parameter
 from .notation import Quantity as Quantity
 from .notation import Unit as Unit

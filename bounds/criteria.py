@@ -51,6 +51,16 @@ def continuous_step_ratio(*, share: Any) -> Any:
     return 2 * sqrt(share) / (1 + sqrt(share))
 
 
+# phi*(r) (r - q) with p = phi*(r), r = p (2 - p), is least where q = p (4 - 3 p), with value -2 p^2 (1 - p): the root
+# is where (1 - p) (1 - 3 p) = 2 (1/w - 1) p^2 (1 - p), that is 2 (1/w - 1) p^2 + 3 p - 1 = 0.
+
+
+def sharp_step_ratio(*, share: Any) -> Any:
+    """q = p (4 - 3 p) with p = 2 / (3 + sqrt(1 + 8 / w)): the criterion phi*(x) = 1 - sqrt(1 - x)."""
+    p = 2 / (3 + sqrt(1 + 8 / share))
+    return p * (4 - 3 * p)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Binary:
     """phi(x) = lambda 1{x >= lambda} (Definition 3): peers at least lambda-similar, all alike.
@@ -117,13 +127,7 @@ class Sharp:
         return x * self.phi(x)
 
     def step_ratio(self, share: Any) -> Any:
-        """The root of 1 - q + (1/w - 1) m(q), m(q) = min_s (1 - s)(1 - s^2 - q) over s = sqrt(1 - r)."""
-
-        def least(q: Any) -> Any:  # stationary where 3 s^2 - 2 s - (1 - q) = 0; x = 1 - s without cancellation
-            x = q / (2 + np.sqrt(4 - 3 * q))
-            return x * (x * (2 - x) - q)
-
-        return _root(least, share)
+        return sharp_step_ratio(share=share)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,14 @@ def latex(theorem: Theorem) -> str:
     return f"{theorem.quantity.latex} {_RELATION[theorem.direction]} {right}"
 
 
+def plain(theorem: Theorem) -> str:
+    """The inequality in plain text, in keywords, as Python would write it."""
+    import sympy
+
+    relation = "<=" if theorem.direction == "upper" else ">="
+    return f"{theorem.quantity.expression} {relation} {sympy.sstr(expression(theorem), order='none')}"
+
+
 def page(theorem: Theorem) -> str:
     """A plain-text page: statement, formula, hypotheses, parameters."""
     lines = [
@@ -41,7 +49,11 @@ def page(theorem: Theorem) -> str:
         "",
         theorem.statement,
         "",
-        f"  {latex(theorem)}" if theorem.bound else f"  not evaluable: {theorem.order_only}",
+        *(
+            [f"  {plain(theorem)}", "", f"  {latex(theorem)}"]
+            if theorem.bound
+            else [f"  order only: {theorem.order_only}"]
+        ),
         "",
         f"quantity    {theorem.quantity.expression} ({theorem.direction} bound, {theorem.mode})",
     ]
@@ -51,7 +63,7 @@ def page(theorem: Theorem) -> str:
         lines.append(f"hypotheses  {theorem.hypotheses}")
     names = inspect.signature(theorem.conditions).parameters
     if names:
-        lines.append("conditions  " + "; ".join(_condition_names(theorem)))
+        lines.append("conditions  " + "; ".join(condition_names(theorem)))
     if theorem.tight:
         lines.append(f"tight       {theorem.tight}")
     lines.append("parameters")
@@ -62,6 +74,7 @@ def page(theorem: Theorem) -> str:
     return "\n".join(lines)
 
 
-def _condition_names(theorem: Theorem) -> list[str]:
+def condition_names(theorem: Theorem) -> list[str]:
+    """The conditions in words, each of the form "... lhs <= rhs"."""
     names = inspect.signature(theorem.conditions).parameters
     return list(theorem.conditions(**dict.fromkeys(names, 1.0)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from .arrays import as_numbers
 from .errors import InputError
+from .excess_certificate import largest_ratio, rounding
 
 
 class Heterogeneity(Protocol):
@@ -165,6 +166,19 @@ class QuadraticCertificate:
             level = np.where(room > low, self._b2(low) / (room - low), np.inf)
         level = np.where((w2.sum(-1) == 0) & (room >= 0), 0.0, level)
         return np.where(np.eye(self.clients, dtype=bool), 0.0, level)
+
+    def ratio_at_excess(self, excess: np.ndarray) -> np.ndarray:
+        """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 where e_i >= excess (..., N), each entry (..., N, N).
+
+        Never above `best_pair` at the level 2 mu_i excess: that keeps of e_i >= excess only what PL says of grad R_i.
+        """
+        return largest_ratio(self.A, self.xi, np.asarray(excess, dtype=float))
+
+    def similarity_at_excess(self, excess: np.ndarray) -> np.ndarray:
+        """rho (..., N, N) wherever R_i(theta) - min R_i >= excess (..., N): exact, up to a rounding down."""
+        ratio = self.ratio_at_excess(excess)
+        rho = np.nan_to_num(np.maximum(1 - ratio - rounding(self.A, ratio), 0), nan=0.0)
+        return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def _b2(self, t: np.ndarray) -> np.ndarray:
         """b*^2 at c = l_max + t: sum_j c w_j^2 / (t + gap_j); c = l_j = 0 leaves |v|^2."""

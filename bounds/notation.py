@@ -66,11 +66,122 @@ class Quantity(Enum):
     # --- adaptive, worst-case
     SIMILARITY = "r_k = (1 - |grad R_i - grad R_k|^2 / |grad R_i|^2)_+", "r_k", DIMENSIONLESS
     ONE_STEP_EXCESS = "E[e_t | F_{t-1}]", r"\mathbb{E}[e_t \mid \mathcal{F}_{t-1}]", LOSS
+    GRADIENT_STILL_RUNNING = "P(tau_G > T)", r"\mathbb{P}(\tau_G > T)", DIMENSIONLESS
+    GRADIENT_HITTING_TIME = "E[tau_G]", r"\mathbb{E}[\tau_G]", DIMENSIONLESS
+    STOPPED_GRADIENT = (
+        "(1/T) sum_{t<=T} E[|grad R_i(theta_{t-1})|^2 1{tau_G >= t}]",
+        r"\frac1T\sum_{t=1}^T \mathbb{E}[\|\nabla R_i(\theta_{t-1})\|^2 \mathbf{1}\{\tau_G \ge t\}]",
+        GRADIENT_SQUARED,
+    )
+    AVERAGE_GRADIENT = (
+        "(1/T) sum_{t<=T} E[|grad R_i(theta_{t-1})|^2]",
+        r"\frac1T\sum_{t=1}^T \mathbb{E}\|\nabla R_i(\theta_{t-1})\|^2",
+        GRADIENT_SQUARED,
+    )
+    OFFSET = "least admissible offset gamma", r"\gamma_{\min}", DIMENSIONLESS
+    MULTIPLICATIVE_TOTAL = (
+        "sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2",
+        r"\sum_k \alpha_k^2 M_k (1 + \sqrt{1 - r_k})^2",
+        DIMENSIONLESS,
+    )
+    GRADIENT_VARIANCE = "Var[g_i]", r"\mathbb{V}[g_i]", GRADIENT_SQUARED
+    WEIGHT = "alpha_k", r"\alpha_k", DIMENSIONLESS
+    COMBINED_VARIANCE = "sum_k alpha_k^2 sigma_k^2", r"\sum_k \alpha_k^2 \sigma_k^2", GRADIENT_SQUARED
+    EFFECTIVE_VARIANCE = (
+        "sigma_psi^2 = 1 / sum_k psi(r_k) / sigma_k^2",
+        r"\Big(\sum_k \sigma_k^{-2} \psi(r_k)\Big)^{-1}",
+        GRADIENT_SQUARED,
+    )
+    CONTINUOUS_VARIANCE = (
+        "1 / sum_k r_k^2 / sigma_k^2",
+        r"\Big(\sum_k \sigma_k^{-2} r_k^2\Big)^{-1}",
+        GRADIENT_SQUARED,
+    )
+    VARIANCE_RATIO = (
+        "sufficient variance, binary at the best threshold over continuous",
+        r"\min_\lambda \sigma_{\mathrm{bin}}^2(\lambda) / \sigma_{\mathrm{cont}}^2",
+        DIMENSIONLESS,
+    )
+    MEAN_GAP_ESTIMATE = "E[Z_ik]", r"\mathbb{E}[Z_{ik}]", GRADIENT_SQUARED
+    MEAN_NORM_ESTIMATE = "E[Z_i]", r"\mathbb{E}[Z_i]", GRADIENT_SQUARED
+    IDENTICAL_RATIO = "E[Z_ik] / E[Z_i], R_k = R_i", r"\mathbb{E}[Z_{ik}] / \mathbb{E}[Z_i]", DIMENSIONLESS
+    SHORTFALL = (
+        "E[e_t - e_{t-1} | F_{t-1}] + |grad R_i|^2 / (2 beta)",
+        r"\mathbb{E}[e_t - e_{t-1} \mid \mathcal{F}_{t-1}] + \frac{1}{2\beta}\|\nabla R_i\|^2",
+        LOSS,
+    )
     # --- sample-optimal
     ROUNDS = "rounds", "T", DIMENSIONLESS
+    SAMPLES = "samples of each agent", "S", DIMENSIONLESS
     MEAN_EXCESS = "E[(1/N) sum_i e_i]", r"\mathbb{E}\Big[\frac1N\sum_i e_i\Big]", LOSS
+    AVERAGED_EXCESS = (
+        "E[(1/N) sum_i f_i(xbar_i) - f_i*], xbar the mean of the iterates 1 to T",
+        r"\mathbb{E}\Big[\frac1N\sum_i f_i(\bar x_i) - f_i^\star\Big]",
+        LOSS,
+    )
+    PEER_GRADIENT = "|grad f_j(x_i*)|", r"\|\nabla f_j(x_i^\star)\|", GRADIENT
     # --- cobo
+    COLLABORATIVENESS = (
+        "M_ij = max_x |grad f_i - grad f_j| / |grad f_i + grad f_j|",
+        r"\max_x \frac{\|\nabla f_i - \nabla f_j\|}{\|\nabla f_i + \nabla f_j\|}",
+        DIMENSIONLESS,
+    )
+    GRADIENT_SUM = "|grad f_i|^2 + |grad f_j|^2", r"\|\nabla f_i\|^2 + \|\nabla f_j\|^2", GRADIENT_SQUARED
+    INNER_PRODUCT = "<grad f_i, grad f_j>", r"\langle \nabla f_i, \nabla f_j \rangle", GRADIENT_SQUARED
+    CLUSTER_DISSIMILARITY = (
+        "(1/c) sum_i |grad f_i - grad fbar|^2 / |grad fbar|^2",
+        r"\frac1c\sum_i \|\nabla f_i - \nabla\bar f\|^2 / \|\nabla\bar f\|^2",
+        DIMENSIONLESS,
+    )
+    MEAN_GRADIENT = "|grad fbar(xbar_t)|^2", r"\|\nabla\bar f(\bar x_t)\|^2", GRADIENT_SQUARED
+    MIDPOINT_GRADIENT = (
+        "(1/c^2) sum_ij |grad f_ij(z_ij)|^2",
+        r"\frac1{c^2}\sum_{i,j} \|\nabla\tilde f_{ij}(z_{ij}^t)\|^2",
+        GRADIENT_SQUARED,
+    )
+    NEXT_CONSENSUS = (
+        "(1/c^2) sum_ij E|x_i - x_j|^2 after one step",
+        r"\frac1{c^2}\sum_{i,j} \mathbb{E}\|x_i^{t+1} - x_j^{t+1}\|^2",
+        THETA_SQUARED,
+    )
+    AVERAGE_MEAN_GRADIENT = (
+        "(1/T) sum_t E|grad fbar(xbar_t)|^2",
+        r"\frac1T\sum_t \mathbb{E}\|\nabla\bar f(\bar x_t)\|^2",
+        GRADIENT_SQUARED,
+    )
+    AVERAGE_MIDPOINT_GRADIENT = (
+        "(1/T) sum_t (1/c^2) sum_ij E|grad f_ij(z_ij)|^2",
+        r"\frac1{c^2T}\sum_{t,i,j} \mathbb{E}\|\nabla\tilde f_{ij}(z_{ij}^t)\|^2",
+        GRADIENT_SQUARED,
+    )
+    AVERAGE_CLIENT_GRADIENT = (
+        "(1/T) sum_t (1/c) sum_i E|grad f_i(x_i)|^2",
+        r"\frac1{cT}\sum_{t,i} \mathbb{E}\|\nabla f_i(x_i^t)\|^2",
+        GRADIENT_SQUARED,
+    )
+    AVERAGE_CONSENSUS = (
+        "(1/T) sum_t (1/c^2) sum_ij E|x_i - x_j|^2",
+        r"\frac1{c^2T}\sum_{t,i,j} \mathbb{E}\|x_i^t - x_j^t\|^2",
+        THETA_SQUARED,
+    )
+    WEIGHT_UPDATES = "updates of w_ij until w_ij = 0", r"\#\text{updates}", DIMENSIONLESS
+    LARGEST_DISTANCE = "max_i |x_i - m_i| after T steps", r"\max_i \|x_i^T - m_i\|", THETA
     # --- scafflix
+    SECOND_MOMENT = (
+        "E|g_i - grad f_i(x_i*)|^2",
+        r"\mathbb{E}\|g_i - \nabla f_i(\tilde x_i^\star)\|^2",
+        GRADIENT_SQUARED,
+    )
+    LYAPUNOV = "E[Psi_T]", r"\mathbb{E}[\Psi^T]", THETA_SQUARED
+    LYAPUNOV_START = "Psi_0", r"\Psi^0", THETA_SQUARED
+    LYAPUNOV_SUM = "E[V_T], V = n Psi / gamma_min", r"\mathbb{E}[V^T]", LOSS
+    MIXED_EXCESS = (
+        "E[f~(xbar_T)] - min f~, f~(x) = (1/n) sum_i f_i(alpha_i x + (1 - alpha_i) x_i*)",
+        r"\mathbb{E}[\tilde f(\bar x^T)] - \tilde f^\star",
+        LOSS,
+    )
+    ITERATIONS = "iterations", "T", DIMENSIONLESS
+    COMMUNICATIONS = "E[number of communications]", r"\mathbb{E}[K_T]", DIMENSIONLESS
 
     def __init__(self, expression: str, latex: str, unit: Unit) -> None:
         self.expression = expression

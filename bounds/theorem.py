@@ -14,7 +14,7 @@ from .vocabulary import PARAMETERS
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]
-_KEY = re.compile(r"^(adaptive|worst-case|sample-optimal|cobo|scafflix)/[a-z0-9]+(-[a-z0-9]+)*$")
+_KEY = re.compile(r"^(adaptive|worst-case|sample-optimal|cobo|scafflix|own)/[a-z0-9]+(-[a-z0-9]+)*$")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from bounds import QuadraticCertificate as QuadraticCertificate
     from bounds import Quantity as Quantity
     from bounds import Sharp as Sharp
+    from bounds import Solution as Solution
     from bounds import Theorem as Theorem
     from bounds import digits as digits
     from bounds import evaluate as evaluate
     from bounds import find as theorem
     from bounds import latex as latex
     from bounds import property_1 as property_1
+    from bounds import solve as solve
     from figures import Figure as Figure
     from figures import figure as figure
     from simulate import AllForOne as AllForOne
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "bounds": "PARAMETERS Affine Binary ConditionError Constants Continuous Custom InputError QuadraticCertificate "
-    "Quantity Sharp Theorem digits evaluate latex property_1",
+    "Quantity Sharp Solution Theorem digits evaluate latex property_1 solve",
     "simulate": "AllForOne FixedWeights LeastSquares Local Quadratics Trace expected_excess hitting_times run",
     "verify": "Verdict errata verify",
     "figures": "Figure figure",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from . import families as families
+from .check import check as check
 from .claim import Claim as Claim
 from .claim import Effort as Effort
 from .claims import verify as verify
 from .errata import Erratum as Erratum
 from .errata import errata as errata
 from .evidence import Evidence as Evidence
-from .families import Domain as Domain
-from .families import Family as Family
+from .family import Domain as Domain
+from .family import Family as Family
 from .mutants import Mutant as Mutant
 from .mutants import mutants as mutants
 from .verdict import Outcome as Outcome

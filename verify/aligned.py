@@ -16,7 +16,7 @@ import numpy as np
 
 from bounds import Continuous, tight_variance
 
-from .families import Values
+from .family import Values
 
 CRITERION = Continuous()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,8 +12,11 @@ import numpy as np
 from bounds import Theorem
 
 from .evidence import AGREEMENT, Evidence
+from .family import Family
+from .identities import identities
 from .mutants import mutants, readable
 from .sampled import SampledResult
+from .search import search
 from .verdict import Outcome, Verdict
 
 FALSE_ALARMS = 1e-6
@@ -22,30 +25,38 @@ FALSE_ALARMS = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How much a check may spend: instances of the exact engines; networks, seeds, iterations of the sampled one."""
+    """How much a check may spend.
+
+    Instances of the exact engines; restarts and ascents of the search; networks, seeds, iterations of the sampled one.
+    """
 
     instances: int
+    restarts: int
+    ascents: int
     networks: int
     seeds: int
     iterations: int
 
 
 EFFORTS = {
-    "quick": Effort(instances=24, networks=4, seeds=1024, iterations=25),
-    "full": Effort(instances=400, networks=40, seeds=8192, iterations=60),
+    "quick": Effort(instances=24, restarts=2, ascents=2, networks=4, seeds=1024, iterations=25),
+    "full": Effort(instances=400, restarts=8, ascents=20, networks=40, seeds=8192, iterations=60),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """`exact(effort, root)` gives evidence; `sampled(effort, root, alpha)` tests by simulation.
+    """What could refute `theorem`.
 
+    `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
+    evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `beyond` gives, for a
     condition, evidence that breaks it alone.
     """
 
     theorem: Theorem
-    exact: Callable[[Effort, int], list[Evidence]]
+    families: Sequence[Family] = ()
+    exact: Callable[[Effort, int], list[Evidence]] | None = None
     sampled: Callable[[Effort, int, float], SampledResult] | None = None
     equality: float | None = None
     beyond: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
@@ -54,7 +65,8 @@ class Claim:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
         theorem, spend = self.theorem, EFFORTS[effort]
-        evidence = self.exact(spend, root)
+        evidence = self._evidence(spend, root)
+        steps = identities(theorem.key) if theorem.guarantee else []
         counted = [piece.counted(theorem) for piece in evidence]
         ratios = [np.where(mask, piece.ratio(theorem), -np.inf) for piece, mask in zip(evidence, counted)]
         instances = int(sum(mask.sum() for mask in counted))
@@ -63,6 +75,9 @@ class Claim:
         worst_ratio = float(ratios[worst][at])
         violated = worst_ratio > 1 + AGREEMENT
         engines = list(dict.fromkeys(piece.engine for piece in evidence))
+        if steps:
+            engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
+        uncertified = tuple(f"proof step not certified: {step.says}" for step in steps if not step.step().certified())
         error = 0.0
         if self.sampled is not None:
             result = self.sampled(spend, root, alpha)
@@ -74,6 +89,7 @@ class Claim:
             least = min(float(piece.ratio(theorem)[mask].min()) for piece, mask in zip(evidence, counted))
             violated |= least < 1 - self.equality
         count, survivors = (0, ()) if violated else self._mutants(evidence, counted, worst_ratio)
+        survivors = (*uncertified, *survivors)
         outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
         if instances == 0:
             outcome = Outcome.VACUOUS
@@ -90,6 +106,24 @@ class Claim:
             seconds=time.perf_counter() - began,
             necessity={name: self._breaks(make()) for name, make in self.beyond.items()},
         )
+
+    def _evidence(self, spend: Effort, root: int) -> list[Evidence]:
+        evidence = [] if self.exact is None else self.exact(spend, root)
+        for family in self.families:
+            if family.sharp is not None:
+                evidence.append(family.evidence(family.sharp()))
+            evidence.append(family.evidence(family.draw(spend.instances, seed=root)))
+            evidence.append(
+                search(
+                    self.theorem,
+                    family,
+                    draws=spend.instances,
+                    restarts=spend.restarts,
+                    ascents=spend.ascents,
+                    root=root + 1,
+                )
+            )
+        return evidence
 
     def _mutants(
         self, evidence: list[Evidence], counted: list[np.ndarray], worst_ratio: float

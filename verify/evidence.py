@@ -19,7 +19,8 @@ AGREEMENT = 1e-9
 class Evidence:
     """measured (n,) and arguments {keyword: (n,)}; `hypothesis` (n,) masks hypotheses that are not conditions.
 
-    `rounding` is the absolute error of the measured number, for quantities that are clipped at zero.
+    `rounding` is the absolute error of the measured number, for quantities that are clipped at zero. `values` are
+    the family's parameters that gave each instance, where there is one measurement per instance.
     """
 
     engine: str
@@ -28,6 +29,7 @@ class Evidence:
     hypothesis: np.ndarray | None = None
     rounding: float = 0.0
     label: str = ""
+    values: Mapping[str, np.ndarray] | None = None
 
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
@@ -64,4 +66,5 @@ class Evidence:
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
-        return {"label": self.label, **values, "measured": float(self.measured[index])}
+        given = {} if self.values is None else {"values": {n: v[index].tolist() for n, v in self.values.items()}}
+        return {"label": self.label, **values, "measured": float(self.measured[index]), **given}

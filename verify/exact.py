@@ -12,7 +12,7 @@ from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expec
 
 from .aligned import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .evidence import Evidence
-from .families import Domain, Family
+from .family import Domain, Family
 from .line import Line, audited
 from .quadratic_pairs import Pairs, family
 

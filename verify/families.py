@@ -1,55 +1,85 @@
-"""Families of instances: a flat dictionary of domains, and a way to build instances from values.
-
-Random draws, searches and the tests' strategies all act on the domains. Values are batched: one array
-of length `count` (or `count` by a shape) per name.
-"""
+"""Families of learning problems that `check` draws from, searches, and shrinks. All public: make your own alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import torch
 
-from simulate import Randomness, Stream
+from simulate import Quadratics
+from simulate.problem import QuadraticProblem
 
-Values = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Domain:
-    """An interval, on a logarithmic scale or not, of whole numbers or not, for each entry of a shape."""
-
-    low: float
-    high: float
-    log: bool = False
-    integer: bool = False
-    shape: tuple[int, ...] = ()
-
-    def at(self, u: np.ndarray) -> np.ndarray:
-        """The value at quantile u in (0, 1)."""
-        if self.integer:
-            return np.floor(self.low + u * (self.high - self.low + 1))
-        if self.log:
-            return self.low * (self.high / self.low) ** u
-        return self.low + u * (self.high - self.low)
+from .family import Domain, Values
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family:
-    """Domains by name; `sharp` adds instances chosen because a bound is nearly attained there."""
+class Setting:
+    """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for."""
+
+    problem: QuadraticProblem
+    eta: float
+    iterations: int
+    arguments: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemFamily:
+    """Domains of the parameters, and `build(values)`: one number or array per name to one `Setting`.
+
+    `sharp` lists instances chosen because bounds are often attained there.
+    """
 
     name: str
     domains: Mapping[str, Domain]
+    build: Callable[[Mapping[str, Any]], Setting]
     sharp: Callable[[], Values] | None = None
 
-    def draw(self, count: int, *, seed: int) -> Values:
-        """`count` random instances, a pure function of the seed."""
-        randomness = Randomness(seeds=torch.tensor([seed]), root=0x5EED)
-        values: Values = {}
-        for index, (name, domain) in enumerate(self.domains.items()):
-            size = int(np.prod(domain.shape, dtype=int))
-            u = randomness.uniform(iteration=index, stream=Stream.DATA, clients=count, features=size)
-            values[name] = domain.at(u[0].numpy().reshape(count, *domain.shape))
-        return values
+
+def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps: float = 1.0) -> ProblemFamily:
+    """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
+
+    Arguments of a bound: mu, beta (of all clients together), sigma2, e0 (client 0), eta, T, N, d. Step sizes reach
+    `steps`/beta. Sharp instances have mu = beta.
+    """
+    if clients < 1 or features < 1:
+        raise ValueError("clients and features start at 1")
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        curvature = np.reshape(values["curvature"], (clients, features))
+        A = np.stack([np.diag(row) for row in curvature]) / 2
+        xi = -np.reshape(values["minimiser"], (clients, features)) if clients > 1 else np.zeros((1, features))
+        sigma2 = float(values["sigma2"])
+        start = np.asarray(values["start"], dtype=float)
+        problem = Quadratics.of(A, xi, sigma2=sigma2, start=start)
+        beta, mu = float(curvature.max()), float(curvature.min())
+        eta, T = float(values["step"]) / beta, int(values["T"])
+        e0 = float(problem.excess(problem.start[None])[0, 0])
+        scalars = {"mu": mu, "beta": beta, "sigma2": sigma2, "e0": e0, "eta": eta, "T": float(T)}
+        return Setting(
+            problem=problem, eta=eta, iterations=T, arguments=scalars | {"N": float(clients), "d": float(features)}
+        )
+
+    domains = {
+        "curvature": Domain(low=0.0625, high=4, log=True, shape=(clients, features)),
+        "sigma2": Domain(low=0.0625, high=16, log=True),
+        "start": Domain(low=-4, high=4, shape=(features,)),
+        "step": Domain(low=0.03125, high=steps, log=True),
+        "T": Domain(low=1, high=longest, integer=True),
+    }
+    if clients > 1:
+        domains["minimiser"] = Domain(low=-2, high=2, shape=(clients, features))
+
+    def sharp() -> Values:
+        T = np.array([1.0, 2.0, 5.0, longest])
+        values = {
+            "curvature": np.ones((4, clients, features)),
+            "sigma2": np.array([1.0, 16.0, 0.0625, 1.0]),
+            "start": np.ones((4, features)),
+            "step": np.array([steps, steps, steps / 2, steps / 16]),
+            "T": T,
+        }
+        return values | ({"minimiser": np.zeros((4, clients, features))} if clients > 1 else {})
+
+    return ProblemFamily(name=f"{clients} quadratics in R^{features}", domains=domains, build=build, sharp=sharp)

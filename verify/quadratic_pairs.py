@@ -6,7 +6,7 @@ import numpy as np
 
 from bounds import QuadraticCertificate
 
-from .families import Domain, Family, Values
+from .family import Domain, Family, Values
 
 DIMENSION = 3
 

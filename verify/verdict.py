@@ -27,6 +27,7 @@ class Verdict:
     instances counts those that met the hypotheses. worst_ratio is the largest measured/bound (bound/measured for
     lower bounds) of the exact engines, at worst_instance. error_probability bounds the chance that
     sampling alone produced a violation (0 when nothing was sampled). survivors names the mutants left standing.
+    counterexample is the violation shrunk to a simple instance, at 50 digits, where the claim can shrink.
     """
 
     theorem: Theorem
@@ -40,10 +41,16 @@ class Verdict:
     survivors: tuple[str, ...]
     seconds: float
     necessity: dict[str, bool] = field(default_factory=dict)
+    counterexample: dict[str, Any] | None = None
 
     @property
     def holds(self) -> bool:
         return self.outcome is Outcome.HOLDS
+
+    @property
+    def instance(self) -> dict[str, Any]:
+        """The instance of the worst ratio."""
+        return self.worst_instance
 
     @property
     def expected(self) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from bounds import SufficeError
 
 from .console import print_json, progress
+
+if TYPE_CHECKING:
+    from bounds import Theorem
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -101,14 +104,26 @@ def theorem(
     key: Annotated[str | None, typer.Argument(help="A key such as adaptive/theorem-2-constant.")] = None,
     values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[str | None, typer.Option(help="printed or corrected (default corrected; a list: both).")] = None,
+    solve: Annotated[
+        str | None, typer.Option(help="Invert: the parameter to solve for, such as T, eta or eps.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="With --solve: what the bound has to reach.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the theorems, show one, or evaluate it."""
+    """List the theorems, show one, evaluate it, or solve it for a parameter on the safe side."""
     from bounds import THEOREMS, InputError, evaluate, find, page
+    from bounds import solve as invert
 
+    from ..client_data import parse_number
     from .report import theorem_row, theorem_table
 
+    if (solve is None) != (target is None):
+        raise InputError(
+            "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
+        )
     if key is None:
+        if solve is not None:
+            raise InputError("theorem", "missing", "name the theorem to solve")
         if edition not in (None, "printed", "corrected"):
             raise InputError("edition", edition, "use printed or corrected")
         chosen = [entry for entry in THEOREMS if edition in (None, entry.edition)]
@@ -118,6 +133,17 @@ def theorem(
             theorem_table(chosen)
         return
     record = find(key, edition or "corrected")
+    if solve is not None and target is not None:
+        numbers = _assignments(values or [])
+        found = invert(record, solve, target=parse_number("target", target), **numbers)
+        if as_json:
+            print_json({"key": key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
+                       | vars(found))  # fmt: skip
+            return
+        relation = ">=" if found.side == "smallest" else "<="
+        typer.echo(f"{solve} {relation} {found.value:.10g}")
+        _bound(record, found.bound)
+        return
     if not values:
         if as_json:
             print_json([theorem_row(record)])
@@ -131,6 +157,10 @@ def theorem(
             {"key": key, "edition": record.edition, "values": numbers, "bound": bound, "guarantee": record.guarantee}
         )
         return
+    _bound(record, bound)
+
+
+def _bound(record: Theorem, bound: float) -> None:
     typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
     if not record.guarantee:
         typer.echo(f"printed edition, not a guarantee: {record.fault}")
@@ -147,10 +177,16 @@ def verify(
     """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated or weak."""
     from verify import verify as check
 
+    from ..verdicts import keep
     from .report import verdict_table
 
     with progress("checking claims") as report:
         verdicts = check(keys or (), edition=edition, effort=effort, root=root, progress=report)
+    if effort == "full":
+        try:
+            keep(verdicts)
+        except OSError as error:
+            typer.echo(f"verdicts not kept: {error.strerror or error}", err=True)
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
     else:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from bounds import Row, Theorem, latex
+from bounds.describe import condition_names
 
 from ..advice import Measured, Plan
+from ..verdicts import known
 from .console import console, number, table
 
 if TYPE_CHECKING:
@@ -83,9 +85,6 @@ def _time(mean: float, error: float, arrived: float) -> str:
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
-    import inspect
-
-    names = inspect.signature(record.conditions).parameters
     return {
         "key": record.key,
         "edition": record.edition,
@@ -94,18 +93,29 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "quantity": record.quantity.name,
         "direction": record.direction,
         "mode": record.mode,
-        "conditions": list(record.conditions(**dict.fromkeys(names, 1.0))),
+        "conditions": condition_names(record),
         "latex": latex(record),
         "guarantee": record.guarantee,
-        "verdict": None,
+        "order_only": record.order_only,
+        "verdict": known().get((record.key, record.edition), {}).get("verdict"),
     }
 
 
 def theorem_table(records: Sequence[Theorem]) -> None:
-    made = table("Theorems", "key", "edition", "title", "bounds", "source")
+    verdicts = known()
+    made = table("Theorems", "key", "edition", "bounds", "source", "verdict")
     for record in records:
-        made.add_row(record.key, record.edition, record.title, record.quantity.expression, record.source.locator)
-    console().print(made, highlight=False)
+        verdict = verdicts.get((record.key, record.edition), {}).get("verdict")
+        made.add_row(
+            record.key,
+            record.edition,
+            record.quantity.expression,
+            record.source.locator,
+            verdict or ("order only" if record.order_only else "-"),
+        )
+    out = console()
+    out.print(made, highlight=False)
+    out.print("Verdicts of the last full verification; `suffice theorem KEY` shows a statement.", highlight=False)
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> None:

@@ -13,3 +13,6 @@ _PAPERS = (formulas_adaptive, formulas_worst_case, formulas_sample_optimal, form
 FORMULAS = {key: formula for paper in _PAPERS for key, formula in paper.FORMULAS.items()}
 VACUOUS = {key for paper in _PAPERS for key in paper.VACUOUS}
 UNIT_FAULTS = {key: faults for paper in _PAPERS for key, faults in paper.UNIT_FAULTS.items()}
+
+SLOW = {key for paper in _PAPERS for key in getattr(paper, "SLOW", ())}
+"""Records whose 50 digits take a quadrature each."""

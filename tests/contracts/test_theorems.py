@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import cache
 from inspect import signature
 
 import mpmath
 import numpy as np
 import pytest
 import sympy
-from papers import UNIT_FAULTS, VACUOUS
+from papers import SLOW, UNIT_FAULTS, VACUOUS
 
 from bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex
 from bounds.describe import expression
@@ -32,9 +33,11 @@ def sides(theorem, values):
     return theorem.conditions(**{name: values[name] for name in signature(theorem.conditions).parameters})
 
 
-def draws(theorem, count, seed):
-    """`count` points of the typical box, log-uniform, that satisfy the conditions: one array per name."""
-    rng = np.random.default_rng(seed)
+@cache
+def pool(key, edition):
+    """Points of the typical box, log-uniform, that satisfy the conditions: one array of up to 4000 per name."""
+    theorem = find(key, edition)
+    rng = np.random.default_rng(11)
     values = {}
     for parameter in theorem.parameters:
         low, high = np.log(parameter.typical)
@@ -44,11 +47,17 @@ def draws(theorem, count, seed):
     good = np.ones(DRAWN, dtype=bool)
     for lhs, rhs in sides(theorem, values).values():
         good &= lhs <= rhs
-    if (theorem.key, theorem.edition) in VACUOUS:
+    if (key, edition) in VACUOUS:
         assert not good.any()
         good[:] = True  # its formula is looked at all the same
-    assert good.sum() >= count, "the typical ranges hardly meet the conditions"
-    return {name: value[good][:count] for name, value in values.items()}
+    return {name: value[good][:4000] for name, value in values.items()}
+
+
+def draws(theorem, count, first=0):
+    """`count` points of the pool, from the given one on."""
+    values = pool(theorem.key, theorem.edition)
+    assert all(len(value) >= first + count for value in values.values()), "the conditions are hardly ever met"
+    return {name: value[first : first + count] for name, value in values.items()}
 
 
 def points(values):
@@ -66,7 +75,7 @@ def assert_outward(theorem, got, exact, slack=0.0):
 
 @every
 def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
-    values = draws(theorem, 300, seed=11)
+    values = draws(theorem, 10 if theorem.key in SLOW else 200)
     got = evaluate(theorem, enforce=False, **values)
     # 1 - b^2/(2 mu eps) - c cancels: absolute 1e-14 for the similarity, which is at most 1
     slack = 1e-14 if theorem.direction == "lower" else 0
@@ -76,12 +85,18 @@ def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
             assert_outward(theorem, value, exact, slack)
 
 
+def middle(parameter):
+    """The geometric middle of the typical range."""
+    value = math.sqrt(parameter.typical[0] * parameter.typical[1])
+    return math.floor(value) if parameter.integer else value
+
+
 CONTRACTING = [theorem for theorem in EVALUABLE if {"eta", "mu", "T"} <= {p.name for p in theorem.parameters}]
 
 
 @pytest.mark.parametrize("theorem", CONTRACTING, ids=lambda t: f"{t.key}-{t.edition}")
-@pytest.mark.parametrize("T", [0, 1, 2, 3, 1000, 10**9, 10**15])
-@pytest.mark.parametrize("mu", [0.3, 0.1, 1 / 3, 0.7, 1e-9, 12345.678])
+@pytest.mark.parametrize("T", [0, 1, 2, 1000, 10**15])
+@pytest.mark.parametrize("mu", [0.3, 0.1, 1 / 3, 1e-9, 12345.678])
 def test_bound_is_outward_where_one_step_contracts_completely_and_at_extreme_horizons(theorem, mu, T):
     whole = 1 / mu
     steps = [math.nextafter(whole, 0), whole, 1e-3 * whole, 1e-12 * whole, 1e-17 * whole]
@@ -90,7 +105,7 @@ def test_bound_is_outward_where_one_step_contracts_completely_and_at_extreme_hor
     for eta in steps:
         for s2 in (0.0, 1e-3 * mu):
             point = {"eta": eta, "mu": mu, "beta": mu, "q": 1.0, "e0": 3.0, "s2": s2, "T": T, "eps": 1.0}
-            point = {p.name: point[p.name] for p in theorem.parameters}
+            point = {p.name: point.get(p.name, middle(p)) for p in theorem.parameters}
             exact = digits(theorem, **point)
             # the nudge of 2^-46 leaves at most (2^-45)^T where 1 - eta mu should be 0
             slack = 3 * mpmath.mpf(2) ** (-45 * min(T, 25)) if T else 0
@@ -107,7 +122,7 @@ def unit_faults(theorem):
     # powers of two scale floats exactly, so 50-digit values must agree to (almost) all digits
     loss, theta = 2.0**3, 2.0**-2
     faults = set()
-    for point in points(draws(theorem, 200, seed=5)):
+    for point in points(draws(theorem, 3 if theorem.key in SLOW else 40, 1000)):
         scaled = {name: value * PARAMETERS[name].unit.scale(loss, theta) for name, value in point.items()}
         before, after = digits(theorem, **point), digits(theorem, **scaled)
         with mpmath.workdps(60):
@@ -135,7 +150,7 @@ REDUCTIONS = [(theorem, reduction) for theorem in THEOREMS for reduction in theo
 @pytest.mark.parametrize(("theorem", "reduction"), REDUCTIONS, ids=lambda x: getattr(x, "key", None))
 def test_special_case_has_the_value_of_the_theorem_it_reduces_to(theorem, reduction):
     special = find(reduction.key)
-    values = draws(special, 200, seed=41)
+    values = draws(special, 200)
     got, expected = evaluate(theorem, **dict(reduction.at(**values))), evaluate(special, **values)
     np.testing.assert_allclose(got, expected, rtol=1e-10)  # outward roundings of 4.5e-13, nudges of 2^-46 per step
 
@@ -147,7 +162,7 @@ def test_special_case_has_the_value_of_the_theorem_it_reduces_to(theorem, reduct
 )
 def test_monotone_claim_holds_within_the_conditions(theorem, name):
     assert name in {p.name for p in theorem.parameters}
-    values = draws(theorem, 4000, seed=29)
+    values = draws(theorem, 4000)
     moved = values | {name: values[name] * np.random.default_rng(3).uniform(1.001, 3, 4000)}
     inside = np.all([lhs <= rhs for lhs, rhs in sides(theorem, moved).values()] or [np.ones(4000, bool)], axis=0)
     assert inside.sum() > 200
@@ -171,7 +186,7 @@ def test_latex_shows_symbols_and_no_python_name(theorem):
 @every_satisfiable
 def test_symbolic_expression_has_the_value_of_the_float_bound(theorem):
     formula = expression(theorem)
-    for point in points(draws(theorem, 10, seed=17)):
+    for point in points(draws(theorem, 3 if theorem.key in SLOW else 10, 2000)):
         exact = formula.xreplace({s: sympy.Float(point[s.name], 40) for s in formula.free_symbols}).doit()
         # outward rounding moves 4.5e-13, the nudge T eta mu 2^-46 with T eta mu < 30 at these points, or less
         np.testing.assert_allclose(evaluate(theorem, **point), float(exact), rtol=1e-12, atol=1e-300)
@@ -184,7 +199,7 @@ def test_keys_are_unique_within_an_edition_and_every_key_has_a_corrected_one():
 
 @every_satisfiable
 def test_wrong_names_and_values_are_refused_by_name(theorem):
-    point = points(draws(theorem, 1, seed=23))[0]
+    point = points(draws(theorem, 1))[0]
     evaluate(theorem, **point)  # the point itself is fine
     with pytest.raises(InputError, match="colour"):
         evaluate(theorem, **point, colour=1.0)
@@ -208,13 +223,28 @@ def test_step_above_the_limit_is_told_with_both_sides_and_the_remedy():
     )
 
 
-STEPPING = [theorem for theorem in EVALUABLE if "eta" in {p.name for p in theorem.parameters}]
+def step_limit(theorem, values):
+    """The least right side of the conditions on eta alone, entry by entry; None when there is none."""
+    limits = [rhs for name, (_, rhs) in sides(theorem, values).items() if name.startswith("step size eta <= ")]
+    return np.min(np.broadcast_arrays(*limits), axis=0) if limits else None
+
+
+STEPPING = [theorem for theorem in SATISFIABLE if step_limit(theorem, draws(theorem, 1)) is not None]
 
 
 @pytest.mark.parametrize("theorem", STEPPING, ids=lambda t: f"{t.key}-{t.edition}")
 def test_the_step_limit_itself_is_allowed_and_a_step_above_is_not(theorem):
-    point = {"mu": 0.3, "beta": 0.7, "q": 0.9, "e0": 2.0, "s2": 1e-9, "T": 4, "eps": 0.5, "eta": 0.9 / 0.7}
-    point = {p.name: point[p.name] for p in theorem.parameters}
-    assert np.isfinite(evaluate(theorem, **point))
-    with pytest.raises(ConditionError, match=re.escape(f"{theorem.key} ({theorem.source.locator}) does not apply")):
-        evaluate(theorem, **(point | {"eta": 0.9 / 0.7 * (1 + 1e-12)}))
+    values = draws(theorem, 50)
+    limit = np.broadcast_to(step_limit(theorem, values), 50)
+    at = values | {"eta": limit}
+    inside = np.all([lhs <= rhs * (1 + 1e-15) for lhs, rhs in sides(theorem, at).values()], axis=0)
+    assert inside.any(), "no draw leaves the step size its limit"
+    for row in np.flatnonzero(inside):
+        point = {name: value[row] for name, value in at.items()}
+        assert not np.isnan(evaluate(theorem, **point))
+        with pytest.raises(ConditionError, match=re.escape(f"{theorem.key} ({theorem.source.locator}) does not apply")):
+            evaluate(theorem, **(point | {"eta": point["eta"] * (1 + 1e-12)}))
+
+
+def test_many_records_have_a_step_limit():
+    assert len(STEPPING) >= 20

@@ -19,8 +19,19 @@ With the weights of Definition 1 the bracket sums to |grad R_i|^2 exactly (sum a
 
 from __future__ import annotations
 
-from . import rates, similarity
+from . import descent, estimator, gradient, hitting, multiplicative, rates, similarity, sufficient, variance, weights
 from .rates import recursion as recursion
 
-THEOREMS = (*similarity.THEOREMS, *rates.THEOREMS)
-DEFINITIONS = similarity.DEFINITIONS
+THEOREMS = (
+    *descent.THEOREMS,
+    *similarity.THEOREMS,
+    *weights.THEOREMS,
+    *variance.THEOREMS,
+    *sufficient.THEOREMS,
+    *estimator.THEOREMS,
+    *rates.THEOREMS,
+    *hitting.THEOREMS,
+    *gradient.THEOREMS,
+    *multiplicative.THEOREMS,
+)
+DEFINITIONS = (*weights.DEFINITIONS, *variance.DEFINITIONS, *sufficient.DEFINITIONS, *estimator.DEFINITIONS)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from ...theorem import Source
 
 
-def source(locator: str) -> Source:
-    """A place in Philippenko et al. (2025)."""
-    return Source(paper="Philippenko, Le Bars, Scaman, Massoulie (2025)", locator=locator)
+def source(locator: str, **symbols: str) -> Source:
+    """A place in Philippenko et al. (2025), with the letters of this statement where they differ."""
+    return Source(paper="Philippenko, Le Bars, Scaman, Massoulie (2025)", locator=locator, symbols=symbols)

@@ -1,4 +1,4 @@
-"""Theorem 2, stopped, and the hitting times of Corollary 1; derivations start from (*) of the package."""
+"""Theorem 2 and Table 1: the recursion, its three rows, what they say of the stopped process, the offset."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import numpy as np
 
 from ...elementary import fall, log, maximum, survive
 from ...notation import Quantity
+from ...rounding import difference
 from ...theorem import Conditions, Theorem
+from .hypotheses import STANDING, step_conditions
 from .paper import source
+from .stopped import Row
 
 # --- Theorem 2, stopped ---------------------------------------------------------------------------------
 #
@@ -38,20 +41,13 @@ def theorem_2_constant(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any
     return survive(eta * mu, T) * e0 + eta * beta * s2 / (2 * mu) * fall(eta * mu, T)
 
 
-# On {tau > T}, e_T >= eps and {tau > T} is contained in {tau >= T}: Markov.
+# The same with tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps: all that Lemma 2 needs is |grad R_i|^2 >= G.
+# On {tau_G > T}, e_T >= |grad R_i(theta_T)|^2 / (2 beta) >= mu eps / beta, and Markov.
 
 
-def theorem_2_constant_running(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
-    """P(tau > T) <= B_T / eps."""
-    return theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps
-
-
-# e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T}, and e_tau < eps.
-
-
-def theorem_2_constant_stopped(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
-    """E[e_min(T, tau)] <= eps + B_T."""
-    return eps + theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T)
+def theorem_2_constant_gradient_running(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
+    """P(tau_G > T) <= beta B_T / (mu eps)."""
+    return theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * beta / (mu * eps)
 
 
 # Horizon row: eta = min(q/beta, L/(mu T)), K = beta s2 / (2 mu^2 T), L = ln(e_0/K) > 0. eta <= L/(mu T) makes the
@@ -72,7 +68,7 @@ def theorem_2_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -
 def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Conditions:
     """The printed step within the limits that the text asks for."""
     step = log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
-    return {"step size eta <= 1/mu": (step, 1 / mu), "step size eta <= q/beta": (step, q / beta)}
+    return {"step ln(e0/K)/(mu T) <= 1/mu": (step, 1 / mu), "step ln(e0/K)/(mu T) <= q/beta": (step, q / beta)}
 
 
 def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Conditions:
@@ -85,6 +81,11 @@ def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Condi
 
 # Decreasing row: eta_t = C/(mu (t + gamma)), n = t + gamma >= C, nu as below. If B_{t-1} <= nu/n then
 # B_t <= nu (n - 1)/n^2 - [(C - 1) nu - C^2 beta s2/(2 mu^2)]/n^2 <= nu (n - 1)/n^2 <= nu/(n + 1).
+# The first step is C/(mu (1 + gamma)) <= q/beta iff gamma >= gamma_min = C beta/(mu q) - 1.
+# At gamma_min, nu = (beta/mu) max(C^2 s2/(2 mu (C - 1)), C e_0/q): the first falls on (1, 2) and grows beyond, the
+# second grows, and they meet at C = chi/(chi - 1), chi = 2 mu e_0/(q s2). So C = 2 is best if chi <= 2, the meeting
+# point otherwise. With m = max(mu e_0, q s2): C = 2m/(2m - q s2) and nu = 2 beta m^2/(mu^2 q (2m - q s2)), hence
+# nu/(gamma_min + T + 1) = 2 beta m^2/(mu (2 beta m + mu q (2m - q s2) T)).
 
 
 def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
@@ -92,9 +93,25 @@ def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any
     return maximum(beta * s2 * C**2 / (2 * mu**2 * (C - 1)), e0) / T
 
 
+def decreasing_level(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
+    """nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0)."""
+    return maximum(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0)
+
+
 def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
-    """nu / (gamma + T + 1), nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0)."""
-    return maximum(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0) / (gamma + T + 1)
+    """nu / (gamma + T + 1)."""
+    return decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2) / (gamma + T + 1)
+
+
+def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
+    """C beta / (mu q) - 1."""
+    return difference(C * beta / (mu * q), 1)
+
+
+def theorem_2_decreasing_best(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
+    m = maximum(mu * e0, q * s2)
+    return 2 * beta * m**2 / (mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
 
 
 def decreasing_conditions_printed(*, C: Any, mu: Any, beta: Any, q: Any) -> Conditions:
@@ -110,9 +127,9 @@ def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> 
     }
 
 
-def step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
-    """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step; mu <= beta always."""
-    return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}
+def curvature_conditions(*, mu: Any, beta: Any) -> Conditions:
+    """mu <= beta always."""
+    return {"curvature mu <= beta": (mu, beta)}
 
 
 def printed_step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
@@ -120,43 +137,44 @@ def printed_step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditio
     return {"step size eta <= 1/mu": (eta, 1 / mu), **step_conditions(eta=eta, q=q, beta=beta, mu=mu)}
 
 
-# --- Corollary 1: time to reach the precision -----------------------------------------------------------
-#
-# On {e_{t-1} >= eps}: s2 <= s2 e_{t-1} / eps, so (*) reads E[e_t | F] <= (1 - Delta) e_{t-1} with
-# Delta = eta mu - eta^2 beta s2 / (2 eps). X_t = e_t 1{tau > t} hence satisfies E[X_t | F] <= (1 - Delta) X_{t-1}:
-# P(tau > T) = P(X_T >= eps) <= (1 - Delta)^T e_0 / eps. For E[tau] use h(0) = 0, h(x) = 1 + ln(x / eps) for
-# x >= eps: h is below its tangent at X_{t-1} (ln y <= y - 1, and h(0) = 0 is below it too), so
-# E h(X_t) <= E h(X_{t-1}) - Delta P(tau > t - 1); sum over t.
-# eta <= 1.8 mu eps / (beta s2) keeps Delta >= eta mu / 10 (and the subtraction exact to 80 roundings); the
-# largest drift is at eta = mu eps / (beta s2).
+_GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
-
-def corollary_1_probability(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, T: Any) -> Any:
-    """P(tau > T) <= (1 - Delta)^T e_0 / eps, Delta = eta mu - eta^2 beta s2 / (2 eps)."""
-    return survive(eta * mu - eta**2 * beta * s2 / (2 * eps), T) * e0 / eps
-
-
-def corollary_1_expected_time(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any) -> Any:
-    """E[tau] <= (1 + ln(e_0 / eps)) / Delta, Delta = eta mu - eta^2 beta s2 / (2 eps)."""
-    return (1 + log(e0 / eps)) / (eta * mu - eta**2 * beta * s2 / (2 * eps))
-
-
-def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: Any, e0: Any) -> Conditions:
-    """The step limit, a drift of at least eta mu / 10, and a start above the precision."""
-    return {
-        **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
-        "noise floor eta beta s2 <= 1.8 mu eps": (eta * beta * s2, 1.8 * mu * eps),
-        "start above the precision, eps <= e0": (eps, e0),
-    }
-
-
-_STANDING = (
-    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
-    "sigma_k^2, uncorrelated across clients given the past; weights are those of Definition 1; s2 is the sufficient "
-    "variance at eps and q a lower bound of 1 / sum_k alpha_k at every step before tau"
+_CONSTANT = Row(
+    key="adaptive/theorem-2-constant",
+    title="Constant step size",
+    locator="Theorem 2, Table 1, row 1",
+    steps="a constant step eta <= q/beta",
+    bound=theorem_2_constant,
+    conditions=step_conditions,
+    monotone=_GROWS,
+    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
+    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
+    running_tight="no noise and e_T = eps",
+    stopped_tight="in each of its two terms, not in their sum",
+    unconditional_tight="one client with mu = beta at eta = 1/beta, where V_max = s2",
 )
 
-_MONOTONE = {"e0": 1, "s2": 1, "beta": 1}
+_HORIZON = Row(
+    key="adaptive/theorem-2-horizon",
+    title="Step size for a horizon",
+    locator="Theorem 2, Table 1, row 2",
+    steps="eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0",
+    bound=theorem_2_horizon,
+    conditions=horizon_conditions,
+    monotone={"e0": 1},
+    tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
+)
+
+_DECREASING = Row(
+    key="adaptive/theorem-2-decreasing",
+    title="Decreasing step size",
+    locator="Theorem 2, Table 1, row 3",
+    steps="eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 1",
+    bound=theorem_2_decreasing,
+    conditions=decreasing_conditions,
+    monotone={"e0": 1, "s2": 1},
+    tight="noise: T large; start: C near 1 and gamma large",
+)
 
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
@@ -168,59 +186,29 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
+        hypotheses=STANDING,
         bound=theorem_2_constant_printed,
         conditions=printed_step_conditions,
         fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
         "the expectation of the sufficient variance is not the variance at the expectation",
-        monotone=_MONOTONE,
+        monotone=_GROWS,
     ),
+    *_CONSTANT.theorems(),
     Theorem(
-        key="adaptive/theorem-2-constant",
+        key="adaptive/theorem-2-constant-gradient-running",
         edition="corrected",
-        title="Constant step size, while running",
+        title="Constant step size, probability of a large gradient throughout",
         source=source("Theorem 2, Table 1, row 1"),
-        statement="With tau = min{t: e_t < eps}, weights of Definition 1 and a constant step eta <= q/beta: "
-        "E[e_T 1{tau >= T}] is at most the bound.",
-        quantity=Quantity.EXCESS_WHILE_RUNNING,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING,
-        bound=theorem_2_constant,
-        conditions=step_conditions,
-        tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
-        "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
-        monotone=_MONOTONE,
-    ),
-    Theorem(
-        key="adaptive/theorem-2-constant-running",
-        edition="corrected",
-        title="Constant step size, probability of still running",
-        source=source("Theorem 2, Table 1, row 1"),
-        statement="Under the same hypotheses P(tau > T) is at most B_T / eps.",
-        quantity=Quantity.STILL_RUNNING,
+        statement="With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps, weights of Definition 1 and a "
+        "constant step eta <= q/beta: P(tau_G > T) is at most beta B_T/(mu eps), B_T as for tau; tau_G >= tau.",
+        quantity=Quantity.GRADIENT_STILL_RUNNING,
         direction="upper",
         mode="probability",
-        hypotheses=_STANDING,
-        bound=theorem_2_constant_running,
+        hypotheses=STANDING.replace("before tau", "before tau_G"),
+        bound=theorem_2_constant_gradient_running,
         conditions=step_conditions,
-        tight="no noise and e_T = eps",
-        monotone=_MONOTONE | {"eps": -1},
-    ),
-    Theorem(
-        key="adaptive/theorem-2-constant-stopped",
-        edition="corrected",
-        title="Constant step size, stopped at the precision",
-        source=source("Theorem 2, Table 1, row 1"),
-        statement="Under the same hypotheses E[e_min(T, tau)] is at most eps + B_T.",
-        quantity=Quantity.STOPPED_EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING,
-        bound=theorem_2_constant_stopped,
-        conditions=step_conditions,
-        tight="in each of its two terms, not in their sum",
-        monotone=_MONOTONE | {"eps": 1},
+        tight="T = 0 and a gradient of squared norm G along curvature beta",
+        monotone={**_GROWS, "eps": -1},
     ),
     Theorem(
         key="adaptive/theorem-2-horizon",
@@ -232,28 +220,13 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
+        hypotheses=STANDING,
         bound=theorem_2_horizon_printed,
         conditions=horizon_conditions_printed,
         fault="conditioned on an expectation, as row 1; and eta and the bound are negative when e_0 < K",
         monotone={"e0": 1},
     ),
-    Theorem(
-        key="adaptive/theorem-2-horizon",
-        edition="corrected",
-        title="Step size for a horizon, while running",
-        source=source("Theorem 2, Table 1, row 2"),
-        statement="At eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0: E[e_T 1{tau >= T}] is at "
-        "most the bound.",
-        quantity=Quantity.EXCESS_WHILE_RUNNING,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING,
-        bound=theorem_2_horizon,
-        conditions=horizon_conditions,
-        tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
-        monotone={"e0": 1},
-    ),
+    *_HORIZON.theorems(),
     Theorem(
         key="adaptive/theorem-2-decreasing",
         edition="printed",
@@ -263,58 +236,43 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
+        hypotheses=STANDING,
         bound=theorem_2_decreasing_printed,
         conditions=decreasing_conditions_printed,
         fault="no first step meets eta_1 <= q/beta: C/mu > 1/mu >= 1/beta",
         monotone={"e0": 1, "s2": 1},
     ),
+    *_DECREASING.theorems(),
     Theorem(
-        key="adaptive/theorem-2-decreasing",
+        key="adaptive/theorem-2-offset",
         edition="corrected",
-        title="Decreasing step size, while running",
+        title="Least offset of the decreasing step size",
         source=source("Theorem 2, Table 1, row 3"),
-        statement="With eta_t = C/(mu (t + gamma)), C > 1 and gamma >= C beta/(mu q) - 1: E[e_T 1{tau >= T}] is at "
+        statement="eta_t = C/(mu (t + gamma)) meets eta_t <= q/beta for every t >= 1 as soon as gamma is at least the "
+        "bound.",
+        quantity=Quantity.OFFSET,
+        direction="upper",
+        mode="sure",
+        bound=theorem_2_offset,
+        conditions=curvature_conditions,
+        tight="always: a smaller offset breaks the limit at t = 1",
+        monotone={"C": 1, "beta": 1, "mu": -1, "q": -1},
+    ),
+    Theorem(
+        key="adaptive/theorem-2-decreasing-best",
+        edition="corrected",
+        title="Decreasing step size, least offset and best factor, while running",
+        source=source("Theorem 2, Table 1, row 3"),
+        statement="With chi = 2 mu e_0/(q s2), C = 2 if chi <= 2 and chi/(chi - 1) otherwise, "
+        "gamma = C beta/(mu q) - 1, eta_t = C/(mu (t + gamma)) and tau = min{t: e_t < eps}: E[e_T 1{tau >= T}] is at "
         "most the bound.",
         quantity=Quantity.EXCESS_WHILE_RUNNING,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
-        bound=theorem_2_decreasing,
-        conditions=decreasing_conditions,
-        tight="noise: T large; start: C near 1 and gamma large",
-        monotone={"e0": 1, "s2": 1},
-    ),
-    Theorem(
-        key="adaptive/corollary-1-probability",
-        edition="corrected",
-        title="Probability of not having reached the precision",
-        source=source("Corollary 1"),
-        statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
-        "P(tau > T) is at most the bound.",
-        quantity=Quantity.STILL_RUNNING,
-        direction="upper",
-        mode="probability",
-        hypotheses=_STANDING,
-        bound=corollary_1_probability,
-        conditions=hitting_conditions,
-        tight="no noise and e_T = eps",
-        monotone={"e0": 1, "s2": 1, "beta": 1},
-    ),
-    Theorem(
-        key="adaptive/corollary-1-expected-time",
-        edition="corrected",
-        title="Expected time to the precision",
-        source=source("Corollary 1"),
-        statement="With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps: "
-        "E[tau] is at most the bound.",
-        quantity=Quantity.HITTING_TIME,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING,
-        bound=corollary_1_expected_time,
-        conditions=hitting_conditions,
-        tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
-        monotone={"e0": 1, "s2": 1, "beta": 1},
+        hypotheses=STANDING,
+        bound=theorem_2_decreasing_best,
+        conditions=curvature_conditions,
+        tight="this C makes nu least among all C > 1 at the least offset",
+        monotone={"e0": 1, "s2": 1, "T": -1},
     ),
 )

@@ -1,14 +1,12 @@
-"""What two clients' gradients have in common: Property 1, Lemma 2, Remark 3 and the definitions behind them."""
+"""What two clients' gradients have in common: Property 1 and Lemma 2."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...cluster import best_threshold, combined_variance
-from ...criteria import binary_step_ratio, continuous_step_ratio
 from ...elementary import maximum, spare
-from ...notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
-from ...theorem import Definition, Theorem
+from ...notation import Quantity
+from ...theorem import Reduction, Theorem
 from .paper import source
 
 # --- Property 1: heterogeneity of quadratics R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) -------------
@@ -46,22 +44,16 @@ def lemma_2(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
     return maximum(0, spare(b**2 / (2 * mu * eps), c))
 
 
-# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.criteria` ------------------
+# Without PL the same division works wherever |grad R_i|^2 >= G.
 
 
-def remark_3_binary_printed(*, threshold: Any) -> Any:
-    """lambda."""
-    return threshold
-
-
-def remark_3_continuous_printed(*, share: Any) -> Any:
-    """w."""
-    return share
+def lemma_2_gradient(*, b: Any, c: Any, G: Any) -> Any:
+    """(1 - b^2 / G - c)_+."""
+    return maximum(0, spare(b**2 / G, c))
 
 
 _QUADRATICS = "A_i and A_k symmetric positive definite"
 _PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
-_WEIGHTS = "weights of Definition 1"
 
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
@@ -124,82 +116,24 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
     ),
     Theorem(
-        key="adaptive/remark-3-binary",
-        edition="printed",
-        title="Step ratio of binary weights",
-        source=source("Remark 3"),
-        statement="1 / sum_k alpha_k >= lambda.",
-        quantity=Quantity.STEP_RATIO,
+        key="adaptive/lemma-2-gradient",
+        edition="corrected",
+        title="Similarity above a gradient level",
+        source=source("Lemma 2, without the Polyak-Lojasiewicz condition"),
+        statement="Under Assumption 3, at every theta with |grad R_i(theta)|^2 >= G: r_k >= (1 - b^2/G - c)_+.",
+        quantity=Quantity.SIMILARITY,
         direction="lower",
         mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=remark_3_binary_printed,
-        fault="true, not sharp: client i itself has similarity 1",
-        monotone={"threshold": 1},
-    ),
-    Theorem(
-        key="adaptive/remark-3-binary",
-        edition="corrected",
-        title="Step ratio of binary weights",
-        source=source("Remark 3"),
-        statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
-        quantity=Quantity.STEP_RATIO,
-        direction="lower",
-        mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=binary_step_ratio,
-        tight="every peer has similarity lambda",
-        monotone={"threshold": 1, "share": 1},
-    ),
-    Theorem(
-        key="adaptive/remark-3-continuous",
-        edition="printed",
-        title="Step ratio of continuous weights",
-        source=source("Remark 3"),
-        statement="1 / sum_k alpha_k >= w, w the inverse-variance share of client i.",
-        quantity=Quantity.STEP_RATIO,
-        direction="lower",
-        mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=remark_3_continuous_printed,
-        fault="true, not sharp: it takes every peer at similarity 1 in one sum and 0 in the other",
-        monotone={"share": 1},
-    ),
-    Theorem(
-        key="adaptive/remark-3-continuous",
-        edition="corrected",
-        title="Step ratio of continuous weights",
-        source=source("Remark 3"),
-        statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
-        quantity=Quantity.STEP_RATIO,
-        direction="lower",
-        mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=continuous_step_ratio,
-        tight="every peer has similarity sqrt(w) / (1 + sqrt(w))",
-        monotone={"share": 1},
-    ),
-)
-
-DEFINITIONS: tuple[Definition, ...] = (
-    Definition(
-        key="adaptive/definition-1-variance",
-        edition="corrected",
-        title="Variance of a criterion",
-        source=source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
-        latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",
-        unit=GRADIENT_SQUARED,
-        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
-        reduce=combined_variance,
-    ),
-    Definition(
-        key="adaptive/definition-3-threshold",
-        edition="corrected",
-        title="Binary threshold of least sufficient variance",
-        source=source("Definition 3, sharpened"),
-        latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
-        reduce=best_threshold,
+        hypotheses="with peer k, R_i satisfies Assumption 3 (b, c)",
+        bound=lemma_2_gradient,
+        tight="b attained, |grad R_i(theta)|^2 = G",
+        monotone={"b": -1, "c": -1, "G": 1},
+        reduces_to=(
+            Reduction(
+                key="adaptive/lemma-2",
+                when="R_i satisfies PL(mu): e >= eps implies |grad R_i|^2 >= G = 2 mu eps",
+                at=lambda *, b, c, mu, eps: {"b": b, "c": c, "G": 2 * mu * eps},
+            ),
+        ),
     ),
 )

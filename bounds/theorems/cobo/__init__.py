@@ -1,8 +1,23 @@
-"""Hashemi, He, Jaggi (2024): CoBo, collaborative learning by bilevel optimisation."""
+"""Hashemi, He, Jaggi (2024): CoBo, collaborative learning by bilevel optimisation.
+
+    w_ij+ = clip_[0,1](w_ij + gamma <g_i(z_ij), g_j(z_ij)>),  z_ij = (x_i + x_j)/2,
+    x_i+  = x_i - eta (g_i(x_i) + rho sum_k w_ik+ (x_i - x_k)).
+
+Notation: f_ij = (f_i + f_j)/2; a cluster has c clients, mean loss fbar and mean model xbar; w* is 1 inside the
+clusters and 0 between them. L is printed for the smoothness constant, here `beta`; Delta for the excess of the
+cluster's mean loss at the start, here `e0`.
+"""
 
 from __future__ import annotations
 
-from ...theorem import Definition, Theorem
+from . import descent, example, selection, theorem_1, theorem_1_printed
+from .theorem_1 import tuned_step as tuned_step
 
-THEOREMS: tuple[Theorem, ...] = ()
-DEFINITIONS: tuple[Definition, ...] = ()
+THEOREMS = (
+    *example.THEOREMS,
+    *descent.THEOREMS,
+    *theorem_1_printed.THEOREMS,
+    *theorem_1.THEOREMS,
+    *selection.THEOREMS,
+)
+DEFINITIONS = example.DEFINITIONS

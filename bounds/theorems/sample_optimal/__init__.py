@@ -1,8 +1,16 @@
-"""Even, Massoulie, Scaman (2022): sample optimality of All-for-one and All-for-all."""
+"""Even, Massoulie, Scaman (2022): sample optimality of All-for-one and All-for-all.
+
+Notation: N agents, f_i mu-strongly convex and L-smooth (L is `beta`), kappa = L/mu, x_i* the minimiser of f_i,
+sigma^2 the total variance of one stochastic gradient. One round (T of them, K in print) draws one sample at every
+agent. Dissimilarity is strong if |grad f_i(x) - grad f_j(x)| <= b_ij for all x, weak if |grad f_j(x_i*)| <= b_ij for
+all i and j; either way f_i(x_j*) - f_i* <= b_ij^2/(2 mu). b_ij^2/mu is a loss: thresholds read b_ij^2 <= mu eps.
+"""
 
 from __future__ import annotations
 
-from ...theorem import Definition, Theorem
+from . import all_for_all, all_for_one, definitions, estimated, lower_bound
+from .lower_bound import best_level as best_level
+from .lower_bound import needed_rounds as needed_rounds
 
-THEOREMS: tuple[Theorem, ...] = ()
-DEFINITIONS: tuple[Definition, ...] = ()
+THEOREMS = (*lower_bound.THEOREMS, *all_for_one.THEOREMS, *all_for_all.THEOREMS, *estimated.THEOREMS)
+DEFINITIONS = (*lower_bound.DEFINITIONS, *definitions.DEFINITIONS)

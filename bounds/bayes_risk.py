@@ -1,0 +1,150 @@
+"""The Bayes risk of a sign: s = +-1, equally likely, is seen through T ~ N(s u, 1); how well can it be estimated?
+
+The posterior mean is tanh(u T). Its risk E(s - tanh(uT))^2 = E[(1 - tanh(uT))^2 | s = 1] is R(u). Since the risk is
+also 1 - E tanh(uT)^2 = E sech(uT)^2, and the mixture of both signs has the density phi(t) exp(-u^2/2) cosh(ut),
+    R(u) = exp(-u^2/2) E sech(uZ),   Z ~ N(0, 1):
+nothing cancels. sech x >= exp(-x^2/2) gives R(u) >= exp(-u^2): Newton's method for u^2 starts below the answer.
+
+Quadrature: the trapezoidal rule of step h is off by at most about exp(a^2/2 - 2 pi a/h) / cos(ua) for every a below
+pi/(2u), where sech has its first pole (shift the line of integration by a; the Gaussian grows by exp(a^2/2)).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from .elementary import _library
+
+_DIGITS = 41.0  # natural logarithm of the float quadrature's accuracy: 1e-18
+_NUDGE = 2.0**-48  # sixteen roundings: of the argument, and of the quadrature
+
+
+def risk(u: Any) -> Any:
+    """R(u), rounded down."""
+    library = _library(u)
+    if library is None:
+        u = np.asarray(u, dtype=float)
+        with np.errstate(all="ignore"):
+            known = np.exp(-(u**2) * (1 + _NUDGE) / 2) * _moments(np.minimum(u, 1e3))[0] * (1 - _NUDGE)
+        return np.where(u < 1e3, known, 0.0)[()]
+    if library.__name__ == "sympy":
+        return _symbolic().risk(u)
+    return library.exp(-(u**2) / 2) * _moments_at_any_precision(library, u)[0]
+
+
+def inverse_risk(rho: Any) -> Any:
+    """The u with R(u) = rho, rounded down; 0 for rho >= 1."""
+    library = _library(rho)
+    if library is None:
+        rho = np.asarray(rho, dtype=float) * (1 + _NUDGE)
+        with np.errstate(all="ignore"):
+            inside = (rho < 1) & (rho > 0)
+            v = _newton(np.where(inside, rho, 0.5)) * (1 - _NUDGE)
+        return np.where(inside, np.sqrt(v), np.where(rho <= 0, np.inf, 0.0))[()]
+    if library.__name__ == "sympy":
+        return _symbolic().inverse_risk(rho)
+    return _inverse_at_any_precision(library, rho)
+
+
+def _newton(rho: np.ndarray) -> np.ndarray:
+    """v = u^2 with ln R = ln rho: ln R falls in v with slopes from -1 (v = 0) to -1/2, so eight steps are plenty."""
+    target = np.log(rho)
+    v = -target
+    for _ in range(8):
+        u = np.sqrt(v)
+        mass, slope = _moments(u)
+        v = v + (np.log(mass) - v / 2 - target) / (0.5 + slope / (2 * u * mass))
+    return v
+
+
+def _step(u: Any, digits: Any) -> tuple[Any, Any]:
+    """Step of the quadrature and number of nodes on one side, for an error of exp(-digits)."""
+    shift = np.minimum(1.4 / np.maximum(u, 1e-9), math.sqrt(2 * digits))
+    step = 2 * math.pi * shift / (digits + shift**2 / 2 + 3)
+    return step, np.minimum(math.sqrt(2 * digits), (digits + 1) / np.maximum(u, 1e-9)) / step
+
+
+def _moments(u: Any) -> tuple[Any, Any]:
+    """E sech(uZ) and E Z sech(uZ) tanh(uZ) = -(d/du) E sech(uZ)."""
+    step, nodes = _step(u, _DIGITS)
+    mass, slope = np.full_like(u, 0.5), np.zeros_like(u)
+    for node in range(1, int(np.max(nodes, initial=0)) + 2):
+        z = node * step
+        weight = 1 / np.cosh(np.minimum(u * z, 700)) * np.exp(-(z**2) / 2)
+        mass += weight
+        slope += weight * z * np.tanh(u * z)
+    scale = 2 * step / math.sqrt(2 * math.pi)
+    return scale * mass, scale * slope
+
+
+def _moments_at_any_precision(mpmath: Any, u: Any) -> tuple[Any, Any]:
+    """The same at the working precision, in fixed point: every number below is an integer over 2^bits."""
+    bits = mpmath.mp.prec + 30
+    size, nodes = (float(x) for x in _step(float(u), bits * math.log(2)))
+    with mpmath.workprec(bits + 10):
+
+        def fixed(x: Any) -> int:
+            return int(mpmath.ldexp(x, bits))
+
+        step = mpmath.mpf(size)
+        # exp(-z^2/2) and exp(-uz) by recurrence: exp(-(k + 1)^2 h^2/2) = exp(-k^2 h^2/2) exp(-h^2/2) exp(-k h^2)
+        one = 1 << bits
+        gauss, ratio, power = one, fixed(mpmath.exp(-(step**2) / 2)), fixed(mpmath.exp(-(step**2)))
+        faint, fading = one, fixed(mpmath.exp(-u * step))
+        mass, slope = one >> 1, 0
+        for node in range(1, int(nodes) + 2):
+            gauss, ratio, faint = gauss * ratio >> bits, ratio * power >> bits, faint * fading >> bits
+            square = faint * faint >> bits
+            weight = 2 * gauss * faint // (one + square)
+            mass += weight
+            slope += node * weight * (one - square) // (one + square)
+        scale = 2 * step / mpmath.sqrt(2 * mpmath.pi)
+        return scale * mpmath.ldexp(mass, -bits), scale * step * mpmath.ldexp(slope, -bits)
+
+
+def _inverse_at_any_precision(mpmath: Any, rho: Any) -> Any:
+    if rho >= 1 or rho <= 0:
+        return mpmath.mpf(0) if rho >= 1 else mpmath.inf
+    with mpmath.workprec(mpmath.mp.prec + 20):
+        v = -mpmath.log(rho)
+        near_one = max(0, 2 - mpmath.mag(v))  # bits that 1 - v loses
+    precisions = [mpmath.mp.prec + 20]
+    while precisions[0] > 60:  # a Newton step doubles the correct bits
+        precisions.insert(0, precisions[0] // 2 + 12)
+    for precision in [precisions[0]] * 5 + precisions:
+        with mpmath.workprec(precision + near_one):
+            u = mpmath.sqrt(v)
+            mass, slope = _moments_at_any_precision(mpmath, u)
+            v += (mpmath.log(mass) - v / 2 - mpmath.log(rho)) / (mpmath.mpf(1) / 2 + slope / (2 * u * mass))
+    return mpmath.sqrt(v)
+
+
+@functools.cache
+def _symbolic() -> Any:
+    """The two functions as SymPy functions: undefined for algebra, with values and a name for LaTeX."""
+    import types
+
+    import mpmath
+    import sympy
+
+    class Undefined(sympy.Function):
+        nargs = 1
+        letter: str
+        _imp_: Any  # what sympy.lambdify calls
+
+        def _eval_evalf(self, prec: int) -> Any:
+            argument: Any = self.args[0]
+            with mpmath.workprec(prec + 10):
+                return sympy.Float(self._imp_(argument._to_mpmath(prec + 10)), precision=prec)
+
+        def _latex(self, printer: Any, exp: str | None = None) -> str:
+            power = "" if exp is None else f"^{{{exp}}}"
+            return rf"{self.letter}\left({printer._print(self.args[0])}\right){power}"
+
+    names = {"risk": ("R", risk), "inverse_risk": ("R^{-1}", inverse_risk)}
+    made = {name: type(name, (Undefined,), {"letter": x, "_imp_": staticmethod(f)}) for name, (x, f) in names.items()}
+    return types.SimpleNamespace(**made)

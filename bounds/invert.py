@@ -1,0 +1,197 @@
+"""A bound solved for one of its parameters, on the safe side: the answer itself satisfies the target.
+
+An upper bound is asked to be at most the target, a lower bound at least; both within the theorem's conditions.
+For T the answer is the smallest number of iterations, for a step size the largest, and for any other parameter
+the boundary of the admissible set: the smallest value when larger ones are admissible too, else the largest.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from .arrays import as_numbers
+from .errors import ConditionError, InputError
+from .evaluate import check, evaluate
+from .theorem import Theorem
+from .vocabulary import PARAMETERS
+
+_GRID = 2001
+_LONGEST = 2**60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """`value` of parameter `name` meets the target; `side` says whether smaller or larger values cease to.
+
+    "smallest": below `value` the target is missed (or the conditions fail); "largest": above it.
+    `bound` is the theorem's bound at `value`.
+    """
+
+    name: str
+    value: float
+    side: Literal["smallest", "largest"]
+    bound: float
+
+
+def solve(theorem: Theorem, name: str, *, target: float, **values: Any) -> Solution:
+    """The extreme `name` at which `theorem` guarantees `target`, the other parameters given.
+
+    target has the unit of the theorem's quantity. Raises `InputError` when the theorem does not take `name`, when
+    the target is not a number, or when no value reaches it (telling the best that can be reached), and
+    `ConditionError` when the conditions hold for no value of `name`.
+    """
+    names = [parameter.name for parameter in theorem.parameters]
+    if name not in names:
+        raise InputError("solve", name, f"{theorem.key} takes {', '.join(names)}")
+    if name in values:
+        raise InputError(name, values[name], "it is solved for; do not give it")
+    wanted = as_numbers("target", target, ()).item()
+    for other, value in values.items():
+        if np.ndim(value) != 0:
+            raise InputError(other, value, "give one number")
+    if PARAMETERS[name].integer:
+        return _whole(theorem, name, wanted, values)
+    return _continuous(theorem, name, wanted, values)
+
+
+def _meets(theorem: Theorem, name: str, target: float, values: dict[str, Any], at: Any) -> np.ndarray:
+    """Whether the conditions hold and the bound reaches the target, for every entry of `at`."""
+    bound = np.asarray(evaluate(theorem, enforce=False, **values, **{name: at}), dtype=float)
+    reached = bound <= target if theorem.direction == "upper" else bound >= target
+    return np.broadcast_to(reached & _allowed(theorem, values | {name: at}), np.shape(at))
+
+
+def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
+    """Whether every condition holds, entry by entry; strictly, where `check` forgives a few roundings."""
+    needed = inspect.signature(theorem.conditions).parameters
+    good = np.ones((), dtype=bool)
+    with np.errstate(all="ignore"):
+        for lhs, rhs in theorem.conditions(**{n: np.asarray(values[n], dtype=float) for n in needed}).values():
+            good = good & (np.asarray(lhs) <= np.asarray(rhs))
+    return good
+
+
+def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:
+    """The smallest whole number: doubling until the target is met, then bisection.
+
+    Correct for bounds that fall, or rise and then fall, along `name`.
+    """
+    lowest = int(PARAMETERS[name].lower)
+    points = [lowest, *(lowest + 2**k for k in range(61))]
+    _screen(theorem, name, values, points)
+    met = _meets(theorem, name, target, values, np.array(points, dtype=float))
+    if not met.any():
+        raise _unreachable(theorem, name, target, values, np.array(points, dtype=float))
+    first = int(np.argmax(met))
+    low, high = points[max(first - 1, 0)], points[first]
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _meets(theorem, name, target, values, np.array([float(middle)]))[0]:
+            high = middle
+        else:
+            low = middle
+    return _solution(theorem, name, float(high), "smallest", values)
+
+
+def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:
+    """The boundary of the admissible set on a logarithmic grid over the whole domain, sharpened by bisection."""
+    grid = _domain(name)
+    _screen(theorem, name, values, grid)
+    met = _meets(theorem, name, target, values, grid)
+    if not met.any():
+        grid = _refined(theorem, name, values, grid)
+        met = _meets(theorem, name, target, values, grid)
+    if not met.any():
+        raise _unreachable(theorem, name, target, values, grid)
+    inside = np.flatnonzero(met)
+    upward = name != "eta" and _larger_is_easier(theorem, name, values, grid)
+    side: Literal["smallest", "largest"] = "smallest" if upward else "largest"
+    edge = inside[0] if upward else inside[-1]
+    beyond = edge - 1 if upward else edge + 1
+    good = float(grid[edge])
+    if 0 <= beyond < len(grid):
+        bad = float(grid[beyond])
+        for _ in range(200):
+            middle = np.sqrt(good * bad) if good * bad > 0 else (good + bad) / 2
+            if middle in (good, bad) or not min(good, bad) < middle < max(good, bad):
+                break
+            if _meets(theorem, name, target, values, np.array([middle]))[0]:
+                good = float(middle)
+            else:
+                bad = float(middle)
+    return _solution(theorem, name, good, side, values)
+
+
+def _domain(name: str) -> np.ndarray:
+    parameter = PARAMETERS[name]
+    low = parameter.lower if parameter.lower > 0 else 1e-30
+    high = parameter.upper if np.isfinite(parameter.upper) else 1e30
+    grid = np.geomspace(low, high, _GRID)
+    if parameter.open_lower and parameter.lower > 0:
+        grid = parameter.lower + np.geomspace(1e-12, high - parameter.lower, _GRID)
+    grid[-1] = high
+    return np.concatenate(([parameter.lower], grid)) if parameter.lower == 0 and not parameter.open_lower else grid
+
+
+def _refined(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarray) -> np.ndarray:
+    """Points packed around the best value on the grid, for a target that only a short interval reaches."""
+    bound = np.where(_allowed(theorem, values | {name: grid}), _at(theorem, name, values, grid), np.inf)
+    for _ in range(3):
+        best = int(np.argmin(bound))
+        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _GRID)
+        bound = np.where(_allowed(theorem, values | {name: grid}), _at(theorem, name, values, grid), np.inf)
+    return grid
+
+
+def _at(theorem: Theorem, name: str, values: dict[str, Any], at: np.ndarray) -> np.ndarray:
+    """The bound with its sign turned so that less is better, NaN as the worst."""
+    bound = np.asarray(evaluate(theorem, enforce=False, **values, **{name: at}), dtype=float)
+    return np.nan_to_num(bound if theorem.direction == "upper" else -bound, nan=np.inf)
+
+
+def _larger_is_easier(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarray) -> bool:
+    """Whether the bound improves along `name`, as the record claims or by its values at the ends of what is allowed."""
+    if name in theorem.monotone:
+        return theorem.monotone[name] == (-1 if theorem.direction == "upper" else 1)
+    allowed = grid[np.broadcast_to(_allowed(theorem, values | {name: grid}), grid.shape)]
+    first, last = _at(theorem, name, values, allowed[[0, -1]])
+    return bool(last < first)
+
+
+def _screen(theorem: Theorem, name: str, values: dict[str, Any], points: Any) -> None:
+    """Refuse wrong names and domains, and conditions that fail for every point, as `check` would tell it."""
+    array = np.asarray(points, dtype=float)
+    for other, value in values.items():
+        if other in {parameter.name for parameter in theorem.parameters}:
+            PARAMETERS[other].check(value)
+    allowed = np.broadcast_to(_allowed_or_missing(theorem, values | {name: array}), array.shape)
+    if not allowed.any():
+        with np.errstate(all="ignore"):
+            check(theorem, **values, **{name: float(array[len(array) // 2])})
+        raise ConditionError(str(theorem), "its conditions", np.nan, np.nan, f"no {name} meets them")
+
+
+def _allowed_or_missing(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
+    missing = [parameter.name for parameter in theorem.parameters if parameter.name not in values]
+    unknown = [name for name in values if name not in {parameter.name for parameter in theorem.parameters}]
+    if missing or unknown:
+        evaluate(theorem, enforce=False, **values)  # tells which
+    return _allowed(theorem, values)
+
+
+def _unreachable(theorem: Theorem, name: str, target: float, values: dict[str, Any], points: np.ndarray) -> InputError:
+    sign = 1 if theorem.direction == "upper" else -1
+    reached = np.where(_allowed(theorem, values | {name: points}), _at(theorem, name, values, points), np.inf)
+    best = float(sign * reached.min())
+    return InputError("target", target, f"no {name} reaches it; the best bound within the conditions is {best:.6g}")
+
+
+def _solution(
+    theorem: Theorem, name: str, value: float, side: Literal["smallest", "largest"], values: dict[str, Any]
+) -> Solution:
+    arguments: dict[str, Any] = values | {name: value}
+    return Solution(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)))

@@ -1,0 +1,28 @@
+"""What the paper's results assume: the standing hypotheses and the limits on a constant step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...theorem import Conditions
+
+STANDING = (
+    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
+    "sigma_k^2, uncorrelated across clients given the past; weights are those of Definition 1; s2 is the sufficient "
+    "variance at eps and q a lower bound of 1 / sum_k alpha_k at every step before tau"
+)
+ALWAYS = (
+    "R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, of total variance at most "
+    "sigma_k^2, uncorrelated across clients given the past; weights are those of Definition 1; s2 is the sufficient "
+    "variance at eps, V_max a bound of sum_k alpha_k^2 sigma_k^2 at every model (sigma_i^2 / phi(1) is one), p a bound "
+    "of P(e_{t-1} < eps) and q a lower bound of 1 / sum_k alpha_k, all at every step t <= T"
+)
+UNBIASED = (
+    "R_i is beta-smooth; gradients are unbiased, of total variance at most sigma_k^2, uncorrelated across clients "
+    "given the past; weights and step are functions of the past"
+)
+
+
+def step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
+    """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step; mu <= beta always."""
+    return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}

@@ -1,0 +1,242 @@
+"""The weights of Definition 1 (Remark 1) and how large a step they allow (Remark 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...cluster import combined_variance
+from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
+from ...notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...step_ratio import binary_running, continuous_running, sharp_running
+from ...theorem import Definition, Theorem
+from .paper import source
+
+# --- Definition 1 and its identities ----------------------------------------------------------------------
+#
+# alpha_k = phi(r_k) sigma_psi^2 / sigma_k^2 with sigma_psi^2 = 1 / sum_l a_l phi(r_l) r_l, a_l = 1/sigma_l^2. Hence
+#     sum_k alpha_k r_k = 1,   sum_k alpha_k = sigma_psi^2 / sigma_phi^2,
+#     V = sum_k alpha_k^2 sigma_k^2 = sigma_psi^4 sum_k a_k phi(r_k)^2.
+
+
+def total_weight(*, values: Any, similarity: Any, sigma2: Any) -> Any:
+    """sum_k alpha_k from values phi(r_k)."""
+    return combined_variance(values=values * similarity, sigma2=sigma2) / combined_variance(
+        values=values, sigma2=sigma2
+    )
+
+
+def weighted_noise(*, values: Any, similarity: Any, sigma2: Any) -> Any:
+    """V = sum_k alpha_k^2 sigma_k^2 from values phi(r_k)."""
+    effective = combined_variance(values=values * similarity, sigma2=sigma2)
+    return effective**2 / combined_variance(values=values**2, sigma2=sigma2)
+
+
+# Remark 1: with sigma_k^2 = sigma^2 / n_k, sigma_psi^2 / sigma_k^2 = (n_k / sigma^2) sigma^2 / sum_j n_j psi(r_j).
+
+
+def batch_ratio(*, values: Any, batch: Any, peer_batch: Any) -> Any:
+    """(sigma_psi / sigma_k)^2 from values psi(r_j), batch sizes n_j and the peer's own batch size n_k."""
+    return peer_batch / (values * batch).sum(-1)
+
+
+# One peer k != i: the other terms of sum_l a_l phi(r_l) r_l are >= 0, and phi(r_k) <= phi(1) at r_i = 1. So
+#     alpha_k <= a_k phi(r_k) / (a_i phi(1) + a_k phi(r_k) r_k) <= a_k / (a_i + a_k r_k).
+
+
+def definition_1_weights_printed(*, similarity: Any) -> Any:
+    """1, whatever the similarity."""
+    return 1 + 0 * similarity
+
+
+def definition_1_weights(*, similarity: Any, variance_ratio: Any) -> Any:
+    """1 / (r_k + sigma_k^2 / sigma_i^2)."""
+    return 1 / (similarity + variance_ratio)
+
+
+# --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.criteria` ------------------
+
+
+def remark_3_binary_printed(*, threshold: Any) -> Any:
+    """lambda."""
+    return threshold
+
+
+def remark_3_continuous_printed(*, share: Any) -> Any:
+    """w."""
+    return share
+
+
+_WEIGHTS = "weights of Definition 1"
+_AHEAD = "Remark 3, while the similarities are at least rho"
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/definition-1-weights",
+        edition="printed",
+        title="Size of one weight",
+        source=source("Section 2, with Definition 1"),
+        statement="alpha_k is in [0, 1].",
+        quantity=Quantity.WEIGHT,
+        direction="upper",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=definition_1_weights_printed,
+        fault="a peer of small variance and similarity below 1 has a weight above 1: binary lambda = 1/2, "
+        "sigma = (1, .01), r = (1, 1/2) gives alpha_k = 1.9996",
+    ),
+    Theorem(
+        key="adaptive/definition-1-weights",
+        edition="corrected",
+        title="Size of one weight",
+        source=source("Definition 1"),
+        statement="For every peer k != i: alpha_k <= 1 / (r_k + sigma_k^2/sigma_i^2), hence alpha_k <= 1/r_k; alpha_i "
+        "<= 1.",
+        quantity=Quantity.WEIGHT,
+        direction="upper",
+        mode="sure",
+        hypotheses=f"{_WEIGHTS}, any criterion with phi(1) > 0",
+        bound=definition_1_weights,
+        tight="binary weights with r_k >= lambda and no third client",
+        monotone={"similarity": -1, "variance_ratio": -1},
+    ),
+    Theorem(
+        key="adaptive/remark-3-binary",
+        edition="printed",
+        title="Step ratio of binary weights",
+        source=source("Remark 3"),
+        statement="1 / sum_k alpha_k >= lambda.",
+        quantity=Quantity.STEP_RATIO,
+        direction="lower",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=remark_3_binary_printed,
+        fault="true, not sharp: client i itself has similarity 1",
+        monotone={"threshold": 1},
+    ),
+    Theorem(
+        key="adaptive/remark-3-binary",
+        edition="corrected",
+        title="Step ratio of binary weights",
+        source=source("Remark 3"),
+        statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
+        quantity=Quantity.STEP_RATIO,
+        direction="lower",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=binary_step_ratio,
+        tight="every peer has similarity lambda",
+        monotone={"threshold": 1, "share": 1},
+    ),
+    Theorem(
+        key="adaptive/remark-3-continuous",
+        edition="printed",
+        title="Step ratio of continuous weights",
+        source=source("Remark 3"),
+        statement="1 / sum_k alpha_k >= w, w the inverse-variance share of client i.",
+        quantity=Quantity.STEP_RATIO,
+        direction="lower",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=remark_3_continuous_printed,
+        fault="true, not sharp: it takes every peer at similarity 1 in one sum and 0 in the other",
+        monotone={"share": 1},
+    ),
+    Theorem(
+        key="adaptive/remark-3-continuous",
+        edition="corrected",
+        title="Step ratio of continuous weights",
+        source=source("Remark 3"),
+        statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
+        quantity=Quantity.STEP_RATIO,
+        direction="lower",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=continuous_step_ratio,
+        tight="every peer has similarity sqrt(w) / (1 + sqrt(w))",
+        monotone={"share": 1},
+    ),
+    Theorem(
+        key="adaptive/remark-3-sharp",
+        edition="corrected",
+        title="Step ratio of the sharp criterion",
+        source=source("Remark 3, for phi*(x) = 1 - sqrt(1 - x)"),
+        statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
+        "p (4 - 3 p), p = 2 / (3 + sqrt(1 + 8/w)).",
+        quantity=Quantity.STEP_RATIO,
+        direction="lower",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=sharp_step_ratio,
+        tight="every peer has similarity p (2 - p)",
+        monotone={"share": 1},
+    ),
+)
+
+_PER_CLIENT = {"values": DIMENSIONLESS, "similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED}
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="adaptive/definition-1-total",
+        edition="corrected",
+        title="Total weight, from values phi(r_k)",
+        source=source("Definition 1 and Appendix B.2"),
+        latex=r"\sum_k \alpha_k = \sigma_\psi^2 / \sigma_\phi^2 = \frac{\sum_k \sigma_k^{-2} \phi(r_k)}"
+        r"{\sum_k \sigma_k^{-2} r_k \phi(r_k)}",
+        unit=DIMENSIONLESS,
+        vectors=_PER_CLIENT,
+        reduce=total_weight,
+    ),
+    Definition(
+        key="adaptive/definition-1-noise",
+        edition="corrected",
+        title="Variance of the aggregated gradient, from values phi(r_k)",
+        source=source("Definition 1 and Appendix B.2"),
+        latex=r"V = \sum_k \alpha_k^2 \sigma_k^2 = \sigma_\psi^4 \sum_k \sigma_k^{-2} \phi(r_k)^2",
+        unit=GRADIENT_SQUARED,
+        vectors=_PER_CLIENT,
+        reduce=weighted_noise,
+    ),
+    Definition(
+        key="adaptive/remark-1-ratio",
+        edition="corrected",
+        title="Weights from batch sizes, sigma_k^2 = sigma^2 / n_k, from values psi(r_j)",
+        source=source("Remark 1"),
+        latex=r"(\sigma_\psi / \sigma_k)^2 = \Big(\frac{1}{n_k}\sum_j n_j \psi(r_j)\Big)^{-1}",
+        unit=DIMENSIONLESS,
+        vectors={"values": DIMENSIONLESS, "batch": DIMENSIONLESS, "peer_batch": DIMENSIONLESS},
+        shapes={"peer_batch": ""},
+        reduce=batch_ratio,
+    ),
+    Definition(
+        key="adaptive/remark-3-running-binary",
+        edition="corrected",
+        title="Step ratio of binary weights before the precision is reached",
+        source=source(_AHEAD),
+        latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
+        unit=DIMENSIONLESS,
+        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED, "threshold": DIMENSIONLESS},
+        shapes={"threshold": ""},
+        reduce=binary_running,
+    ),
+    Definition(
+        key="adaptive/remark-3-running-continuous",
+        edition="corrected",
+        title="Step ratio of continuous weights before the precision is reached",
+        source=source(_AHEAD),
+        latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
+        unit=DIMENSIONLESS,
+        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
+        reduce=continuous_running,
+    ),
+    Definition(
+        key="adaptive/remark-3-running-sharp",
+        edition="corrected",
+        title="Step ratio of the sharp criterion before the precision is reached",
+        source=source(_AHEAD),
+        latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "
+        r"p_k = \max\Big(\frac{q}{2 + \sqrt{4 - 3q}}, 1 - \sqrt{1 - \rho_k}\Big),\ \rho_i = 1",
+        unit=DIMENSIONLESS,
+        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
+        reduce=sharp_running,
+    ),
+)

@@ -1,0 +1,232 @@
+"""Theorem I and Corollary II, corrected: averages over T steps inside a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import maximum, spare, sqrt
+from ...notation import Quantity
+from ...theorem import Conditions, Source, Theorem
+from .descent import COLLABORATIVE
+from .example import cluster_dissimilarity, collaborative
+from .paper import source
+
+# Averages over t < T: A of E|grad fbar(xbar_t)|^2 and B of E Xi_t. With k = rho c - L, l = L/k, m^2 of
+# `cluster_dissimilarity`, Delta = fbar(xbar_0) - inf fbar:
+#     A <= 2 Delta/(eta T) + L^2 B + L eta sigma2/c                          (`mean_descent`, summed)
+#     B <= Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c)              (`lemma_4`, summed; p = eta k)
+# Insert B in A: with v = 1/c + l (1 - 1/c), and m l < 1 exactly when rho c > (1 + m) L,
+#     (1 - m^2 l^2) A <= (2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v.
+# B also bounds the average over t = 1..T: p sum Xi_t is then at most (1 - p)(Xi_0 - Xi_T) and the same other terms.
+
+
+def lag(*, beta: Any, rho: Any, size: Any) -> Any:
+    """l = L / (rho c - L): how far the models lag behind their mean, in units of the curvature."""
+    return beta / (rho * size - beta)
+
+
+def noise_share(*, beta: Any, rho: Any, size: Any) -> Any:
+    """v = 1/c + l (1 - 1/c): the share of one client's variance that is left; at most 2/c when rho c >= L (c + 1)."""
+    return (1 + lag(beta=beta, rho=rho, size=size) * (size - 1)) / size
+
+
+def start(*, beta: Any, rho: Any, size: Any, e0: Any, spread: Any) -> Any:
+    """P = 2 Delta + l L Xi_0."""
+    return 2 * e0 + lag(beta=beta, rho=rho, size=size) * beta * spread
+
+
+def absorbed(*, beta: Any, rho: Any, size: Any, M: Any) -> Any:
+    """1 - m^2 l^2."""
+    return spare(cluster_dissimilarity(M=M, size=size) * lag(beta=beta, rho=rho, size=size) ** 2)
+
+
+def mean_gradient(
+    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
+) -> Any:
+    """[(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v] / (1 - m^2 l^2)."""
+    bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread) / (eta * T)
+    noise = beta * eta * sigma2 * noise_share(beta=beta, rho=rho, size=size)
+    return (bias + noise) / absorbed(beta=beta, rho=rho, size=size, M=M)
+
+
+# eta = min(1/(rho c), sqrt(P/(T L sigma2 v))) and S = sqrt(P L sigma2 v/T). L eta sigma2 v <= S since eta is at most
+# the root; P/(eta T) is S at the root and rho c P/T >= S at the limit.
+
+
+def tuned_step(*, beta: Any, rho: Any, size: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+    """eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), for a start P > 0."""
+    balance = T * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size)
+    return 1 / maximum(rho * size, sqrt(balance / start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)))
+
+
+def tuned(*, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+    """[max(rho c P/T, S) + S] / (1 - m^2 l^2), S = sqrt(P L sigma2 v/T)."""
+    bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)
+    noise = sqrt(bias * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size) / T)
+    return (maximum(rho * size * bias / T, noise) + noise) / absorbed(beta=beta, rho=rho, size=size, M=M)
+
+
+def mean_distance(
+    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
+) -> Any:
+    """B = Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c), k = rho c - L."""
+    margin = rho * size - beta
+    gradient = mean_gradient(eta=eta, beta=beta, rho=rho, size=size, M=M, e0=e0, spread=spread, sigma2=sigma2, T=T)
+    drift = cluster_dissimilarity(M=M, size=size) * gradient / margin**2
+    return spread / (eta * T * margin) + drift + eta * sigma2 * (size - 1) / (size * margin)
+
+
+def consensus(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+    """2 B: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
+    return 2 * mean_distance(eta=eta, beta=beta, rho=rho, size=size, M=M, e0=e0, spread=spread, sigma2=sigma2, T=T)
+
+
+# Minkowski over clients (or pairs), steps and randomness. At the mean model (1/c) sum |grad f_i|^2 is at most
+# (1 + m^2)|grad fbar|^2, and its distance to the gradients at the x_i at most L |d_i|. Over pairs,
+# (1/c^2) sum |grad f_ij|^2 = |grad fbar|^2 + (1/(2c)) sum |grad f_i - grad fbar|^2 <= (1 + m^2/2)|grad fbar|^2, and
+# z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2.
+
+
+def client_gradient(
+    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
+) -> Any:
+    """(sqrt((1 + m^2) A) + L sqrt(B))^2."""
+    at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
+    share = 1 + cluster_dissimilarity(M=M, size=size)
+    gradient, distance = mean_gradient(**at, sigma2=sigma2, T=T), mean_distance(**at, sigma2=sigma2, T=T)
+    return (sqrt(share * gradient) + beta * sqrt(distance)) ** 2
+
+
+def midpoint_gradient(
+    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
+) -> Any:
+    """(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2."""
+    at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
+    share = 1 + cluster_dissimilarity(M=M, size=size) / 2
+    gradient, distance = mean_gradient(**at, sigma2=sigma2, T=T), mean_distance(**at, sigma2=sigma2, T=T)
+    return (sqrt(share * gradient) + beta * sqrt(distance / 2)) ** 2
+
+
+# The margin 1.01 keeps m l <= 1/1.01, so that 1 - m^2 l^2 >= 0.019. The printed M^2 <= 1/5 (m^2 < 1/2) and
+# rho >= sqrt(3) L/c suffice, since 1.01 (1 + sqrt(1/2)) < sqrt(3).
+
+
+def tuned_conditions(*, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> Conditions:
+    """The penalty outweighs curvature and heterogeneity: rho c >= 1.01 (1 + m) L."""
+    m = sqrt(maximum(0, cluster_dissimilarity(M=M, size=size)))  # negative beyond M = 1, which is refused below
+    required = 1.01 * (1 + m) * beta / size
+    return {
+        "penalty 1.01 (1 + m) beta/size <= rho": (required, rho),
+        **collaborative(M=M),
+        "horizon 1 <= T": (1, T),
+    }
+
+
+def conditions(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> Conditions:
+    """The step must not overshoot the mean."""
+    return {
+        "step size eta <= 1/(rho size)": (eta, 1 / (rho * size)),
+        **tuned_conditions(beta=beta, rho=rho, size=size, M=M, T=T),
+    }
+
+
+_SETTLED = (
+    f"{COLLABORATIVE}; fbar bounded below. For a run whose weights settle at a stopping time: Delta, Xi_0 taken and "
+    "steps counted from there"
+)
+_A = (
+    "A = [(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v]/(1 - m^2 l^2), l = L/(rho c - L), v = 1/c + l (1 - 1/c), "
+    "Delta = fbar(xbar_0) - inf fbar, Xi_0 the consensus distance at the start, m^2 that of cobo/cluster-dissimilarity"
+)
+_B = f"B = Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c), k = rho c - L, {_A}"
+_NEED = "For rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)"
+_MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
+
+
+def _place(locator: str) -> Source:
+    return source(locator, spread=r"\Xi_0")
+
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="cobo/theorem-1-mean-gradient",
+        edition="corrected",
+        title="Stationarity of the mean model",
+        source=_place("Theorem I, for the mean of the cluster"),
+        statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
+        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SETTLED,
+        bound=mean_gradient,
+        conditions=conditions,
+        tight="one client with eta near 1/L: start at T = 1, noise at T large",
+        monotone=_MONOTONE | {"rho": -1},
+    ),
+    Theorem(
+        key="cobo/theorem-1-tuned",
+        edition="corrected",
+        title="Stationarity of the mean model at the tuned step",
+        source=_place("Theorem I, for the mean of the cluster"),
+        statement="For rho c >= 1.01 (1 + m) L and eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), "
+        "P = 2 Delta + l L Xi_0 > 0, l = L/(rho c - L), v = 1/c + l (1 - 1/c), the average over T steps of "
+        "E|grad fbar(xbar_t)|^2 is at most [max(rho c P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). "
+        "From rho c >= L (c + 1) on v <= 2/c: linear speed-up in the clients.",
+        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SETTLED,
+        bound=tuned,
+        conditions=tuned_conditions,
+        tight="one client, no noise, eta near 1/L, T = 1",
+        monotone=_MONOTONE,
+    ),
+    Theorem(
+        key="cobo/theorem-1-midpoint-gradient",
+        edition="corrected",
+        title="Stationarity at the midpoints",
+        source=_place("Theorem I, second bound"),
+        statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
+        f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
+        quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SETTLED,
+        bound=midpoint_gradient,
+        conditions=conditions,
+        tight="one client with eta near 1/L: start at T = 1, noise at T large",
+        monotone=_MONOTONE | {"rho": -1},
+    ),
+    Theorem(
+        key="cobo/theorem-1-consensus",
+        edition="corrected",
+        title="Consensus inside a cluster",
+        source=_place("Theorem I, first bound"),
+        statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
+        f"2 B; {_B}.",
+        quantity=Quantity.AVERAGE_CONSENSUS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SETTLED,
+        bound=consensus,
+        conditions=conditions,
+        tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
+        monotone=_MONOTONE | {"rho": -1},
+    ),
+    Theorem(
+        key="cobo/corollary-2",
+        edition="corrected",
+        title="Stationarity of every client",
+        source=_place("Corollary II"),
+        statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
+        f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
+        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SETTLED,
+        bound=client_gradient,
+        conditions=conditions,
+        tight="one client with eta near 1/L: start at T = 1, noise at T large",
+        monotone=_MONOTONE | {"rho": -1},
+    ),
+)

@@ -1,0 +1,106 @@
+"""Theorem I and Corollary II as printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import sqrt
+from ...notation import Quantity
+from ...theorem import Conditions, Theorem
+from .descent import minibatch_printed
+from .paper import source
+
+# Delta = (1/c^2) sum_ij (f_ij(z_ij^0) - inf f_ij), which is fbar(x^0) - inf fbar for a common start x^0 and shared
+# minimisers; r = sqrt(L sigma2 Delta / T).
+
+
+def rate_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+    """r = sqrt(L sigma2 Delta / T)."""
+    return sqrt(beta * sigma2 * e0 / T)
+
+
+def consensus_printed(*, beta: Any, rho: Any, size: Any, M: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+    """6 M^2 r / (rho^2 c^2)."""
+    return 6 * M**2 / (rho**2 * size**2) * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
+
+
+def midpoint_gradient_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+    """3 r."""
+    return 3 * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
+
+
+def client_gradient_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+    """4 r."""
+    return 4 * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
+
+
+def conditions_printed(
+    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, batch: Any, e0: Any, sigma2: Any, T: Any
+) -> Conditions:
+    """As printed; eta may be as small as one likes, and eta <= 1/(2 rho c) of Lemma 4 is missing."""
+    return {
+        "step size eta <= 2 sqrt(e0/(beta sigma2 T))": (eta, 2 * sqrt(e0 / (beta * sigma2 * T))),
+        "step size eta <= 1/(2 sqrt(3) beta)": (eta, 1 / (2 * 3**0.5 * beta)),
+        "penalty sqrt(3) beta/size <= rho": (3**0.5 * beta / size, rho),
+        "relative heterogeneity M <= 1/sqrt(5)": (M, 0.2**0.5),
+        **minibatch_printed(eta=eta, beta=beta, size=size, batch=batch, sigma2=sigma2),
+    }
+
+
+_ONE_CLUSTER = (
+    "several clusters: zeta_ik^2 >= |grad f_i + grad f_k|^2 for all x is impossible once a loss grows "
+    "superlinearly. One cluster: the term that stays as sigma goes to 0 is missing, eta is only bounded above, and "
+    "eta <= 1/(2 rho c) of Lemma 4 is missing"
+)
+_PRINTED = "A1 to A5; weights at w* from the first step on; Delta = (1/c^2) sum_ij (f_ij(z_ij^0) - inf f_ij)"
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="cobo/theorem-1-midpoint-gradient",
+        edition="printed",
+        title="Stationarity at the midpoints",
+        source=source("Theorem I, second bound"),
+        statement="The average of E|grad f_ij(z_ij)|^2 over pairs and T steps is at most 3 r, "
+        "r = sqrt(L sigma2 Delta/T).",
+        quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_PRINTED,
+        bound=midpoint_gradient_printed,
+        conditions=conditions_printed,
+        fault=f"{_ONE_CLUSTER}; 2 + 24 M^2 <= 3 needs M^2 <= 1/24, not 1/5",
+        monotone={"e0": 1, "beta": 1, "T": -1},
+    ),
+    Theorem(
+        key="cobo/theorem-1-consensus",
+        edition="printed",
+        title="Consensus inside a cluster",
+        source=source("Theorem I, first bound"),
+        statement="The average of E|x_i - x_j|^2 over pairs and steps 1 to T is at most 6 M^2 r / (rho^2 c^2), "
+        "r = sqrt(L sigma2 Delta/T).",
+        quantity=Quantity.AVERAGE_CONSENSUS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_PRINTED,
+        bound=consensus_printed,
+        conditions=conditions_printed,
+        fault=f"{_ONE_CLUSTER}; the noise that keeps identical clients (M = 0) apart is dropped",
+        monotone={"e0": 1, "T": -1, "rho": -1, "size": -1},
+    ),
+    Theorem(
+        key="cobo/corollary-2",
+        edition="printed",
+        title="Stationarity of every client",
+        source=source("Corollary II"),
+        statement="The average of |grad f_i(x_i)|^2 over clients and T steps is at most 4 r, "
+        "r = sqrt(L sigma2 Delta/T).",
+        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_PRINTED,
+        bound=client_gradient_printed,
+        conditions=conditions_printed,
+        fault=f"{_ONE_CLUSTER}; the left side is printed without an expectation",
+        monotone={"e0": 1, "beta": 1, "T": -1},
+    ),
+)

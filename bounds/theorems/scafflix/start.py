@@ -1,0 +1,123 @@
+"""Where Scafflix starts: the Lyapunov function and its value at the first model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...notation import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, STEP, THETA_SQUARED, Quantity
+from ...theorem import Conditions, Definition, Theorem
+from .paper import source
+
+# Psi weighs what Theorem 1 contracts: distances with 1/gamma_i, control variates with gamma_i / p^2, scaled so that the
+# largest weight of a distance is 1/n.
+
+
+def lyapunov(*, model_distance2: Any, control_distance2: Any, eta: Any, p: Any) -> Any:
+    """gamma_min mean(|x_i - x_i*|^2 / gamma_i + gamma_i |h_i - grad f_i(x_i*)|^2 / p^2), x_i the personalised model."""
+    eta = np.asarray(eta, dtype=float)
+    control = eta * control_distance2 / np.asarray(p)[..., None] ** 2
+    return eta.min(-1) * (np.asarray(model_distance2) / eta + control).mean(-1)
+
+
+# From a common start, |x_i - x_i*|^2 = alpha_i^2 |x^0 - x*|^2 and |g_i - grad f_i(x_i*)|^2 <= L_i^2 alpha_i^2
+# |x^0 - x*|^2. The print sets h_i = g_i, which sum_i alpha_i h_i = 0 excludes unless x^0 = x*; with exact gradients no
+# model ever moves then, since g_i - h_i = 0. The projection of (g_i) onto that space in the norm
+# sum_i gamma_i |h_i|^2 (`bounds.scafflix.initial_control_variates`) is no further from (grad f_i(x_i*)), a point of it.
+
+
+def initial_lyapunov(*, eta_min: Any, p: Any, distance2: Any, inverse_step: Any, stiffness: Any) -> Any:
+    """gamma_min |x^0 - x*|^2 mean_i alpha_i^2 (1/gamma_i + gamma_i L_i^2 / p^2)."""
+    return eta_min * distance2 * (inverse_step + stiffness / p**2)
+
+
+def start_conditions(*, eta_min: Any, inverse_step: Any) -> Conditions:
+    """alpha_i <= 1 and gamma_i >= gamma_min."""
+    return {"weights alpha_i <= 1: eta_min <= 1/inverse_step": (eta_min, 1 / inverse_step)}
+
+
+def inverse_step(*, alpha: Any, eta: Any) -> Any:
+    """mean_i alpha_i^2 / gamma_i."""
+    return (np.asarray(alpha) ** 2 / eta).mean(-1)
+
+
+def stiffness(*, alpha: Any, eta: Any, beta: Any) -> Any:
+    """mean_i alpha_i^2 gamma_i L_i^2."""
+    return (np.asarray(alpha) ** 2 * eta * np.asarray(beta) ** 2).mean(-1)
+
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="scafflix/initial-lyapunov",
+        edition="printed",
+        title="Lyapunov function at the start",
+        source=source("Remark after Corollary 2"),
+        statement="From a common start x^0 with h_i^0 the gradient of f_i: Psi_0 is at most the bound.",
+        quantity=Quantity.LYAPUNOV_START,
+        direction="upper",
+        mode="sure",
+        hypotheses="f_i is L_i-smooth; x_i^0 = x^0 and h_i^0 = grad f_i at the personalised start",
+        bound=initial_lyapunov,
+        conditions=start_conditions,
+        fault="a true inequality for a start that Theorem 1 excludes: sum_i alpha_i h_i is not 0, and with exact "
+        "gradients no model ever moves",
+        monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
+    ),
+    Theorem(
+        key="scafflix/initial-lyapunov",
+        edition="corrected",
+        title="Lyapunov function at the start",
+        source=source("Remark after Corollary 2"),
+        statement="From a common start x^0 with gradients g_i and h_i^0 = g_i - (alpha_i/gamma_i) "
+        "sum_j alpha_j g_j / sum_j (alpha_j^2/gamma_j), one communication: Psi_0 is at most the bound.",
+        quantity=Quantity.LYAPUNOV_START,
+        direction="upper",
+        mode="sure",
+        hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
+        bound=initial_lyapunov,
+        conditions=start_conditions,
+        tight="p small, one client with gamma_i = 1/L_i and the others with much smaller steps",
+        monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
+    ),
+)
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="scafflix/lyapunov",
+        edition="corrected",
+        title="Lyapunov function of Scafflix",
+        source=source("(3)"),
+        latex=r"\Psi = \frac{\gamma_{\min}}{n}\sum_i \frac{1}{\gamma_i}\|\tilde x_i - \tilde x_i^\star\|^2 + "
+        r"\frac{\gamma_i}{p^2}\|h_i - \nabla f_i(\tilde x_i^\star)\|^2",
+        unit=THETA_SQUARED,
+        vectors={
+            "model_distance2": THETA_SQUARED,
+            "control_distance2": GRADIENT_SQUARED,
+            "eta": STEP,
+            "p": DIMENSIONLESS,
+        },
+        shapes={"p": ""},
+        reduce=lyapunov,
+    ),
+    Definition(
+        key="scafflix/inverse-step",
+        edition="corrected",
+        title="Weight of the start's distance in the Lyapunov function",
+        source=source("Remark after Corollary 2"),
+        latex=r"\frac1n\sum_i \alpha_i^2/\gamma_i",
+        unit=CURVATURE,
+        vectors={"alpha": DIMENSIONLESS, "eta": STEP},
+        reduce=inverse_step,
+    ),
+    Definition(
+        key="scafflix/stiffness",
+        edition="corrected",
+        title="Weight of the start's control variates in the Lyapunov function",
+        source=source("Remark after Corollary 2"),
+        latex=r"\frac1n\sum_i \alpha_i^2\gamma_i L_i^2",
+        unit=CURVATURE,
+        vectors={"alpha": DIMENSIONLESS, "eta": STEP, "beta": CURVATURE},
+        reduce=stiffness,
+    ),
+)

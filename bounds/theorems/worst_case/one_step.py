@@ -1,0 +1,128 @@
+"""One step of All-for-one against the worst loss and the worst peers, and the weights that are best there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import maximum, spare, sqrt, survive
+from ...notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, Unit
+from ...theorem import Conditions, Definition, Theorem
+from .paper import source
+
+# Smoothness: E[e_t | F] - e_{t-1} <= -eta <g_i, h> + (eta^2 beta / 2) (|h|^2 + V) with h = sum_k alpha_k g_k, an
+# equality where R_i has curvature beta. Complete the square: the right side is
+#     (eta^2 beta / 2) |h - g_i / (eta beta)|^2 - |g_i|^2 / (2 beta) + eta^2 beta V / 2.
+# h ranges over the ball around A g_i of radius (A - A_-) |g_i|; its farthest point from g_i / (eta beta) is on the line
+# of g_i, at A_- g_i or at (2 A - A_-) g_i. Hence, with equality in dimension 1,
+#     E[e_t - e_{t-1} | F] + |g_i|^2 / (2 beta)
+#         <= (|g_i|^2 / (2 beta)) max((1 - eta beta A_-)^2, (eta beta (2 A - A_-) - 1)^2) + eta^2 beta V / 2.
+
+
+def one_step(*, eta: Any, beta: Any, weight: Any, pull: Any, gradient: Any, V: Any) -> Any:
+    """What one step falls short of the decrease |g_i|^2 / (2 beta)."""
+    farthest = maximum(survive(eta * beta * pull, 2), spare(eta * beta * (2 * weight - pull)) ** 2)
+    return gradient**2 / (2 * beta) * farthest + eta**2 * beta * V / 2
+
+
+def pull_condition(*, weight: Any, pull: Any) -> Conditions:
+    """1 - sqrt(1 - r_k) is at most 1."""
+    return {"pull <= weight": (pull, weight)}
+
+
+# Best weights: with p_k = 1 - sqrt(1 - r_k), x_k = eta alpha_k, G = |g_i|^2 the first branch is
+# (G / (2 beta)) (1 - beta sum_k p_k x_k)^2 + (beta / 2) sum_k x_k^2 sigma_k^2, convex, stationary at
+# x_k = G p_k / (beta sigma_k^2 (1 + G Y)) with value G / (2 beta (1 + G Y)), Y = sum p_k^2 / sigma_k^2. There
+# beta sum x_k = G Z / (1 + G Y), Z = sum p_k / sigma_k^2; if that is <= 1 the first branch is the larger one.
+
+
+def sharp_step(*, beta: Any, gradient: Any, agreement: Any) -> Any:
+    """G / (2 beta (1 + G Y)); the change of the excess is this less G / (2 beta), -G^2 Y / (2 beta (1 + G Y))."""
+    return gradient**2 / (2 * beta * (1 + gradient**2 * agreement))
+
+
+def sharp_step_conditions(*, gradient: Any, agreement: Any, sharp_mass: Any) -> Conditions:
+    """The step limit eta beta A <= 1 at the best weights, and p_k <= 1."""
+    return {
+        "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement": (
+            gradient**2 * sharp_mass,
+            1 + gradient**2 * agreement,
+        ),
+        "agreement <= sharp_mass": (agreement, sharp_mass),
+    }
+
+
+def least_pull(*, weights: Any, similarity: Any) -> Any:
+    """sum_k alpha_k (1 - sqrt(1 - r_k)), without cancellation at small r_k."""
+    return (weights * similarity / (1 + sqrt(1 - similarity))).sum(-1)
+
+
+def agreement(*, similarity: Any, sigma2: Any) -> Any:
+    """sum_k (1 - sqrt(1 - r_k))^2 / sigma_k^2."""
+    return ((similarity / (1 + sqrt(1 - similarity))) ** 2 / sigma2).sum(-1)
+
+
+_STEP = (
+    "R_i is beta-smooth; gradients unbiased, of total variance at most sigma_k^2, uncorrelated across clients given "
+    "the past; |grad R_k - grad R_i|^2 <= (1 - r_k) |grad R_i|^2 where alpha_k > 0"
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="worst-case/one-step",
+        edition="corrected",
+        title="Exact worst case of one step",
+        source=source("one step of All-for-one"),
+        statement="Over all beta-smooth R_i and all peers of similarities r_k, the largest E[e_t - e_{t-1} | F_{t-1}] "
+        "is the bound less |grad R_i|^2/(2 beta), the decrease of the exact gradient step 1/beta.",
+        quantity=Quantity.SHORTFALL,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_STEP}; weights >= 0",
+        bound=one_step,
+        conditions=pull_condition,
+        tight="always: dimension 1, R_i of curvature beta, grad R_k = (1 -+ sqrt(1 - r_k)) grad R_i",
+        monotone={"V": 1, "gradient": 1},
+    ),
+    Theorem(
+        key="worst-case/sharp-step",
+        edition="corrected",
+        title="Best weights for the worst case of one step",
+        source=source("one step of All-for-one, weights proportional to (1 - sqrt(1 - r_k)) / sigma_k^2"),
+        statement="The step weights eta alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)), p_k = 1 - sqrt(1 - r_k), G = "
+        "|grad R_i|^2, have the least worst case of one step: E[e_t - e_{t-1} | F_{t-1}] <= "
+        "-G^2 Y / (2 beta (1 + G Y)).",
+        quantity=Quantity.SHORTFALL,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STEP,
+        bound=sharp_step,
+        conditions=sharp_step_conditions,
+        tight="always: the bound is attained, and no other weights have a lower worst case",
+        monotone={"beta": -1, "gradient": 1, "agreement": -1},
+    ),
+)
+
+_SIMILARITY = {"similarity": DIMENSIONLESS}
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="worst-case/pull",
+        edition="corrected",
+        title="Least pull of the weighted gradients along the client's own",
+        source=source("one step of All-for-one"),
+        latex=r"\mathcal{A}_- = \sum_k \alpha_k (1 - \sqrt{1 - r_k})",
+        unit=DIMENSIONLESS,
+        vectors={"weights": DIMENSIONLESS, **_SIMILARITY},
+        reduce=least_pull,
+    ),
+    Definition(
+        key="worst-case/agreement",
+        edition="corrected",
+        title="What the sharp weights gather",
+        source=source("one step of All-for-one"),
+        latex=r"Y = \sum_k \sigma_k^{-2} (1 - \sqrt{1 - r_k})^2",
+        unit=Unit(-2, 2),
+        vectors={**_SIMILARITY, "sigma2": GRADIENT_SQUARED},
+        reduce=agreement,
+    ),
+)

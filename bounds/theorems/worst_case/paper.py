@@ -1,0 +1,10 @@
+"""Where these records are stated: this project itself."""
+
+from __future__ import annotations
+
+from ...theorem import Source
+
+
+def source(locator: str) -> Source:
+    """A result of this project."""
+    return Source(paper="suffice", locator=locator)

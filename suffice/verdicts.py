@@ -1,0 +1,52 @@
+"""What the last full verification concluded, kept in a file beside this one so that listing theorems needs no check.
+
+`suffice verify --effort full` writes it; a test fails when a claim is missing or its statement has changed since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bounds import Theorem, write_whole
+from bounds.describe import condition_names, expression
+
+if TYPE_CHECKING:
+    from verify import Verdict
+
+FILE = Path(__file__).with_name("verdicts.json")
+
+
+def known() -> dict[tuple[str, str], dict[str, Any]]:
+    """(key, edition) -> verdict, instances, worst_ratio and the fingerprint of what was checked."""
+    if not FILE.exists():
+        return {}
+    rows = json.loads(FILE.read_text(encoding="utf-8"))
+    return {(row["key"], row["edition"]): row for row in rows}
+
+
+def keep(verdicts: Sequence[Verdict]) -> None:
+    """Add or replace the rows of `verdicts`; the others stay."""
+    rows = known()
+    for verdict in verdicts:
+        theorem = verdict.theorem
+        rows[theorem.key, theorem.edition] = {
+            "key": theorem.key,
+            "edition": theorem.edition,
+            "verdict": verdict.outcome.value,
+            "instances": verdict.instances,
+            "worst_ratio": None if not verdict.instances else float(f"{verdict.worst_ratio:.6g}"),
+            "fingerprint": fingerprint(theorem),
+        }
+    text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
+    write_whole(FILE, text.encode())
+
+
+def fingerprint(theorem: Theorem) -> str:
+    """Changes with the bound, the names of its conditions or its statement."""
+    formula = str(expression(theorem)) if theorem.bound is not None else str(theorem.order_only)
+    text = "\n".join((formula, *condition_names(theorem), theorem.statement, theorem.hypotheses))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

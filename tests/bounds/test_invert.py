@@ -1,0 +1,116 @@
+"""Solving a bound for a parameter: the answer satisfies the target and the next value does not."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from bounds import ConditionError, InputError, digits, evaluate, find, solve
+
+CONSTANT = find("adaptive/theorem-2-constant")
+BASE = {"mu": 0.5, "beta": 1.0, "q": 0.5, "e0": 5.0, "s2": 0.1}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_smallest_number_of_iterations_suffices_and_one_less_does_not(seed):
+    rng = np.random.default_rng(seed)
+    mu, e0, s2 = np.exp(rng.uniform(-4, 0)), np.exp(rng.uniform(0, 5)), np.exp(rng.uniform(-6, -2))
+    values = {"mu": mu, "beta": 1.0, "q": 0.5, "e0": e0, "s2": s2, "eta": 0.5 * rng.uniform(0.05, 1)}
+    floor = values["eta"] * s2 / (2 * mu)
+    target = floor * 1.05 + rng.uniform(0, 0.5) * e0
+    found = solve(CONSTANT, "T", target=target, **values)
+    assert found.side == "smallest"
+    T = int(found.value)
+    assert digits(CONSTANT, **values, T=T) <= found.bound <= target
+    if T > 0:
+        assert evaluate(CONSTANT, **values, T=T - 1) > target
+    # by hand: (1 - eta mu)^T (e0 - floor) + floor <= target
+    exact = math.log((target - floor) / (e0 - floor)) / math.log1p(-values["eta"] * mu) if e0 > target else 0
+    assert abs(T - max(exact, 0)) <= 1
+
+
+def test_a_start_below_the_target_needs_no_iteration():
+    found = solve(CONSTANT, "T", target=6.0, eta=0.2, **BASE)
+    assert found.value == 0
+    np.testing.assert_allclose(found.bound, 5.0, rtol=1e-12)
+
+
+def test_largest_step_is_the_limit_when_the_limit_meets_the_target():
+    found = solve(CONSTANT, "eta", target=0.2, T=100, **BASE)
+    assert (found.value, found.side) == (0.5, "largest")
+
+
+def test_largest_step_below_the_limit_is_sharp_to_the_last_digits():
+    found = solve(CONSTANT, "eta", target=0.02, T=1000, **BASE)
+    assert found.value < 0.5
+    assert evaluate(CONSTANT, **BASE, T=1000, eta=found.value) <= 0.02
+    assert evaluate(CONSTANT, **BASE, T=1000, eta=found.value * (1 + 1e-12)) > 0.02
+    # long horizon: eta beta s2 / (2 mu) = target
+    np.testing.assert_allclose(found.value, 0.02 * 2 * 0.5 / 0.1, rtol=1e-9)
+
+
+def test_a_target_that_only_a_short_interval_of_steps_reaches_is_found():
+    # the best step of a short horizon: contraction against noise
+    grid = np.geomspace(1e-3, 0.5, 200_001)
+    best = evaluate(CONSTANT, **BASE, T=25, eta=grid).min()
+    found = solve(CONSTANT, "eta", target=best * (1 + 1e-7), T=25, **BASE)
+    assert found.bound <= best * (1 + 1e-7)
+    assert evaluate(CONSTANT, **BASE, T=25, eta=found.value * 1.01) > best * (1 + 1e-7)
+
+
+def test_similarity_is_solved_for_the_precision_from_above():
+    found = solve(find("adaptive/lemma-2"), "eps", target=0.5, b=0.3, c=0.1, mu=0.5)
+    assert found.side == "smallest"
+    np.testing.assert_allclose(found.value, 0.09 / (2 * 0.5 * 0.4), rtol=1e-11)
+    with mpmath.workdps(40):
+        assert digits(find("adaptive/lemma-2"), b=0.3, c=0.1, mu=0.5, eps=found.value) >= 0.5
+
+
+def test_heterogeneity_is_solved_from_below():
+    found = solve(find("adaptive/lemma-2"), "c", target=0.5, b=0.3, eps=1.0, mu=0.5)
+    assert found.side == "largest"
+    np.testing.assert_allclose(found.value, 0.41, rtol=1e-11)
+
+
+def test_precision_of_a_hitting_time():
+    theorem = find("adaptive/corollary-1-expected-time")
+    found = solve(theorem, "eps", target=100.0, eta=0.2, **BASE)
+    assert found.side == "smallest"
+    assert found.bound <= 100
+    with pytest.raises(AssertionError):  # a smaller precision takes longer
+        assert evaluate(theorem, eta=0.2, **BASE, eps=found.value * (1 - 1e-9)) <= 100
+
+
+def test_what_cannot_be_reached_says_how_close_one_gets():
+    with pytest.raises(InputError, match=r"target = 0\.01: no T reaches it; .* is 0\.02$"):
+        solve(CONSTANT, "T", target=0.01, eta=0.2, **BASE)
+
+
+def test_conditions_that_never_hold_are_told_as_by_evaluate():
+    with pytest.raises(ConditionError, match=r"step size eta <= q/beta fails \(0\.8 > 0\.5\); use eta <= 0\.5"):
+        solve(CONSTANT, "T", target=0.1, eta=0.8, **BASE)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("theta", {}, r"^solve = 'theta': .* takes eta, mu"),
+        ("mu", {}, r"^mu = 0\.5: it is solved for"),
+        ("T", {"target": math.nan}, r"^target = nan"),
+        ("T", {"target": "many"}, r"^target = 'many'"),
+        ("T", {"eta": -1.0}, r"^eta = -1\.0"),
+        ("T", {"eta": [0.1, 0.2]}, r"^eta = \[0\.1, 0\.2\]: give one number"),
+        ("T", {"colour": 1.0}, r"^colour = 1\.0"),
+    ],
+)
+def test_bad_requests_are_refused_by_name(name, change, message):
+    with pytest.raises(InputError, match=message):
+        solve(CONSTANT, name, **({"target": 0.1, "eta": 0.2} | BASE | change))
+
+
+def test_a_missing_value_is_named():
+    with pytest.raises(InputError, match=r"^s2 = 'missing'"):
+        solve(CONSTANT, "T", target=0.1, eta=0.2, mu=0.5, beta=1.0, q=0.5, e0=5.0)

@@ -1,0 +1,91 @@
+"""Families of instances: a flat dictionary of domains, and a way to build instances from values.
+
+Random draws, searches and the tests' strategies all act on the domains. Values are batched: one array
+of length `count` (or `count` by a shape) per name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from simulate import Randomness, Stream
+
+from .evidence import Evidence
+
+Values = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """An interval, on a logarithmic scale or not, of whole numbers or not, for each entry of a shape."""
+
+    low: float
+    high: float
+    log: bool = False
+    integer: bool = False
+    shape: tuple[int, ...] = ()
+
+    def at(self, u: np.ndarray) -> np.ndarray:
+        """The value at quantile u in (0, 1)."""
+        if self.integer:
+            return np.floor(self.low + u * (self.high - self.low + 1))
+        if self.log:
+            return self.low * (self.high / self.low) ** u
+        return self.low + u * (self.high - self.low)
+
+    def simpler(self, value: np.ndarray) -> Iterator[np.ndarray]:
+        """Simpler values within the interval, the simplest first: small whole numbers, or 1, 2, 4, ... bits."""
+        if self.integer:
+            for candidate in range(int(self.low), int(value.max())):
+                yield np.minimum(value, candidate)
+            return
+        for bits in (1, 2, 4, 8, 16):
+            mantissa, exponent = np.frexp(value)
+            yield np.clip(np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent), self.low, self.high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Domains by name, and the evidence that an instance gives.
+
+    `measure` turns values (leading axis the instance) into evidence with one entry per instance (or several per
+    instance, in order). `sharp` adds instances chosen because a bound is nearly attained there.
+    """
+
+    name: str
+    domains: Mapping[str, Domain]
+    measure: Callable[[Values], Evidence] | None = None
+    sharp: Callable[[], Values] | None = None
+
+    def evidence(self, values: Values) -> Evidence:
+        """What the instances of `values` measure."""
+        if self.measure is None:
+            raise ValueError(f"family {self.name} measures nothing")
+        return self.measure(values)
+
+    def at(self, u: np.ndarray) -> Values:
+        """Values at points of the unit cube, u (count, k)."""
+        values, offset = {}, 0
+        for name, domain in self.domains.items():
+            size = int(np.prod(domain.shape, dtype=int))
+            values[name] = domain.at(u[:, offset : offset + size].reshape(len(u), *domain.shape))
+            offset += size
+        return values
+
+    def quantiles(self, count: int, *, seed: int) -> np.ndarray:
+        """Random points of the unit cube, (count, k), a pure function of the seed."""
+        randomness = Randomness(seeds=torch.tensor([seed]), root=0x5EED)
+        columns = []
+        for index, domain in enumerate(self.domains.values()):
+            size = int(np.prod(domain.shape, dtype=int))
+            u = randomness.uniform(iteration=index, stream=Stream.DATA, clients=count, features=size)
+            columns.append(u[0].numpy())
+        return np.concatenate(columns, axis=1)
+
+    def draw(self, count: int, *, seed: int) -> Values:
+        """`count` random instances, a pure function of the seed."""
+        return self.at(self.quantiles(count, seed=seed))

@@ -1,0 +1,91 @@
+"""Search for instances that violate a bound: ascent on measured/bound over a family's parameters.
+
+An instance is a point u of the unit cube (`Family.at`). Random draws rarely come close to the edge of a theorem;
+ascent does. Gradients are finite differences, evaluated as one batch together with several step lengths and with
+moves of one parameter to an end of its interval: bounds break at corners, which a gradient alone may pass by.
+An instance outside the hypotheses counts as ratio 0, so ascent stays within them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bounds import Theorem
+
+from .evidence import Evidence
+from .family import Family, Values
+
+_DIFFERENCE = 1e-4
+_LENGTHS = 4.0 ** -np.arange(1, 9)
+_ENDS = 16
+"""Parameters that one ascent tries at both ends; a family of more takes turns."""
+
+
+def search(theorem: Theorem, family: Family, *, draws: int, restarts: int, ascents: int, root: int) -> Evidence:
+    """Instances reached from `restarts` of `draws` random ones by `ascents` improvements each.
+
+    Half of the starts are the best draws, half are spread over the ranks: the best ones often share a ridge where a
+    bound is nearly attained without being wrong.
+    """
+    u = family.quantiles(draws, seed=root)
+    ranked = np.argsort(-_score(theorem, family, u), kind="stable")
+    half = (restarts + 1) // 2
+    best = u[np.concatenate((ranked[:half], ranked[np.linspace(half, draws - 1, restarts - half).astype(int)]))]
+    score = _score(theorem, family, best)
+    for turn in range(ascents):
+        best, score = _ascend(theorem, family, best, score, turn)
+    return family.evidence(family.at(best))
+
+
+def _ascend(
+    theorem: Theorem, family: Family, best: np.ndarray, score: np.ndarray, turn: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """One step of every restart: along its own gradient at several lengths, or of one parameter to an end."""
+    count, size = best.shape
+    side = np.where(best < 0.5, 1.0, -1.0)  # stay inside the cube
+    moved = best[:, None] + _DIFFERENCE * side[:, None] * np.eye(size)
+    slope = (_score(theorem, family, moved.reshape(-1, size)).reshape(count, size) - score[:, None]) * side
+    slope = np.where((best <= 0) & (slope < 0) | (best >= 1) & (slope > 0), 0, slope)
+    length = np.abs(slope).max(1, keepdims=True)
+    direction = np.divide(slope, length, out=np.zeros_like(slope), where=length > 0)
+    along = np.clip(best[:, None] + _LENGTHS[:, None] * direction[:, None], 0, 1)
+    chosen = np.unique(np.arange(turn * _ENDS, (turn + 1) * _ENDS) % size)
+    ends = np.repeat(best[:, None], 2 * len(chosen), axis=1)
+    for at, coordinate in enumerate(chosen):
+        ends[:, 2 * at, coordinate], ends[:, 2 * at + 1, coordinate] = 0, 1
+    tried = np.concatenate((along, ends), axis=1)
+    scores = _score(theorem, family, tried.reshape(-1, size)).reshape(count, -1)
+    at = scores.argmax(1)
+    better = scores[np.arange(count), at] > score
+    best = np.where(better[:, None], tried[np.arange(count), at], best)
+    return best, np.maximum(score, scores.max(1))
+
+
+def _score(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
+    """measured/bound at every point, 0 outside the hypotheses."""
+    evidence = family.evidence(family.at(u))
+    ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
+    return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1)
+
+
+def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 1e-6) -> Values:
+    """A simpler instance that still violates `theorem`: whole numbers lowered, the rest rounded to few bits.
+
+    `values` hold one instance (leading axis 1) with measured/bound above 1 + margin.
+    """
+    if not _violates(theorem, family, values, margin):
+        raise ValueError("the instance does not violate the theorem")
+    for name, domain in family.domains.items():
+        for candidate in domain.simpler(values[name]):
+            trial = {**values, name: candidate}
+            if _violates(theorem, family, trial, margin):
+                values = trial
+                break
+    return values
+
+
+def _violates(theorem: Theorem, family: Family, values: Values, margin: float) -> bool:
+    evidence = family.evidence(values)
+    with np.errstate(all="ignore"):
+        ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
+    return bool((ratio > 1 + margin).any())
