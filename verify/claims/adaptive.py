@@ -1,20 +1,19 @@
-"""Every claim that `suffice verify` checks."""
+"""Claims on the adaptive paper."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from bounds import InputError, find
+from bounds import find
 
-from . import exact
-from .aligned import Aligned
-from .claim import EFFORTS, FALSE_ALARMS, Claim, Effort
-from .evidence import Evidence
-from .quadratic_pairs import Pairs
-from .sampled import SampledResult, sampled
-from .verdict import Verdict
+from .. import exact
+from ..aligned import Aligned
+from ..claim import Claim, Effort
+from ..evidence import Evidence
+from ..quadratic_pairs import Pairs
+from ..sampled import SampledResult, sampled
 
 
 def _sampled(key: str) -> Callable[[Effort, int, float], SampledResult]:
@@ -94,7 +93,8 @@ def _two_first_times(law: Law) -> float:
 _STEP = {"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.excess)}
 
 
-def _claims() -> tuple[Claim, ...]:
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
     return (
         Claim(theorem=find("adaptive/property-1", "printed"), exact=_pairs(Pairs.property_1, Pairs.gap)),
         Claim(theorem=find("adaptive/property-1"), exact=_pairs(Pairs.property_1, Pairs.gap)),
@@ -142,39 +142,3 @@ def _claims() -> tuple[Claim, ...]:
             )
         ),
     )
-
-
-def verify(
-    keys: Sequence[str] = (),
-    *,
-    edition: str = "all",
-    effort: str = "quick",
-    root: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Verdict]:
-    """Verdicts on the claims of `keys` (all when empty), in the order of the library.
-
-    The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims.
-    """
-    if edition not in ("printed", "corrected", "all"):
-        raise InputError("edition", edition, "use printed, corrected or all")
-    if not isinstance(root, int) or not 0 <= root < 2**32:
-        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
-    if isinstance(keys, str):
-        keys = (keys,)
-    if effort not in EFFORTS:
-        raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    claims = [claim for claim in _claims() if edition in ("all", claim.theorem.edition)]
-    if keys:
-        for key in keys:
-            if key not in {claim.theorem.key for claim in claims}:
-                find(key)  # an unknown key is told with the nearest one
-                raise InputError("theorem", key, "no claim checks this edition of it yet")
-        claims = [claim for claim in claims if claim.theorem.key in keys]
-    share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
-    verdicts = []
-    for done, claim in enumerate(claims):
-        verdicts.append(claim.verify(effort=effort, root=root, alpha=share))
-        if progress is not None:
-            progress(done + 1, len(claims))
-    return verdicts

@@ -1,20 +1,13 @@
-"""Printed statements found wrong: what is printed, what a direct computation gives, and how to see it.
-
-Each entry computes both numbers when asked; nothing here is typed in.
-"""
+"""Errata of the adaptive paper and its released code."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from bounds import (
     Binary,
-    InputError,
     QuadraticCertificate,
     evaluate,
     find,
@@ -23,48 +16,8 @@ from bounds import (
     sufficient_variance,
 )
 
-from .line import audited
-
-Kind = Literal["typo", "constant", "hypothesis", "vacuous", "false", "code"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """The two numbers of an erratum on its instance: what the print gives and what is true."""
-
-    inputs: dict[str, Any]
-    printed: float
-    measured: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Erratum:
-    """`measured` contradicts `printed` on `inputs`; `key` is the corrected statement, if it has a record."""
-
-    id: str
-    paper: str
-    location: str
-    kind: Kind
-    claim: str
-    truth: str
-    key: str | None
-    compute: Callable[[], Finding]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row of `suffice errata --json`, computed now."""
-        found = self.compute()
-        return {
-            "id": self.id,
-            "paper": self.paper,
-            "location": self.location,
-            "kind": self.kind,
-            "claim": self.claim,
-            "truth": self.truth,
-            "inputs": found.inputs,
-            "printed": found.printed,
-            "measured": found.measured,
-            "key": self.key,
-        }
+from ..line import audited
+from .erratum import Erratum, Finding
 
 
 def _property_1() -> Finding:
@@ -232,14 +185,3 @@ ERRATA: tuple[Erratum, ...] = (
         compute=_figure_code_translation,
     ),
 )
-
-
-def errata(identifier: str | None = None) -> list[Erratum]:
-    """All entries, or the one asked for; `InputError` with the nearest id when there is none."""
-    if identifier is None:
-        return list(ERRATA)
-    known = [entry.id for entry in ERRATA]
-    if identifier not in known:
-        near = difflib.get_close_matches(identifier, known, n=1, cutoff=0.3)
-        raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")
-    return [entry for entry in ERRATA if entry.id == identifier]

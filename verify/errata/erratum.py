@@ -1,0 +1,48 @@
+"""What an erratum is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["typo", "constant", "hypothesis", "vacuous", "false", "code"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The two numbers of an erratum on its instance: what the print gives and what is true."""
+
+    inputs: dict[str, Any]
+    printed: float
+    measured: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """`measured` contradicts `printed` on `inputs`; `key` is the corrected statement, if it has a record."""
+
+    id: str
+    paper: str
+    location: str
+    kind: Kind
+    claim: str
+    truth: str
+    key: str | None
+    compute: Callable[[], Finding]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row of `suffice errata --json`, computed now."""
+        found = self.compute()
+        return {
+            "id": self.id,
+            "paper": self.paper,
+            "location": self.location,
+            "kind": self.kind,
+            "claim": self.claim,
+            "truth": self.truth,
+            "inputs": found.inputs,
+            "printed": found.printed,
+            "measured": found.measured,
+            "key": self.key,
+        }

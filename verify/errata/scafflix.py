@@ -1,0 +1,7 @@
+"""Errata of the Scafflix paper and its released code."""
+
+from __future__ import annotations
+
+from .erratum import Erratum
+
+ERRATA: tuple[Erratum, ...] = ()
