@@ -60,7 +60,7 @@ class TargetTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, froz
 
 
 class SetupTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    target: TargetTable
+    target: TargetTable | None = None
     constants: ConstantsTable | None = None
     problem: ProblemTable | None = None
     data: DataTable | None = None
@@ -78,8 +78,11 @@ class Setup:
     confidence: float | None
 
 
-def read_setup(path: str | Path) -> Setup:
-    """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`."""
+def read_setup(path: str | Path, *, target: bool = True) -> Setup:
+    """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
+
+    Without `target` the file needs no [target] table, which planning asks for.
+    """
     path = Path(path)
     try:
         table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), SetupTable)
@@ -96,13 +99,16 @@ def read_setup(path: str | Path) -> Setup:
     given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
     if len(given) != 1:
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
-    epsilon = table.target.epsilon
+    if table.target is None and target:
+        raise InputError("setup file", path.name, _readable("Object missing required field `target`"))
+    wanted = table.target or TargetTable(epsilon=[])
+    epsilon = wanted.epsilon
     return Setup(
         source=_source(table, path.parent),
         epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
         criterion=_criterion(table.criterion),
-        horizon=table.target.horizon,
-        confidence=table.target.confidence,
+        horizon=wanted.horizon,
+        confidence=wanted.confidence,
     )
 
 

@@ -196,6 +196,51 @@ def verify(
 
 
 @app.command()
+def simulate(
+    setup: Annotated[Path, typer.Argument(help="A setup file with [problem] or [data].")],
+    algorithm: Annotated[str, typer.Option(help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.")],
+    iterations: Annotated[int, typer.Option(help="T.")] = 100,
+    seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
+    eta: Annotated[str | None, typer.Option(help="Step size (half of 1 / the largest smoothness).")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the algorithm; repeat for several.")] = None,
+    points: Annotated[int, typer.Option(help="Iterations to report, evenly spaced.")] = 11,
+    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save every path as a .npz file here.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run an algorithm on a problem with known constants, many seeds at once."""
+    from bounds import InputError
+
+    from ..client_data import parse_number
+    from ..experiment import experiment
+    from ..setup_file import read_setup
+    from .report import simulation_table
+
+    if points < 2:
+        raise InputError("points", points, "give at least 2")
+    source = read_setup(setup, target=False).source
+    step = None if eta is None else parse_number("eta", eta)
+    with progress("simulating") as report:
+        run = experiment(
+            source,
+            algorithm,
+            iterations=iterations,
+            seeds=seeds,
+            eta=step,
+            options=_words(option or []),
+            points=points,
+            root=root,
+            progress=report,
+        )
+    if out is not None:
+        run.trace.save(out)
+    if as_json:
+        print_json(run.to_dict())
+    else:
+        simulation_table(run)
+
+
+@app.command()
 def errata(
     identifier: Annotated[str | None, typer.Argument(help="An erratum's id, to reproduce it now.")] = None,
     as_json: Json = False,
@@ -253,6 +298,24 @@ def options(
     ] = False,
 ) -> None:
     """Options before the subcommand."""
+
+
+def _words(values: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs whose values are numbers or words."""
+    from bounds import InputError
+
+    words: dict[str, Any] = {}
+    for entry in values:
+        name, sign, text = entry.partition("=")
+        if not sign or not name:
+            raise InputError("option", entry, "write NAME=VALUE, for example period=5")
+        if name in words:
+            raise InputError(name, text, "given twice; give it once")
+        try:
+            words[name] = float(text)
+        except ValueError:
+            words[name] = text
+    return words
 
 
 def _assignments(values: list[str]) -> dict[str, Any]:

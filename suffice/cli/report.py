@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.text import Text
 
 from bounds import Row, Theorem, latex
@@ -16,6 +17,8 @@ from .console import console, number, table
 
 if TYPE_CHECKING:
     from verify import Verdict
+
+    from ..experiment import Experiment
 
 
 def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
@@ -81,6 +84,27 @@ def _rule(row: Row) -> str:
 def _time(mean: float, error: float, arrived: float) -> str:
     text = f"{number(mean)} ({number(error, 2)})"
     return text if arrived == 1 else f"{text} {100 * arrived:.0f} %"
+
+
+def simulation_table(run: Experiment) -> None:
+    """Mean excess over seeds per client at each grid point, with standard errors and costs."""
+    trace, names = run.trace, run.problem.names
+    shown = min(len(names), 4)
+    labels = [f"{name} (s.e.)" for name in names[:shown]]
+    made = table(
+        f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}",
+        "iteration", *labels, "oracle calls", "vectors sent",
+        numeric=("iteration", *labels, "oracle calls", "vectors sent"),
+    )  # fmt: skip
+    mean, error = trace.mean(), trace.standard_error()
+    for at, t in enumerate(trace.iterations):
+        error[at] = np.where(error[at] < 1e-12 * mean[at], 0, error[at])  # rounding of equal numbers
+        cells = [f"{number(float(mean[at, i]))} ({number(float(error[at, i]), 2)})" for i in range(shown)]
+        made.add_row(str(t), *cells, f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
+    out = console()
+    out.print(made, highlight=False)
+    if shown < len(names):
+        out.print(f"{len(names) - shown} more clients: see --json.", highlight=False)
 
 
 def theorem_row(record: Theorem) -> dict[str, Any]:

@@ -1,0 +1,156 @@
+"""Algorithms by name, with options that are numbers or words: what the command line and setup files can ask for."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from bounds import Binary, InputError, QuadraticCertificate, named
+
+from .algorithms import (
+    APFL,
+    IFCA,
+    WGABC,
+    Algorithm,
+    AllForAll,
+    AllForOne,
+    CoBo,
+    Ditto,
+    FedAvg,
+    FederatedClustering,
+    FixedWeights,
+    Flix,
+    Local,
+    LocalSGD,
+    QuantileRadius,
+    Scaffnew,
+)
+from .problem import Problem
+from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
+
+Options = Mapping[str, float | str]
+_SIMILARITIES = ("exact", "sampled", "debiased", "released")
+
+
+def _all_for_one(
+    problem: Problem,
+    eta: Any,
+    *,
+    criterion: str = "binary",
+    threshold: float = 0.5,
+    similarity: str = "exact",
+    samples: int = 16,
+    normalised: int = 0,
+) -> AllForOne:
+    chosen = named(criterion) or Binary(threshold=threshold)
+    if similarity not in _SIMILARITIES:
+        raise InputError("similarity", similarity, f"use {', '.join(_SIMILARITIES)}")
+    sources: dict[str, Callable[[], Similarity]] = {
+        "exact": ExactSimilarity,
+        "sampled": lambda: SampledSimilarity(samples=samples),
+        "debiased": lambda: DebiasedSimilarity(samples=samples),
+        "released": ReleasedSimilarity,
+    }
+    return AllForOne(criterion=chosen, similarity=sources[similarity](), normalised=bool(normalised))
+
+
+def _dissimilarity(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """b (N, N) with |grad R_i - grad R_k| <= b_ik everywhere, infinite where two Hessians differ; and the mu_i."""
+    constants = problem.constants()
+    certificate = constants.heterogeneity
+    if not isinstance(certificate, QuadraticCertificate):
+        raise InputError("problem", type(problem).__name__, "uniform dissimilarities are known for quadratics alone")
+    b2 = certificate.frontier(np.zeros((problem.clients, problem.clients)))
+    return np.sqrt(np.maximum(b2, 0)), constants.mu
+
+
+def _fixed(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> FixedWeights:
+    b, mu = _dissimilarity(problem)
+    return FixedWeights.threshold(b, mu=mu, epsilon=epsilon)
+
+
+def _all_for_all(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> AllForAll:
+    b, mu = _dissimilarity(problem)
+    b = np.maximum(b, b.T)
+    return AllForAll.threshold(b, mu=np.full(len(b), mu.min()), epsilon=epsilon)
+
+
+def _cobo(
+    problem: Problem, eta: Any, *, rho: float = 0.1, weight_step: float = 0.1, sampling: str = "constant"
+) -> CoBo:
+    return CoBo(rho=rho, weight_step=weight_step, sampling=sampling)  # pyright: ignore[reportArgumentType]
+
+
+def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
+    """Centres at the start plus the corners that the optima's largest principal directions point to."""
+    centred = problem.optimum - problem.optimum.mean(0)
+    directions = torch.linalg.svd(centred, full_matrices=False).Vh
+    size = spread * centred.norm(dim=-1).max().clamp_min(1e-3)
+    rows = [(-1.0) ** m * (1 + m // 2) * size * directions[(m // 2) % len(directions)] for m in range(clusters)]
+    return IFCA(offsets=torch.stack(rows))
+
+
+def _scafflix(problem: Problem, eta: Any, *, p: float = 0.2, alpha: float = 0.5) -> Scaffnew:
+    return Scaffnew.scafflix(problem, p=p, alpha=alpha, eta=torch.as_tensor(eta, dtype=problem.dtype))
+
+
+_FACTORIES: dict[str, Callable[..., Algorithm]] = {
+    "local": lambda problem, eta: Local(),
+    "all-for-one": _all_for_one,
+    "all-for-one-fixed": _fixed,
+    "all-for-all": _all_for_all,
+    "cobo": _cobo,
+    "flix": lambda problem, eta, *, alpha=0.5: Flix(alpha=alpha),
+    "scaffnew": lambda problem, eta, *, p=0.2: Scaffnew(p=p),
+    "scafflix": _scafflix,
+    "local-sgd": lambda problem, eta, *, period=1: LocalSGD(period=period),
+    "fedavg": lambda problem, eta, *, period=1, participants=0, fine_tune_after=0: FedAvg(
+        period=period, participants=participants or None, fine_tune_after=fine_tune_after or None
+    ),
+    "ditto": lambda problem, eta, *, pull=1.0, period=1: Ditto(pull=pull, server=FedAvg(period=period)),
+    "apfl": lambda problem, eta, *, mixture=0.5, adaptive=0, period=1: APFL(
+        mixture=mixture, adaptive=bool(adaptive), server=FedAvg(period=period)
+    ),
+    "wga-bc": lambda problem, eta, *, mixture=0.5, memory=0.1: WGABC(mixture=mixture, memory=memory),
+    "ifca": _ifca,
+    "federated-clustering": lambda problem, eta, *, fraction=0.2, rounds=10: FederatedClustering(
+        radius=QuantileRadius(fraction=fraction), rounds=rounds
+    ),
+}
+ALGORITHMS = tuple(_FACTORIES)
+
+
+def algorithm(name: str, problem: Problem, *, eta: Any, **options: float | str) -> Algorithm:
+    """The algorithm of a name for `problem` with step sizes `eta` (a scalar or (N,)); `options` as `options_of` lists.
+
+    Raises `InputError` for an unknown name or option, with the nearest one.
+    """
+    known = options_of(name)
+    chosen: dict[str, Any] = {}
+    for option, value in options.items():
+        if option not in known:
+            raise InputError(option, value, f"{name} takes {', '.join(known) or 'no options'}")
+        default = known[option]
+        if isinstance(default, str) != isinstance(value, str):
+            raise InputError(option, value, f"give a {'word' if isinstance(default, str) else 'number'}")
+        if isinstance(default, int):
+            if value != int(value):
+                raise InputError(option, value, "give a whole number")
+            value = int(value)
+        chosen[option] = value
+    return _FACTORIES[name](problem, eta, **chosen)
+
+
+def options_of(name: str) -> dict[str, float | str]:
+    """Options of an algorithm with their defaults."""
+    if name not in _FACTORIES:
+        near = difflib.get_close_matches(name, ALGORITHMS, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise InputError("algorithm", name, f"{hint}There are {', '.join(ALGORITHMS)}")
+    parameters = inspect.signature(_FACTORIES[name]).parameters.values()
+    return {entry.name: entry.default for entry in parameters if entry.kind is entry.KEYWORD_ONLY}

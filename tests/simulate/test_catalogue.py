@@ -1,0 +1,59 @@
+"""Every algorithm can be asked for by name; wrong names and options are told with the right ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import InputError
+from simulate import ALGORITHMS, Local, LocalSGD, Quadratics, algorithm, run
+from simulate.catalogue import options_of
+
+
+def problem() -> Quadratics:
+    xi = np.repeat(np.array([[1.0, 0.0], [0.0, 2.0]]), 3, axis=0)
+    return Quadratics.of(np.stack([np.eye(2) / 2] * 6), xi, sigma2=0.5, start=[3.0, -2.0])
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_each_algorithm_runs_with_its_defaults_and_makes_progress(name):
+    trace = run(problem(), algorithm(name, problem(), eta=0.3), iterations=40, eta=0.3, seeds=8, grid=[0, 40])
+    assert np.isfinite(trace.excess).all()
+    assert trace.mean()[1].mean() < 0.5 * trace.mean()[0].mean()
+    assert trace.oracle_calls[1] >= 6 * 40
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_each_option_is_taken_at_its_default(name):
+    for option, value in options_of(name).items():
+        made = algorithm(name, problem(), eta=0.3, **{option: value})
+        assert type(made) is type(algorithm(name, problem(), eta=0.3))
+
+
+def test_options_reach_the_algorithm():
+    chosen = algorithm("local-sgd", problem(), eta=0.1, period=5.0)
+    assert isinstance(chosen, LocalSGD)
+    assert chosen.period == 5
+    assert isinstance(algorithm("local", problem(), eta=0.1), Local)
+    weights = algorithm("all-for-one-fixed", problem(), eta=0.1, epsilon=0.1)
+    expected = torch.block_diag(*torch.full((2, 3, 3), 1 / 3, dtype=torch.float64))
+    torch.testing.assert_close(getattr(weights, "alpha"), expected, rtol=1e-14, atol=0)  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("locale", {}, r"^algorithm = 'locale': did you mean local\? There are local, all-for-one"),
+        ("local", {"period": 2}, r"^period = 2: local takes no options"),
+        ("fedavg", {"perod": 2}, r"^perod = 2: fedavg takes period, participants, fine_tune_after"),
+        ("fedavg", {"period": 2.5}, r"^period = 2\.5: give a whole number"),
+        ("fedavg", {"period": "often"}, r"^period = 'often': give a number"),
+        ("all-for-one", {"criterion": 3.0}, r"^criterion = 3\.0: give a word"),
+        ("all-for-one", {"similarity": "psychic"}, r"^similarity = 'psychic': use exact, sampled"),
+        ("scafflix", {"p": 2.0}, r"^p = 2\.0"),
+    ],
+)
+def test_wrong_names_and_options_are_refused_by_name(name, options, message):
+    with pytest.raises(InputError, match=message):
+        algorithm(name, problem(), eta=0.1, **options)
