@@ -51,10 +51,10 @@ def inverse_risk(rho: Any) -> Any:
 
 
 def _newton(rho: np.ndarray) -> np.ndarray:
-    """v = u^2 with ln R = ln rho: ln R falls in v with slopes from -1 (v = 0) to -1/2, so eight steps are plenty."""
+    """v = u^2 with ln R = ln rho. Its slope in v runs from -1 to -1/2: five steps from below give every digit."""
     target = np.log(rho)
     v = -target
-    for _ in range(8):
+    for _ in range(5):
         u = np.sqrt(v)
         mass, slope = _moments(u)
         v = v + (np.log(mass) - v / 2 - target) / (0.5 + slope / (2 * u * mass))
@@ -115,7 +115,7 @@ def _inverse_at_any_precision(mpmath: Any, rho: Any) -> Any:
     precisions = [mpmath.mp.prec + 20]
     while precisions[0] > 60:  # a Newton step doubles the correct bits
         precisions.insert(0, precisions[0] // 2 + 12)
-    for precision in [precisions[0]] * 5 + precisions:
+    for precision in [precisions[0]] * 4 + precisions:
         with mpmath.workprec(precision + near_one):
             u = mpmath.sqrt(v)
             mass, slope = _moments_at_any_precision(mpmath, u)

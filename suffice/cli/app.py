@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -172,6 +173,7 @@ def verify(
     edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
     as_json: Json = False,
 ) -> None:
     """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated or weak."""
@@ -181,7 +183,8 @@ def verify(
     from .report import verdict_table
 
     with progress("checking claims") as report:
-        verdicts = check(keys or (), edition=edition, effort=effort, root=root, progress=report)
+        processes = jobs if jobs is not None else 1 if keys else os.cpu_count() or 1
+        verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=report)
     if effort == "full":
         try:
             keep(verdicts)

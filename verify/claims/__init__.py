@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+
+import torch
 
 from bounds import THEOREMS, InputError, find
 
@@ -25,11 +28,13 @@ def verify(
     edition: str = "all",
     effort: str = "quick",
     root: int = 0,
+    jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Verdict]:
     """Verdicts on the claims of `keys` (all when empty), in the order of the library.
 
-    The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims.
+    The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
+    processes share the claims; the verdicts are the same for any number. Raises `InputError`.
     """
     if edition not in ("printed", "corrected", "all"):
         raise InputError("edition", edition, "use printed, corrected or all")
@@ -46,10 +51,46 @@ def verify(
                 find(key)  # an unknown key is told with the nearest one
                 raise InputError("theorem", key, "no claim checks this edition of it yet")
         claims = [claim for claim in claims if claim.theorem.key in keys]
+    if not isinstance(jobs, int) or jobs < 1:
+        raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
     share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
-    verdicts = []
-    for done, claim in enumerate(claims):
-        verdicts.append(claim.verify(effort=effort, root=root, alpha=share))
+    asked = [(claim.theorem.key, claim.theorem.edition, effort, root, share) for claim in claims]
+    verdicts: list[Verdict | None] = [None] * len(asked)
+    for done, (at, verdict) in enumerate(_run(asked, min(jobs, len(asked)))):
+        verdicts[at] = verdict
         if progress is not None:
-            progress(done + 1, len(claims))
-    return verdicts
+            progress(done + 1, len(asked))
+    return [verdict for verdict in verdicts if verdict is not None]
+
+
+Question = tuple[str, str, str, int, float]
+
+
+def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
+    """(position, verdict) as they come; claims hold functions, so each process builds its own."""
+    if jobs <= 1:
+        for at, question in enumerate(asked):
+            yield at, _answer(*question)
+        return
+    from joblib import Parallel, delayed
+
+    tasks = (delayed(_numbered)(at, question) for at, question in enumerate(asked))
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)  # pyright: ignore[reportReturnType]
+
+
+def _numbered(at: int, question: Question) -> tuple[int, Verdict]:
+    return at, _answer(*question)
+
+
+@cache
+def _catalogue() -> dict[tuple[str, str], Claim]:
+    return {(claim.theorem.key, claim.theorem.edition): claim for claim in all_claims()}
+
+
+def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # small matrices: more threads only wait for each other
+    try:
+        return _catalogue()[key, edition].verify(effort=effort, root=root, alpha=share)
+    finally:
+        torch.set_num_threads(threads)

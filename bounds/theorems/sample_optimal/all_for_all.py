@@ -167,7 +167,7 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=f"{_STANDING}; near the numerical tolerance of smin use theorem-3-averaged",
         bound=theorem_3,
         conditions=step_conditions,
-        tight="one agent with mu = L at eta = 1/L; clusters that share one loss",
+        tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "misfit": 1, "beta": 1},
         reduces_to=(
             Reduction(
@@ -217,7 +217,7 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=_CONVEX,
         bound=theorem_3_averaged,
         conditions=averaged_conditions,
-        tight="a flat loss without noise, when the start's term is attained up to 1 + 1/T",
+        tight="one agent, no noise, T large: a loss linear up to its minimum, which T steps just reach",
         monotone={"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "misfit": 1, "T": -1},
     ),
     Theorem(

@@ -335,7 +335,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "s_j^2 = tau^2 tr H and growth = tr H + the largest eigenvalue of H",
         bound=theorem_2_least_squares,
         conditions=least_squares_conditions,
-        tight="no dissimilarity and a step at its limit set by the noise, mu = L",
         monotone={"e0": 1, "noise2": 1, "bias": 1, "beta": 1},
     ),
 )
