@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .elementary import _library
+from .elementary import library_of
 
 _DIGITS = 41.0  # natural logarithm of the float quadrature's accuracy: 1e-18
 _NUDGE = 2.0**-48  # sixteen roundings: of the argument, and of the quadrature
@@ -25,7 +25,7 @@ _NUDGE = 2.0**-48  # sixteen roundings: of the argument, and of the quadrature
 
 def risk(u: Any) -> Any:
     """R(u), rounded down."""
-    library = _library(u)
+    library = library_of(u)
     if library is None:
         u = np.asarray(u, dtype=float)
         with np.errstate(all="ignore"):
@@ -38,7 +38,7 @@ def risk(u: Any) -> Any:
 
 def inverse_risk(rho: Any) -> Any:
     """The u with R(u) = rho, rounded down; 0 for rho >= 1."""
-    library = _library(rho)
+    library = library_of(rho)
     if library is None:
         rho = np.asarray(rho, dtype=float) * (1 + _NUDGE)
         with np.errstate(all="ignore"):

@@ -21,7 +21,8 @@ _NUDGE = 2.0**-46
 _SMALLEST = np.finfo(float).tiny
 
 
-def _library(*arguments: Any) -> Any:
+def library_of(*arguments: Any) -> Any:
+    """SymPy or mpmath if an argument is theirs, else None: the arguments are floats."""
     for argument in arguments:
         root = type(argument).__module__.partition(".")[0]
         if root in ("sympy", "mpmath"):
@@ -31,7 +32,7 @@ def _library(*arguments: Any) -> Any:
 
 def survive(x: Any, n: Any) -> Any:
     """(1 - x)^n, rounded up: the share that is left after n contractions by x."""
-    if _library(x, n) is not None:
+    if library_of(x, n) is not None:
         return (1 - x) ** n
     x = np.asarray(x, dtype=float) * (1 - _NUDGE)
     with np.errstate(all="ignore"):
@@ -42,7 +43,7 @@ def survive(x: Any, n: Any) -> Any:
 
 def fall(x: Any, n: Any) -> Any:
     """1 - (1 - x)^n, rounded up: the share that n contractions by x have removed."""
-    if _library(x, n) is not None:
+    if library_of(x, n) is not None:
         return 1 - (1 - x) ** n
     x = np.asarray(x, dtype=float)
     nudged = np.where(x <= 1, np.minimum(x * (1 + _NUDGE), 1), x)
@@ -53,7 +54,7 @@ def fall(x: Any, n: Any) -> Any:
 
 def spare(*terms: Any) -> Any:
     """1 - sum of terms, rounded down: what is left of one. The terms are >= 0 and carry at most 8 roundings."""
-    if _library(*terms) is not None:
+    if library_of(*terms) is not None:
         left = 1
         for term in terms:
             left = left - term
@@ -63,19 +64,19 @@ def spare(*terms: Any) -> Any:
 
 def sqrt(x: Any) -> Any:
     """Square root."""
-    library = _library(x)
+    library = library_of(x)
     return np.sqrt(x) if library is None else library.sqrt(x)
 
 
 def log(x: Any) -> Any:
     """Natural logarithm."""
-    library = _library(x)
+    library = library_of(x)
     return np.log(x) if library is None else library.log(x)
 
 
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two numbers, entry by entry."""
-    library = _library(x, y)
+    library = library_of(x, y)
     if library is None:
         return np.maximum(x, y)
     return library.Max(x, y) if library.__name__ == "sympy" else max(x, y)
@@ -83,7 +84,43 @@ def maximum(x: Any, y: Any) -> Any:
 
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two numbers, entry by entry."""
-    library = _library(x, y)
+    library = library_of(x, y)
     if library is None:
         return np.minimum(x, y)
     return library.Min(x, y) if library.__name__ == "sympy" else min(x, y)
+
+
+def decay(x: Any) -> Any:
+    """exp(-x), rounded up and never 0; x >= 0 carries at most eight roundings."""
+    library = library_of(x)
+    if library is not None:
+        return library.exp(-x)
+    return np.maximum(np.exp(-np.asarray(x, dtype=float) * (1 - 2.0**-50)), _SMALLEST)[()]
+
+
+def log1p(x: Any) -> Any:
+    """ln(1 + x)."""
+    library = library_of(x)
+    return np.log1p(x) if library is None else library.log(1 + x)
+
+
+def log_ratio(x: Any, y: Any) -> Any:
+    """ln(x / y) where x > y, else 0; rounded up in floats, where x and y carry at most four roundings."""
+    if library_of(x, y) is not None:
+        return log(maximum(1, x / y))
+    return np.log(np.maximum(x / y * (1 + 2.0**-50), 1))
+
+
+def up(x: Any) -> Any:
+    """x >= 0, rounded up by sixteen roundings; what reaches it carries at most eight."""
+    return x * (1 + 2.0**-49) if library_of(x) is None else x
+
+
+def down(x: Any) -> Any:
+    """x >= 0, rounded down by sixteen roundings."""
+    return x * (1 - 2.0**-49) if library_of(x) is None else x
+
+
+def difference(x: Any, y: Any) -> Any:
+    """x - y for x, y >= 0, rounded up, however much of them cancels."""
+    return up(x) - down(y) if library_of(x, y) is None else x - y

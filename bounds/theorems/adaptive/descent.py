@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import fall, survive
+from ...elementary import difference, fall, survive
 from ...notation import Quantity
-from ...rounding import difference
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source

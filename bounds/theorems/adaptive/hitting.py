@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import log, maximum, spare, survive
+from ...elementary import difference, log, maximum, spare, survive, up
 from ...notation import Quantity
-from ...rounding import difference, up
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import STANDING, step_conditions
 from .paper import source

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import fall, maximum, spare, survive
+from ...elementary import difference, fall, maximum, spare, survive
 from ...notation import Quantity
-from ...rounding import difference
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import step_conditions
 from .paper import source

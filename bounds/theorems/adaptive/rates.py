@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import fall, log, maximum, survive
+from ...elementary import difference, fall, log, maximum, survive
 from ...notation import Quantity
-from ...rounding import difference
 from ...theorem import Conditions, Theorem
 from .hypotheses import STANDING, step_conditions
 from .paper import source

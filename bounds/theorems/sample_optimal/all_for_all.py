@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import fall, log, maximum, spare, survive
+from ...elementary import decay, fall, log, log1p, maximum, spare, survive
 from ...notation import Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from .all_for_one import convexity_conditions
-from .paper import ALL_FOR_ALL, decay, log1p, source
+from .paper import ALL_FOR_ALL, source
 
 # x+ = x - eta W g(x), W = Lambda Lambda^T with Lambda row-stochastic, F(x) = sum_i f_i(x_i) - f_i*, common start.
 # Last iterate. eta L smax <= 1 and E|W n|^2 <= sigma^2 |W|_F^2 give

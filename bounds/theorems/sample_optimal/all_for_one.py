@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import fall, log, maximum, spare, sqrt, survive
+from ...elementary import decay, fall, log, log1p, maximum, spare, sqrt, survive
 from ...notation import Quantity
 from ...theorem import Conditions, Reduction, Theorem
-from .paper import decay, log1p, source
+from .paper import source
 
 # x+ = x - eta sum_j lambda_ij g_j(x), h = sum_j lambda_ij f_j, Lambda_2 = sum_j lambda_ij^2, B = sum_j lambda_ij b_ij.
 # |grad h - grad f_i| <= B (strong dissimilarity), the noise of the sum has variance at most sigma^2 Lambda_2.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import fall, log, maximum, minimum, sqrt, survive
+from ...elementary import fall, log, log1p, maximum, minimum, sqrt, survive
 from ...notation import Quantity
 from ...theorem import Conditions, Theorem
 from .all_for_one import step_conditions
-from .paper import ALL_FOR_ALL, log1p, source
+from .paper import ALL_FOR_ALL, source
 
 # Linear model f_i(x) = E(a^T x - b)^2/2. With a length l (the unit in which theta is measured), z = (l a, b) and
 # xi = z z^T have the units of loss^1/2 and of loss, and l grad f_i(x) is the first d rows of E[xi_i] (x/l, -1). So

@@ -10,18 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import _library, log, maximum, sqrt
+from ...elementary import log_ratio, maximum, sqrt
 from ...notation import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Definition, Reduction, Theorem
 from .paper import source
-
-
-def log_ratio(x: Any, y: Any) -> Any:
-    """ln(x / y) where x > y, else 0; rounded up in floats, where x and y carry at most 4 roundings."""
-    if _library(x, y) is not None:
-        return log(maximum(1, x / y))
-    return np.log(np.maximum(x / y * (1 + 2.0**-50), 1))
-
 
 # --- Corollary 1: C_i = 0, gamma_i = 1/A_i -----------------------------------------------------------------
 #
