@@ -8,6 +8,7 @@ from collections.abc import Callable
 from bounds import InputError
 
 from .figure import Figure as Figure
+from .report import save_report as save_report
 from .sufficient_cluster import sufficient_cluster
 
 FIGURES: dict[str, Callable[..., Figure]] = {"adaptive-1": sufficient_cluster}

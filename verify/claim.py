@@ -17,7 +17,7 @@ from .identities import identities
 from .mutants import mutants, readable
 from .sampled import SampledResult
 from .search import search
-from .verdict import Outcome, Verdict
+from .verdict import POINTS, Outcome, Verdict
 
 FALSE_ALARMS = 1e-6
 """Probability that a whole run of `verify` reports a violation by chance; split evenly over its sampled claims."""
@@ -104,6 +104,7 @@ class Claim:
             mutants=count,
             survivors=survivors,
             seconds=time.perf_counter() - began,
+            points=_points(theorem, evidence, counted),
             necessity={name: self._breaks(make()) for name, make in self.beyond.items()},
         )
 
@@ -150,3 +151,17 @@ class Claim:
 
     def _breaks(self, beyond: Evidence) -> bool:
         return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())
+
+
+def _points(theorem: Theorem, evidence: list[Evidence], counted: list[np.ndarray]) -> tuple[tuple[float, float], ...]:
+    """(bound, measured) of instances that met the hypotheses, evenly spread, the one of the worst ratio among them."""
+    assert theorem.bound is not None
+    names = inspect.signature(theorem.bound).parameters
+    with np.errstate(all="ignore"):
+        bound = np.concatenate([piece.bound(theorem.bound, names)[mask] for piece, mask in zip(evidence, counted)])
+        ratio = np.concatenate([piece.ratio(theorem)[mask] for piece, mask in zip(evidence, counted)])
+    measured = np.concatenate([piece.measured[mask] for piece, mask in zip(evidence, counted)])
+    if len(bound) == 0:
+        return ()
+    chosen = np.unique(np.append(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax()))
+    return tuple((float(x), float(y)) for x, y in zip(bound[chosen], measured[chosen]))

@@ -8,6 +8,9 @@ from typing import Any
 
 from bounds import Theorem
 
+POINTS = 200
+"""Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
+
 
 class Outcome(Enum):
     """Never a bare yes: `WEAK` is a bound that holds beside a wrong variant that the check could not refute."""
@@ -27,6 +30,7 @@ class Verdict:
     instances counts those that met the hypotheses. worst_ratio is the largest measured/bound (bound/measured for
     lower bounds) of the exact engines, at worst_instance. error_probability bounds the chance that
     sampling alone produced a violation (0 when nothing was sampled). survivors names the mutants left standing.
+    points are (bound, measured) of up to `POINTS` instances, for pictures.
     counterexample is the violation shrunk to a simple instance, at 50 digits, where the claim can shrink.
     """
 
@@ -42,6 +46,7 @@ class Verdict:
     seconds: float
     necessity: dict[str, bool] = field(default_factory=dict)
     counterexample: dict[str, Any] | None = None
+    points: tuple[tuple[float, float], ...] = ()
 
     @property
     def holds(self) -> bool:

@@ -173,6 +173,7 @@ def verify(
     edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML page with a picture per claim here.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -182,9 +183,13 @@ def verify(
     from ..verdicts import keep
     from .report import verdict_table
 
-    with progress("checking claims") as report:
+    with progress("checking claims") as bar:
         processes = jobs if jobs is not None else 1 if keys else os.cpu_count() or 1
-        verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=report)
+        verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)
+    if report is not None:
+        from figures import save_report
+
+        save_report(verdicts, report)
     if effort == "full":
         try:
             keep(verdicts)
