@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint theorem-pages clean
+.PHONY: demo test lint theorem-pages errata-page clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -26,6 +26,9 @@ test: lint
 
 theorem-pages: .venv/ready
 	$(BIN)/python -m suffice.pages docs/theorems
+
+errata-page: .venv/ready
+	$(BIN)/python -m suffice.errata_page docs/errata.md
 
 clean:
 	rm -rf .venv out build *.egg-info

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from simulate import hitting_times as hitting_times
     from simulate import run as run
     from verify import Verdict as Verdict
+    from verify import check as check
     from verify import errata as errata
+    from verify import families as families
     from verify import verify as verify
 
     from .advice import Plan as Plan
@@ -60,7 +62,7 @@ _ROOMS = {
     "bounds": "PARAMETERS Affine Binary ConditionError Constants Continuous Custom InputError QuadraticCertificate "
     "Quantity Sharp Solution Theorem digits evaluate latex property_1 solve",
     "simulate": "AllForOne FixedWeights LeastSquares Local Quadratics Trace expected_excess hitting_times run",
-    "verify": "Verdict errata verify",
+    "verify": "Verdict check errata families verify",
     "figures": "Figure figure",
     "suffice.advice": "Plan plan",
     "suffice.client_data": "from_arrays read",

@@ -70,11 +70,11 @@ def _paper(paper: str) -> str:
 
 def _edition(theorem: Theorem) -> list[str]:
     verdict = known().get((theorem.key, theorem.edition))
-    lines = [f"**{theorem.edition.capitalize()}.** {_prose(theorem.statement)}", ""]
+    lines = [f"**{theorem.edition.capitalize()}.** {escaped(theorem.statement)}", ""]
     if theorem.bound is not None:
         lines += ["$$", latex(theorem), "$$", ""]
     else:
-        lines += [f"Cannot be evaluated: {_prose(theorem.order_only or '')}.", ""]
+        lines += [f"Cannot be evaluated: {escaped(theorem.order_only or '')}.", ""]
     facts = [
         ("Fault", theorem.fault),
         ("Hypotheses", theorem.hypotheses),
@@ -83,7 +83,7 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Reduces to", "; ".join(f"`{entry.key}` ({entry.when})" for entry in theorem.reduces_to)),
         ("Verdict", f"{verdict['verdict']} on {verdict['instances']:,} instances" if verdict else ""),
     ]
-    kept = [f"- {name}: {text if '`' in text else _prose(text)}" for name, text in facts if text]
+    kept = [f"- {name}: {text if '`' in text else escaped(text)}" for name, text in facts if text]
     return [*lines, *kept, *([""] if kept else [])]
 
 
@@ -110,7 +110,7 @@ def _definition(definition: Definition) -> list[str]:
     ]
     lines += ["$$", definition.latex, "$$", "", f"- Unit: {definition.unit}", f"- Arrays: {arrays}"]
     if definition.fault:
-        lines.append(f"- Fault: {_prose(definition.fault)}")
+        lines.append(f"- Fault: {escaped(definition.fault)}")
     return [*lines, ""]
 
 
@@ -118,7 +118,7 @@ def _anchor(key: str) -> str:
     return key.replace("/", "")
 
 
-def _prose(text: str) -> str:
+def escaped(text: str) -> str:
     """Plain ASCII mathematics is code to Markdown: escape what it would take for markup."""
     for mark in ("\\", "*", "_", "<", "|"):
         text = text.replace(mark, "\\" + mark)

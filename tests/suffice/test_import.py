@@ -61,3 +61,11 @@ def test_each_edition_of_the_examples_runs():
     done = python(str(ROOT / "examples" / "refusal.py"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("collaborates with nobody") == 8
+
+
+def test_the_example_of_an_own_bound_refutes_the_wrong_one_and_not_the_right_one():
+    done = python(str(ROOT / "examples" / "own_bound.py"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("wrong: violated on ")
+    assert "\nright: holds on " in done.stdout
+    assert len((ROOT / "examples" / "own_bound.py").read_text().splitlines()) < 30

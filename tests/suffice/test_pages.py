@@ -9,6 +9,8 @@ import pytest
 from bounds import DEFINITIONS, THEOREMS, find
 from suffice import pages as generator
 from suffice import verdicts
+from suffice.errata_page import errata_text
+from verify.errata import ERRATA
 
 FOLDER = Path(__file__).parents[2] / "docs" / "theorems"
 
@@ -18,6 +20,12 @@ def test_pages_on_disk_are_up_to_date():
     assert {path.name for path in FOLDER.glob("*.md")} == set(made)
     stale = [name for name, text in made.items() if (FOLDER / name).read_text(encoding="utf-8") != text]
     assert not stale, f"run `make theorem-pages` and commit {stale}"
+
+
+def test_errata_page_on_disk_is_up_to_date():
+    text = (FOLDER.parent / "errata.md").read_text(encoding="utf-8")
+    assert text == errata_text(), "run `make errata-page` and commit docs/errata.md"
+    assert text.count("\n### ") == len(ERRATA)
 
 
 def test_every_record_and_definition_has_its_heading():
