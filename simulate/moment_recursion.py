@@ -20,27 +20,47 @@ from torch import Tensor
 from .algorithms.base import Algorithm, Draw, State
 from .problem import QuadraticProblem
 
+StepSize = float | np.ndarray | Callable[[int], float | np.ndarray]
 
-def expected_excess(
-    problem: QuadraticProblem,
-    algorithm: Algorithm,
-    *,
-    iterations: int,
-    eta: float | np.ndarray | Callable[[int], float | np.ndarray],
-) -> np.ndarray:
-    """E[e_t] for t = 0..T, exactly, (T + 1, N). Needs a linear algorithm; cost O((N d)^3) per iteration and source.
+
+@dataclass(frozen=True, kw_only=True)
+class Moments:
+    """E[z z^T] of the homogeneous state z = (state - centre, 1) at t = 0..T.
+
+    moments (T + 1, n + 1, n + 1); `layout` maps a state's name to its place in z and its shape without the seed axis.
+    Models are centred at the optima, other states at zero; the last row is the mean.
+    """
+
+    moments: Tensor
+    layout: Mapping[str, tuple[slice, tuple[int, ...]]]
+
+    def of(self, one: str, two: str | None = None) -> Tensor:
+        """E[x y^T] of two state variables, flattened, (T + 1, |x|, |y|)."""
+        return self.moments[:, self.layout[one][0], self.layout[two or one][0]]
+
+    def mean(self, name: str) -> Tensor:
+        """E[x - centre], (T + 1, |x|)."""
+        return self.moments[:, self.layout[name][0], -1]
+
+
+def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> np.ndarray:
+    """E[e_t] for t = 0..T, exactly, (T + 1, N): E[e_i] = tr(A_i E[delta_i delta_i^T])."""
+    moments = expected_moments(problem, algorithm, iterations=iterations, eta=eta).of("models")
+    n, d = problem.clients, problem.features
+    own = moments.view(-1, n, d, n, d).diagonal(dim1=1, dim2=3)  # (T + 1, d, d, N)
+    return torch.einsum("ide,tdei->ti", problem.A, own).numpy()
+
+
+def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> Moments:
+    """Second moments of the whole state, exactly. Needs a linear algorithm; cost O((N d)^3) per iteration and source.
 
     A source is one direction of noise per client when noise is additive, one scenario per client otherwise.
     """
     if not algorithm.linear:
         raise ValueError(f"{algorithm.name} is not linear: use expected_step at given states")
-    template = algorithm.init(problem, problem.start[None])
-    centre = {name: torch.zeros_like(value) for name, value in template.items()} | {"models": problem.optimum[None]}
-    start = _flatten({name: template[name] - centre[name] for name in template})
-    z = torch.cat((start, torch.ones_like(start[:, :1])), dim=1)[0]
-    moment = torch.outer(z, z)
-    result = [_excess(problem, moment)]
-    known: dict[tuple[int, tuple[float, ...]], list[tuple[float, _Maps]]] = {}
+    template, centre, z = origin(problem, algorithm)
+    result = [torch.outer(z, z)]
+    known: dict[tuple[int, tuple[float, ...]], list[tuple[float, Maps]]] = {}
     for t in range(1, iterations + 1):
         step_size = torch.as_tensor(eta(t) if callable(eta) else eta, dtype=problem.dtype)
         key = (algorithm.phase(t), tuple(step_size.flatten().tolist()))
@@ -48,13 +68,23 @@ def expected_excess(
             if len(known) > 64:  # a decreasing step size never comes back
                 known.clear()
             known[key] = [
-                (probability, _probe(problem, algorithm, centre, step_size, t, extra))
+                (probability, probe(problem, algorithm, centre, step_size, t, extra))
                 for probability, extra in algorithm.outcomes(problem, t)
             ]
-        terms = [probability * maps.advance(moment) for probability, maps in known[key]]
-        moment = torch.stack(terms).sum(0)
-        result.append(_excess(problem, moment))
-    return torch.stack(result).numpy()
+        result.append(torch.stack([probability * maps.advance(result[-1]) for probability, maps in known[key]]).sum(0))
+    layout, offset = {}, 0
+    for name, value in template.items():
+        layout[name] = (slice(offset, offset + value.numel()), tuple(value.shape[1:]))
+        offset += value.numel()
+    return Moments(moments=torch.stack(result), layout=layout)
+
+
+def origin(problem: QuadraticProblem, algorithm: Algorithm) -> tuple[State, State, Tensor]:
+    """The state before the first step, the centre (optima; zero for other states), and z = (state - centre, 1)."""
+    template = algorithm.init(problem, problem.start[None])
+    centre = {name: torch.zeros_like(value) for name, value in template.items()} | {"models": problem.optimum[None]}
+    start = _flatten({name: template[name] - centre[name] for name in template})
+    return template, centre, torch.cat((start, torch.ones_like(start[:, :1])), dim=1)[0]
 
 
 def expected_step(
@@ -94,8 +124,11 @@ def expected_step(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Maps:
-    """One iteration on the second moment: M -> Abar M Abar^T + sum of `deviations`, or `noise` when additive."""
+class Maps:
+    """One iteration on the second moment M of the homogeneous state.
+
+    M+ = mean M mean^T + noise + sum_j weights_j D_j M D_j^T, D = deviations (none where noise is additive).
+    """
 
     mean: Tensor
     weights: Tensor
@@ -109,14 +142,15 @@ class _Maps:
         return after
 
 
-def _probe(
+def probe(
     problem: QuadraticProblem,
     algorithm: Algorithm,
     centre: State,
     eta: Tensor,
     iteration: int,
     extra: Mapping[str, Tensor],
-) -> _Maps:
+) -> Maps:
+    """The maps of one iteration under one outcome of the coins, found by calling the algorithm's own step."""
     weights, draws = problem.scenarios()
     reference = _linear(problem, algorithm, centre, eta, draws[:1], iteration, extra)[0]
     mean, noise = reference.clone(), torch.zeros_like(reference)
@@ -135,7 +169,7 @@ def _probe(
             kept.append(deviations)
             scales.append(weights[:, k] / problem.batch)
     size = len(mean)
-    return _Maps(
+    return Maps(
         mean=mean,
         noise=noise,
         weights=torch.cat(scales) if scales else torch.zeros(0, dtype=mean.dtype),
@@ -177,10 +211,3 @@ def _linear(
 
 def _flatten(state: State) -> Tensor:
     return torch.cat([value.flatten(1) for value in state.values()], dim=1)
-
-
-def _excess(problem: QuadraticProblem, moment: Tensor) -> Tensor:
-    """E[e_i] = tr(A_i E[delta_i delta_i^T]) from the second moment of the homogeneous state; models come first."""
-    n, d = problem.clients, problem.features
-    models = moment[: n * d, : n * d].reshape(n, d, n, d).diagonal(dim1=0, dim2=2)  # (d, d, N)
-    return torch.einsum("ide,dei->i", problem.A, models)

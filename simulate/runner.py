@@ -16,14 +16,14 @@ from torch import Tensor
 
 from bounds import InputError, as_numbers
 
-from .algorithms.base import Algorithm, Count, Draw, State
+from .algorithms.base import Algorithm, Draw, State
 from .problem import Problem
 from .randomness import Randomness
+from .recorder import Recorder, Weights
 from .trace import Trace
 
 _CACHE_BYTES = 320 * 1024
 _LARGEST_BLOCK = 4096
-_LARGEST_TRACE = 200_000_000
 
 Progress = Callable[[int, int], None]
 StepSize = float | Sequence[float] | np.ndarray | Callable[[int], float | np.ndarray]
@@ -44,13 +44,19 @@ def run(
     seeds: int | range = 64,
     root: int = 0,
     grid: Sequence[int] | None = None,
+    epsilon: float | Sequence[float] | np.ndarray | None = None,
+    weights: Weights | None = None,
+    clusters: bool = False,
     progress: Progress | None = None,
 ) -> Trace:
     """Trace the excess losses of `algorithm` from the problem's start.
 
-    eta    step size: one number, one per client (N,), or a function of t = 1..T returning either
-    seeds  how many (0, 1, ...), or a range of seed indices
-    grid   iterations to record, default 0..T
+    eta       step size: one number, one per client (N,), or a function of t = 1..T returning either
+    seeds     how many (0, 1, ...), or a range of seed indices
+    grid      iterations to record, default 0..T
+    epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
+    weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
+    clusters  record how many clients have a positive weight, mean over seeds
     Raises `InputError`.
     """
     wanted = _wanted(seeds, root)
@@ -58,41 +64,25 @@ def run(
     points = np.arange(iterations + 1) if grid is None else np.unique(np.asarray(grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
-    points = points.astype(int)
-    if len(wanted) * len(points) * problem.clients > _LARGEST_TRACE:
-        raise InputError(
-            "grid",
-            len(points),
-            f"the trace would hold over {_LARGEST_TRACE} numbers; record fewer iterations",
-        )
     step_size = _step_size(eta, problem)
-    excess = np.empty((len(wanted), len(points), problem.clients))
-    row_of = {int(seed): row for row, seed in enumerate(wanted)}
-    at = {int(t): column for column, t in enumerate(points)}
+    levels = None if epsilon is None else _levels(epsilon, problem)
+    recorder = Recorder(
+        problem,
+        algorithm,
+        wanted=wanted,
+        grid=points.astype(int),
+        epsilon=levels,
+        weights=weights,
+        clusters=clusters,
+    )
     blocks = _blocks(problem, wanted)
-    calls, vectors = np.zeros(len(points)), np.zeros(len(points))
     for done, block in enumerate(blocks):
-        lanes = [(lane, row_of[s]) for lane, s in enumerate(block.tolist()) if s in row_of]
-        inside, outside = (list(side) for side in zip(*lanes))
-        spent = np.zeros((2, len(block)))
-        for t, state, draw in _path(problem, algorithm, block, root, iterations, step_size):
-            if draw is not None:
-                spent[0] += _count(algorithm.oracle_calls(problem, draw))
-                spent[1] += _count(algorithm.vectors_sent(problem, draw))
-            if t in at:
-                excess[outside, at[t]] = problem.excess(state["models"])[inside].double().cpu().numpy()
-                calls[at[t]] += spent[0, inside].sum()
-                vectors[at[t]] += spent[1, inside].sum()
+        recorder.block(block)
+        for t, before, draw, after in _path(problem, algorithm, block, root, iterations, step_size):
+            recorder.see(t, before, draw, after)
         if progress is not None:
             progress(done + 1, len(blocks))
-    return Trace(
-        algorithm=algorithm.name,
-        excess=excess,
-        iterations=points,
-        seeds=np.asarray(wanted),
-        oracle_calls=calls / len(wanted),
-        vectors_sent=vectors / len(wanted),
-    )
+    return recorder.trace()
 
 
 def hitting_times(
@@ -109,19 +99,13 @@ def hitting_times(
     """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`."""
     wanted = _wanted(seeds, root)
     _check_length("limit", limit)
-    levels = as_numbers(
-        "epsilon",
-        [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon,
-        (problem.clients,),
-        positive=True,
-    )
-    level = torch.from_numpy(levels).to(problem.start)
+    level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
     step_size = _step_size(eta, problem)
     times: dict[int, np.ndarray] = {}
     blocks = _blocks(problem, wanted)
     for done, block in enumerate(blocks):
         hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
-        for t, state, _ in _path(problem, algorithm, block, root, limit, step_size):
+        for t, _, _, state in _path(problem, algorithm, block, root, limit, step_size):
             below = problem.excess(state["models"]) < level
             hit = torch.where(below & torch.isinf(hit), float(t), hit)
             if bool(torch.isfinite(hit).all()):
@@ -139,21 +123,25 @@ def _path(
     root: int,
     iterations: int,
     step_size: Callable[[int], Tensor],
-) -> Iterator[tuple[int, State, Draw | None]]:
-    """(t, state, what was drawn for it) for t = 0..iterations on one block; one thread: no reduction is split."""
+) -> Iterator[tuple[int, State | None, Draw | None, State]]:
+    """(t, state before, what was drawn, state after) for t = 0..iterations on one block.
+
+    One thread: no reduction is split.
+    """
     with torch.no_grad(), _one_thread():
         randomness = Randomness(seeds=seeds.to(problem.device), root=root)
         models = problem.start.expand(len(seeds), -1, -1).clone()
         state = algorithm.init(problem, models)
-        yield 0, state, None
+        yield 0, None, None, state
         for t in range(1, iterations + 1):
             draw = algorithm.draw(problem, randomness, t)
-            state = algorithm.step(problem, state, draw, step_size(t))
-            yield t, state, draw
+            before, state = state, algorithm.step(problem, state, draw, step_size(t))
+            yield t, before, draw, state
 
 
-def _count(cost: Count) -> float | np.ndarray:
-    return cost.double().cpu().numpy() if isinstance(cost, Tensor) else cost
+def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Problem) -> np.ndarray:
+    levels = [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon
+    return as_numbers("epsilon", levels, (problem.clients,), positive=True)
 
 
 def _blocks(problem: Problem, wanted: range) -> list[Tensor]:

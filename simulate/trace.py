@@ -17,7 +17,12 @@ class Trace:
     """Excess losses of a run on a grid of iterations.
 
     excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) count what
-    had been used up to each grid point, all clients together, in the mean over seeds.
+    had been used up to each grid point, all clients together, in the mean over seeds. On request:
+
+    stopping_times  (S, N) min{t: e_t < epsilon}, inf if later than the last iteration
+    weights         [g, i, k] (G, N, N) in the mean over seeds, or (K, G, N, N) on `weight_seeds` (K,): those with which
+                    iteration t took the models to the recorded ones; NaN at t = 0
+    cluster_sizes   (G, N) how many of these are positive (a client counts itself), in the mean over seeds
     """
 
     algorithm: str
@@ -26,6 +31,10 @@ class Trace:
     seeds: np.ndarray
     oracle_calls: np.ndarray
     vectors_sent: np.ndarray
+    stopping_times: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    weight_seeds: np.ndarray | None = None
+    cluster_sizes: np.ndarray | None = None
 
     def mean(self) -> np.ndarray:
         """Mean excess over seeds, (G, N)."""
@@ -50,7 +59,7 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
-        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items()}
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items() if value is not None}
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())

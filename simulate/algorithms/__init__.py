@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from .all_for_all import AllForAll as AllForAll
+from .all_for_all_estimated import EstimatedAllForAll as EstimatedAllForAll
 from .all_for_one import AllForOne as AllForOne
-from .all_for_one import FixedWeights as FixedWeights
+from .apfl import APFL as APFL
 from .base import Algorithm as Algorithm
 from .base import Draw as Draw
 from .base import State as State
+from .clustering import FederatedClustering as FederatedClustering
+from .clustering import FixedRadius as FixedRadius
+from .clustering import QuantileRadius as QuantileRadius
+from .clustering import TwoMeansRadius as TwoMeansRadius
+from .cobo import CoBo as CoBo
+from .cobo_fixed import FixedCoBo as FixedCoBo
+from .ditto import Ditto as Ditto
+from .fedavg import FedAvg as FedAvg
+from .fixed_weights import FixedWeights as FixedWeights
+from .flix import Flix as Flix
+from .ifca import IFCA as IFCA
 from .local import Local as Local
+from .local_sgd import LocalSGD as LocalSGD
+from .scaffnew import Scaffnew as Scaffnew
+from .wga import WGABC as WGABC

@@ -1,77 +1,145 @@
 """All-for-one: every client's model moves along a weighted sum of all clients' gradients taken at it.
 
-Philippenko et al. (2025), Eq. (All-for-one), Definitions 1 and 3; fixed weights: Even, Massoulie, Scaman (2022).
+Philippenko et al. (2025), Eq. (All-for-one), Definitions 1 and 3, Eq. (1).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import torch
 from torch import Tensor
 
-from bounds import Criterion, InputError, collaboration_weights
+from bounds import Binary, Continuous, Criterion, InputError, collaboration_weights
 
-from .. import similarity
 from ..problem import Problem
-from .base import Algorithm, Draw, State
+from ..randomness import Randomness, Stream
+from ..schedule import Every, Schedule
+from ..similarity import ExactSimilarity, ReleasedSimilarity, Similarity
+from .arguments import per_client
+from .base import Algorithm, Count, Draw, State
+
+ACTIVE = "active"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AllForOne(Algorithm):
-    """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i), alpha by Definition 1 from exact similarities.
+    """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i), alpha from similarity ratios r_ik.
 
-    The similarities come from population gradients, the idealised rule that the theorems are about;
-    they are not counted as oracle calls. A binary criterion may carry one threshold per client as a
-    tensor (N, 1).
+    Definition 1: alpha_ik = (phi(r_ik) / sigma_k^2) / (sum_l r_il phi(r_il) / sigma_l^2); `normalised` weights,
+    (phi(r_ik) / sigma_k^2) / (sum_l phi(r_il) / sigma_l^2), sum to 1. A binary criterion may carry one threshold
+    per client as a tensor (N, 1).
+
+    similarity     exact ratios (the rule of the theorems, not counted as oracle calls) or estimates from samples
+    refresh        iterations that compute the ratios anew; the state keeps them in between, nobody similar at first
+    participation  probability that a client is active, one or (N,). Inactive clients send nothing and stay where they
+                   are; their ratios are neither used nor refreshed, and the others' weights are over active peers
+    sigma2         variances to weigh by, one or (N,): the problem's own unless given; 1 ignores them
     """
 
     criterion: Criterion
+    similarity: Similarity = field(default_factory=ExactSimilarity)
+    normalised: bool = False
+    refresh: Schedule = field(default_factory=Every)
+    participation: float | Tensor = 1.0
+    sigma2: float | Tensor | None = None
     name: str = "all-for-one"
     linear: bool = False
 
-    def init(self, problem: Problem, models: Tensor) -> State:
-        if bool((problem.sigma2 <= 0).any()):
-            raise InputError("sigma2", 0.0, "Definition 1 weighs clients by 1/sigma^2: give positive variances")
-        return {"models": models}
-
-    def weights(self, problem: Problem, theta: Tensor) -> Tensor:
-        """alpha_ik as [s, i, k] (S, N, N)."""
-        ratio = similarity.exact(problem, theta)
-        return collaboration_weights(self.criterion, similarity=ratio, sigma2=problem.sigma2)
-
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
-        theta = state["models"]
-        direction = problem.stochastic_gradient(theta, self.weights(problem, theta), draw.noise)
-        return {"models": theta - eta[..., None] * direction}
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients**2
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
-        return 2 * problem.clients * (problem.clients - 1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixedWeights(Algorithm):
-    """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i) with given alpha (N, N), row i for model i."""
-
-    alpha: Tensor
-    name: str = "all-for-one-fixed"
-    linear: bool = True
+    @classmethod
+    def released(cls, *, binary: bool) -> AllForOne:
+        """The authors' code: weights 1{r > 0} or r, divided by their sum, whatever the variances; its own ratio r."""
+        # phi = 1e-12 1{r >= 1e-12} is 1{r > 0} after normalisation, but for ratios that no double gradient resolves.
+        criterion = Binary(threshold=1e-12) if binary else Continuous()
+        name = f"all-for-one-released-{criterion.kind}"
+        return cls(criterion=criterion, similarity=ReleasedSimilarity(), normalised=True, sigma2=1.0, name=name)
 
     def init(self, problem: Problem, models: Tensor) -> State:
-        n = problem.clients
-        if self.alpha.shape != (n, n) or not bool((self.alpha >= 0).all()):
-            raise InputError("alpha", f"array of shape {tuple(self.alpha.shape)}", f"give ({n}, {n}) weights >= 0")
-        return {"models": models}
+        variances = per_client("sigma2", self._variances(problem), problem)
+        if bool((variances <= 0).any()):
+            remedy = "weights divide by sigma^2: give positive variances, or AllForOne(sigma2=1) to ignore them"
+            raise InputError("sigma2", float(variances.min()), remedy)
+        chance = per_client("participation", self.participation, problem)
+        if not bool(((chance > 0) & (chance <= 1)).all()):
+            raise InputError("participation", chance.tolist(), "give probabilities in (0, 1]")
+        if self.refresh == Every():
+            return {"models": models}
+        nobody = torch.eye(problem.clients).to(models).expand(len(models), -1, -1)
+        return {"models": models, "similarity": nobody}
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        extra: dict[str, Tensor] = {}
+        if self.refresh.due(iteration):
+            extra |= self.similarity.draw(problem, randomness, iteration)
+        if self._partial:
+            coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
+            extra[ACTIVE] = coins[..., 0] < torch.as_tensor(self.participation, device=coins.device)
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra=extra)
 
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
-        theta = state["models"]
-        alpha = self.alpha.to(theta).expand(len(theta), -1, -1)
-        return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw.noise)}
+        theta, ratio, active = state["models"], self._ratio(problem, state, draw), draw.extra.get(ACTIVE)
+        alpha = self._weights(problem, ratio, active)
+        after = theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw.noise)
+        if active is not None:
+            after = torch.where(active[..., None], after, theta)
+        return {"models": after} if "similarity" not in state else {"models": after, "similarity": ratio}
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return int((self.alpha > 0).sum())
+    def _ratio(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+        if not self.refresh.due(draw.iteration):
+            return state["similarity"]
+        ratio = self.similarity.ratio(problem, state["models"], draw.extra)
+        if "similarity" in state and ACTIVE in draw.extra:
+            active = draw.extra[ACTIVE]
+            return torch.where(active[..., None] & active[..., None, :], ratio, state["similarity"])
+        return ratio
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
-        return 2 * int((self.alpha > 0).sum() - (self.alpha.diagonal() > 0).sum())
+    def _weights(self, problem: Problem, ratio: Tensor, active: Tensor | None) -> Tensor:
+        if active is not None:  # r = 0 has weight 0; a client's own row stays well defined when it is inactive
+            present = active[..., None, :] | torch.eye(problem.clients, dtype=torch.bool, device=active.device)
+            ratio = ratio * present
+        variances = self._variances(problem)
+        if self.normalised:
+            phi = self.criterion.phi(ratio) / variances
+            return (phi / phi.sum(-1, keepdim=True)).to(ratio)
+        return collaboration_weights(self.criterion, similarity=ratio, sigma2=variances).to(ratio)
+
+    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+        return self._weights(problem, self._ratio(problem, state, draw), draw.extra.get(ACTIVE))
+
+    def _variances(self, problem: Problem) -> Tensor:
+        return problem.sigma2 if self.sigma2 is None else torch.as_tensor(self.sigma2).to(problem.start)
+
+    @property
+    def _partial(self) -> bool:
+        return isinstance(self.participation, Tensor) or self.participation < 1
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+        """N^2 gradients for the step, and m samples of each for an estimate, in units of the problem's batch."""
+        estimate = self.similarity.samples / problem.batch if self.refresh.due(draw.iteration) else 0
+        return (1 + estimate) * self._active(problem, draw) ** 2
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        """Every model to every peer and a gradient back, and what an estimate sends back."""
+        estimate = self.similarity.gradients_sent if self.refresh.due(draw.iteration) else 0
+        active = self._active(problem, draw)
+        return (2 + estimate) * active * (active - 1)
+
+    def _active(self, problem: Problem, draw: Draw) -> Count:
+        return problem.clients if ACTIVE not in draw.extra else draw.extra[ACTIVE].sum(-1)
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        if self.similarity.samples:
+            raise ValueError(f"{self.name}: weights estimated from samples have no finite list of outcomes")
+        if not self._partial:
+            return [(1.0, {})]
+        if problem.clients > 12:
+            raise ValueError(f"{self.name}: 2^{problem.clients} sets of active clients are too many to list")
+        chance = per_client("participation", self.participation, problem)
+        masks = (
+            torch.cartesian_prod(*[torch.tensor([True, False])] * problem.clients)
+            .view(-1, problem.clients)
+            .to(chance.device)
+        )
+        odds = torch.where(masks, chance, 1 - chance).prod(-1)
+        return [(float(p), {ACTIVE: mask}) for p, mask in zip(odds, masks[:, None])]

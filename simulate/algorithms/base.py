@@ -57,6 +57,10 @@ class Algorithm(ABC):
     def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
         """d-vectors communicated in this iteration, both directions, all clients together."""
 
+    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor | None:
+        """The weights [s, i, k] (S, N, N) with which client i uses client k in the step from `state`; None: no such."""
+        return None
+
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         """Every value of `extra` with its probability (tensors of leading axis 1), for exact moments."""
         return [(1.0, {})]

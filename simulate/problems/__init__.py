@@ -2,5 +2,12 @@
 
 from __future__ import annotations
 
+from . import generators as generators
 from .least_squares import LeastSquares as LeastSquares
+from .logistic import Logistic as Logistic
+from .nonconvex import Cosine as Cosine
+from .nonconvex import Ripple as Ripple
+from .nonconvex import Separable as Separable
+from .nonconvex import Well as Well
 from .quadratic import Quadratics as Quadratics
+from .streaming import StreamingLeastSquares as StreamingLeastSquares

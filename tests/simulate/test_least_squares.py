@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
 
 from bounds import InputError
-from simulate import LeastSquares, Randomness
+from simulate import FixedWeights, LeastSquares, Local, Randomness, expected_excess
 
 ROWS, D = (4, 7, 5), 2
 N = len(ROWS)
@@ -73,7 +75,7 @@ def test_average_over_all_rows_is_the_population_gradient_and_variance_is_the_sp
         for k in range(N):
             draws = []
             for row in range(ROWS[k]):
-                draw = problem.first[None].clone()
+                draw = problem.data.first[None].clone()
                 draw[0, k] += row
                 draws.append(problem.stochastic_gradient(theta, None, draw[:, :, None])[0, k].numpy())
             np.testing.assert_allclose(np.mean(draws, 0), problem.gradient(theta)[0, k], rtol=1e-11, atol=1e-12)
@@ -164,3 +166,89 @@ def test_a_client_without_noise_is_refused_whatever_the_rounding(level):
     problem = LeastSquares.of([rng.normal(size=(9, 1)), np.ones((3, 1))], [rng.normal(size=9), np.full(3, level)])
     with pytest.raises(InputError, match="gradient variance of client 1"):
         problem.constants()
+
+
+# --- exact moments
+
+
+def every_path(X: list[np.ndarray], y: list[np.ndarray], alpha: np.ndarray, eta: float, ridge: float) -> np.ndarray:
+    """E[e_t], t = 0, 1, 2, by following model i = 0 along every choice of the rows of all clients."""
+    best = np.linalg.solve(X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D), X[0].T @ y[0] / len(y[0]))
+    A = X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D)
+    states, result = [np.zeros(D)], [best @ A @ best]
+    for _ in range(2):
+        states = [
+            theta - eta * sum(a * (row_gradient(*client, row, theta) + ridge * theta) for a, client, row in mix)
+            for theta in states
+            for mix in (list(zip(alpha, zip(X, y), rows)) for rows in product(*(range(len(target)) for target in y)))
+        ]
+        result.append(np.mean([(theta - best) @ A @ (theta - best) for theta in states]))
+    return np.array(result)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.6])
+def test_two_steps_are_the_average_over_all_rows(ridge):
+    X, y = data()
+    X, y = [x[:3] for x in X], [target[:3] for target in y]
+    problem = LeastSquares.of(X, y, regularisation=ridge)
+    weights = np.eye(N)
+    weights[0] = [0.5, 0.3, 0.4]
+    got = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=2, eta=0.05)[:, 0]
+    np.testing.assert_allclose(got, every_path(X, y, weights[0], 0.05, ridge), rtol=1e-10)
+    alone = expected_excess(problem, Local(), iterations=2, eta=0.05)[:, 0]
+    np.testing.assert_allclose(alone, every_path(X[:1], y[:1], np.ones(1), 0.05, ridge), rtol=1e-10)
+
+
+def test_a_batch_divides_the_variance_and_only_that():
+    one, four = built()[0], built(batch=4)[0]
+    points = torch.from_numpy(np.random.default_rng(12).normal(size=(5, D)))
+    np.testing.assert_allclose(four.variance(points), one.variance(points) / 4, rtol=1e-14)
+    np.testing.assert_allclose(four.sigma2, one.sigma2 / 4, rtol=1e-14)
+    draw = four.draw(Randomness(seeds=torch.arange(3)), 1)
+    assert draw.shape == (3, N, 4)
+    eta, noiseless = 0.05, expected_excess(built(batch=10**9)[0], Local(), iterations=1, eta=0.05)[1]
+    gain = [expected_excess(problem, Local(), iterations=1, eta=eta)[1] - noiseless for problem in (one, four)]
+    np.testing.assert_allclose(gain[1], gain[0] / 4, rtol=1e-6)  # the noise of 10^9 rows is not quite zero
+
+
+# --- regularisation
+
+
+def test_regularised_losses_are_ridge_regression():
+    problem, X, y = built(regularisation=0.8)
+    theta = np.random.default_rng(13).normal(size=(20, N, D))
+    expected = np.empty((20, N))
+    for i in range(N):
+        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2) + 0.4 * t @ t  # noqa: E731
+        best = np.linalg.solve(X[i].T @ X[i] / len(y[i]) + 0.4 * np.eye(D), X[i].T @ y[i] / len(y[i]))
+        np.testing.assert_allclose(problem.optimum[i], best, rtol=1e-12)
+        expected[:, i] = [loss(t) - loss(best) for t in theta[:, i]]
+    np.testing.assert_allclose(problem.excess(torch.from_numpy(theta)), expected, rtol=1e-11)
+    eigenvalues = [np.linalg.svd(x, compute_uv=False) ** 2 / len(x) for x in X]
+    np.testing.assert_allclose(problem.constants().mu, [2 * e.min() + 0.8 for e in eigenvalues], rtol=1e-12)
+    np.testing.assert_allclose(problem.sample_smoothness, [2 * (x**2).sum(1).max() + 0.8 for x in X], rtol=1e-12)
+
+
+def test_regularisation_makes_up_for_missing_directions():
+    X, y = data()
+    line = np.outer([1.0, 2.0, -1.0], [0.6, 0.8])
+    with pytest.raises(InputError, match="or regularise"):
+        LeastSquares.of([line, X[1]], [y[0][:3], y[1]])
+    problem = LeastSquares.of([line, X[1]], [y[0][:3], y[1]], regularisation=0.1)
+    np.testing.assert_allclose(problem.constants().mu[0], 0.1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("regularisation", {"regularisation": -0.1}),
+        ("regularisation", {"regularisation": "a"}),
+        ("batch", {"batch": 0}),
+        ("batch", {"batch": True}),
+        ("theta0", {"start": np.zeros(3)}),
+    ],
+)
+def test_bad_options_are_named(field, change):
+    with pytest.raises(InputError) as caught:
+        built(**change)
+    assert caught.value.field == field

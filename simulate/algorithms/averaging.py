@@ -1,0 +1,23 @@
+"""What servers do: one server per cluster averages the models of its clients. Clusters are labels 0..G-1 (N,)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+
+def cluster_means(models: Tensor, weights: Tensor, clusters: Tensor | None) -> Tensor:
+    """sum_i w_i x_i / sum_i w_i over the clients i of each cluster, (S, G, d).
+
+    models (S, N, d); weights (N,) or (S, N), not all zero in any cluster; clusters None is one of everybody.
+    """
+    share = weights[..., None, :]
+    if clusters is not None:
+        share = one_hot(clusters).to(models).T * share
+    return torch.matmul(share / share.sum(-1, keepdim=True), models)
+
+
+def of_client(servers: Tensor, clients: int, clusters: Tensor | None) -> Tensor:
+    """Each client's server model, (S, G, d) -> (S, N, d)."""
+    return servers.expand(-1, clients, -1) if clusters is None else servers[:, clusters]

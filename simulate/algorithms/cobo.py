@@ -1,0 +1,131 @@
+"""CoBo: pairs of clients learn whether their gradients agree, and pull together when they do.
+
+Hashemi, He, Jaggi (2024), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from bounds import InputError
+
+from ..problem import Problem
+from ..randomness import Randomness, Stream
+from .arguments import pairwise
+from .base import Algorithm, Count, Draw, State
+from .checks import check_number
+
+Sampling = Literal["none", "constant", "time", "mixed", "released"]
+
+MIDPOINT = "midpoint"
+PAIRS = "pairs"
+
+
+def pulled(problem: Problem, theta: Tensor, w: Tensor, rho: float, draw: Draw, eta: Tensor) -> Tensor:
+    """x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k))."""
+    apart = w.sum(-1)[..., None] * theta - torch.matmul(w, theta)
+    return theta - eta[..., None] * (problem.stochastic_gradient(theta, None, draw.noise) + rho * apart)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoBo(Algorithm):
+    """w_ij <- clip(w_ij + gamma <g_i(z_ij), g_j(z_ij)>, 0, 1) at z_ij = (x_i + x_j)/2 for the sampled pairs, then
+    x_i <- x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k)).
+
+    Midpoint gradients use a sample of each client that is fresh in every iteration; it serves all its pairs.
+    gamma is `weight_step`; weights start at `w0`, one number or (N, N), and w_ii has no effect. The midpoints are
+    N^2 d numbers per seed.
+
+    sampling      the probability of a pair in iteration t = 1, 2, ...: "none" 1; "constant" 1/N; "time" 1/t; "mixed"
+                  1/N in the first 0.2 % of `horizon` iterations, then 1/t; "released" 2/N until t = 800, then 1/sqrt(t)
+    symmetric     pairs {i, j} are drawn, and w_ij = w_ji; otherwise ordered pairs (i, j), as in the paper
+    models_first  the models move first, with the old weights; the weights then see the new models
+    """
+
+    rho: float
+    weight_step: float
+    sampling: Sampling = "constant"
+    horizon: int | None = None
+    symmetric: bool = False
+    models_first: bool = False
+    w0: float | Tensor = 1.0
+    name: str = "cobo"
+    linear: bool = False
+
+    @classmethod
+    def released(cls, *, rho: float) -> CoBo:
+        """The authors' code: weight step 0.01, models first, unordered pairs; but without its momentum of 0.9."""
+        return cls(
+            rho=rho, weight_step=0.01, sampling="released", symmetric=True, models_first=True, name="cobo-released"
+        )
+
+    def __post_init__(self) -> None:
+        check_number("rho", self.rho)
+        check_number("weight_step", self.weight_step)
+        if self.sampling not in ("none", "constant", "time", "mixed", "released"):
+            raise InputError("sampling", self.sampling, "use none, constant, time, mixed or released")
+        if self.sampling == "mixed" and (not isinstance(self.horizon, int) or self.horizon < 1):
+            raise InputError("horizon", self.horizon, "mixed sampling needs the number of iterations of the run")
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        w0 = pairwise("w0", self.w0, problem)
+        if bool((w0 > 1).any()):
+            raise InputError("w0", w0.max().item(), "give weights in [0, 1]")
+        return {"models": models, "w": w0.expand(len(models), -1, -1)}
+
+    def chance(self, clients: int, iteration: int) -> float:
+        """The probability that a pair is sampled."""
+        if self.sampling == "none":
+            return 1.0
+        if self.sampling == "released":
+            return min(2 / clients, 1.0) if iteration <= 800 else 1 / math.sqrt(iteration)
+        if self.sampling == "constant" or (self.sampling == "mixed" and iteration - 1 < 0.002 * (self.horizon or 0)):
+            return 1 / clients
+        return 1 / iteration
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        n = problem.clients
+        coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=n, features=n)
+        pairs = (coins < self.chance(n, iteration)) & ~torch.eye(n, dtype=torch.bool, device=coins.device)
+        if self.symmetric:
+            pairs = pairs.triu()
+            pairs = pairs | pairs.transpose(-1, -2)
+        midpoint = problem.draw(randomness, iteration, stream=Stream.SIMILARITY)
+        return Draw(
+            iteration=iteration, noise=problem.draw(randomness, iteration), extra={MIDPOINT: midpoint, PAIRS: pairs}
+        )
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        theta, w = state["models"], state["w"]
+        if self.models_first:
+            theta = pulled(problem, theta, w, self.rho, draw, eta)
+            return {"models": theta, "w": self._selected(problem, theta, w, draw)}
+        w = self._selected(problem, theta, w, draw)
+        return {"models": pulled(problem, theta, w, self.rho, draw, eta), "w": w}
+
+    def _selected(self, problem: Problem, theta: Tensor, w: Tensor, draw: Draw) -> Tensor:
+        # gradient[:, i, k] is client k's at z_ik = z_ki, so its transpose holds client i's at the same point.
+        gradient = problem.peer_gradient((theta[:, :, None] + theta[:, None]) / 2, draw.extra[MIDPOINT])
+        agreement = torch.einsum("sikd,skid->sik", gradient, gradient)
+        return torch.where(draw.extra[PAIRS], (w + self.weight_step * agreement).clamp(0, 1), w)
+
+    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+        """The w_ij that the models use."""
+        return state["w"] if self.models_first else self._selected(problem, state["models"], state["w"], draw)
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+        """One for each client's step, two for each sampled pair."""
+        return problem.clients + (1 if self.symmetric else 2) * draw.extra[PAIRS].sum((-1, -2))
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        """Every model to every client, and for w_ij the gradient of j to i."""
+        return problem.clients * (problem.clients - 1) + draw.extra[PAIRS].sum((-1, -2))
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        raise ValueError(f"{self.name}: weights that samples decide have no finite list of outcomes")

@@ -1,0 +1,71 @@
+"""Ditto: personal models pulled towards FedAvg's. Li, Hu, Beirami, Smith (2021), Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from bounds import InputError
+
+from ..problem import Problem
+from ..randomness import Randomness
+from .base import Algorithm, Count, Draw, State
+from .checks import check_number
+from .fedavg import FedAvg
+from .sampling import only
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ditto(Algorithm):
+    """theta_i <- theta_i - eta_i (g_i(theta_i) + lam (theta_i - w)), while `server` trains w.
+
+    lam is `pull` [loss / theta^2]; w is the server model that the client received last, at the round's
+    start. Both gradients of a client use the same batch; who does not participate moves nothing.
+    """
+
+    pull: float = 1.0
+    server: FedAvg = field(default_factory=FedAvg)
+    name: str = "ditto"
+    linear: bool = True
+
+    def __post_init__(self) -> None:
+        check_number("pull", self.pull)
+        never_alone(self.server)
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        shared = self.server.init(problem, models)
+        return {"models": models, "copies": shared["models"], "server": shared["server"]}
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        return self.server.draw(problem, randomness, iteration)
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        theta = state["models"]
+        away = theta - self.server.received(state["server"], problem.clients)
+        direction = problem.stochastic_gradient(theta, None, draw.noise) + self.pull * away
+        shared = self.server.step(problem, {"models": state["copies"], "server": state["server"]}, draw, eta)
+        return {
+            "models": theta - eta[..., None] * only(draw.extra.get("participants"), direction),
+            "copies": shared["models"],
+            "server": shared["server"],
+        }
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+        return 2 * self.server.oracle_calls(problem, draw)
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        return self.server.vectors_sent(problem, draw)
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        return self.server.outcomes(problem, iteration)
+
+    def phase(self, iteration: int) -> int:
+        return self.server.phase(iteration)
+
+
+def never_alone(server: FedAvg) -> None:
+    """Refuse a server that stops: the personal models lean on it to the end."""
+    if server.fine_tune_after is not None:
+        raise InputError("fine_tune_after", server.fine_tune_after, "give a server that never stops averaging, None")

@@ -1,0 +1,52 @@
+"""Local SGD: clients step alone and average their models every H iterations. Stich (2019), Algorithm 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ..problem import Problem
+from .averaging import cluster_means, of_client
+from .base import Algorithm, Draw, State
+from .checks import check_clusters, check_count
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalSGD(Algorithm):
+    """theta_i <- theta_i - eta_i g_i(theta_i); after every H-th iteration theta_i <- mean of its cluster's models.
+
+    H is `period`. Without `clusters` everybody is in one; with the true labels (N,) this is the oracle that
+    knows who should collaborate. Models start where the clients start, and differ between averagings.
+    """
+
+    period: int = 1
+    clusters: Tensor | None = None
+    name: str = "local-sgd"
+    linear: bool = True
+
+    def __post_init__(self) -> None:
+        check_count("period", self.period)
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        check_clusters(self.clusters, problem.clients)
+        return {"models": models}
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        theta = state["models"]
+        moved = theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)
+        if draw.iteration % self.period:
+            return {"models": moved}
+        clusters = None if self.clusters is None else self.clusters.to(theta.device)
+        means = cluster_means(moved, theta.new_ones(problem.clients), clusters)
+        return {"models": of_client(means, problem.clients, clusters)}
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+        return problem.clients
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+        """Each model to the server and the mean back, in averaging iterations."""
+        return 0 if draw.iteration % self.period else 2 * problem.clients
+
+    def phase(self, iteration: int) -> int:
+        return iteration % self.period

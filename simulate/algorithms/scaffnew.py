@@ -1,0 +1,124 @@
+"""Scaffnew, i-Scaffnew and Scafflix: local steps with control variates, an average with probability p.
+
+Mishchenko, Malinovsky, Stich, Richtarik (2022); Yi, Condat, Richtarik (2023), Algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from bounds.scafflix import initial_control_variates
+
+from ..problem import Problem
+from ..randomness import Randomness, Stream
+from .arguments import models_of, per_client, probability
+from .base import Algorithm, Count, Draw, State
+from .flix import mixture, personalised
+
+COIN = "coin"
+
+# The paper iterates x_i and evaluates gradients at t_i = alpha_i x_i + (1 - alpha_i) y_i:
+#     x'_i = x_i - (gamma_i / alpha_i) (g_i(t_i) - h_i);   with probability p, for all clients together,
+#     x_i = xbar = sum_j (alpha_j^2 / gamma_j) x'_j / sum_j (alpha_j^2 / gamma_j),
+#     h_i <- h_i + (p alpha_i / gamma_i) (xbar - x'_i);   otherwise x_i = x'_i.
+# Multiplying by alpha_i gives the same in t_i alone, without a division by alpha_i:
+#     t'_i = t_i - gamma_i (g_i(t_i) - h_i),   h_i <- h_i + (p / gamma_i) (t_i - t'_i) when t_i is the average's,
+# and alpha_j^2 x'_j = alpha_j (t'_j - (1 - alpha_j) y_j).
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaffnew(Algorithm):
+    """Scafflix with steps gamma_i = eta_i, personalisation weights alpha_i in (0, 1] and anchors y_i (N, d).
+
+    alpha = 1 is i-Scaffnew; with one eta for all, Scaffnew. The models traced are the personalised
+    t_i = alpha_i x_i + (1 - alpha_i) y_i; `shared` gives x_i. Starts are those of x_i; anchors are the clients' own
+    optima unless given. One coin of probability p serves all clients.
+
+    control     the h_i at the start (N, d), zero unless given. sum_i alpha_i h_i never changes and is 0 at the
+                solution of FLIX: with another value the method converges elsewhere (the paper prints sum_i h_i = 0)
+    population  take exact gradients instead of the oracle's
+    """
+
+    p: float
+    alpha: float | Tensor = 1.0
+    anchors: Tensor | None = None
+    control: Tensor | None = None
+    population: bool = False
+    name: str = "scaffnew"
+    linear: bool = True
+
+    @classmethod
+    def scafflix(
+        cls,
+        problem: Problem,
+        *,
+        p: float,
+        alpha: float | Tensor,
+        eta: float | Tensor,
+        anchors: Tensor | None = None,
+        start: Literal["corrected", "printed"] = "corrected",
+        population: bool = False,
+    ) -> Scaffnew:
+        """Scafflix started, for one communication, from the gradients at the clients' starts.
+
+        They are projected onto sum_i alpha_i h_i = 0 (`corrected`; eta are the steps it will run with) or, as the
+        constraint is printed, onto sum_i h_i = 0.
+        """
+        gradients = problem.gradient(personalised(problem.start[None], alpha, anchors, problem))[0]
+        if start == "printed":
+            control = gradients - gradients.mean(0)
+        else:
+            weights, steps = (
+                per_client(name, value, problem).cpu() for name, value in (("alpha", alpha), ("eta", eta))
+            )
+            control = torch.from_numpy(initial_control_variates(gradients.cpu(), eta=steps, alpha=weights))
+        return cls(p=p, alpha=alpha, anchors=anchors, control=control, population=population, name="scafflix")
+
+    def __post_init__(self) -> None:
+        probability("p", self.p)
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        mixed = personalised(models, self.alpha, self.anchors, problem)
+        if self.control is None:
+            return {"models": mixed, "control": torch.zeros_like(mixed)}
+        return {"models": mixed, "control": models_of("control", self.control, problem).expand_as(mixed)}
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        coin = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=1, features=1)[:, 0, 0] < self.p
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={COIN: coin})
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        mixed, h, gamma, alpha = state["models"], state["control"], eta[..., None], mixture(self.alpha, problem)
+        g = problem.gradient(mixed) if self.population else problem.stochastic_gradient(mixed, None, draw.noise)
+        local = mixed - gamma * (g - h)
+        offset = (1 - alpha) * self._anchors(problem)
+        average = ((alpha / gamma) * (local - offset)).sum(1, keepdim=True) / (alpha**2 / gamma).sum(0)
+        together = alpha * average + offset
+        coin = draw.extra[COIN][:, None, None]
+        return {
+            "models": torch.where(coin, together, local),
+            "control": torch.where(coin, h + (self.p / gamma) * (together - local), h),
+        }
+
+    def shared(self, problem: Problem, state: State) -> Tensor:
+        """x_i (S, N, d), for small alpha_i with a loss of about -log10(alpha_i) digits."""
+        alpha = mixture(self.alpha, problem)
+        return (state["models"] - (1 - alpha) * self._anchors(problem)) / alpha
+
+    def _anchors(self, problem: Problem) -> Tensor:
+        return problem.optimum if self.anchors is None else self.anchors.to(problem.start)
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+        return problem.clients
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        return 2 * problem.clients * draw.extra[COIN]
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        sides = [(self.p, True), (1 - self.p, False)]
+        return [(odds, {COIN: torch.tensor([side], device=problem.device)}) for odds, side in sides if odds > 0]

@@ -1,0 +1,110 @@
+"""The oracle of problems with additive noise: the noise of client k does not depend on where it is asked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bounds import InputError
+
+from ..oracle import Additive
+from ..randomness import Randomness, Stream
+
+
+def _mean(draw: Tensor) -> Tensor:
+    return draw[:, :, 0] if draw.shape[2] == 1 else draw.mean(2)
+
+
+def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int, shared: bool) -> Additive:
+    """Noise from exactly one of total variances and covariances, checked."""
+    if (sigma2 is None) == (covariance is None):
+        raise InputError("sigma2", sigma2, "give exactly one of sigma2 and covariance")
+    noise = Additive.given(covariance) if sigma2 is None else Additive.isotropic(sigma2, features, clients)
+    shape = (clients, features, features)
+    if noise.covariance.shape != shape:
+        raise InputError("covariance", f"array of shape {tuple(noise.covariance.shape)}", f"give shape {shape}")
+    if shared and bool((noise.covariance != noise.covariance[:1]).any()):
+        raise InputError("shared_noise", True, "the same noise needs the same covariance for every client")
+    return noise
+
+
+class AdditiveNoise(ABC):
+    """Stochastic gradients from population gradients plus `noise`.
+
+    With `shared_noise` all clients receive the same noise, which violates the independence that every variance
+    reduction rests on: an instance for negative tests.
+    """
+
+    noise: Additive
+    shared_noise: bool
+
+    @abstractmethod
+    def gradient(self, theta: Tensor) -> Tensor:
+        """grad R_i(theta_i), (S, N, d)."""
+
+    @abstractmethod
+    def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
+        """sum_k weights[s, p, k] grad R_k(theta_p), (S, P, d)."""
+
+    @abstractmethod
+    def peers(self, theta: Tensor) -> Iterator[Tensor]:
+        """grad R_k(theta_p) as [s, p, k] (S, P, N), one feature at a time: N^2 numbers, never N^2 d."""
+
+    @abstractmethod
+    def population_peer_gradient(self, theta: Tensor) -> Tensor:
+        """Client k's gradient at theta[s, i, k], (S, N, N, d)."""
+
+    @property
+    def sigma2(self) -> Tensor:
+        return self.noise.sigma2
+
+    @property
+    def batch(self) -> int:
+        return 1
+
+    def gradient_gap(self, theta: Tensor) -> Tensor:
+        return self._gap(theta, self.gradient(theta), None)
+
+    def _gap(self, theta: Tensor, own: Tensor, noise: Tensor | None) -> Tensor:
+        """|grad R_k(theta_i) + noise_k - own_i|^2 as [s, i, k]."""
+        gap = theta.new_zeros(*theta.shape[:2], self.noise.factor.shape[0])
+        for a, peer in enumerate(self.peers(theta)):
+            if noise is not None:
+                peer = peer + noise[:, None, :, a]
+            gap += (peer - own[..., a, None]) ** 2
+        return gap
+
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """Noise (S, N, m, d) of m samples per client, by default one."""
+        if not self.shared_noise:
+            return self.noise.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+        first = Additive(covariance=self.noise.covariance[:1], factor=self.noise.factor[:1])
+        one = first.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+        return one.expand(-1, self.noise.factor.shape[0], -1, -1)
+
+    def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
+        noise = _mean(draw)
+        if weights is None:
+            return self.gradient(theta) + noise
+        return self.mixed_gradient(theta, weights) + torch.matmul(weights, noise)
+
+    def peer_gradient(self, theta: Tensor, draw: Tensor) -> Tensor:
+        return self.population_peer_gradient(theta) + _mean(draw)[:, None]
+
+    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
+        noise = _mean(draw)
+        own = self.gradient(theta) + noise
+        gap = self._gap(theta, own, noise)
+        gap.diagonal(dim1=-2, dim2=-1).zero_()
+        return gap, (own**2).sum(-1)
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        if self.shared_noise:
+            raise InputError("shared_noise", True, "exact moments need noise independent across clients: simulate")
+        return self.noise.scenarios()

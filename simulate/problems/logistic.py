@@ -1,0 +1,268 @@
+"""Logistic regression on clients' data: R_i(theta) = mean log(1 + exp(-y x . theta)) + (r/2) |theta|^2, y = -1 or 1.
+
+A sample's gradient is -y s x + r theta with s in (0, 1), so its variance is bounded everywhere (Assumption 2 of
+Philippenko et al. 2025), unlike that of least squares, and so are the differences between clients. Without
+regularisation there is no strong convexity and no PL inequality: gradients are bounded, losses are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds import Affine, Constants, InputError
+
+from ..randomness import Randomness, Stream
+from .checks import at_least, starting_points, whole
+from .linear_model import LinearModel
+from .logistic_optimum import minimise
+from .logistic_region import BallConstants, ball_constants
+from .rows import Rows
+
+EVERYWHERE = "sigma and b bound the gradient noise and the differences between clients everywhere, not tightly"
+ON_BALLS = (
+    "mu, sigma and the similarities are certified while client i's model stays within {reach:g} times the distance of "
+    "its start from its optimum; a path that leaves this ball is not covered"
+)
+
+
+def _excess_log_loss(margin: Tensor, step: Tensor) -> Tensor:
+    """log(1 + e^-z) at z = margin + step above its tangent at z = margin, to a relative 1e-11.
+
+    It is log(1 - p + p e^s) - p s with p the probability of an error and s = -step; p and s stand for 1 - p and -s
+    alike, so p is the smaller one. Near s = 0 by the cumulants of a Bernoulli variable: direct evaluation would cancel.
+    """
+    p, s = torch.sigmoid(-margin.abs()), torch.where(margin >= 0, -step, step)
+    v = p * (1 - p)
+    series = s**2 / 2 + (1 - 2 * p) * s**3 / 6 + (1 - 6 * v) * s**4 / 24
+    series = v * (series + (1 - 2 * p) * (1 - 12 * v) * s**5 / 120 + (1 - 30 * v + 120 * v**2) * s**6 / 720)
+    direct = torch.logaddexp(torch.log1p(-p), torch.log(p) + s) - p * s
+    return torch.where(s.abs() < 0.02, series, direct)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logistic(LinearModel):
+    """Clients with rows X_i (n_i, d) and labels y_i (n_i,), -1 or 1; sampled with replacement.
+
+    regularisation  r >= 0, the same for all clients and all coefficients
+    batch           rows that one stochastic gradient averages
+    reach           None: constants hold for all models. A number: they hold while client i's model stays in the ball
+                    around its optimum whose radius is `reach` times the distance of its start
+    optimum (N, d) by a second-order solver of SciPy and Newton's method, to a gradient at rounding level
+    """
+
+    data: Rows
+    optimum: Tensor
+    start: Tensor
+    names: tuple[str, ...]
+    regularisation: float
+    batch: int
+    reach: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Sequence[Any],
+        y: Sequence[Any],
+        *,
+        regularisation: float = 0.0,
+        batch: int = 1,
+        names: Sequence[str] = (),
+        start: Any = None,
+        reach: float | None = None,
+    ) -> Logistic:
+        """Build from one (n_i, d) array and one (n_i,) array of labels per client, all in {0, 1} or all in {-1, 1}.
+
+        Without regularisation every client must have a minimiser: both classes, not separable by a hyperplane.
+        """
+        data, labels = Rows.of(X, y, names)
+        ridge = at_least("regularisation", regularisation, 0)
+        values = np.unique(data.y.numpy())
+        if not (set(values) <= {0.0, 1.0} or set(values) <= {-1.0, 1.0}):
+            raise InputError("labels", values.tolist(), "give two classes as 0 and 1, or as -1 and 1")
+        data = replace(data, y=torch.where(data.y > 0, 1.0, -1.0).to(data.y))
+        blocks, d = data.blocks(), data.X.shape[1]
+        for (_, s), name in zip(blocks, labels):
+            if not ridge and (s == s[0]).all():
+                remedy = "only one class, so no minimiser without regularisation > 0; or merge clients"
+                raise InputError(f"labels of client {name}", s[0].item(), remedy)
+        optimum = np.stack([minimise(x * s[:, None], ridge, name) for (x, s), name in zip(blocks, labels)])
+        return cls(
+            data=data,
+            optimum=torch.from_numpy(optimum),
+            start=torch.from_numpy(starting_points(start, len(labels), d)),
+            names=labels,
+            regularisation=ridge,
+            batch=whole("batch", batch),
+            reach=None if reach is None else at_least("reach", reach, 1),
+        )
+
+    @property
+    def clients(self) -> int:
+        return len(self.data.counts)
+
+    @property
+    def features(self) -> int:
+        return self.data.X.shape[1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.data.X.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.data.X.device
+
+    @property
+    def ridge(self) -> float:
+        return self.regularisation
+
+    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
+        return self.data.X[draw], self.data.y[draw]
+
+    def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
+        return -y * torch.sigmoid(-y * prediction)
+
+    # Population quantities need every row: signed rows u = y x in one padded array (N, n, d) with frequencies (N, n).
+
+    @cached_property
+    def _signed(self) -> tuple[Tensor, Tensor]:
+        index, frequency = self.data.padded()
+        return (self.data.X * self.data.y[:, None])[index.T], frequency.T.contiguous()
+
+    @cached_property
+    def _margin_at_optimum(self) -> Tensor:
+        return torch.einsum("ind,id->in", self._signed[0], self.optimum)
+
+    def excess(self, theta: Tensor) -> Tensor:
+        """R_i(theta_i) - R_i(theta_i*) as a sum of terms >= 0: at a stationary point the linear parts cancel."""
+        rows, frequency = self._signed
+        delta = theta - self.optimum
+        loss = _excess_log_loss(self._margin_at_optimum, torch.einsum("ind,sid->sin", rows, delta))
+        return (frequency * loss).sum(-1) + self.regularisation / 2 * (delta**2).sum(-1)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        rows, frequency = self._signed
+        error = torch.sigmoid(-torch.einsum("ind,sid->sin", rows, theta)) * frequency
+        return self.regularisation * theta - torch.einsum("sin,ind->sid", error, rows)
+
+    def _data_gradients(self, theta: Tensor) -> Tensor:
+        """Every client's gradient without the regularisation at every model, [s, p, k] (S, P, N, d)."""
+        rows, frequency = self._signed
+        error = torch.sigmoid(-torch.einsum("knd,spd->spkn", rows, theta)) * frequency
+        return -torch.einsum("spkn,knd->spkd", error, rows)
+
+    def gradient_gap(self, theta: Tensor) -> Tensor:
+        gradient = self._data_gradients(theta)
+        own = gradient.diagonal(dim1=1, dim2=2).transpose(-1, -2)
+        return ((gradient - own[:, :, None]) ** 2).sum(-1)
+
+    def variance(self, theta: Tensor) -> Tensor:
+        """Exact total variance of client k's stochastic gradient at given points theta (P, d), as (P, N)."""
+        slope = self.slope(theta @ self.data.X.T, self.data.y)
+        second = self.data.means(slope**2 * (self.data.X**2).sum(-1))
+        mean = self._data_gradients(theta[None])[0]
+        return (second - (mean**2).sum(-1)).clamp_min(0) / self.batch
+
+    @property
+    def sigma2(self) -> Tensor:
+        """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,); with `reach` on all balls."""
+        if self.reach is not None:
+            return torch.from_numpy(self._balls.sigma2).to(self.device, self.dtype)
+        return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch
+
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
+        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        return self.data.scenarios()
+
+    @property
+    def smoothness(self) -> Tensor:
+        """lambda_max(X'X) / (4 n) + r, (N,): tight, the curvature at 0."""
+        rows, frequency = self._signed
+        moment = torch.einsum("in,ind,ine->ide", frequency, rows, rows)
+        return torch.linalg.eigvalsh(moment)[:, -1] / 4 + self.regularisation
+
+    @property
+    def smoothness_by_trace(self) -> Tensor:
+        """mean |x|^2 / 4 + r, (N,): valid and looser; Yi, Condat and Richtarik (2023), Eq. (12)."""
+        return self.data.means((self.data.X**2).sum(-1)[None])[0] / 4 + self.regularisation
+
+    @property
+    def sample_smoothness(self) -> Tensor:
+        """max_j |x_j|^2 / 4 + r, (N,): the loss of every row of client i is smooth with this constant."""
+        return (self._signed[0] ** 2).sum(-1).max(1).values / 4 + self.regularisation
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        names = {"smooth", "bounded variance", "independent noise", "affine heterogeneity", "bounded heterogeneity"}
+        names.add("expected smoothness")  # every row's loss is convex and smooth
+        return frozenset(names | ({"strongly convex", "PL"} if self.regularisation else set()))
+
+    # grad R_i - grad R_k = mean_k(s u) - mean_i(s u) with s in (0, 1). Put s = 1/2 + e/2, |e| < 1: its norm is at most
+    # (|mean_i u - mean_k u| + rho_i + rho_k) / 2, rho = sup_e |mean(e u)| <= min(mean |u|, sqrt(lambda_max(X'X / n))).
+
+    def heterogeneity(self) -> Affine:
+        """b_ik that holds everywhere, with c = 0; b_ik = 0 for clients with the same rows, whatever their order."""
+        blocks = self._signed_blocks()
+        mean = np.stack([u.mean(0) for u in blocks])
+        rho = [min(np.linalg.norm(u, axis=1).mean(), np.linalg.norm(u, 2) / np.sqrt(len(u))) for u in blocks]
+        b = (np.linalg.norm(mean[:, None] - mean[None], axis=-1) + np.add.outer(rho, rho)) / 2
+        content = [(u[np.lexsort(u.T)] + 0.0).tobytes() for u in blocks]  # + 0.0: no negative zeros
+        same = np.array([content.index(rows) for rows in content])
+        return Affine(b2=np.where(same[:, None] == same, 0.0, b**2), c=np.zeros_like(b))
+
+    def _signed_blocks(self) -> list[np.ndarray]:
+        return [x * s[:, None] for x, s in self.data.blocks()]
+
+    @cached_property
+    def radius(self) -> np.ndarray:
+        """Radii of the balls that `reach` asks for, (N,)."""
+        distance = (self.start - self.optimum).norm(dim=-1).double().cpu().numpy()
+        return (1.0 if self.reach is None else self.reach) * distance
+
+    @cached_property
+    def _balls(self) -> BallConstants:
+        return ball_constants(
+            self._signed_blocks(),
+            self.optimum.double().cpu().numpy(),
+            self.radius,
+            ridge=self.regularisation,
+            batch=self.batch,
+            everywhere=self.heterogeneity().b2,
+            names=self.names,
+        )
+
+    def constants(self) -> Constants:
+        """mu, sigma and the pairs everywhere (mu = r), or with `reach` on the balls; beta and excess are exact."""
+        if self.reach is None and not self.regularisation:
+            raise InputError("regularisation", 0.0, "without it mu = 0 and no theorem applies; give r > 0")
+        everywhere = self.reach is None
+        mu = np.full(self.clients, self.regularisation) if everywhere else self._balls.mu
+        return Constants(
+            mu=mu,
+            beta=np.maximum(self.smoothness.double().cpu().numpy(), mu),
+            sigma2=self.sigma2.double().cpu().numpy(),
+            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
+            heterogeneity=self.heterogeneity() if everywhere else self._balls.pairs,
+            names=self.names,
+            notes=(EVERYWHERE,) if everywhere else (ON_BALLS.format(reach=self.reach),),
+        )
+
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Logistic:
+        return replace(
+            self,
+            data=self.data.to(dtype, device),
+            optimum=self.optimum.to(device, dtype),
+            start=self.start.to(device, dtype),
+        )

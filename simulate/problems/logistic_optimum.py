@@ -1,0 +1,58 @@
+"""Minimisers of logistic losses, and whether there is one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bounds import InputError
+
+
+def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:
+    """argmin of mean log(1 + exp(-u . theta)) + (r/2) |theta|^2 over signed rows u = y x (n, d), or `InputError`."""
+    from scipy.optimize import minimize
+    from scipy.special import expit, log_expit
+
+    n, d = rows.shape
+    if not ridge:
+        _check_minimiser(rows, client)
+
+    def value(theta: np.ndarray) -> float:
+        return -log_expit(rows @ theta).mean() + ridge / 2 * theta @ theta
+
+    def gradient(theta: np.ndarray) -> np.ndarray:
+        return ridge * theta - expit(-rows @ theta) @ rows / n
+
+    def hessian(theta: np.ndarray) -> np.ndarray:
+        error = expit(-rows @ theta)
+        return (rows * (error * (1 - error))[:, None]).T @ rows / n + ridge * np.eye(d)
+
+    scale = np.linalg.norm(rows, axis=1).mean()
+    options = {"gtol": 1e-9 * scale}
+    found = minimize(value, np.zeros(d), jac=gradient, hess=hessian, method="trust-exact", options=options)
+    theta, best = found.x, np.linalg.norm(gradient(found.x))
+    for _ in range(20):  # full Newton steps near the minimum, until rounding stops them
+        moved = theta - np.linalg.lstsq(hessian(theta), gradient(theta), rcond=None)[0]
+        norm = np.linalg.norm(gradient(moved))
+        if norm >= best:
+            break
+        theta, best = moved, norm
+    # Rounding of the gradient: its n terms are at most |u| each, and r theta
+    if not best <= 1e-13 * (scale + ridge * np.linalg.norm(theta)):
+        raise InputError(f"gradient at the optimum of client {client}", float(best), "standardise, or regularise more")
+    return theta
+
+
+def _check_minimiser(rows: np.ndarray, client: str) -> None:
+    """Without regularisation a unique minimiser needs full rank and no w with u_j . w >= 0 for all j, not all zero."""
+    from scipy.optimize import linprog
+
+    n, d = rows.shape
+    if np.linalg.matrix_rank(rows) < d:
+        remedy = "its rows do not determine all coefficients; drop columns, or give regularisation > 0"
+        raise InputError(f"rank of the rows of client {client}", int(np.linalg.matrix_rank(rows)), remedy)
+    unit = rows / np.linalg.norm(rows, axis=1).max()
+    options = {"primal_feasibility_tolerance": 1e-10}
+    found = linprog(-unit.sum(0), A_ub=-unit, b_ub=np.zeros(n), bounds=[(-1, 1)] * d, method="highs", options=options)
+    if found.status != 0 or -found.fun > 1e-7:
+        remedy = "a hyperplane separates its classes, so the loss has no minimiser; give regularisation > 0"
+        raise InputError(f"labels of client {client}", "separable", remedy)

@@ -1,0 +1,275 @@
+"""Smooth non-convex losses with known constants: R_i(theta) = sum_a w_ia phi(theta_a - theta_ia*), additive noise.
+
+Every profile phi has its only or one of its minima at 0, phi(0) = 0. Sums over coordinates inherit its constants:
+beta_i = beta_phi max_a w_ia, and mu_i = mu_phi min_a w_ia for the PL inequality |grad R|^2 >= 2 mu (R - min R), since
+|grad R|^2 = sum w^2 phi'^2 >= sum w^2 2 mu_phi phi; both are attained by moving along one coordinate.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds import Affine, Constants, InputError, as_numbers
+
+from ..oracle import Additive
+from .additive import AdditiveNoise, additive_noise
+from .checks import labelled, starting_points
+
+LARGEST_RIPPLE = 4.6
+"""sin(2u) = -2u/a has a solution u != 0, a second stationary point, from a = -1 / min(sin(v)/v) = 4.6033 on."""
+
+
+class Profile(ABC):
+    """A function phi of one variable, with its smoothness and PL constants (mu = 0: not PL)."""
+
+    smoothness: float
+    mu: float
+
+    @abstractmethod
+    def value(self, u: Tensor) -> Tensor: ...
+
+    @abstractmethod
+    def slope(self, u: Tensor) -> Tensor: ...
+
+    @abstractmethod
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        """An upper bound of sup_u |w phi'(u) - other phi'(u + shift)|, elementwise; inf where there is none."""
+
+
+@dataclass(frozen=True)
+class Ripple(Profile):
+    """phi = u^2 + a sin^2 u, 1 < a <= 4.6: one stationary point, PL, phi'' in [2 - 2a, 2 + 2a].
+
+    `mu` is a certified lower bound of inf phi'^2 / (2 phi), sharp to a relative 1e-6.
+    """
+
+    amplitude: float = 3.0
+    smoothness: float = field(init=False)
+    mu: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        a = as_numbers("amplitude", self.amplitude, ()).item()
+        if not 1 < a <= LARGEST_RIPPLE:
+            remedy = f"give 1 < a <= {LARGEST_RIPPLE}: convex below, a second stationary point above"
+            raise InputError("amplitude", self.amplitude, remedy)
+        object.__setattr__(self, "smoothness", 2 + 2 * a)
+        object.__setattr__(self, "mu", _ripple_mu(a))
+
+    def value(self, u: Tensor) -> Tensor:
+        return u**2 + self.amplitude * torch.sin(u) ** 2
+
+    def slope(self, u: Tensor) -> Tensor:
+        return 2 * u + self.amplitude * torch.sin(2 * u)
+
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        # sin(2u + 2s) - sin(2u) = 2 sin(s) cos(2u + s): the supremum is attained. Unequal weights leave 2 (w - w') u.
+        return np.where(w == other, w * (2 * np.abs(shift) + 2 * self.amplitude * np.abs(np.sin(shift))), np.inf)
+
+
+def _ripple_mu(a: float) -> float:
+    """A lower bound of inf_u h(u), h = phi'^2 / (2 phi), by cases in u > 0 (phi is even).
+
+    u <= 1/2: sin(2u) >= 2u sin(1) and phi <= (1 + a) u^2, so h >= 2 (1 + a sin(1))^2 / (1 + a) > 2.
+    u >= 10: phi' >= 2u - a and phi <= u^2 + a, so h >= (20 - a)^2 / (2 (100 + a)).
+    Between: phi increases and |phi''| <= 2 + 2a, so on a cell with centre m and half-width r
+    h >= (phi'(m) - (2 + 2a) r)^2 / (2 phi(m + r)). Cells whose bound is below 1 - 1e-6 times the least h seen
+    are divided until none is left: then that level is a bound.
+    """
+
+    def phi(u: np.ndarray) -> np.ndarray:
+        return u**2 + a * np.sin(u) ** 2
+
+    def slope(u: np.ndarray) -> np.ndarray:
+        return 2 * u + a * np.sin(2 * u)
+
+    count = 1000
+    r = (10 - 1 / 2) / (2 * count)
+    centre = 1 / 2 + r * (2 * np.arange(count) + 1)
+    level = np.inf
+    while len(centre):
+        level = min(level, (1 - 1e-6) * (slope(centre) ** 2 / (2 * phi(centre))).min())
+        bound = np.maximum(slope(centre) - (2 + 2 * a) * r, 0) ** 2 / (2 * phi(centre + r))
+        centre, r = centre[bound * (1 - 1e-12) < level], r / 2  # the factor covers rounding
+        centre = np.concatenate((centre - r, centre + r))
+    return float(min(level, (20 - a) ** 2 / (2 * (100 + a))))
+
+
+@dataclass(frozen=True)
+class Well(Profile):
+    """phi = u^2 / (1 + u^2): bounded by 1, phi'' in [-1/2, 2], |phi'| <= 9 / (8 sqrt 3) at u = 1 / sqrt 3; not PL."""
+
+    smoothness: float = field(default=2.0, init=False)
+    mu: float = field(default=0.0, init=False)
+
+    def value(self, u: Tensor) -> Tensor:
+        return u**2 / (1 + u**2)
+
+    def slope(self, u: Tensor) -> Tensor:
+        return 2 * u / (1 + u**2) ** 2
+
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        # w phi'(u) - w' phi'(u + s) = (w - w') phi'(u) + w' (phi'(u) - phi'(u + s)), |phi'| <= top, |phi''| <= 2
+        top = 9 / (8 * np.sqrt(3))
+        return np.abs(w - other) * top + np.minimum(w, other) * np.minimum(2 * np.abs(shift), 2 * top)
+
+
+@dataclass(frozen=True)
+class Cosine(Profile):
+    """phi = 1 - cos u: in [0, 2], |phi'|, |phi''| <= 1, minima at all multiples of 2 pi, maxima between: not PL."""
+
+    smoothness: float = field(default=1.0, init=False)
+    mu: float = field(default=0.0, init=False)
+
+    def value(self, u: Tensor) -> Tensor:
+        return 2 * torch.sin(u / 2) ** 2
+
+    def slope(self, u: Tensor) -> Tensor:
+        return torch.sin(u)
+
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        # The amplitude of w sin u - w' sin(u + s), without cancellation
+        return np.hypot(w - other, 2 * np.sqrt(w * other) * np.sin(shift / 2))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Separable(AdditiveNoise):
+    """Sums of one profile over the coordinates, with additive Gaussian noise.
+
+    optimum (N, d) [theta], scale (N, d) the weights w > 0 [loss]; u is theta itself: its unit is that of the profile.
+    """
+
+    profile: Profile
+    optimum: Tensor
+    scale: Tensor
+    noise: Additive
+    start: Tensor
+    names: tuple[str, ...]
+    shared_noise: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        profile: Profile,
+        optimum: Any,
+        *,
+        scale: Any = 1.0,
+        sigma2: Any = None,
+        covariance: Any = None,
+        start: Any = None,
+        names: tuple[str, ...] = (),
+    ) -> Separable:
+        """Build from minimisers (N, d) and weights, one number, (N,) or (N, d), checked.
+
+        Exactly one of `sigma2` (total variances) and `covariance`; start 0 unless given.
+        """
+        optimum = as_numbers("optimum", optimum, ("N", "d"))
+        n, d = optimum.shape
+        if 0 in (n, d):
+            raise InputError("optimum", f"array of shape {optimum.shape}", "give at least one client and one feature")
+        shape = ((), (n,), (n, d))[min(np.ndim(scale), 2)]
+        weights = as_numbers("scale", scale, shape, positive=True)
+        weights = np.broadcast_to(weights[:, None] if weights.ndim == 1 else weights, (n, d)).copy()
+        return cls(
+            profile=profile,
+            optimum=torch.from_numpy(optimum),
+            scale=torch.from_numpy(weights),
+            noise=additive_noise(sigma2, covariance, clients=n, features=d, shared=False),
+            start=torch.from_numpy(starting_points(start, n, d)),
+            names=labelled(names, n),
+        )
+
+    @property
+    def clients(self) -> int:
+        return self.optimum.shape[0]
+
+    @property
+    def features(self) -> int:
+        return self.optimum.shape[1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.optimum.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.optimum.device
+
+    def excess(self, theta: Tensor) -> Tensor:
+        return (self.scale * self.profile.value(theta - self.optimum)).sum(-1)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        return self.scale * self.profile.slope(theta - self.optimum)
+
+    def peers(self, theta: Tensor) -> Iterator[Tensor]:
+        for a in range(self.features):
+            yield self.scale[:, a] * self.profile.slope(theta[..., a, None] - self.optimum[:, a])
+
+    def mixed_gradient(self, theta: Tensor, weights: Tensor) -> Tensor:
+        return torch.stack([(weights * peer).sum(-1) for peer in self.peers(theta)], dim=-1)
+
+    def population_peer_gradient(self, theta: Tensor) -> Tensor:
+        return self.gradient(theta)  # the client is the last but one axis in both
+
+    @property
+    def smoothness(self) -> Tensor:
+        """beta_i, exact, (N,)."""
+        return self.profile.smoothness * self.scale.max(-1).values
+
+    @property
+    def mu(self) -> Tensor:
+        """PL constants, (N,); 0 where the profile has none."""
+        return self.profile.mu * self.scale.min(-1).values
+
+    def heterogeneity(self) -> Affine:
+        """Pairs (b2, c) of Assumption 3: coordinates are independent, so suprema add up.
+
+        Where gradients differ boundedly b2 is their sum and c = 0. Otherwise (ripples with w_i != w_k) split
+        w_i phi'(u) - w_k phi'(u + s) = (1 - w_k/w_i) w_i phi'(u) + w_k (phi'(u) - phi'(u + s)), and |x + y|^2 <=
+        2 |x|^2 + 2 |y|^2.
+        """
+        w, at = self.scale.double().cpu().numpy(), self.optimum.double().cpu().numpy()
+        own, other = np.broadcast_arrays(w[:, None], w[None])  # [i, k, a]
+        shift = at[:, None] - at[None]
+        b2 = (self.profile.apart(own, other, shift) ** 2).sum(-1)
+        split = 2 * (self.profile.apart(other, other, shift) ** 2).sum(-1)
+        c = np.where(np.isinf(b2), 2 * ((1 - other / own) ** 2).max(-1), 0.0)
+        return Affine(b2=np.where(np.isinf(b2), split, b2), c=c)
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        names = {"smooth", "bounded variance", "independent noise", "affine heterogeneity"}
+        if not self.heterogeneity().c.any():
+            names.add("bounded heterogeneity")
+        return frozenset(names | ({"PL"} if self.profile.mu else set()))
+
+    def constants(self) -> Constants:
+        if not self.profile.mu:
+            raise InputError(
+                "profile",
+                type(self.profile).__name__,
+                "not PL, so there is no mu; read smoothness, sigma2 and heterogeneity() from the problem",
+            )
+        return Constants(
+            mu=self.mu.double().cpu().numpy(),
+            beta=self.smoothness.double().cpu().numpy(),
+            sigma2=self.sigma2.double().cpu().numpy(),
+            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
+            heterogeneity=self.heterogeneity(),
+            names=self.names,
+        )
+
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Separable:
+        return replace(
+            self,
+            optimum=self.optimum.to(device, dtype),
+            scale=self.scale.to(device, dtype),
+            noise=self.noise.to(dtype, device),
+            start=self.start.to(device, dtype),
+        )

@@ -1,0 +1,105 @@
+"""What all least-squares problems share: their population losses are quadratics, known exactly."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import cached_property
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from bounds import Constants, InputError
+
+from .quadratic import Quadratics
+
+
+class QuadraticPopulation(ABC):
+    """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
+
+    population: Quadratics
+    without_noise: ClassVar[str]
+    """What to do about a client whose stochastic gradients do not vary."""
+
+    @abstractmethod
+    def variance(self, theta: Tensor) -> Tensor:
+        """Exact total variance of client k's stochastic gradient at given points theta (P, d), as (P, N)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.population.names
+
+    @property
+    def clients(self) -> int:
+        return self.population.clients
+
+    @property
+    def features(self) -> int:
+        return self.population.features
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.population.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.population.device
+
+    @property
+    def optimum(self) -> Tensor:
+        return self.population.optimum
+
+    @property
+    def A(self) -> Tensor:
+        """Half the Hessians, R_i(theta) - min R_i = delta . A_i delta, (N, d, d)."""
+        return self.population.A
+
+    @property
+    def start(self) -> Tensor:
+        return self.population.start
+
+    def excess(self, theta: Tensor) -> Tensor:
+        return self.population.excess(theta)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        return self.population.gradient(theta)
+
+    def gradient_gap(self, theta: Tensor) -> Tensor:
+        return self.population.gradient_gap(theta)
+
+    @property
+    def sigma2(self) -> Tensor:
+        """Largest variance over the convex hull of all starts and optima, (N,).
+
+        The gradient of one sample is affine in theta, so its total variance is a convex quadratic: its
+        maximum over the hull is at a vertex, and this number is exact there.
+        """
+        return self._sigma2
+
+    @cached_property
+    def _sigma2(self) -> Tensor:
+        variance = signal = self.optimum.new_zeros(self.clients)
+        for vertices in torch.cat((self.start, self.optimum)).unique(dim=0).split(256):  # memory: 256 N d at a time
+            variance = torch.maximum(variance, self.variance(vertices).max(0).values)
+            everywhere = vertices[:, None].expand(-1, self.clients, -1)
+            signal = torch.maximum(signal, (self.gradient(everywhere) ** 2).sum(-1).max(0).values)
+        return torch.where(variance > 1e-12 * signal, variance, 0)  # below that it is rounding
+
+    @property
+    def assumptions(self) -> frozenset[str]:
+        """Bounded variance is missing: the noise is multiplicative."""
+        return self.population.assumptions - {"bounded variance"}
+
+    def constants(self) -> Constants:
+        zero = (self.sigma2 == 0).nonzero()
+        if len(zero):
+            raise InputError(f"gradient variance of client {self.names[int(zero[0])]}", 0.0, self.without_noise)
+        return replace(
+            self.population.constants(),
+            sigma2=self.sigma2.double().cpu().numpy(),
+            notes=(
+                "sigma is the largest deviation of one stochastic gradient over the convex hull of the starts and all "
+                "clients' optima (exact there); the noise is multiplicative, so outside that hull it is an estimate",
+            ),
+        )

@@ -1,0 +1,87 @@
+"""The rows of all clients' data, and sampling them with replacement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds import InputError, as_numbers
+
+from ..randomness import Randomness, Stream
+from .checks import labelled
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """X (rows, d) and y (rows,) of all clients, concatenated; client i has `counts[i]` rows from `first[i]` on."""
+
+    X: Tensor
+    y: Tensor
+    first: Tensor
+    counts: Tensor
+
+    @classmethod
+    def of(cls, X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[Rows, tuple[str, ...]]:
+        """From one (n_i, d) array and one (n_i,) array per client, checked; and one label per client."""
+        if len(X) == 0 or len(X) != len(y):
+            raise InputError("clients", len(X), "give one X and one y per client, at least one client")
+        labels = labelled(names, len(X))
+        if np.shape(X[0])[-1:] == (0,):
+            raise InputError("predictors", 0, "give at least one predictor, or an intercept")
+        d = np.shape(X[0])[-1] if np.ndim(X[0]) == 2 else 1
+        blocks, targets = [], []
+        for name, rows, target in zip(labels, X, y):
+            block = as_numbers(f"X of client {name}", rows, ("n", d))
+            if len(block) == 0:
+                raise InputError(f"rows of client {name}", 0, "give every client at least one row")
+            blocks.append(block)
+            targets.append(as_numbers(f"y of client {name}", target, (len(block),)))
+        counts = np.array([len(block) for block in blocks])
+        return cls(
+            X=torch.from_numpy(np.concatenate(blocks)),
+            y=torch.from_numpy(np.concatenate(targets)),
+            first=torch.from_numpy(np.cumsum(counts) - counts),
+            counts=torch.from_numpy(counts),
+        ), labels
+
+    def blocks(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(X_i, y_i) of each client, float64."""
+        counts = self.counts.tolist()
+        X, y = self.X.double().cpu().numpy(), self.y.double().cpu().numpy()
+        ends = np.cumsum(counts)
+        return [(X[end - count : end], y[end - count : end]) for count, end in zip(counts, ends)]
+
+    def draw(self, randomness: Randomness, iteration: int, *, stream: Stream, batch: int) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
+        u = randomness.uniform(iteration=iteration, stream=stream, clients=len(self.counts), features=batch)
+        return self.first[:, None] + (u * self.counts[:, None]).to(torch.int64)
+
+    def means(self, values: Tensor) -> Tensor:
+        """Each client's mean of values (P, rows), as (P, N)."""
+        owner = torch.repeat_interleave(torch.arange(len(self.counts), device=self.X.device), self.counts)
+        mean = values.new_zeros(len(values), len(self.counts))
+        return mean.index_add_(1, owner, values / self.counts[owner])
+
+    def padded(self) -> tuple[Tensor, Tensor]:
+        """Row indices (J, N) and their frequencies (J, N); clients with fewer rows repeat one with frequency 0."""
+        position = torch.arange(int(self.counts.max()), device=self.X.device)[:, None]
+        frequency = (position < self.counts) / self.counts.to(self.X.dtype)
+        return self.first + torch.minimum(position, self.counts - 1), frequency
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """Every row with its frequency: the exact law of one sample."""
+        index, frequency = self.padded()
+        return frequency, index[:, :, None]
+
+    def to(self, dtype: torch.dtype, device: Any) -> Rows:
+        return Rows(
+            X=self.X.to(device, dtype),
+            y=self.y.to(device, dtype),
+            first=self.first.to(device),
+            counts=self.counts.to(device),
+        )

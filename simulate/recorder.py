@@ -1,0 +1,128 @@
+"""What a run keeps of its paths, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds import InputError
+
+from .algorithms.base import Algorithm, Count, Draw, State
+from .problem import Problem
+from .trace import Trace
+
+_LARGEST = 200_000_000
+
+Weights = Literal["mean"] | Sequence[int]
+
+
+class Recorder:
+    """Collects a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        *,
+        wanted: range,
+        grid: np.ndarray,
+        epsilon: np.ndarray | None,
+        weights: Weights | None,
+        clusters: bool,
+    ) -> None:
+        self.problem, self.algorithm, self.wanted, self.grid, self.clusters = problem, algorithm, wanted, grid, clusters
+        n, count = problem.clients, len(wanted)
+        if count * len(grid) * n > _LARGEST:
+            raise InputError(
+                "grid", len(grid), f"the trace would hold over {_LARGEST} numbers; record fewer iterations"
+            )
+        self.mean_weights = isinstance(weights, str)
+        if self.mean_weights and weights != "mean":
+            raise InputError("weights", weights, 'give "mean" or the seeds to record')
+        chosen = [] if weights is None or self.mean_weights else [int(seed) for seed in weights]
+        unclear = weights is not None and not self.mean_weights and not chosen
+        if unclear or any(seed not in wanted for seed in chosen) or len(set(chosen)) < len(chosen):
+            raise InputError("weights", weights, "give one or more different seeds of the run")
+        self.chosen = {seed: place for place, seed in enumerate(chosen)}
+        if max(len(chosen), 1) * len(grid) * n * n > _LARGEST and weights is not None:
+            raise InputError(
+                "weights", len(chosen), f"they would hold over {_LARGEST} numbers; record fewer iterations"
+            )
+        self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
+        self.column = {int(t): column for column, t in enumerate(grid)}
+        self.excess = np.empty((count, len(grid), n))
+        self.calls, self.vectors = np.zeros(len(grid)), np.zeros(len(grid))
+        self.epsilon = epsilon
+        self.stopping = None if epsilon is None else np.full((count, n), np.inf)
+        self.sizes = np.zeros((len(grid), n)) if clusters else None
+        # Iteration 0 has no weights: they are those of the step that led to the recorded models.
+        shape = (len(grid), n, n) if self.mean_weights else (len(chosen), len(grid), n, n)
+        self.weights = None if weights is None else np.zeros(shape)
+
+    def block(self, seeds: Tensor) -> None:
+        """The seeds whose paths come next; some may not be wanted."""
+        self.seeds = seeds.tolist()
+        self.lanes = [lane for lane, seed in enumerate(self.seeds) if seed in self.row_of]
+        self.rows = [self.row_of[self.seeds[lane]] for lane in self.lanes]
+        self.spent = np.zeros((2, len(self.seeds)))
+
+    def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> None:
+        """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`."""
+        if draw is not None:
+            self.spent[0] += _count(self.algorithm.oracle_calls(self.problem, draw))
+            self.spent[1] += _count(self.algorithm.vectors_sent(self.problem, draw))
+        at = self.column.get(t)
+        if at is None and self.stopping is None:
+            return
+        excess = self.problem.excess(after["models"])[self.lanes].double().cpu().numpy()
+        if self.stopping is not None and self.epsilon is not None:
+            first = (excess < self.epsilon) & np.isinf(self.stopping[self.rows])
+            self.stopping[self.rows] = np.where(first, t, self.stopping[self.rows])
+        if at is None:
+            return
+        self.excess[self.rows, at] = excess
+        self.calls[at] += self.spent[0, self.lanes].sum()
+        self.vectors[at] += self.spent[1, self.lanes].sum()
+        if before is not None and draw is not None and (self.clusters or self.weights is not None):
+            self._collaboration(at, before, draw)
+
+    def _collaboration(self, at: int, before: State, draw: Draw) -> None:
+        weights = self.algorithm.collaboration(self.problem, before, draw)
+        if weights is None:
+            raise InputError("weights", self.algorithm.name, "this algorithm weighs no clients: do not record weights")
+        if self.sizes is not None:
+            self.sizes[at] += (weights > 0).sum(-1)[self.lanes].sum(0).cpu().numpy()
+        if self.weights is not None and self.mean_weights:
+            self.weights[at] += weights[self.lanes].double().sum(0).cpu().numpy()
+        for lane, seed in enumerate(self.seeds):
+            if self.weights is not None and seed in self.chosen:
+                self.weights[self.chosen[seed], at] = weights[lane].double().cpu().numpy()
+
+    def trace(self) -> Trace:
+        count = len(self.wanted)
+        if self.weights is not None:
+            self.weights[..., self.grid == 0, :, :] = np.nan
+            self.weights /= count if self.mean_weights else 1
+        if self.sizes is not None:
+            self.sizes[self.grid == 0] = np.nan
+            self.sizes /= count
+        return Trace(
+            algorithm=self.algorithm.name,
+            excess=self.excess,
+            iterations=self.grid,
+            seeds=np.asarray(self.wanted),
+            oracle_calls=self.calls / count,
+            vectors_sent=self.vectors / count,
+            stopping_times=self.stopping,
+            weights=self.weights,
+            weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
+            cluster_sizes=self.sizes,
+        )
+
+
+def _count(cost: Count) -> float | np.ndarray:
+    return cost.double().cpu().numpy() if isinstance(cost, torch.Tensor) else cost

@@ -1,0 +1,116 @@
+"""What a run keeps on request: weights, cluster sizes, stopping times; nothing of it changes the paths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import Binary, InputError
+from simulate import (
+    AllForOne,
+    FixedWeights,
+    Local,
+    Quadratics,
+    Randomness,
+    SampledSimilarity,
+    Trace,
+    block_size,
+    hitting_times,
+    run,
+)
+
+N, D, T = 4, 2, 6
+RULE = AllForOne(criterion=Binary(threshold=0.5), similarity=SampledSimilarity(samples=2), normalised=True)
+
+
+def built() -> Quadratics:
+    rng = np.random.default_rng(90)
+    return Quadratics.of(np.tile(np.eye(D), (N, 1, 1)), 0.4 * rng.normal(size=(N, D)), sigma2=0.5, start=np.ones(D))
+
+
+def by_hand(seeds: int, root: int = 0) -> np.ndarray:
+    """The weights of iterations 1..T, (S, T, N, N), by following the rule."""
+    problem, source = built(), Randomness(seeds=torch.arange(seeds), root=root)
+    state, kept = RULE.init(problem, problem.start.expand(seeds, -1, -1)), []
+    for t in range(1, T + 1):
+        draw = RULE.draw(problem, source, t)
+        kept.append(RULE.collaboration(problem, state, draw))
+        state = RULE.step(problem, state, draw, torch.tensor(0.1, dtype=torch.float64))
+    return torch.stack(kept, dim=1).numpy()
+
+
+def test_recorded_weights_are_those_of_the_steps():
+    seeds = block_size(N, D, torch.float64) + 5  # two blocks
+    expected = by_hand(seeds)
+    mean = run(built(), RULE, iterations=T, eta=0.1, seeds=seeds, grid=[0, 2, 6], weights="mean", clusters=True)
+    assert mean.weights is not None
+    assert mean.cluster_sizes is not None
+    assert mean.weight_seeds is None
+    assert np.isnan(mean.weights[0]).all()
+    assert np.isnan(mean.cluster_sizes[0]).all()
+    np.testing.assert_allclose(mean.weights[1:], expected[:, [1, 5]].mean(0), rtol=1e-12)
+    np.testing.assert_allclose(mean.cluster_sizes[1:], (expected[:, [1, 5]] > 0).sum(-1).mean(0), rtol=1e-12)
+    chosen = run(built(), RULE, iterations=T, eta=0.1, seeds=seeds, weights=[seeds - 1, 0])
+    assert chosen.weights is not None
+    assert chosen.weight_seeds is not None
+    np.testing.assert_array_equal(chosen.weight_seeds, [seeds - 1, 0])
+    np.testing.assert_allclose(chosen.weights[:, 1:], expected[[seeds - 1, 0]], rtol=1e-12)
+    assert chosen.cluster_sizes is None
+
+
+def test_recording_changes_no_path():
+    plain = run(built(), RULE, iterations=T, eta=0.1, seeds=9)
+    full = run(built(), RULE, iterations=T, eta=0.1, seeds=9, weights=[3], clusters=True, epsilon=0.2)
+    np.testing.assert_array_equal(plain.excess, full.excess)
+    assert plain.weights is None
+    assert plain.stopping_times is None
+
+
+def test_stopping_times_do_not_depend_on_the_grid():
+    epsilon = np.array([0.3, 1e-9, 100.0, 0.1])
+    sparse = run(built(), Local(), iterations=20, eta=0.1, seeds=30, root=2, grid=[20], epsilon=epsilon)
+    every = run(built(), Local(), iterations=20, eta=0.1, seeds=30, root=2)
+    assert sparse.stopping_times is not None
+    np.testing.assert_array_equal(sparse.stopping_times, every.hitting_time(epsilon))
+    alone = hitting_times(built(), Local(), epsilon=epsilon, limit=20, eta=0.1, seeds=30, root=2)
+    np.testing.assert_array_equal(sparse.stopping_times, alone)
+    assert np.isinf(sparse.stopping_times[:, 1]).all()
+    assert (sparse.stopping_times[:, 2] == 0).all()
+    assert 0 < sparse.stopping_times[:, 0].min() < sparse.stopping_times[:, 0].max() < np.inf
+
+
+def test_what_was_recorded_survives_the_disk(tmp_path):
+    trace = run(built(), RULE, iterations=T, eta=0.1, seeds=5, weights=[1, 4], epsilon=0.2)
+    trace.save(tmp_path / "trace.npz")
+    loaded = Trace.load(tmp_path / "trace.npz")
+    for name in ("excess", "stopping_times", "weights", "weight_seeds"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
+    assert loaded.cluster_sizes is None
+
+
+def test_fixed_weights_are_recorded_as_they_are():
+    alpha = np.random.default_rng(91).uniform(size=(N, N)) * (1 - np.eye(N, k=1))
+    trace = run(built(), FixedWeights(alpha=torch.from_numpy(alpha)), iterations=1, eta=0.1, seeds=3, weights="mean")
+    assert trace.weights is not None
+    np.testing.assert_allclose(trace.weights[1], alpha, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("weights", {"weights": "all"}),
+        ("weights", {"weights": [0, 7]}),
+        ("weights", {"weights": [1, 1]}),
+        ("weights", {"weights": []}),
+        ("weights", {"algorithm": Local(), "clusters": True}),
+        ("weights", {"seeds": 3000, "iterations": 10**4, "weights": list(range(3000)), "grid": range(10**4)}),
+        ("epsilon", {"epsilon": 0.0}),
+        ("epsilon", {"epsilon": [0.1]}),
+    ],
+)
+def test_bad_requests_are_named(field, change):
+    request = {"algorithm": RULE, "iterations": 2, "seeds": 3} | change
+    with pytest.raises(InputError) as caught:
+        run(built(), eta=0.1, **request)
+    assert caught.value.field == field
