@@ -249,6 +249,46 @@ def simulate(
 
 
 @app.command()
+def campaign(
+    file: Annotated[Path, typer.Argument(help="A campaign file (TOML).")],
+    out: Annotated[Path | None, typer.Option(help="Folder for results, over the file's.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes on this machine; all cores unless given.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler instead.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="Only print the results so far, as CSV.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="With --collect: draw worst ratios into this folder.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a sweep of many cells; interrupted, it resumes. Exit 1 if cells failed."""
+    from verify.campaign import conduct, read_campaign, summary, table
+
+    from .report import campaign_table
+
+    definition = read_campaign(file, out=out)
+    if collect:
+        if plot is not None:
+            from figures.worst_ratio import worst_ratios
+
+            for path in worst_ratios(definition.name, summary(definition)).save(plot):
+                typer.echo(str(path), err=True)
+        if as_json:
+            print_json(summary(definition))
+        else:
+            typer.echo(table(definition), nl=False)
+        return
+    with progress(definition.name) as bar:
+        processes = jobs if jobs is not None else os.cpu_count() or 1
+        session = conduct(definition, jobs=processes, scheduler=scheduler, retry=retry, progress=bar)
+    if as_json:
+        about = {"name": definition.name, "cells": len(definition.cells), "out": str(definition.out)}
+        print_json(about | vars(session))
+    else:
+        campaign_table(definition, session, summary(definition))
+    if session.failed or session.skipped:
+        raise typer.Exit(1)
+
+
+@app.command()
 def errata(
     identifier: Annotated[str | None, typer.Argument(help="An erratum's id, to reproduce it now.")] = None,
     as_json: Json = False,
@@ -272,10 +312,11 @@ def figure(
     name: Annotated[str, typer.Argument(help="A figure's name, or all.")],
     edition: Annotated[str, typer.Option(help="stated or published.")] = "stated",
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
+    reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
     from bounds import InputError
-    from figures import FIGURES
+    from figures import FIGURES, redraw
     from figures import figure as draw
 
     try:
@@ -283,8 +324,14 @@ def figure(
     except OSError as error:
         raise InputError("out", str(out), f"{(error.strerror or 'no folder').lower()}; name a folder") from None
     for entry in FIGURES if name == "all" else (name,):
-        with progress(entry) as report:
-            made = draw(entry, edition=edition, progress=report)
+        try:
+            with progress(entry) as report:
+                made = redraw(entry, out) if reuse else draw(entry, edition=edition, progress=report)
+        except InputError as error:
+            if name != "all":
+                raise
+            typer.echo(f"{entry} left out: {error}", err=True)  # no data at hand, or no such edition
+            continue
         for path in made.save(out):
             typer.echo(str(path))
 

@@ -17,6 +17,7 @@ from .console import console, number, table
 
 if TYPE_CHECKING:
     from verify import Verdict
+    from verify.campaign import Campaign, Session
 
     from ..experiment import Experiment
 
@@ -169,6 +170,24 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
         return
     out.print(
         f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims.",
+        highlight=False,
+    )
+
+
+def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str, Any]]) -> None:
+    """What a run of a campaign did, and the worst ratio of each claim so far."""
+    out = console()
+    if rows:
+        numeric = ("instances", "worst ratio")
+        made = table("Worst ratios", "claim", "edition", "instances", "worst ratio", numeric=numeric)
+        for row in rows:
+            made.add_row(row["key"], row["edition"], f"{row['instances']:,}", number(row["worst_ratio"], 6))
+        out.print(made, highlight=False)
+    failed = f", {session.failed} failed" if session.failed else ""
+    skipped = f", {session.skipped} left as failed earlier (--retry)" if session.skipped else ""
+    out.print(
+        f"{len(campaign.cells)} cells: {session.computed} computed, {session.found} found done{failed}{skipped}; "
+        f"{session.seconds:.1f} s; results in {campaign.out}",
         highlight=False,
     )
 

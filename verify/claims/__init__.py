@@ -87,10 +87,18 @@ def _catalogue() -> dict[tuple[str, str], Claim]:
     return {(claim.theorem.key, claim.theorem.edition): claim for claim in all_claims()}
 
 
+def claim_of(key: str, edition: str = "corrected") -> Claim:
+    """The claim on one edition of a theorem; `InputError` when there is none."""
+    if (key, edition) not in _catalogue():
+        find(key, edition)
+        raise InputError("theorem", key, "no claim checks this edition of it yet")
+    return _catalogue()[key, edition]
+
+
 def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # small matrices: more threads only wait for each other
     try:
-        return _catalogue()[key, edition].verify(effort=effort, root=root, alpha=share)
+        return claim_of(key, edition).verify(effort=effort, root=root, alpha=share)
     finally:
         torch.set_num_threads(threads)
