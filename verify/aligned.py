@@ -11,6 +11,8 @@ sampled: probabilities of paths are bounded from below by Chebyshev and a union 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -25,8 +27,12 @@ CRITERION = Continuous()
 class Aligned:
     """A batch of instances (n,), one array per field; `ratio` is eta over the step limit q/beta.
 
-    The curvature is mu = beta / kappa in every direction: kappa > 1 only means that the theorem is told a larger
-    smoothness constant than needed, which is within its hypotheses.
+    The curvature is beta / kappa in every direction, and mu = curvature / low: kappa > 1 and low > 1 only mean that
+    the theorem is told weaker constants than hold, which is within its hypotheses.
+
+    `below` is what the theorem is told of P(e_{t-1} < eps). At below = 1 the precision is out of reach above every
+    path, and peers are more similar there: r <= r_k <= 1 grows with e, so that V_max = V is attained and the sufficient
+    variance is `gain` V < V. At below < 1 no path is below: s2 = V, and V_max = V / gain is never met.
     """
 
     beta: np.ndarray
@@ -39,10 +45,14 @@ class Aligned:
     T: np.ndarray
     eps: np.ndarray
     d: np.ndarray
+    low: np.ndarray | float = 1.0
+    below: np.ndarray | float = 0.0
+    gain: np.ndarray | float = 1.0
 
     @classmethod
-    def of(cls, values: Values) -> Aligned:
-        return cls(**{name: values[name] for name in cls.__dataclass_fields__})
+    def of(cls, values: Values) -> Self:
+        given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
+        return cls(**{name: value for name, value in values.items() if name in given})
 
     @property
     def _similarity(self) -> np.ndarray:
@@ -63,12 +73,25 @@ class Aligned:
         return self.ratio * self.q / self.beta
 
     @property
-    def mu(self) -> np.ndarray:
+    def curvature(self) -> np.ndarray:
         return self.beta / self.kappa
 
     @property
-    def s2(self) -> np.ndarray:
+    def mu(self) -> np.ndarray:
+        return self.curvature / self.low
+
+    @property
+    def V(self) -> np.ndarray:
+        """sum_k alpha_k^2 sigma_k^2, the same at every step."""
         return tight_variance(CRITERION, similarity=self._similarity, sigma2=self._sigma2)
+
+    @property
+    def s2(self) -> np.ndarray:
+        return np.where(np.equal(self.below, 1), self.gain * self.V, self.V)
+
+    @property
+    def V_max(self) -> np.ndarray:
+        return np.where(np.equal(self.below, 1), self.V, self.V / self.gain)
 
     def arguments(self) -> dict[str, np.ndarray]:
         """What the theorems take."""
@@ -81,39 +104,81 @@ class Aligned:
             "s2": self.s2,
             "T": self.T,
             "eps": self.eps,
+            "G": 2 * self.mu * self.eps,
+            "V": self.V,
+            "V_max": self.V_max,
+            "below": self.below + np.zeros_like(self.e0),
         }
 
-    def _moments(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Squared mean (noiseless part) and noise part of E[e_t], each (n,)."""
+    @cached_property
+    def _pull(self) -> tuple[np.ndarray, np.ndarray]:
+        """m and sum_k alpha_k^2 sigma_k^2 from the weights themselves."""
         a, r = 1 / self._sigma2, self._similarity
         alpha = a * r / (a * r * r).sum(-1, keepdims=True)
-        m = (alpha * (1 - np.sqrt(1 - r))).sum(-1)
-        rest = (1 - self.eta * self.mu * m) ** 2
-        V = (alpha**2 * self._sigma2).sum(-1)
-        per_step = self.eta**2 * self.mu * V / 2
+        return (alpha * (1 - np.sqrt(1 - r))).sum(-1), (alpha**2 * self._sigma2).sum(-1)
+
+    def _step(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factor and the noise of E[e_t] = factor E[e_{t-1}] + noise at a step size (..., n)."""
+        m, V = self._pull
+        return (1 - eta * self.curvature * m) ** 2, eta**2 * self.curvature * V / 2
+
+    @cached_property
+    def _path(self) -> tuple[np.ndarray, np.ndarray]:
+        """Squared mean (noiseless part) and noise part of E[e_t] for t = 0, 1, ..., each (T + 1, n)."""
+        rest, per_step = self._step(self.eta)
+        t = self._times
         with np.errstate(all="ignore"):
             geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
         return rest**t * self.e0, per_step * geometric
 
+    @property
+    def _times(self) -> np.ndarray:
+        """0, 1, ... up to the largest T, (T + 1, 1)."""
+        return np.arange(int(self.T.max()) + 1)[:, None]
+
+    def _at(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Row t (n,) of values (T + 1, n)."""
+        return np.take_along_axis(values, t.astype(int)[None], 0)[0]
+
     def excess(self) -> np.ndarray:
         """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
-        return np.sum(self._moments(self.T), axis=0)
+        signal, noise = self._path
+        return self._at(signal + noise, self.T)
 
-    def _below(self, t: np.ndarray) -> np.ndarray:
+    def mean_square(self) -> np.ndarray:
+        """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""
+        rest, per_step = self._step(self.eta)
+        with np.errstate(all="ignore"):
+            geometric = np.where(rest == 1, self.T, (1 - rest**self.T) / (1 - rest))
+            noise = np.where(rest == 1, 0, (self.T - geometric) / (1 - rest))
+        return 2 * self.curvature * (geometric * self.e0 + per_step * noise) / self.T
+
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of e_t, each (T + 1, n)."""
+        signal, noise = self._path
+        return signal + noise, (2 * noise**2 + 4 * noise * signal) / self.d
+
+    @cached_property
+    def _below(self) -> np.ndarray:
         """P(e_t < eps), from above: exact without noise, Chebyshev with the exact variance of e_t otherwise."""
-        signal, noise = self._moments(t)
-        mean, variance = signal + noise, (2 * noise**2 + 4 * noise * signal) / self.d
+        mean, variance = self._moments
         with np.errstate(all="ignore"):
             chebyshev = np.where(mean > self.eps, np.minimum(variance / (mean - self.eps) ** 2, 1), 1.0)
-        return np.where(noise > 0, chebyshev, (signal < self.eps).astype(float))
+        return np.where(variance > 0, chebyshev, (mean < self.eps).astype(float))
+
+    @cached_property
+    def _alive(self) -> np.ndarray:
+        """P(tau > t), from below: 1 - sum_{s <= t} P(e_s < eps)."""
+        return np.maximum(1 - np.cumsum(self._below, axis=0), 0)
 
     def running(self) -> np.ndarray:
-        """P(tau > T), from below: 1 - sum_{t <= T} P(e_t < eps)."""
-        return self._running_until(self.T)[0]
+        """P(tau > T), from below."""
+        return self._at(self._alive, self.T)
 
     def hitting(self) -> np.ndarray:
         """E[tau] = sum_t P(tau > t), from below, summed while t < T."""
-        return self._running_until(self.T - 1)[1]
+        return (self._alive * (self._times < self.T)).sum(0)
 
     def stopped(self) -> np.ndarray:
         """E[e_min(T, tau)], from below.
@@ -122,32 +187,36 @@ class Aligned:
         path stopped before or does not stop now, of probability at most `missed`; it takes away at most
         sqrt(E[e_t^2] missed).
         """
-        value = np.full_like(self.e0, np.nan)
-        before = np.zeros_like(self.e0)
-        for t in range(int(self.T.max()) + 1):
-            signal, noise = self._moments(np.full_like(self.T, t))
-            mean = signal + noise
-            variance = (2 * noise**2 + 4 * noise * signal) / self.d
-            with np.errstate(all="ignore"):
-                onwards = np.where((mean < self.eps) & (variance > 0), variance / (self.eps - mean) ** 2, 0)
-            missed = np.minimum(before + np.where(t < self.T, onwards, 0), 1)
-            final = np.isnan(value) & ((mean < self.eps) | (t == self.T))
-            lower = np.maximum(mean - np.sqrt((mean**2 + variance) * missed), 0)
-            value = np.where(final, lower, value)
-            before += self._below(np.full_like(self.T, t))
-        return value
+        mean, variance = self._moments
+        t = np.argmax((mean < self.eps) | (self._times >= self.T), axis=0)
+        before = self._at(np.cumsum(self._below, axis=0) - self._below, t)
+        mean, variance = self._at(mean, t), self._at(variance, t)
+        with np.errstate(all="ignore"):
+            onwards = np.where((mean < self.eps) & (variance > 0), variance / (self.eps - mean) ** 2, 0)
+        missed = np.minimum(before + np.where(t < self.T, onwards, 0), 1)
+        return np.maximum(mean - np.sqrt((mean**2 + variance) * missed), 0)
 
-    def _running_until(self, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        alive = np.ones_like(self.e0)
-        total = np.zeros_like(self.e0)
-        for t in range(int(last.max()) + 1):
-            inside = t <= last
-            alive = np.where(inside, np.maximum(alive - self._below(np.full_like(self.T, t)), 0), alive)
-            total += np.where(inside, alive, 0)
-        return alive, total
+    def last_running(self, delta: np.ndarray) -> np.ndarray:
+        """The last t <= T with P(tau > t) > delta, from below (0 if none)."""
+        return self._last(self._alive > delta)
+
+    def last_above(self, level: np.ndarray) -> np.ndarray:
+        """The last t <= T with E[e_min(t, tau)] > level, from below: E[e_t 1{tau >= t}] by Cauchy-Schwarz."""
+        mean, variance = self._moments
+        stopped = np.minimum(np.cumsum(self._below, axis=0) - self._below, 1)
+        return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > level)
+
+    def _last(self, holds: np.ndarray) -> np.ndarray:
+        return np.where(holds & (self._times <= self.T), self._times, 0).max(0).astype(float)
 
 
 _TINY = 1e-290
+_COLUMNS = ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d")
+
+
+def columns(rows: list[tuple[float, ...]]) -> Values:
+    """One array per field from one tuple per instance: beta, kappa, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d."""
+    return dict(zip(_COLUMNS, np.array(rows, dtype=float).T))
 
 
 def sharp_values() -> Values:
@@ -167,7 +236,7 @@ def sharp_values() -> Values:
     for r in (0.1, 0.3):
         for T in (5, 40, 200):
             rows.append((1.0, 1.0, r, far, 1.0, 1.0, 1.0, T, _TINY, 1))  # contraction and noise together
-    return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))
+    return columns(rows)
 
 
 def sharp_hitting_values() -> Values:
@@ -206,4 +275,4 @@ def sharp_hitting_values() -> Values:
     rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
     rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
     rows.append((1.0, 1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
-    return dict(zip(Aligned.__dataclass_fields__, np.array(rows, dtype=float).T))
+    return columns(rows)

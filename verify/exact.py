@@ -73,11 +73,12 @@ def one_step(count: int, root: int) -> Evidence:
         directions = torch.linspace(-1, 1, 7 * problem.features, dtype=torch.float64).view(7, 1, -1).sin()
         models = problem.optimum + values["far"][index] * torch.linspace(0.05, 1, 7)[:, None, None] ** 2 * directions
         start = problem.excess(models).numpy()
-        for state, e0 in zip(models, start):
+        eta = network_arguments(problem, criterion, fraction, start[0])["eta"]
+        after = expected_step(problem, AllForOne(criterion=criterion), models, eta)
+        for e0, moved in zip(start, after):
             for slack in (1.0, 0.3):
                 arguments = network_arguments(problem, criterion, fraction, e0 * slack)
-                after = expected_step(problem, AllForOne(criterion=criterion), state[None], arguments["eta"])
-                measured.append(after[0])
+                measured.append(moved)
                 for name, value in (*arguments.items(), ("e0", e0), ("T", np.ones_like(e0))):
                     rows.setdefault(name, []).append(np.broadcast_to(value, e0.shape))
     return Evidence(
@@ -151,43 +152,6 @@ def aligned(measure: Callable[[Aligned], np.ndarray], *, hitting: bool) -> Evide
     )
 
 
-def scheduled(row: str) -> Evidence:
-    """Theorem 2's other rows on aligned pairs: E[e_T] by its own recursion, eps below every path.
-
-    `row` is "horizon" or "decreasing". As r and the own share vanish the contraction tends to 1 - eta mu.
-    """
-    rows, measured = [], []
-    for r in (1.0, 0.3, 0.01):
-        for kappa in (1.0, 4.0):
-            for e0 in (1e-2, 1.0, 1e4, 1e9):
-                for T in (1, 3, 30, 3000):
-                    for C in (1.001, 1.5, 3.0) if row == "decreasing" else (1.0,):
-                        instance = _aligned_schedule(row, r, kappa, e0, T, C)
-                        measured.append(instance.pop("measured"))
-                        rows.append(instance)
-    return Evidence(
-        engine="closed-form law",
-        measured=np.array(measured),
-        arguments={name: np.array([entry[name] for entry in rows], dtype=float) for name in rows[0]},
-        label=f"aligned pair, {row} steps",
-    )
-
-
-def _aligned_schedule(row: str, r: float, kappa: float, e0: float, T: int, C: float) -> dict[str, float]:
-    """mu = 1, beta = kappa, one peer of similarity r, own share 1e-12; with r = 1 everybody is the same client."""
-    mu, beta, s2 = 1.0, kappa, 2.0
-    q, m = r, (1 - np.sqrt(1 - r)) / r  # all weight on the peer: alpha = 1/r
-    gamma = C * beta / (mu * q) - 1
-    floor = beta * s2 / (2 * mu**2 * T)
-    best = min(q / beta, np.log(max(e0 / floor, 1)) / (mu * T))
-    t = np.arange(1, T + 1)
-    eta = C / (mu * (t + gamma)) if row == "decreasing" else np.full(T, best)
-    level = e0
-    for step in eta:
-        level = (1 - step * mu * m) ** 2 * level + step**2 * mu * s2 / 2
-    return {"measured": level, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "T": T, "C": C, "gamma": gamma}
-
-
 def _beyond(measure: Callable[[Aligned], np.ndarray], label: str, **change: float) -> Evidence:
     """One client alone, mu = beta, with one hypothesis broken."""
     noise = {"sigma2_i": 1e-30, "sigma2_k": 1e-18}
@@ -227,6 +191,27 @@ def two_steps(quantity: str, *, printed: bool) -> Evidence:
         arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
         hypothesis=np.array(hypothesis),
         label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9",
+    )
+
+
+def two_steps_horizon() -> Evidence:
+    """Theorem 2, row 2, as printed, at T = 2: the audited network, started where ln(e_0/K)/(mu T) is within q/beta."""
+    line, base = audited()
+    mu, beta, s2, eps, T = base["mu"], base["beta"], base["s2"], base["eps"], 2
+    measured, rows, hypothesis = [], [], []
+    for theta0 in (0.188, 0.18, 0.16):
+        e0 = float(line.excess(np.array([theta0]))[0])
+        eta = float(np.log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T))
+        result = Line(**{**vars(line), "theta0": theta0, "eta": eta}).two_steps(eps)
+        measured.append(result["e2"])
+        hypothesis.append(result["e1"] >= eps)
+        rows.append({**base, "e0": e0, "T": T})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        hypothesis=np.array(hypothesis),
+        label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9, the step for T = 2",
     )
 
 

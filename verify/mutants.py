@@ -39,9 +39,14 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     found: dict[str, Mutant] = {}
     whole = expression(theorem)
     changes = (*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem))
+    seen: dict[str, Any] = {}  # two places of the formula may read alike: each is tried
     for change, variant in changes:
+        if any(variant == other for other in seen.values()):
+            continue
+        name = change if change not in seen else f"{change}, place {sum(key.startswith(change) for key in seen) + 1}"
+        seen[name] = variant
         function = sympy.lambdify(symbols, variant, "numpy")
-        found.setdefault(change, Mutant(change=change, value=_by_keyword(function, names)))
+        found[name] = Mutant(change=name, value=_by_keyword(function, names))
     shift = max(2 * (1 - worst_ratio), SMALLEST_SHIFT)
     factor = 1 - shift if theorem.direction == "upper" else 1 + shift
     scaled = Mutant(change=f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))

@@ -1,10 +1,73 @@
-"""Claims on the worst-case results."""
+"""Claims on the project's own sharp results."""
 
 from __future__ import annotations
 
+from bounds import find
+
+from .. import quadratic_pairs, worst_path, worst_step
 from ..claim import Claim
+from ..quadratic_pairs import Pairs
+
+
+def _quadratics() -> tuple[Claim, ...]:
+    plane = quadratic_pairs.measured(Pairs.certificate, Pairs.largest_ratio_on_circle, features=2)
+    space = quadratic_pairs.measured(Pairs.certificate, Pairs.largest_ratio)
+    return (
+        Claim(
+            theorem=find("worst-case/quadratic-certificate"),
+            families=(plane,),
+            exact=lambda effort, root: [space.evidence(space.draw(2 * effort.instances, seed=root))],
+            equality=1e-10,
+        ),
+        Claim(
+            theorem=find("worst-case/quadratic-norms"),
+            families=(quadratic_pairs.measured(Pairs.property_1, Pairs.largest_ratio_on_circle, features=2),),
+        ),
+        Claim(
+            theorem=find("worst-case/quadratic-excess"),
+            families=(quadratic_pairs.measured(Pairs.excess, Pairs.largest_ratio_at_excess, features=2),),
+        ),
+    )
+
+
+def _one_step() -> tuple[Claim, ...]:
+    sharp = worst_step.sharp_weights()
+    beyond = "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement"
+    return (
+        Claim(
+            theorem=find("worst-case/one-step"),
+            families=(worst_step.plane(), worst_step.line()),
+            exact=lambda effort, root: [
+                *worst_step.found(effort.instances, root),
+                worst_step.simulated(effort.instances // 2, root),
+            ],
+        ),
+        Claim(
+            theorem=find("worst-case/sharp-step"),
+            families=(sharp,),
+            beyond={beyond: lambda: sharp.evidence(worst_step.sharp_attained(3.0))},
+        ),
+    )
+
+
+def _many_steps() -> tuple[Claim, ...]:
+    turned, floors = worst_path.turned(), worst_path.floors()
+    limit = "step size eta <= 2/(beta (2 weight - pull) + mu pull)"
+    return (
+        Claim(
+            theorem=find("worst-case/contraction"),
+            families=(turned, worst_path.bent()),
+            beyond={limit: lambda: turned.evidence(worst_path.turned_attained(1.2))},
+        ),
+        Claim(
+            theorem=find("worst-case/noise-floor"),
+            families=(floors,),
+            exact=lambda effort, root: [worst_path.simulated(effort.instances // 3, root)],
+            beyond={"step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.9))},
+        ),
+    )
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    return ()
+    return (*_quadratics(), *_one_step(), *_many_steps())

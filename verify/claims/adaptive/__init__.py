@@ -1,0 +1,12 @@
+"""Claims on the adaptive paper, one module per group of its results."""
+
+from __future__ import annotations
+
+from ...claim import Claim
+from . import descent, gradient, hitting, multiplicative, rates, similarity, stopped
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    groups = (similarity, descent, rates, stopped, hitting, gradient, multiplicative)
+    return tuple(claim for group in groups for claim in group.claims())

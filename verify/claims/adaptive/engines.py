@@ -1,0 +1,85 @@
+"""Families that several groups of the adaptive paper's claims share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...aligned import CRITERION, Aligned
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...renewal import DOMAINS, Renewal
+from ...renewal import sharp as sharp_renewal
+
+ALIGNED = {
+    "beta": Domain(low=0.25, high=4, log=True),
+    "kappa": Domain(low=1, high=3),
+    "low": Domain(low=1, high=2),
+    "r": Domain(low=0.01, high=1, log=True),
+    "sigma2_i": Domain(low=0.1, high=1e6, log=True),
+    "sigma2_k": Domain(low=0.001, high=10, log=True),
+    "ratio": Domain(low=0.1, high=1),
+    "e0": Domain(low=1, high=10, log=True),
+    "eps": Domain(low=0.001, high=1, log=True),
+    "T": Domain(low=1, high=40, integer=True),
+    "d": Domain(low=1, high=1e8, log=True),
+}
+UNSTOPPED = {"below": Domain(low=0, high=1, integer=True), "gain": Domain(low=0.1, high=1)}
+"""Told that no step, or every step, starts below the precision."""
+DECREASING = {"C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
+
+
+def aligned(
+    measure: Callable[[Aligned], np.ndarray],
+    sharp: Callable[[], Values],
+    kind: type[Aligned] = Aligned,
+    **more: Domain,
+) -> Family:
+    """Aligned pairs of clients under a row of Table 1."""
+
+    def evidence(values: Values) -> Evidence:
+        batch = kind.of(values)
+        return Evidence(
+            engine="closed-form law",
+            measured=measure(batch),
+            arguments=batch.arguments(),
+            label=f"aligned pair, {CRITERION.kind} weights",
+            values=values,
+        )
+
+    return Family(name="aligned pairs", domains=ALIGNED | more, measure=evidence, sharp=sharp)
+
+
+def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:
+    """Clients that stand still or stop."""
+
+    def evidence(values: Values) -> Evidence:
+        batch = Renewal.of(values, best=best)
+        return Evidence(
+            engine="renewal",
+            measured=measure(batch),
+            arguments=batch.arguments(),
+            hypothesis=batch.possible(),
+            label="a client that stands still or stops, one peer with all the weight",
+            values=values,
+        )
+
+    return Family(name="renewals", domains=DOMAINS, measure=evidence, sharp=sharp_renewal)
+
+
+def joined(*parts: Values) -> Values:
+    """Several lists of instances as one."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def at_precision(values: Values, kind: type[Aligned]) -> Values:
+    """The same instances with eps just below E[e_T]: in high dimension tau > T with probability near 1."""
+    return values | {"eps": kind.of(values).excess() * (1 - 1e-4)}
+
+
+def unstopped(values: Values) -> Values:
+    """The same instances, told that no step starts below the precision, and that every step does."""
+    count = len(values["T"])
+    told = {"below": np.repeat([0.0, 1.0], count), "gain": np.full(2 * count, 0.5)}
+    return joined(values, values) | told

@@ -1,0 +1,140 @@
+"""Claims on Theorem 3 of the adaptive paper: sums of squared gradients, and the time to a small one, without PL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds import find
+
+from ... import exact, paths
+from ...aligned import Aligned, columns
+from ...claim import Claim
+from ...family import Domain, Family, Values
+from ...paths import WAVE, Arguments, Paths, constant_steps
+from ...renewal import Renewal
+from .engines import UNSTOPPED, aligned, renewal, unstopped
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientHorizon(Aligned):
+    """The step min(q/beta, sqrt(2 e_0/(T beta s2))); `ratio` is not used."""
+
+    @property
+    def eta(self) -> np.ndarray:
+        return np.minimum(self.q / self.beta, np.sqrt(2 * self.e0 / (self.T * self.beta * self.s2)))
+
+
+_FAR = 1e12
+
+
+def _row(beta: float, r: float, s2: float, e0: float, T: float, ratio: float = 1.0) -> tuple[float, ...]:
+    """mu = beta, one peer of similarity r with all the weight, variance s2; never below the precision."""
+    return (beta, 1.0, r, _FAR * s2 * r**2, s2 * r**2, ratio, e0, T, 1e-290, 1.0)
+
+
+def _sharp() -> Values:
+    """One step without noise; many steps, so that what is left at the end does not count, with noise."""
+    rows = []
+    for beta in (1.0, 3.0, 0.3):
+        for r in (1.0, 0.4):
+            rows.append(_row(beta, r, 1e-20, 2.0, 1))
+            for share in (0.1, 1.0, 10.0):  # the start against the noise
+                rows.append(_row(beta, r, 1.0, share * 3000 * r**2 / (2 * beta), 3000))
+    return columns(rows)
+
+
+def _sharp_horizon() -> Values:
+    """Both branches of the step: at its limit, and the square root with eta beta T large."""
+    rows = []
+    for beta in (1.0, 3.0, 0.3):
+        rows.append(_row(beta, 0.7, 1e-20, 2.0, 1))
+        for r in (1.0, 0.4):
+            rows.append(_row(beta, r, 1.0, 1.5 * 3000 * r**2 / (2 * beta), 3000))
+        for r, share in ((0.001, 0.6), (0.001, 0.9)):
+            eta, T = share * r / beta, 1e6
+            rows.append(_row(beta, r, 1.0, eta**2 * T * beta / 2, T))
+    return columns(rows)
+
+
+def _little_noise() -> Values:
+    """R_i = (x^2 + y^2/100)/2 from (0, 10): the step is 1/beta and y shrinks by 1 % a step."""
+    rows: list[tuple[float, ...]] = [(1.0, 100.0, 1.0, 2e-8, 2e4, 1.0, 0.5, T, 1e-290, 1.0) for T in (1, 5, 50)]
+    return columns(rows)
+
+
+def _horizon_steps(told: Arguments) -> np.ndarray:
+    eta = np.minimum(told["q"] / told["beta"], np.sqrt(2 * told["e0"] / (told["T"] * told["beta"] * told["s2"])))
+    return constant_steps({"eta": eta})
+
+
+def _within_floor(told: Arguments) -> np.ndarray:
+    return np.minimum(told["eta"], 0.9 * told["G"] / (told["beta"] * told["s2"]))
+
+
+def _best_steps(told: Arguments) -> np.ndarray:
+    eta = np.minimum(told["q"] / told["beta"], told["G"] / (2 * told["beta"] * told["s2"]))
+    return constant_steps({"eta": eta})
+
+
+def _below(batch: Paths) -> Arguments:
+    """The largest probability that a step starts below the level, as it is."""
+    return batch.told | {"below": batch.largest("below_G")}
+
+
+def _unconditional() -> Family:
+    return paths.family(Paths.mean_square, loss=WAVE, arguments=_below, slack=Domain(low=0.02, high=3, log=True))
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    limit = {"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.mean_square)}
+    return (
+        Claim(
+            theorem=find("adaptive/theorem-3", "printed"),
+            families=(aligned(Aligned.mean_square, _little_noise, GradientHorizon),),
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-3"),
+            families=(
+                aligned(Aligned.mean_square, _sharp_horizon, GradientHorizon),
+                paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-3-any-step"),
+            families=(
+                aligned(Aligned.mean_square, _sharp),
+                paths.family(Paths.mean_square_running, loss=WAVE),
+            ),
+            beyond=limit,
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-3-unconditional"),
+            families=(
+                aligned(Aligned.mean_square, lambda: unstopped(_sharp()), Aligned, **UNSTOPPED),
+                _unconditional(),
+            ),
+            beyond=limit,
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-3-hitting-time"),
+            families=(
+                renewal(Renewal.time),
+                paths.family(
+                    Paths.time_G,
+                    loss=WAVE,
+                    steps=lambda told: constant_steps({"eta": _within_floor(told)}),
+                    arguments=lambda batch: batch.told | {"eta": _within_floor(batch.told)},
+                ),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-3-best-step"),
+            families=(
+                renewal(Renewal.time, best=True),
+                paths.family(Paths.time_G, loss=WAVE, steps=_best_steps),
+            ),
+        ),
+    )

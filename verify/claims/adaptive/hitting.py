@@ -1,0 +1,219 @@
+"""Claims on Corollary 1 of the adaptive paper: the time to the precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bounds import find
+
+from ... import exact, paths
+from ...aligned import Aligned, columns
+from ...claim import Claim, Effort
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...paths import RIPPLED, Arguments, Paths, constant_steps
+from ...renewal import Renewal
+from ...scheduled import Decreasing, decreasing_steps, sharp_decreasing
+from .engines import DECREASING, aligned, at_precision, renewal
+from .rates import sampling
+
+# --- Constant step ---------------------------------------------------------------------------------------------
+
+
+def _within_floor(told: Arguments) -> np.ndarray:
+    """Steps within both limits of Corollary 1."""
+    return np.minimum(told["eta"], 1.8 * told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
+
+
+def _hitting_steps(told: Arguments) -> np.ndarray:
+    return constant_steps({"eta": _within_floor(told)})
+
+
+def _best_steps(told: Arguments) -> np.ndarray:
+    eta = np.minimum(told["q"] / told["beta"], told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
+    return constant_steps({"eta": eta})
+
+
+def _hitting(batch: Paths) -> Arguments:
+    return batch.told | {"eta": _within_floor(batch.told)}
+
+
+def _on_paths(measure: Callable[[Paths], np.ndarray]) -> tuple[Family, ...]:
+    return tuple(
+        paths.family(measure, loss=loss, steps=_hitting_steps, arguments=_hitting)
+        for loss in (paths.QUADRATIC, RIPPLED)
+    )
+
+
+def _constant(
+    measure: Callable[[Aligned], np.ndarray], line: Callable[[dict[str, float]], float]
+) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [
+        exact.aligned(measure, hitting=True),
+        exact.lines(line, T=1, count=2 * effort.instances, root=root),
+        exact.aligned_beyond_step_limit(measure),
+        exact.aligned_below_precision(measure),
+    ]
+
+
+def _noiseless(effort: Effort, root: int) -> list[Evidence]:
+    """Long ways to the precision at the best step, which is the limit where there is next to no noise."""
+    evidence = exact.aligned(Aligned.hitting, hitting=True)
+    told = evidence.arguments
+    best = np.minimum(told["q"] / told["beta"], told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
+    return [replace(evidence, hypothesis=told["eta"] == best)]
+
+
+def _running(law: dict[str, float]) -> float:
+    """P(tau > 1) of a path that starts at or above the precision."""
+    return 1 - law["stop_probability"]
+
+
+def _two_first_times(law: dict[str, float]) -> float:
+    """P(tau > 0) + P(tau > 1) <= E[tau]."""
+    return 1 + _running(law)
+
+
+# --- Iterations at a confidence: the last t with P(tau > t) > delta ---------------------------------------------
+
+
+def _last(batch: Paths) -> np.ndarray:
+    """On paths: the last t <= T."""
+    return batch.last(lambda record: record["still_running"] > batch.values["delta"][:, None])
+
+
+def _last_above(batch: Paths) -> np.ndarray:
+    """On paths: the last t <= T with E[e_min(t, tau)] > 2 eps."""
+    return batch.last(lambda record: record["stopped"] > 2 * batch.told["eps"][:, None])
+
+
+def _confidence(
+    kind: type[Aligned], measure: Callable[[Aligned, Values], np.ndarray], sharp: Callable[[], Values], **more: Domain
+) -> Family:
+    """Aligned pairs looked at for T steps."""
+
+    def evidence(values: Values) -> Evidence:
+        batch = kind.of(values)
+        return Evidence(
+            engine="closed-form law",
+            measured=measure(batch, values),
+            arguments=batch.arguments() | {"delta": values["delta"]},
+            label="aligned pair, continuous weights",
+            values=values,
+        )
+
+    like = aligned(kind.excess, sharp, kind, **more, delta=_DELTA)
+    return Family(name=like.name, domains=like.domains, measure=evidence, sharp=sharp)
+
+
+_DELTA = Domain(low=0.02, high=1)
+
+
+def _confident_paths(
+    steps: Callable[[Arguments], np.ndarray],
+    measure: Callable[[Paths], np.ndarray] = _last,
+    arguments: Callable[[Paths], Arguments] = lambda batch: batch.told,
+) -> tuple[Family, ...]:
+    return tuple(
+        paths.family(
+            measure,
+            loss=loss,
+            steps=steps,
+            arguments=lambda batch: arguments(batch) | {"delta": batch.values["delta"]},
+            delta=_DELTA,
+        )
+        for loss in (paths.QUADRATIC, RIPPLED)
+    )
+
+
+def _nearly_sure(values: Values) -> Values:
+    """delta just below 1: how long the path runs for certain."""
+    return values | {"delta": np.full(len(values["T"]), 1 - 1e-3)}
+
+
+def _sharp_confidence() -> Values:
+    """Small contractions: without noise; and in high dimension, noise at half of the precision, from close above it."""
+    rows: list[tuple[float, ...]] = []
+    far = 1e12
+    for beta, kappa, r in ((1.0, 1.0, 0.001), (3.0, 1.0, 0.003), (0.3, 1.0, 0.003), (1.0, 2.0, 0.005)):
+        rows.append((beta, kappa, r, far * 1e-40, 1e-40, 1.0, np.e, 3000, 1.0, 1))
+    for beta, x, floor in ((1.0, 0.0005, 0.5), (3.0, 0.0005, 0.8), (0.3, 0.0005, 0.2)):
+        s2 = 2 * floor * beta / x  # eta = x/beta, mu = beta
+        rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, 1.02, 1000, 1.0, 1e16))
+    return _nearly_sure(columns(rows))
+
+
+def _sharp_decreasing_confidence() -> Values:
+    """Decreasing steps: the start with C near 1, gamma large; and noise, e_T at the precision."""
+    return _nearly_sure(at_precision(sharp_decreasing(), Decreasing))
+
+
+def _sharp_twice() -> Values:
+    """E[e_min(t, tau)] above twice the precision: eps a little below half of E[e_T]."""
+    values = sharp_decreasing()
+    return _nearly_sure(values | {"eps": Decreasing.of(values).excess() * (1 - 1e-4) / 2})
+
+
+def _running_longest(batch: Aligned, values: Values) -> np.ndarray:
+    return batch.last_running(values["delta"])
+
+
+def _above_longest(batch: Aligned, values: Values) -> np.ndarray:
+    return batch.last_above(2 * batch.eps)
+
+
+def _impossible(effort: Effort, root: int) -> list[Evidence]:
+    """The printed steps C/(mu t): no first step is within its limit."""
+    batch = Decreasing.of(_sharp_twice())
+    return [Evidence(engine="closed-form law", measured=batch.last_above(batch.eps), arguments=batch.arguments())]
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return (
+        Claim(theorem=find("adaptive/corollary-1", "printed"), exact=_impossible),
+        Claim(
+            theorem=find("adaptive/corollary-1"),
+            families=(
+                _confidence(Decreasing, _above_longest, _sharp_twice, **DECREASING),
+                *_confident_paths(decreasing_steps, _last_above),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/corollary-1-decreasing-confidence"),
+            families=(
+                _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
+                *_confident_paths(decreasing_steps),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/corollary-1-probability"),
+            exact=_constant(Aligned.running, _running),
+            families=(renewal(Renewal.still_running), *_on_paths(Paths.still_running)),
+        ),
+        Claim(
+            theorem=find("adaptive/corollary-1-expected-time"),
+            exact=_constant(Aligned.hitting, _two_first_times),
+            families=(renewal(Renewal.time), *_on_paths(Paths.time)),
+            sampled=sampling("adaptive/corollary-1-expected-time"),
+        ),
+        Claim(
+            theorem=find("adaptive/corollary-1-confidence"),
+            families=(
+                _confidence(Aligned, _running_longest, _sharp_confidence),
+                renewal(Renewal.last_running),
+                *_confident_paths(_hitting_steps, arguments=_hitting),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/corollary-1-best-step"),
+            exact=_noiseless,
+            families=(
+                renewal(Renewal.time, best=True),
+                *(paths.family(Paths.time, loss=loss, steps=_best_steps) for loss in (paths.QUADRATIC, RIPPLED)),
+            ),
+        ),
+    )

@@ -1,0 +1,314 @@
+"""Claims on noise that grows with the gradient: the extended Lemma 1 and Theorem 1, and least squares exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from bounds import Binary, Continuous, collaboration_weights, find
+from simulate import FixedWeights, Local, StreamingLeastSquares, expected_excess
+
+from ... import onestep
+from ...claim import Claim, Effort
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...paths import WAVE
+
+# --- One step --------------------------------------------------------------------------------------------------
+
+
+def _sharp_step() -> Values:
+    """Alone at eta = 1/beta, peers out of reach: the noise replaces what the step gains."""
+    rows: list[dict[str, object]] = []
+    for beta in (1.0, 3.0):
+        for growth, noise in ((0.0, 1.0), (0.5, 1.0), (2.0, 1e-6)):
+            alone = {"factor": [3.0, 3.0], "sigma2": [noise, noise, noise], "growth": [growth, 0.0, 0.0]}
+            rows.append({"beta": beta, **alone})
+    return onestep.instances(rows)
+
+
+# --- A run: R_k = c_k R_i with c_k = 1 +- sqrt(1 - r_k), R_i = curvature |theta|^2 / 2 ----------------------------
+
+_RUN = {
+    "beta": Domain(low=0.25, high=4, log=True),
+    "kappa": Domain(low=1, high=3),
+    "low": Domain(low=1, high=2),
+    "r": Domain(low=0.01, high=1, log=True, shape=(2,)),
+    "side": Domain(low=0, high=1, integer=True, shape=(2,)),
+    "sigma2": Domain(low=0.01, high=10, log=True, shape=(3,)),
+    "reference": Domain(low=0.1, high=10, log=True, shape=(3,)),
+    "growth": Domain(low=0, high=1, shape=(3,)),
+    "binary": Domain(low=0, high=1, integer=True),
+    "threshold": Domain(low=0.05, high=0.95),
+    "ratio": Domain(low=0.1, high=1),
+    "slack": Domain(low=1, high=2),
+    "e0": Domain(low=0.1, high=10, log=True),
+    "T": Domain(low=1, high=40, integer=True),
+}
+
+
+def _run(values: Values) -> Evidence:
+    count = len(values["beta"])
+    r = np.concatenate((np.ones((count, 1)), values["r"]), axis=1)
+    side = np.concatenate((np.zeros((count, 1)), 2.0 * (values["side"] > 0) - 1), axis=1)
+    c = 1 + side * np.sqrt(1 - r)
+    binary = Binary(threshold=values["threshold"][:, None])
+    alpha = np.where(
+        values["binary"][:, None] > 0,
+        collaboration_weights(binary, similarity=r, sigma2=values["reference"]),
+        collaboration_weights(Continuous(), similarity=r, sigma2=values["reference"]),
+    )
+    q, curvature = 1 / alpha.sum(1), values["beta"] / values["kappa"]
+    eta = values["ratio"] * q / values["beta"]
+    V = (alpha**2 * values["sigma2"]).sum(1)
+    grown = (alpha**2 * values["growth"] * c**2).sum(1)
+    factor = (1 - eta * curvature * (alpha * c).sum(1)) ** 2 + (eta * curvature) ** 2 * grown
+    level, measured = values["e0"], np.array(values["e0"])
+    for t in range(1, int(values["T"].max()) + 1):
+        level = factor * level + eta**2 * curvature * V / 2
+        measured = np.where(t == values["T"], level, measured)
+    Q = (alpha**2 * values["growth"] * (1 + np.sqrt(1 - r)) ** 2).sum(1)
+    return Evidence(
+        engine="closed-form law",
+        measured=measured,
+        arguments={
+            "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": q, "e0": values["e0"], "V": V,
+            "T": values["T"], "Q": Q, "split": eta * values["beta"] * Q * values["slack"],
+        },
+        label="three aligned clients, noise sigma_k^2 + M_k |grad R_k|^2",
+        values=values,
+    )  # fmt: skip
+
+
+def _sharp_run() -> Values:
+    """Alone with mu = beta at eta = 1/beta; and one peer of similarity r without multiplicative noise."""
+    rows = []
+    for beta, growth, noise in ((1.0, 0.5, 1.0), (3.0, 0.5, 1e-9), (1.0, 0.9, 1e-9), (0.5, 0.2, 1.0)):
+        for T in (1, 3, 20):
+            alone = {"r": [0.01, 0.01], "side": [0, 0], "reference": [1.0, 1e16, 1e16], "sigma2": [noise, 1.0, 1.0]}
+            rows.append({"beta": beta, "kappa": 1.0, "T": T, "growth": [growth, 0.0, 0.0], **alone})
+    for beta, kappa, r in ((1.0, 1.0, 0.3), (3.0, 4.0, 0.01)):
+        for T in (1, 5):
+            peer = {"r": [r, 0.01], "side": [0, 0], "reference": [1e12, 1.0, 1e18], "sigma2": [1e-12, 1e-12, 1e-12]}
+            rows.append({"beta": beta, "kappa": kappa, "T": T, "growth": [0.0, 0.0, 0.0], **peer})
+    plain = {"low": 1.0, "binary": 0, "threshold": 0.5, "ratio": 1.0, "slack": 1.0, "e0": 1.0}
+    return {name: np.array([(plain | row)[name] for row in rows], dtype=float) for name in _RUN}
+
+
+def _streams(effort: Effort, root: int) -> list[Evidence]:
+    """Streaming least squares of three clients in R^2, H_k = c_k H, through the simulator's own gradients."""
+    rng = np.random.default_rng(root + 12)
+    rows, measured = [], []
+    for _ in range(max(effort.instances // 6, 2)):
+        base = np.diag([1.0, rng.uniform(0.6, 1)])
+        c = np.array([1.0, rng.uniform(0.7, 1.3), rng.uniform(0.7, 1.3)])
+        problem = StreamingLeastSquares.of(
+            c[:, None, None] * base,
+            np.zeros((3, 2)),
+            label_noise=rng.uniform(0, 0.5, 3),
+            batch=int(rng.integers(8, 40)),
+            start=np.array([1.0, -1.0]),
+        )
+        sigma2, M = (entry.numpy() for entry in problem.relative_noise())
+        r = 1 - (c - 1) ** 2
+        alpha = np.zeros((3, 3))
+        alpha[0] = collaboration_weights(Continuous(), similarity=r, sigma2=rng.uniform(0.5, 2, 3))
+        alpha[1:] = np.eye(3)[1:] * 0.1
+        beta, q = 2 * base.max(), 1 / alpha[0].sum()
+        eta, T = rng.uniform(0.2, 1) * q / beta, int(rng.integers(1, 6))
+        excess = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(alpha)), iterations=T, eta=eta)[:, 0]
+        Q = (alpha[0] ** 2 * M * (1 + np.sqrt(1 - r)) ** 2).sum()
+        measured.append(excess[T])
+        rows.append({
+            "eta": eta, "mu": 2 * base.diagonal().min(), "beta": beta, "q": q, "e0": excess[0], "T": T, "Q": Q,
+            "V": (alpha[0] ** 2 * sigma2).sum(), "split": eta * beta * Q,
+        })  # fmt: skip
+    return [
+        Evidence(
+            engine="exact moments",
+            measured=np.array(measured),
+            arguments={name: np.array([float(row[name]) for row in rows]) for name in rows[0]},
+            label="streaming least squares, three clients H_k = c_k H in R^2, fixed weights",
+        )
+    ]
+
+
+def _beyond_split() -> Evidence:
+    """Twice the noise that the split allows for: M = 1.8 at eta = 1/beta, split 0.9."""
+    values = {name: value[:1] for name, value in _sharp_run().items()}
+    values |= {"growth": np.array([[1.8, 0.0, 0.0]]), "slack": np.array([0.5])}
+    return _run(values)
+
+
+# --- The factor Q: n peers of similarity r, s_i^2/s_k^2 = K for each, phi(x) = min(x, p) or p x --------------------
+
+_TOTAL = {
+    "noise_factor": Domain(low=0.1, high=10, log=True),
+    "peers": Domain(low=1, high=1e9, log=True),
+    "r": Domain(low=0, high=1),
+    "shrink": Domain(low=1e-5, high=1, log=True),
+    "K": Domain(low=0.05, high=20, log=True),
+    "peak": Domain(low=0.05, high=1),
+    "capped": Domain(low=0, high=1, integer=True),
+}
+
+
+def _total(values: Values) -> Evidence:
+    r, p, K, n = values["r"] * values["shrink"], values["peak"], values["K"], values["peers"]
+    phi = np.where(values["capped"] > 0, np.minimum(r, p), p * r)
+    weight = p + n * K * phi * r  # client i first, then n peers alike
+    own, peer = p / weight, K * phi / weight
+    M = values["noise_factor"]
+    return Evidence(
+        engine="closed form",
+        measured=M * (own**2 + n * peer**2 * (1 + np.sqrt(1 - r)) ** 2),
+        arguments={"noise_factor": M, "peak": p, "advantage": K},
+        label="many peers alike",
+        values=values,
+    )
+
+
+def _sharp_total() -> Values:
+    """r small and K n r^2 = p (2K - p)/(2K); alone where 2K < p."""
+    rows = []
+    for p in (1.0, 0.5):
+        for K in (0.1, 0.6, 1.0, 5.0):
+            mass = max(p * (2 * K - p) / (2 * K), 0)
+            r = 1e-4 if mass else 0.0
+            rows.append((1.5, max(mass / (K * 1e-8), 1), r, 1.0, K, p, 1))
+    return {name: np.array([row[at] for row in rows], dtype=float) for at, name in enumerate(_TOTAL)}
+
+
+# --- Least squares ----------------------------------------------------------------------------------------------
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(4)  # exact up to degree 7
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+_VARIANCE = {
+    "root": Domain(low=-1, high=1, shape=(2, 2)),
+    "distance": Domain(low=-3, high=3, shape=(2,)),
+    "label": Domain(low=0, high=2),
+    "batch": Domain(low=1, high=30, integer=True),
+}
+
+
+def _variance(values: Values) -> Evidence:
+    """Var of g = 2 x (x.D - noise) in R^2 on a Gauss-Hermite grid of x and the label noise."""
+    z = np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), -1).reshape(-1, 3)
+    weight = np.prod(np.stack(np.meshgrid(_WEIGHTS, _WEIGHTS, _WEIGHTS, indexing="ij"), -1).reshape(-1, 3), -1)
+    root = values["root"] + 0.5 * np.eye(2)
+    H, D = root @ root.transpose(0, 2, 1), values["distance"]
+    x = np.einsum("nde,ge->ngd", root, z[:, :2])
+    g = 2 * x * (np.einsum("ngd,nd->ng", x, D) - np.sqrt(values["label"])[:, None] * z[:, 2])[..., None]
+    mean = np.einsum("g,ngd->nd", weight, g)
+    spread = ((g - mean[:, None]) ** 2).sum(-1)
+    return Evidence(
+        engine="cubature",
+        measured=(spread * weight).sum(1) / values["batch"],
+        arguments={
+            "trace": np.trace(H, axis1=1, axis2=2),
+            "e0": np.einsum("nd,nde,ne->n", D, H, D),
+            "gradient": np.linalg.norm(2 * np.einsum("nde,ne->nd", H, D), axis=-1),
+            "label_variance": values["label"],
+            "batch": values["batch"],
+        },
+        label="least squares in R^2",
+        values=values,
+    )
+
+
+_RATE = {
+    "h": Domain(low=0.1, high=3, log=True),
+    "d": Domain(low=1, high=12, integer=True),
+    "batch": Domain(low=1, high=30, integer=True),
+    "share": Domain(low=0.01, high=0.9),
+    "e0": Domain(low=0.1, high=10, log=True),
+    "label": Domain(low=0, high=2),
+    "T": Domain(low=1, high=40, integer=True),
+}
+
+
+def _rate(values: Values) -> Evidence:
+    """E[e_T] step by step: D along the first axis, moments of x_1 and of |x|^2 - x_1^2 by quadrature."""
+    h, d, n, s2 = values["h"], values["d"], values["batch"], values["label"]
+    eta = values["share"] * n / (h * (n + d + 1))
+    x = np.sqrt(h)[:, None] * _NODES
+    second, fourth = (x**2 @ _WEIGHTS), (x**4 @ _WEIGHTS)
+    others = (d - 1) * second
+    gradient2 = 4 * (fourth + others * second)  # E|g|^2 at |D| = 1 without label noise
+    level, measured = values["e0"], np.array(values["e0"])
+    for t in range(1, int(values["T"].max()) + 1):
+        D2 = level / h
+        mean2 = 4 * second**2 * D2
+        noise = (gradient2 * D2 + 4 * s2 * (second + others) - mean2) / n
+        level = h * (D2 - 4 * eta * second * D2 + eta**2 * (mean2 + noise))
+        measured = np.where(t == values["T"], level, measured)
+    return Evidence(
+        engine="quadrature",
+        measured=measured,
+        arguments={
+            "eta": eta, "h": h, "d": d, "batch": n, "e0": values["e0"], "label_variance": s2, "T": values["T"],
+        },
+        label="isotropic least squares",
+        values=values,
+    )  # fmt: skip
+
+
+def _local(effort: Effort, root: int) -> list[Evidence]:
+    """The same through the simulator: its own stochastic gradients, probed."""
+    rng = np.random.default_rng(root + 21)
+    rows, measured = [], []
+    for _ in range(max(effort.instances // 4, 3)):
+        h, d, n, T = rng.uniform(0.2, 2), int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(1, 8))
+        s2, eta = rng.uniform(0, 1), rng.uniform(0.05, 0.9) * n / (h * (n + d + 1))
+        problem = StreamingLeastSquares.of(
+            h * np.eye(d), np.zeros((1, d)), label_noise=np.sqrt(s2), batch=n, start=rng.normal(size=d)
+        )
+        excess = expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0]
+        measured.append(excess[T])
+        rows.append({"eta": eta, "h": h, "d": d, "batch": n, "e0": excess[0], "label_variance": s2, "T": T})
+    return [
+        Evidence(
+            engine="exact moments",
+            measured=np.array(measured),
+            arguments={name: np.array([float(row[name]) for row in rows]) for name in rows[0]},
+            label="streaming least squares, local SGD",
+        )
+    ]
+
+
+_EQUALITY = 1e-9
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return (
+        Claim(
+            theorem=find("adaptive/lemma-1-multiplicative"),
+            families=(
+                onestep.family(sharp=_sharp_step, adaptive=True, growing=True),
+                onestep.family(loss=WAVE, adaptive=True, growing=True),
+            ),
+        ),
+        Claim(
+            theorem=find("adaptive/theorem-1-multiplicative"),
+            exact=_streams,
+            families=(Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run),),
+            beyond={"multiplicative noise eta beta Q <= split": _beyond_split},
+        ),
+        Claim(
+            theorem=find("adaptive/multiplicative-total"),
+            families=(Family(name="peers alike", domains=_TOTAL, measure=_total, sharp=_sharp_total),),
+        ),
+        Claim(
+            theorem=find("adaptive/least-squares-variance"),
+            families=(Family(name="least squares in R^2", domains=_VARIANCE, measure=_variance),),
+            equality=_EQUALITY,
+        ),
+        Claim(
+            theorem=find("adaptive/least-squares-rate"),
+            exact=_local,
+            families=(Family(name="isotropic least squares", domains=_RATE, measure=_rate),),
+            equality=_EQUALITY,
+        ),
+    )

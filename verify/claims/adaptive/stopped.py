@@ -1,0 +1,210 @@
+"""Claims on the readings of each row of Theorem 2: still running, stopped at the precision, not stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from bounds import find
+
+from ... import exact, paths
+from ...aligned import Aligned, columns, sharp_hitting_values, sharp_values
+from ...claim import Claim, Effort
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...paths import RIPPLED, Arguments, Paths, Steps, constant_steps
+from ...scheduled import (
+    Decreasing,
+    Horizon,
+    decreasing_steps,
+    horizon_steps,
+    sharp_decreasing,
+    sharp_horizon,
+    unstopped_horizon_steps,
+)
+from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped
+from .rates import beyond_first_step, sampling
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A row of Table 1: aligned pairs under its steps, where it is nearly attained, and its steps on paths."""
+
+    name: str
+    kind: type[Aligned]
+    sharp: Callable[[], Values]
+    reached: Callable[[], Values]
+    steps: Steps
+    unstopped_steps: Steps
+    domains: dict[str, Domain]
+
+    @property
+    def key(self) -> str:
+        return f"adaptive/theorem-2-{self.name}"
+
+    def still_running(self) -> tuple[Family, ...]:
+        """P(tau > T)."""
+        return (
+            aligned(self.kind.running, lambda: at_precision(self.sharp(), self.kind), self.kind, **self.domains),
+            *_both(Paths.still_running, self.steps),
+        )
+
+    def stopped(self) -> tuple[Family, ...]:
+        """E[e_min(T, tau)]: the bound's row alone, and the precision alone."""
+        return (
+            aligned(self.kind.stopped, lambda: joined(self.sharp(), self.reached()), self.kind, **self.domains),
+            *_both(Paths.stopped, self.steps),
+        )
+
+    def unstopped(self) -> tuple[Family, ...]:
+        """E[e_T]."""
+        at_most = None if self.name != "horizon" else lambda paths: paths.largest("below") <= paths.told["below"]
+        told = _told if at_most is None else lambda paths: paths.told
+        return (
+            aligned(self.kind.excess, lambda: unstopped(self.sharp()), self.kind, **self.domains, **UNSTOPPED),
+            *(
+                paths.family(
+                    Paths.excess,
+                    loss=loss,
+                    steps=self.unstopped_steps,
+                    arguments=told,
+                    hypothesis=at_most,
+                    slack=Domain(low=0.02, high=3, log=True),
+                )
+                for loss in (paths.QUADRATIC, RIPPLED)
+            ),
+        )
+
+
+def _both(measure: Callable[[Paths], np.ndarray], steps: Steps) -> tuple[Family, ...]:
+    return tuple(paths.family(measure, loss=loss, steps=steps) for loss in (paths.QUADRATIC, RIPPLED))
+
+
+def _told(batch: Paths) -> Arguments:
+    """The largest probability that a step starts below the precision, as it is."""
+    return batch.told | {"below": batch.largest("below")}
+
+
+def _reached(kind: type[Aligned], *, T: float, **more: float) -> Values:
+    """No noise, and the precision just above e_1: the path stops there, while the row's bound goes on to fall."""
+    rows: list[tuple[float, ...]] = []
+    for beta, kappa, r in ((1.0, 1.0, 0.1), (3.0, 1.0, 0.3), (0.5, 2.0, 0.1)):
+        peer = 1e-80
+        rows.append((beta, kappa, r, peer * 1e12, peer, 1.0, 1.0, 1, 1e-290, 1))
+    values = columns(rows) | {name: np.full(len(rows), value) for name, value in more.items()}
+    at_once = kind.of(values | ({"C": np.full(len(rows), 1.0001)} if kind is Decreasing else {}))
+    return values | {"eps": at_once.excess() * (1 + 1e-9), "T": np.full(len(rows), T)}
+
+
+_ROWS = (
+    _Row(
+        name="constant",
+        kind=Aligned,
+        sharp=sharp_values,
+        reached=sharp_hitting_values,
+        steps=constant_steps,
+        unstopped_steps=constant_steps,
+        domains={},
+    ),
+    _Row(
+        name="horizon",
+        kind=Horizon,
+        sharp=sharp_horizon,
+        reached=lambda: _reached(Horizon, T=150),
+        steps=horizon_steps,
+        unstopped_steps=unstopped_horizon_steps,
+        domains={},
+    ),
+    _Row(
+        name="decreasing",
+        kind=Decreasing,
+        sharp=sharp_decreasing,
+        reached=lambda: _reached(Decreasing, T=20000, C=1.0001, extra=0.0),
+        steps=decreasing_steps,
+        unstopped_steps=decreasing_steps,
+        domains=DECREASING,
+    ),
+)
+
+
+def _constant(measure: Callable[[Aligned], np.ndarray], law: str, T: int) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [
+        exact.aligned(measure, hitting=True),
+        exact.lines(_LAWS[law], T=T, count=2 * effort.instances, root=root),
+        exact.aligned_beyond_step_limit(measure),
+    ]
+
+
+# What `Line.two_steps` says of a path that starts at or above the precision.
+_LAWS: dict[str, Callable[[dict[str, float]], float]] = {
+    "P(tau > 1)": lambda law: 1 - law["stop_probability"],
+    "E[e_min(2, tau)]": lambda law: law["e1_stopped"] + law["e2_running"],
+}
+
+
+def _gradient_running() -> Family:
+    """P(tau_G > T)."""
+
+    def evidence(values: Values) -> Evidence:
+        batch = Paths(values, paths.QUADRATIC)
+        return Evidence(
+            engine="all paths",
+            measured=batch.still_running_G(),
+            arguments=batch.told,
+            label="three clients in dimension 1, R_i = theta^2/2 up to a factor, adaptive weights",
+            values=values,
+        )
+
+    return Family(
+        name="paths of theta^2/2",
+        domains=paths.domains(T=Domain(low=0, high=4, integer=True)),
+        measure=evidence,
+        sharp=_sharp_gradient,
+    )
+
+
+def _sharp_gradient() -> Values:
+    """Alone at eta = 1/beta. T = 0: |grad R_i|^2 = G at the start, told half of mu. T = 1: the noise is +-sigma."""
+    alone = {"factor": [3.0, 3.0], "shift": [0.0, 0.0], "binary": 0.0, "threshold": 0.5, "ratio": 1.0, "high": 1.0}
+    noise = {"law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * 4}
+    unused = {"C": 2.0, "extra": 0.0, "below": 0.0}
+    rows = []
+    for scale, theta0 in ((1.0, 1.0), (3.0, 0.5)):
+        for T, low, own in ((0, 1.0, 1.0), (0, 2.0, 1.0), (1, 1.0, 0.9), (1, 1.0, 0.01), (1, 1.0, 1e-6)):
+            slack = (low if T == 0 else own) * (1 - 1e-10)
+            start = {"scale": scale, "theta0": theta0, "T": float(T), "low": low, "slack": slack}
+            rows.append(alone | noise | unused | start | {"sigma2": [own, 1e14, 1e14]})
+    return {name: np.array([row[name] for row in rows], dtype=float) for name in paths.domains()}
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    step, first = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
+    beyond = {
+        "constant": {step: lambda: exact.aligned_beyond_step_limit(Aligned.excess)},
+        "horizon": {},
+        "decreasing": {first: lambda: beyond_first_step(Aligned.excess)},
+    }
+    found = []
+    for row in _ROWS:
+        constant = row.name == "constant"
+        found.append(
+            Claim(
+                theorem=find(f"{row.key}-running"),
+                families=row.still_running(),
+                exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
+            )
+        )
+        found.append(
+            Claim(
+                theorem=find(f"{row.key}-stopped"),
+                families=row.stopped(),
+                exact=_constant(Aligned.stopped, "E[e_min(2, tau)]", 2) if constant else None,
+                sampled=sampling(f"{row.key}-stopped") if constant else None,
+            )
+        )
+        found.append(Claim(theorem=find(f"{row.key}-unconditional"), families=row.unstopped(), beyond=beyond[row.name]))
+    found.append(Claim(theorem=find("adaptive/theorem-2-constant-gradient-running"), families=(_gradient_running(),)))
+    return tuple(found)

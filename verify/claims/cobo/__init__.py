@@ -1,0 +1,11 @@
+"""Claims on the CoBo paper, one module per group of its results."""
+
+from __future__ import annotations
+
+from ...claim import Claim
+from . import averages, one_step, pairs, selection
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return (*pairs.claims(), *one_step.claims(), *averages.claims(), *selection.claims())

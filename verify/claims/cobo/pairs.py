@@ -1,0 +1,193 @@
+"""Assumption 4: Example 2, two clients, and a cluster, from gradients drawn or computed at a point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+
+_PLANE = {
+    "own": Domain(low=0.05, high=2, log=True),
+    "peer": Domain(low=0.05, high=2, log=True),
+    "x": Domain(low=-2, high=2, shape=(2,)),
+    "separation": Domain(low=0.1, high=4, log=True),
+}
+"""f_i = own |x|^2 / 2 and f_j = peer |x - m|^2 / 2 in the plane, m on the first axis."""
+
+
+def _gradients(values: Values, *, apart: bool) -> tuple[np.ndarray, np.ndarray]:
+    shift = values["separation"][:, None] * np.array([1.0, 0.0]) if apart else 0.0
+    return values["own"][:, None] * values["x"], values["peer"][:, None] * (values["x"] - shift)
+
+
+def _arguments(values: Values) -> dict[str, np.ndarray]:
+    return {
+        "own_curvature": values["own"],
+        "peer_curvature": values["peer"],
+        "separation": values["separation"],
+    }
+
+
+def _squares(gradient: np.ndarray) -> np.ndarray:
+    return (gradient**2).sum(-1)
+
+
+def _similarity(values: Values) -> Evidence:
+    """|grad f_i - grad f_j| / |grad f_i + grad f_j| of two clients with one minimiser."""
+    own, peer = _gradients(values, apart=False)
+    ratio = np.sqrt(_squares(own - peer) / _squares(own + peer))
+    return Evidence(
+        engine="gradients",
+        measured=ratio,
+        arguments=_arguments(values),
+        rounding=1e-15,  # own - peer cancels
+        label="two quadratics with one minimiser in the plane",
+        values=values,
+    )
+
+
+def _one_minimiser() -> Values:
+    """Curvatures from equal to twenty times as large."""
+    peer = np.array([1.0, 1.1, 1.5, 2.0, 0.5, 0.05])
+    count = len(peer)
+    x = np.tile([1.0, 0.5], (count, 1))
+    return {"own": np.full(count, 1.0), "peer": peer, "x": x, "separation": np.ones(count)}
+
+
+def _sum(values: Values) -> Evidence:
+    """|grad f_i|^2 + |grad f_j|^2 at x."""
+    own, peer = _gradients(values, apart=True)
+    return Evidence(
+        engine="gradients",
+        measured=_squares(own) + _squares(peer),
+        arguments=_arguments(values),
+        label="two quadratics with minimisers apart in the plane",
+        values=values,
+    )
+
+
+def _nearest() -> Values:
+    """Points between the minimisers, the one that minimises the sum among them; small curvatures and large ones."""
+    own, peer, D = (a.ravel() for a in np.meshgrid([0.05, 0.5, 1.0, 2.0], [0.1, 0.5, 2.0], [0.5, 1.0, 3.0]))
+    at = np.array([-0.2, 0.0, 0.2])  # beside the best point, in units of the separation
+    first = (peer**2 / (own**2 + peer**2))[:, None] * D[:, None] + at * D[:, None]
+    count = len(at)
+    x = np.stack((first.ravel(), np.zeros(first.size)), axis=-1)
+    return {"own": own.repeat(count), "peer": peer.repeat(count), "x": x, "separation": D.repeat(count)}
+
+
+def _smallest() -> Values:
+    """a_i = a_j = 1/2, D = 1, halfway: each squared gradient is 1/16."""
+    return {"own": np.array([0.5]), "peer": np.array([0.5]), "x": np.array([[0.5, 0.0]]), "separation": np.ones(1)}
+
+
+# --- two clients ----------------------------------------------------------------------------------------
+
+
+def _alignment(values: Values) -> Evidence:
+    """Two gradients in R^3: M is their own |difference| / |sum|, or more."""
+    total, gap = values["total"], values["gap"]
+    gap = gap * (values["M"] * np.sqrt(_squares(total) / _squares(gap)))[:, None]
+    own, peer = (total + gap) / 2, (total - gap) / 2
+    least = np.sqrt(_squares(own - peer) / _squares(own + peer))
+    return Evidence(
+        engine="gradients",
+        measured=(own * peer).sum(-1),
+        arguments={
+            "M": least * values["slack"],
+            "gradient": np.sqrt(_squares(own)),
+            "peer_gradient": np.sqrt(_squares(peer)),
+        },
+        rounding=1e-14,  # opposite parts of the inner product cancel as M tends to 1
+        label="two gradients in R^3",
+        values=values,
+    )
+
+
+_TWO = {
+    "total": Domain(low=-1, high=1, shape=(3,)),
+    "gap": Domain(low=-1, high=1, shape=(3,)),
+    "M": Domain(low=0, high=0.999),  # at M = 1 the inner product is 0, and its sign is rounding
+    "slack": Domain(low=1, high=1.2),
+}
+
+
+def _aligned() -> Values:
+    """Equality in (A4), at all M; parallel and orthogonal differences."""
+    M = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
+    count = len(M)
+    gap = np.concatenate((np.tile([1.0, 0, 0], (count, 1)), np.tile([0, 1.0, 0], (count, 1))))
+    total = np.tile([2.0, 0, 0], (2 * count, 1))
+    return {"total": total, "gap": gap, "M": np.tile(M, 2), "slack": np.ones(2 * count)}
+
+
+# --- a cluster ------------------------------------------------------------------------------------------
+
+
+def _cluster(values: Values) -> Evidence:
+    """The first `size` of the gradients common + spread * own: their variance over |mean|^2, and the least M."""
+    gradients = values["common"][:, None] + values["spread"][:, None, None] * values["own"]
+    size = np.minimum(values["size"], gradients.shape[1])
+    inside = (np.arange(gradients.shape[1]) < size[:, None]).astype(float)
+    mean = np.einsum("bk,bkd->bd", inside, gradients) / size[:, None]
+    around = _squares(gradients - mean[:, None])
+    one, other = gradients[:, :, None], gradients[:, None]
+    with np.errstate(all="ignore"):
+        ratio = np.where(_squares(one - other) > 0, np.sqrt(_squares(one - other) / _squares(one + other)), 0)
+        measured = (inside * around).sum(-1) / (size * _squares(mean))
+    pairs = inside[:, :, None] * inside[:, None]
+    return Evidence(
+        engine="gradients",
+        measured=np.nan_to_num(measured, posinf=1e300),
+        arguments={"M": np.where(pairs > 0, ratio, 0).max((1, 2)) * values["slack"], "size": size},
+        label="gradients of a cluster at one point",
+        values=values,
+    )
+
+
+_CLIENTS = 6
+_CLUSTER = {
+    "common": Domain(low=-1, high=1, shape=(_CLIENTS + 1,)),
+    "own": Domain(low=-1, high=1, shape=(_CLIENTS, _CLIENTS + 1)),
+    "spread": Domain(low=0.01, high=2, log=True),
+    "size": Domain(low=1, high=_CLIENTS, integer=True),
+    "slack": Domain(low=1, high=1.2),
+}
+
+
+def _simplex() -> Values:
+    """g + u_i, u_i the corners of a regular simplex orthogonal to g, up to M = 1."""
+    sizes, spreads = (a.ravel() for a in np.meshgrid(np.arange(2.0, _CLIENTS + 1), [0.05, 0.3, 1.0, 0.0]))
+    count = len(sizes)
+    own = np.zeros((count, _CLIENTS, _CLIENTS + 1))
+    for at, size in enumerate(sizes.astype(int)):
+        own[at, :size, :size] = np.eye(size) - 1 / size
+    common = np.zeros((count, _CLIENTS + 1))
+    common[:, -1] = 1.0
+    # M = 1 where |u_i - u_j|^2 = 2 spread^2 reaches |2 g + u_i + u_j|^2 = 4 + spread^2 (2 - 4/size)
+    spreads = np.where(spreads == 1, np.sqrt(sizes) * (1 - 1e-9), spreads)
+    return {"common": common, "own": own, "spread": spreads, "size": sizes, "slack": np.ones(count)}
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+
+    def example(key: str, edition: str, family: Family) -> Claim:
+        return Claim(theorem=find(f"cobo/example-2-{key}", edition), families=(family,))
+
+    together = Family(name="one minimiser", domains=_PLANE, measure=_similarity, sharp=_one_minimiser)
+    apart = Family(name="two minimisers", domains=_PLANE, measure=_sum, sharp=_nearest)
+    smallest = Family(name="two minimisers", domains=_PLANE, measure=_sum, sharp=_smallest)
+    two = Family(name="two gradients", domains=_TWO, measure=_alignment, sharp=_aligned)
+    cluster = Family(name="gradients of a cluster", domains=_CLUSTER, measure=_cluster, sharp=_simplex)
+    return (
+        example("similarity", "corrected", together),
+        example("dissimilarity", "printed", smallest),
+        example("dissimilarity", "corrected", apart),
+        Claim(theorem=find("cobo/alignment"), families=(two,)),
+        Claim(theorem=find("cobo/cluster-dissimilarity"), families=(cluster,)),
+    )

@@ -1,0 +1,35 @@
+"""Claims on the sample-optimality paper, one module per group of its results."""
+
+from __future__ import annotations
+
+from ...claim import Claim
+from . import (
+    all_for_all,
+    all_for_all_rounds,
+    all_for_one,
+    all_for_one_rounds,
+    estimated,
+    linear,
+    lower_bound,
+    samples,
+    star,
+    weak,
+)
+
+_GROUPS = (
+    lower_bound,
+    all_for_one,
+    weak,
+    all_for_one_rounds,
+    all_for_all,
+    all_for_all_rounds,
+    star,
+    linear,
+    estimated,
+    samples,
+)
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return tuple(claim for group in _GROUPS for claim in group.claims())

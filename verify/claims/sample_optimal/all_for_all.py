@@ -1,0 +1,244 @@
+"""Claims on Theorem 3: All-for-all at a given Lambda, by closed-form second moments in dimension one.
+
+Two families: three agents with any Lambda, and two groups of agents whose Lambda has equal rows, so that all models
+agree and thousands of agents cost nothing. The averaged iterate has flat losses besides: see `flat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .flat import flat
+from .moments import Filtered, Mixture, rows
+from .reduced import reduced
+from .simulated import all_for_all as simulated
+
+KEY = "sample-optimal/"
+N = 3
+SCALES: dict[str, Domain] = {
+    "beta": Domain(low=0.01, high=100, log=True),
+    "kappa": Domain(low=1, high=100, log=True),
+    "spread": Domain(low=1e-4, high=10, log=True),
+    "start": Domain(low=-3, high=3),
+    "fraction": Domain(low=0.01, high=1, log=True),
+    "T": Domain(low=0, high=60, integer=True),
+}
+ANY: dict[str, Domain] = {
+    **SCALES,
+    "kind": Domain(low=0, high=3, integer=True),
+    "weight": Domain(low=0.01, high=1, log=True, shape=(N, N)),
+    "bend": Domain(low=0, high=1, shape=(N,)),
+    "place": Domain(low=-1, high=1, shape=(N,)),
+    "sigma2": Domain(low=1e-4, high=10, log=True, shape=(N,)),
+}
+"""Curvatures mu kappa^bend; minimisers `spread` times `place`; `kind` of Lambda: see `filters`."""
+
+_MEAN, _PAIR = np.full((N, N), 1 / N), np.array([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]])
+_WEAK_PAIR = np.array([[1, 0, 0], [0.9, 0.1, 0], [0.9, 0, 0.1]])
+_STAR = np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0], [0.5, 0, 0.5]])
+
+
+def filters(values: Values) -> np.ndarray:
+    """Lambda (n, N, N): any weights, all agents alike, a pair and one alone, or a star around agent 0."""
+    free = values["weight"] / values["weight"].sum(-1, keepdims=True)
+    kind = values["kind"][:, None, None]
+    return np.select([kind == 1, kind == 2, kind == 3], [_MEAN, _PAIR, _STAR], free)
+
+
+def network(values: Values) -> tuple[Filtered, dict[str, np.ndarray]]:
+    """All agents, with their constants, at the step fraction/(L smax)."""
+    Lambda, beta = filters(values), values["beta"]
+    mu = beta / values["kappa"]
+    h = np.minimum(mu[:, None] * values["kappa"][:, None] ** values["bend"], beta[:, None])
+    smax = reduced("theorem-3-smax", weights=Lambda)
+    m = values["spread"][:, None] * values["place"]
+    model = Filtered(
+        h=h, m=m, v=values["sigma2"], Lambda=Lambda, start=values["start"], eta=values["fraction"] / (beta * smax)
+    )
+    gap = h[:, :, None] * (m[:, :, None] - m[:, None]) ** 2 / 2  # f_i(x_j*) - f_i*
+    known = {
+        "mu": mu,
+        "beta": beta,
+        "smin": reduced("theorem-3-smin", weights=Lambda),
+        "smax": smax,
+        "e0": model.average(np.zeros_like(beta)),
+        "sigma2": values["sigma2"].max(-1),
+        "lambda2": reduced("theorem-3-lambda2", weights=Lambda),
+        "weight2": reduced("theorem-3-weight2", weights=Lambda),
+        "misfit": (Lambda * gap).sum(-1).mean(-1),
+        "mean_distance2": ((values["start"][:, None] - m) ** 2).mean(-1),
+    }
+    return model, known
+
+
+# --- equal rows
+
+AGREED: dict[str, Domain] = {
+    **SCALES,
+    "count": Domain(low=1, high=1000, log=True, shape=(2,)),
+    "tilt": Domain(low=0, high=1),
+    "bend": Domain(low=0, high=1, shape=(2,)),
+    "sigma2": Domain(low=1e-4, high=10, log=True, shape=(2,)),
+}
+"""Groups of `count` agents around 0 and `spread`; every row of Lambda gives `tilt` to the first group."""
+
+
+def agreed(values: Values, eta: np.ndarray | None = None) -> tuple[Mixture, dict[str, np.ndarray]]:
+    """The common model. W = |lambda|^2 1 1^T has the one eigenvalue N |lambda|^2."""
+    count, beta = np.floor(values["count"]), values["beta"]
+    N, mu = count.sum(-1), beta / values["kappa"]
+    total = np.stack((values["tilt"], 1 - values["tilt"]), -1)
+    with np.errstate(all="ignore"):
+        square = np.where(count > 0, total**2 / count, 0).sum(-1)
+    smax = N * square
+    h = np.minimum(mu[:, None] * values["kappa"][:, None] ** values["bend"], beta[:, None])
+    m = values["spread"][:, None] * np.array([0.0, 1.0])
+    eta = values["fraction"] / (beta * smax) if eta is None else eta
+    model = Mixture(
+        h=h[..., None],
+        m=m[..., None],
+        v=values["sigma2"][..., None],
+        weight=count / N[:, None],
+        share=count / N[:, None] ** 2,
+        start=values["start"][:, None],
+        eta=eta * smax,
+    )
+    gap = values["spread"] ** 2 / 2 * h.T  # f_i of group 0 at the minimiser of group 1, and the reverse
+    known = {
+        "mu": mu,
+        "beta": beta,
+        "smin": smax,
+        "smax": smax,
+        "e0": model.average(np.zeros_like(beta)),
+        "sigma2": values["sigma2"].max(-1),
+        "lambda2": np.minimum(square, 1),
+        "weight2": N * square**2,
+        "misfit": (count[:, 0] * total[:, 1] * gap[0] + count[:, 1] * total[:, 0] * gap[1]) / N,
+        "mean_distance2": (count * (values["start"][:, None] - m) ** 2).sum(-1) / N,
+    }
+    return model, known
+
+
+def _any(values: Values) -> Evidence:
+    model, known = network(values)
+    return _evidence(values, known, model.eta, model.average(values["T"]), "three agents, any Lambda")
+
+
+def _agreed(values: Values) -> Evidence:
+    model, known = agreed(values)
+    eta = model.eta / known["smax"]
+    return _evidence(values, known, eta, model.average(values["T"]), "two groups, equal rows of Lambda")
+
+
+def _averaged(values: Values) -> Evidence:
+    model, known = network(values)
+    T = np.maximum(values["T"], 1)
+    return _evidence({**values, "T": T}, known, model.eta, model.averaged(T), "mean of the iterates, any Lambda")
+
+
+def _evidence(
+    values: Values, known: dict[str, np.ndarray], eta: np.ndarray, measured: np.ndarray, label: str
+) -> Evidence:
+    return Evidence(
+        engine="closed-form moments",
+        measured=measured,
+        arguments={**known, "eta": eta, "T": values["T"]},
+        label=f"All-for-all on quadratics in dimension one: {label}",
+        values=values,
+    )
+
+
+SAME: dict[str, Any] = {
+    "beta": 1.0,
+    "kappa": 1.0,
+    "spread": 0.0,
+    "start": 0.0,
+    "fraction": 1.0,
+    "T": 1.0,
+    "kind": 1.0,
+    "weight": np.eye(N) + 0.1,
+    "bend": np.zeros(N),
+    "place": np.array([0.0, 0.0, 1.0]),
+    "sigma2": np.zeros(N),
+}
+"""Three agents that share one loss, mu = L, at the whole step, at the minimiser, without noise."""
+
+
+def _sharp_any() -> Values:
+    noise = {"sigma2": np.ones(N)}
+    return rows(
+        SAME,
+        *({**noise, "kind": kind, "beta": L} for kind in (0.0, 1.0, 2.0) for L in (0.1, 1.0, 9.0)),  # one step: noise
+        {**noise, "T": 20.0},
+        {"start": 2.0, "T": 0.0},
+        {"start": 2.0, "fraction": 0.01},
+        {"start": 2.0, "kappa": 50.0, "fraction": 0.1},
+        # part of the start is in the slowest mode of W
+        *({"start": 2.0, "kind": kind, "weight": _WEAK_PAIR, "T": T} for kind in (0.0, 3.0) for T in (30.0, 300.0)),
+    )
+
+
+_APART: dict[str, Any] = {
+    **{name: SAME[name] for name in SCALES},
+    "spread": 1.0,
+    "count": np.array([1e4, 1.0]),
+    "tilt": 1.0,
+    "bend": np.zeros(2),
+    "sigma2": np.zeros(2),
+}
+"""Ten thousand agents, and one apart whose gradient all leave out."""
+
+
+def _sharp_agreed() -> Values:
+    return rows(
+        _APART,
+        *({"spread": spread, "beta": L} for spread in (0.1, 10.0) for L in (0.1, 9.0)),  # one step to the misfit
+        {"count": np.array([1e4, 0.0]), "sigma2": np.ones(2)},
+        {"T": 1e7, "fraction": 0.01, "kappa": 100.0},
+    )
+
+
+def _sharp_averaged() -> Values:
+    # f_0 of curvature L holds the other two, of curvature mu: nearly all of the misfit is paid
+    held = {"kind": 0.0, "weight": np.array([[1.0, 0, 0]] * N), "bend": np.array([1.0, 0, 0]),
+            "place": np.array([0.0, 1.0, 1.0])}  # fmt: skip
+    return rows(
+        SAME,
+        *({**held, "kappa": 1e4, "spread": spread, "T": 1e10} for spread in (0.1, 10.0)),
+        {"sigma2": np.ones(N)},
+        {"start": 2.0, "fraction": 0.5, "T": 3.0},
+    )
+
+
+def _beyond(measure: Callable[[Values], Evidence], **change: Any) -> Callable[[], Evidence]:
+    return lambda: measure(rows(SAME, change))
+
+
+STEP = "step size eta <= 1/(beta smax)"
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    free = Family(name="any Lambda", domains=ANY, measure=_any, sharp=_sharp_any)
+    return (
+        Claim(
+            theorem=find(KEY + "theorem-3"),
+            families=(free, Family(name="equal rows", domains=AGREED, measure=_agreed, sharp=_sharp_agreed)),
+            exact=lambda effort, root: [simulated(max(effort.instances // 8, 2), root)],
+            beyond={STEP: _beyond(_any, fraction=1.9, start=2.0)},
+        ),
+        Claim(
+            theorem=find(KEY + "theorem-3-averaged"),
+            families=(replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged), flat()),
+            beyond={STEP: _beyond(_averaged, fraction=2.5, start=2.0, T=20.0)},
+        ),
+    )

@@ -1,0 +1,193 @@
+"""Claims on the rounds that All-for-all's plans ask for: measured is the last round above the precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .all_for_all import AGREED, ANY, KEY, SAME, agreed, network
+from .flat import flat_rounds
+from .moments import Mixture, last_missed, rows
+
+Known = dict[str, np.ndarray]
+EDGE = 1 - 1e-12
+_PLAN: dict[str, Domain] = {
+    "fill": Domain(low=0.01, high=1, log=True),
+    "noise": Domain(low=1e-3, high=1e3, log=True),
+    "rise": Domain(low=1e-3, high=1e9, log=True),
+}
+"""`fill` is the share of the admissible misfit that is used, `noise` is sigma2/(mu eps), e_0 <= eps (1 + rise)."""
+
+
+def _without(domains: dict[str, Domain]) -> dict[str, Domain]:
+    return {name: domain for name, domain in domains.items() if name not in ("fraction", "T", "sigma2", "start")}
+
+
+FREE = {**_without(ANY), **_PLAN, "start": Domain(low=-3, high=3)}
+EQUAL = {**_without(AGREED), **_PLAN}
+
+
+def _step(known: Known) -> np.ndarray:
+    slack = known["eps"] - known["misfit"]
+    with np.errstate(all="ignore"):
+        limit = known["mu"] * known["smin"] * slack / (known["beta"] * known["sigma2"] * known["weight2"])
+    return np.minimum(1 / (known["beta"] * known["smax"]), limit)
+
+
+def _averaged_step(known: Known) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        limit = (known["eps"] - known["misfit"]) / (2 * known["sigma2"] * known["lambda2"])
+    return np.minimum(1 / (known["beta"] * known["smax"]), limit)
+
+
+def _threshold_step(known: Known) -> np.ndarray:
+    return _step({**known, "misfit": known["eps"] / 2})
+
+
+def _filled(values: Values, size: int) -> Values:
+    """Values that the networks ask for and a plan decides."""
+    one = np.ones_like(values["beta"])
+    return {"start": one, **values, "fraction": one, "T": one, "sigma2": np.zeros((len(one), size))}
+
+
+def _evidence(values: Values, known: Known, measured: np.ndarray, label: str) -> Evidence:
+    return Evidence(
+        engine="closed-form moments",
+        measured=measured,
+        arguments=known,
+        label=f"All-for-all on quadratics in dimension one: {label}",
+        values=values,
+    )
+
+
+def _planned_any(values: Values, eps: np.ndarray, step: Callable[[Known], np.ndarray], averaged: bool) -> Evidence:
+    """Three agents with any Lambda at the plan `step`."""
+    filled = _filled(values, 3)
+    model, known = network(filled)
+    sigma2 = values["noise"] * known["mu"] * eps
+    known |= {"eps": eps, "sigma2": sigma2}
+    run = replace(model, v=np.broadcast_to(sigma2[:, None], model.h.shape), eta=step(known))
+    return _evidence(values, known, last_missed(run.averaged if averaged else run.average, eps), "three agents")
+
+
+def _any(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
+    def measure(values: Values) -> Evidence:
+        known = network(_filled(values, 3))[1]
+        least = known["misfit"] / (0.9 * values["fill"] * EDGE)
+        return _planned_any(values, np.maximum(least, known["e0"] / (1 + values["rise"])), step, averaged)
+
+    return measure
+
+
+def _equal(values: Values) -> Evidence:
+    """Equal rows: e_0 = eps (1 + rise), eps = misfit/(0.9 fill)."""
+    filled = _filled(values, 2)
+    model, known = agreed(filled)
+    eps = known["misfit"] / (0.9 * values["fill"] * EDGE)
+    least = (model.weight * model.limit()).sum(-1)
+    start = model.centre[:, 0] + np.sqrt(2 * (eps * (1 + values["rise"]) - least) / model.pull[:, 0])
+    noise = (values["noise"] * known["mu"] * eps)[:, None] * np.ones(2)
+    filled |= {"start": start, "sigma2": noise}
+    known = {**agreed(filled)[1], "eps": eps}
+    run: Mixture = agreed(filled, _step(known))[0]
+    return _evidence(values, known, last_missed(run.average, eps), "two groups, equal rows of Lambda")
+
+
+def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    """Whether b_ij^2 <= mu eps, (n, N, N), b_ij the weak dissimilarity made symmetric."""
+    h = np.minimum(mu[:, None] * values["kappa"][:, None] ** values["bend"], values["beta"][:, None])
+    m = values["spread"][:, None] * values["place"]
+    b = np.maximum(h[:, :, None], h[:, None]) * np.abs(m[:, :, None] - m[:, None])
+    return b <= np.sqrt(mu * eps)[:, None, None] * EDGE
+
+
+def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
+    """Equal weights on the near agents; with `clusters` only graphs that are unions of cliques count."""
+
+    def measure(values: Values) -> Evidence:
+        mu = values["beta"] / values["kappa"]
+        eps = mu * values["spread"] ** 2 * values["fill"] * 4
+        linked = _near(values, eps, mu).astype(float)
+        chosen = {**values, "kind": np.zeros_like(mu), "weight": linked}
+        step = _threshold_step
+        evidence = _planned_any(chosen, eps, step, averaged=False)
+        Lambda = linked / linked.sum(-1, keepdims=True)
+        cliques = np.abs(Lambda @ Lambda - Lambda).max((1, 2)) < 1e-12
+        return replace(evidence, hypothesis=cliques if clusters else None, values=values)
+
+    return measure
+
+
+FORGOTTEN = {name: value for name, value in SAME.items() if name not in ("fraction", "T", "sigma2")}
+_STILL: dict[str, Any] = {**FORGOTTEN, "fill": 1.0, "noise": 0.0, "rise": 1e30, "start": 1.0, "kappa": 2000.0}
+"""Three agents that share one loss of curvature mu and average, no noise."""
+
+
+def _sharp_any() -> Values:
+    small = {"beta": 1e-2, "kappa": 10.0}
+    return rows(
+        _STILL,
+        *({**small, "kind": kind, "noise": 1e5, "rise": 1e20} for kind in (1.0, 3.0)),
+        {"rise": 1e3},
+        {"kind": 3.0},
+    )
+
+
+def _sharp_equal() -> Values:
+    default: dict[str, Any] = {
+        "beta": 1.0,
+        "kappa": 2000.0,
+        "spread": 1.0,
+        "count": np.array([1e4, 1.0]),
+        "tilt": 1.0,
+        "bend": np.zeros(2),
+        "fill": 1.0,
+        "noise": 0.0,
+        "rise": 1.0,
+    }
+    scales = ((rise, b) for rise in (0.01, 0.1, 1.0, 1e9) for b in (0.1, 1e3))
+    return rows(
+        default, {"noise": 1e9, "kappa": 10.0, "rise": 1e9}, *({"rise": rise, "spread": b} for rise, b in scales)
+    )
+
+
+def _sharp_threshold() -> Values:
+    small, star = {"beta": 1e-2, "kappa": 10.0}, {"place": np.array([0.0, 0.9, -0.9]), "fill": 0.25}
+    far = {"start": 1e12}
+    return rows(
+        {**_STILL, "spread": 1.0, "place": np.zeros(3)},
+        *({**small, **far, "noise": 1e5, "spread": b} for b in (1.0, 1e3)),
+        *({**small, **far, **star, "noise": 1e5}, {**far, **star}, {**far}),
+        *({"start": start} for start in (2.9, 3.0, 4.0, 100.0)),
+    )
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    free = Family(name="any Lambda", domains=FREE, measure=_any(_step), sharp=_sharp_any)
+    near = replace(free, name="near agents", sharp=_sharp_threshold)
+    return (
+        Claim(
+            theorem=find(KEY + "theorem-3-rounds"),
+            families=(free, Family(name="equal rows", domains=EQUAL, measure=_equal, sharp=_sharp_equal)),
+        ),
+        Claim(
+            theorem=find(KEY + "theorem-3-averaged-rounds"),
+            families=(
+                replace(free, name="averaged", measure=_any(_averaged_step, averaged=True), sharp=None),
+                flat_rounds(),
+            ),
+        ),
+        *(
+            Claim(theorem=find(KEY + key), families=(replace(near, measure=_threshold(clusters)),))
+            for key, clusters in (("corollary-1", True), ("corollary-1-general", False))
+        ),
+    )

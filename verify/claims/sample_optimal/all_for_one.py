@@ -1,0 +1,238 @@
+"""Claims on Theorem 2: All-for-one at given weights, by closed-form second moments in two dimensions.
+
+Three groups of agents, agent 0 in the first, share one diagonal Hessian: strong dissimilarity needs that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim, Effort
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .growing import growing
+from .moments import Mixture, rows
+from .simulated import all_for_one as simulated
+
+KEY = "sample-optimal/"
+SHARED: dict[str, Domain] = {
+    "beta": Domain(low=0.01, high=100, log=True),
+    "kappa": Domain(low=1, high=100, log=True),
+    "place": Domain(low=-1, high=1, shape=(2, 2)),
+    "spread": Domain(low=1e-4, high=10, log=True),
+    "count": Domain(low=1, high=20, integer=True, shape=(3,)),
+    "weight": Domain(low=1e-3, high=1, log=True, shape=(3,)),
+    "sigma2": Domain(low=1e-4, high=10, log=True, shape=(3,)),
+    "split": Domain(low=0, high=1, shape=(3,)),
+    "start": Domain(low=-3, high=3, shape=(2,)),
+    "fraction": Domain(low=0.01, high=1, log=True),
+    "T": Domain(low=0, high=60, integer=True),
+}
+"""beta/kappa and beta are the curvatures; `place` times `spread` the minimisers of groups 1 and 2, agent 0's is 0;
+agents of a group have one weight, and the noise `sigma2`, the part `split` of it along the first direction."""
+
+ALONE: dict[str, Any] = {
+    "beta": 1.0,
+    "kappa": 1.0,
+    "place": np.zeros((2, 2)),
+    "spread": 1.0,
+    "count": np.ones(3),
+    "weight": np.array([1.0, 0.0, 0.0]),
+    "sigma2": np.zeros(3),
+    "split": np.full(3, 0.5),
+    "start": np.zeros(2),
+    "fraction": 1.0,
+    "T": 1.0,
+}
+"""Agent 0 alone at eta = 1/L, at its minimiser, without noise."""
+OTHER = {"weight": np.array([0.0, 1.0, 0.0]), "place": np.array([[1.0, 0.0], [0.0, 0.0]])}
+"""All the weight on an agent whose minimiser is `spread` away."""
+
+
+def hessian(values: Values) -> np.ndarray:
+    """The common curvatures mu and L, (n, 2)."""
+    return np.stack((values["beta"] / values["kappa"], values["beta"]), -1)
+
+
+def network(values: Values, eta: np.ndarray, spread: np.ndarray | None = None) -> Mixture:
+    """The model of agent 0."""
+    each = values["weight"] / (values["count"] * values["weight"]).sum(-1, keepdims=True)
+    place = np.concatenate((np.zeros_like(values["place"][:, :1]), values["place"]), axis=1)
+    spread = values["spread"] if spread is None else spread
+    split = np.stack((values["split"], 1 - values["split"]), -1)
+    return Mixture(
+        h=np.broadcast_to(hessian(values)[:, None], place.shape),
+        m=spread[:, None, None] * place,
+        v=values["sigma2"][..., None] * split,
+        weight=each * values["count"],
+        share=each**2 * values["count"],
+        start=values["start"],
+        eta=eta,
+    )
+
+
+def constants(values: Values, model: Mixture) -> dict[str, np.ndarray]:
+    """What Theorem 2 and its corollaries ask of an instance."""
+    return {
+        "mu": model.h[:, 0, 0],
+        "beta": values["beta"],
+        "e0": model.first(np.zeros(len(model.eta))),
+        "sigma2": values["sigma2"].max(-1),
+        "lambda2": np.minimum(model.share.sum(-1), 1),
+        "bias": (model.weight * model.strong()).sum(-1),
+        "T": values["T"],
+    }
+
+
+def _constant(values: Values) -> Evidence:
+    eta = values["fraction"] / values["beta"]
+    model = network(values, eta)
+    return _evidence(values, {"eta": eta, **constants(values, model)}, model.first(values["T"]))
+
+
+def _tuned(values: Values) -> Evidence:
+    mu, T = values["beta"] / values["kappa"], np.maximum(values["T"], 1)
+    known = constants(values, network(values, 1 / values["beta"]))
+    floor = values["beta"] * known["sigma2"] * known["lambda2"] / (2 * mu**2 * T)
+    with np.errstate(all="ignore"):
+        best = np.where(floor > 0, np.log(known["e0"] / floor) / (mu * T), np.inf)
+    eta = np.minimum(1 / values["beta"], np.maximum(best, 0))
+    return _evidence(values, known, network(values, eta).first(values["T"]))
+
+
+def _evidence(values: Values, arguments: dict[str, np.ndarray], measured: np.ndarray) -> Evidence:
+    return Evidence(
+        engine="closed-form moments",
+        measured=measured,
+        arguments=arguments,
+        label="All-for-one, three groups of quadratics in R^2 with one Hessian",
+        values=values,
+    )
+
+
+def _sharp_constant() -> Values:
+    noise, full = {"sigma2": np.ones(3)}, np.ones(3)
+    return rows(
+        ALONE,
+        noise,  # one step of length 1/L, mu = L: e_1 is the noise
+        {**noise, "beta": 9.0, "T": 20.0},
+        {**noise, "weight": full, "count": np.array([20.0, 7.0, 3.0]), "sigma2": 0.01 * full},
+        {"start": np.array([2.0, 1.0]), "T": 0.0},
+        {"start": np.array([2.0, 1.0]), "fraction": 0.01},
+        {"start": np.array([2.0, 0.0]), "kappa": 50.0, "fraction": 0.1},  # what is left knows mu from L
+        *({**OTHER, "spread": b, "T": T} for b in (0.1, 10.0) for T in (1.0, 30.0)),  # the bias
+        {**OTHER, "spread": 10.0, "T": 1e6, "fraction": 0.01, "kappa": 100.0},
+    )
+
+
+def _sharp_tuned() -> Values:
+    grown = {"sigma2": np.ones(3)}
+    # mu = L and T = ln(e_0/A): the step is just 1/L, the bound A (T + 1), the excess A T
+    peaks = [{**grown, "T": T, "start": np.array([np.exp(T / 2) / np.sqrt(T), 0.0])} for T in (50.0, 200.0, 600.0)]
+    small = {"beta": 1e-3, "sigma2": 1e-3 * np.ones(3)}
+    # A start just above A, which is 0.05 here: hardly a step is worth its noise
+    still = {"beta": 1e-2, "sigma2": np.ones(3), "T": 1000.0, "start": np.array([(2 * 0.05 * 1.1 / 1e-2) ** 0.5, 0.0])}
+    return rows(
+        ALONE,
+        *peaks,
+        *({**peak, **small, "start": peak["start"] * (1 + 1e-9)} for peak in peaks),
+        still,
+        {"start": np.array([2.0, 0.0]), "kappa": 1000.0},
+        *({**OTHER, "spread": b, "start": np.array([1e-9, 0.0])} for b in (0.1, 10.0)),
+    )
+
+
+# --- the threshold: without noise and after many rounds
+
+THRESHOLD: dict[str, Domain] = {
+    **{name: SHARED[name] for name in ("beta", "kappa", "place", "spread", "count", "weight")},
+    "fill": Domain(low=0.01, high=1, log=True),
+}
+
+
+def thresholds(limit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[Values], Evidence]:
+    """`limit(b, mu)` is the least precision that the statement admits; eps is it over `fill`."""
+
+    def measure(values: Values) -> Evidence:
+        quiet = {"sigma2": np.zeros((len(values["fill"]), 3)), "split": np.zeros((len(values["fill"]), 3))}
+        model = network({**values, **quiet, "start": quiet["split"][:, :2]}, 1 / values["beta"])
+        mu, b = values["beta"] / values["kappa"], model.strong().max(-1)
+        arguments = {"b": b, "mu": mu, "eps": limit(b, mu) / values["fill"]}
+        return _evidence(values, arguments, model.limit()[:, 0])
+
+    return measure
+
+
+def _sharp_threshold() -> Values:
+    default = {name: ALONE[name] for name in THRESHOLD if name in ALONE} | {"fill": 1.0} | OTHER
+    crowd = {"weight": np.ones(3), "count": np.array([1.0, 1e6, 0.0])}
+    return rows(
+        default,
+        *({"spread": spread} for spread in (0.1, 10.0)),
+        {"kappa": 30.0, "spread": 3.0},
+        {**crowd, "kappa": 30.0},
+        {"beta": 0.01},  # two agents, mu = 0.01
+        {"beta": 0.01, "weight": np.array([1.0, 1.0, 0.0])},
+    )
+
+
+def _admissible(b: np.ndarray, mu: np.ndarray) -> np.ndarray:
+    return b**2 / (2 * mu)
+
+
+def _too_far() -> Evidence:
+    """All the weight on an agent with b^2 = 4 mu eps."""
+    return thresholds(_admissible)({**{name: value[:1] for name, value in _sharp_threshold().items()}, "fill": _TWO})
+
+
+_TWO = np.array([2.0])
+
+
+def _exact(measure: Callable[[int, int], Evidence]) -> Callable[[Effort, int], list[Evidence]]:
+    return lambda effort, root: [measure(max(effort.instances // 8, 2), root)]
+
+
+STEP = "step size eta <= 1/beta"
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    start = np.array([2.0, 1.0])
+    return (
+        Claim(
+            theorem=find(KEY + "theorem-2"),
+            families=(Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant),),
+            exact=_exact(simulated),
+            beyond={STEP: lambda: _constant(rows(ALONE, {"fraction": 1.9, "start": start}))},
+        ),
+        Claim(
+            theorem=find(KEY + "theorem-2-tuned"),
+            families=(
+                Family(
+                    name="common Hessian",
+                    domains={**SHARED, "T": Domain(low=1, high=400, integer=True)},
+                    measure=_tuned,
+                    sharp=_sharp_tuned,
+                ),
+            ),
+        ),
+        *(
+            Claim(
+                theorem=find(KEY + "theorem-2-threshold", edition),
+                families=(
+                    Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(limit), sharp=_sharp_threshold),
+                ),
+                beyond=beyond,
+            )
+            for edition, limit, beyond in (
+                ("printed", lambda b, mu: 2 * b**2, {}),
+                ("corrected", _admissible, {"threshold b^2 <= 2 mu eps": _too_far}),
+            )
+        ),
+        growing(),
+    )

@@ -1,0 +1,176 @@
+"""Claims on All-for-all between estimated clusters.
+
+Two clusters of C agents each, curvature h, minimisers D apart; every agent starts `start` from the first one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .moments import geometric, last_missed, power, rows
+
+KEY = "sample-optimal/"
+
+CLUSTERS: dict[str, Domain] = {
+    "beta": Domain(low=0.01, high=100, log=True),
+    "kappa": Domain(low=1, high=50, log=True),
+    "size": Domain(low=1, high=100, integer=True),
+    "apart": Domain(low=1e-2, high=10, log=True),
+    "start": Domain(low=-5, high=5),
+    "kind": Domain(low=0, high=1, integer=True),
+}
+"""`kind` 0: samples of an agent put it far from everybody, 1: half-way between the clusters, which links them all."""
+
+
+class Clusters:
+    """E F^T over noise and over the estimated clusters, a batch of instances (n,).
+
+    Each agent's samples mislead independently with probability 1 - (1 - p)^(1/(2C)); p is the probability that any
+    do. `sigma2` is the noise, `eta` the step size.
+    """
+
+    def __init__(self, values: Values, sigma2: np.ndarray, eta: np.ndarray, failure: np.ndarray) -> None:
+        self.h, self.size, self.D, self.start = (
+            values["beta"] / values["kappa"],
+            values["size"],
+            values["apart"],
+            values["start"],
+        )
+        self.linked, self.sigma2, self.eta, self.failure = values["kind"] == 1, sigma2, eta, failure
+
+    def average(self, T: np.ndarray) -> np.ndarray:
+        """E F^T, (n,)."""
+        x, C, p = self.eta * self.h, self.size, self.failure
+        left, noise = power(x, 2 * T), self.eta**2 * self.sigma2 * geometric(x, T)
+        right = left * (self.start**2 + (self.start - self.D) ** 2) / 2
+        with np.errstate(divide="ignore"):
+            one = -np.expm1(np.log1p(-p) / (2 * C))  # a given agent is misled
+        # models per agent: clusters that have an agent left count one, and every misled agent one
+        alone = self.h / 2 * (right + noise * (1 / C + one - one**C / C))
+        merged = left * (self.start - self.D / 2) ** 2 + self.D**2 / 4 + noise / (2 * C)
+        mixed = self.h / 2 * ((1 - p) * (right + noise / C) + p * merged)
+        return np.where(self.linked, mixed, alone)
+
+    def arguments(self) -> dict[str, np.ndarray]:
+        return {
+            "mu": self.h,
+            "size": self.size,
+            "N": 2 * self.size,
+            "e0": self.h * (self.start**2 + (self.start - self.D) ** 2) / 4,
+            "b_max": self.h * self.D,
+            "sigma2": self.sigma2,
+        }
+
+
+STEPS: dict[str, Domain] = {
+    **CLUSTERS,
+    "sigma2": Domain(low=1e-4, high=10, log=True),
+    "failure": Domain(low=1e-4, high=0.9, log=True),
+    "fraction": Domain(low=0.01, high=1, log=True),
+    "T": Domain(low=0, high=60, integer=True),
+}
+
+
+def _theorem_5(values: Values) -> Evidence:
+    eta = values["fraction"] / values["beta"]
+    model = Clusters(values, values["sigma2"], eta, values["failure"])
+    told = {name: values[name] for name in ("beta", "failure", "T")}
+    return evidence(values, {**model.arguments(), **told, "eta": eta}, model.average(values["T"]))
+
+
+def evidence(values: Values, arguments: dict[str, np.ndarray], measured: np.ndarray) -> Evidence:
+    return Evidence(
+        engine="closed-form moments",
+        measured=measured,
+        arguments=arguments,
+        label="All-for-all between two estimated clusters of equal quadratics",
+        values=values,
+    )
+
+
+PAIR: dict[str, Any] = {
+    "beta": 1.0,
+    "kappa": 1.0,
+    "size": 2.0,
+    "apart": 1e-12,
+    "start": 0.0,
+    "kind": 0.0,
+    "sigma2": 0.0,
+    "failure": 1e-9,
+    "fraction": 1.0,
+    "T": 1.0,
+}
+"""Two clusters of two agents, mu = L, one step of length 1/L, no noise."""
+
+
+def _sharp_theorem_5() -> Values:
+    noise = {"sigma2": 1.0}
+    return rows(
+        PAIR,
+        *({**noise, "beta": L, "failure": p} for L in (0.1, 1.0, 9.0) for p in (1e-9, 1e-3, 0.5)),
+        {**noise, "size": 1.0},
+        {"start": 2.0, "T": 0.0},
+        {"start": 2.0, "fraction": 0.01},
+        {"start": 2.0, "kappa": 50.0, "fraction": 0.1},
+        *({"kind": 1.0, "apart": D, "failure": 0.5, "T": 30.0} for D in (1e-2, 1e2)),
+    )
+
+
+def _beyond() -> Evidence:
+    return _theorem_5(rows({**PAIR, "fraction": 1.9, "start": 2.0}, {}))
+
+
+# --- rounds of Corollary 2
+
+PLAN: dict[str, Domain] = {
+    **CLUSTERS,
+    "noise": Domain(low=1e-3, high=1e3, log=True),
+    "rise": Domain(low=1e-3, high=1e9, log=True),
+}
+"""eps = e_0/(1 + rise), sigma2 = noise mu eps."""
+
+
+def plan(values: Values) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Arguments, and the last round above eps at the plan's probability of failure and step size."""
+    one = np.ones_like(values["beta"])
+    known = Clusters(values, one, one, one / 2).arguments()
+    eps = known["e0"] / (1 + values["rise"])
+    sigma2 = values["noise"] * known["mu"] * eps
+    failure = np.minimum(1 / values["size"], known["mu"] * eps / (2 * known["b_max"] ** 2))
+    with np.errstate(all="ignore"):
+        eta = np.minimum(1 / values["beta"], known["mu"] * eps * values["size"] / (2 * values["beta"] * sigma2))
+    run = Clusters(values, sigma2, eta, failure)
+    arguments = {**run.arguments(), "beta": values["beta"], "eps": eps, "failure": failure}
+    return arguments, last_missed(run.average, eps)
+
+
+def _corollary_2(values: Values) -> Evidence:
+    return evidence(values, *plan(values))
+
+
+def _sharp_plan() -> Values:
+    still = {**{name: PAIR[name] for name in CLUSTERS}, "noise": 0.0, "rise": 1e20, "kappa": 2000.0, "start": 1.0}
+    small = {"beta": 1e-2, "kappa": 10.0, "noise": 1e5}
+    return rows(still, {"rise": 0.2}, {"rise": 1.0}, small, {**small, "size": 7.0, "kind": 1.0}, {"beta": 100.0})
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return (
+        Claim(
+            theorem=find(KEY + "theorem-5"),
+            families=(Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5),),
+            beyond={"step size eta <= 1/beta": _beyond},
+        ),
+        Claim(
+            theorem=find(KEY + "corollary-2"),
+            families=(Family(name="two clusters", domains=PLAN, measure=_corollary_2, sharp=_sharp_plan),),
+        ),
+    )

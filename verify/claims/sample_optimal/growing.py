@@ -1,0 +1,128 @@
+"""Theorem 2 for the linear model of Section 6: noise that grows with the loss, by its second moments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .moments import rows
+from .reduced import reduced
+from .simulated import least_squares
+
+# Features a ~ N(0, H) with H = diag(h), labels a^T m_j + noise of variance tau_j^2: at u = x - m_j the gradient has the
+# covariance (u^T H u) H + H u u^T H + tau_j^2 H. Its diagonal needs the diagonal of E u u^T alone, so that the
+# coordinates' means and second moments are a closed system.
+
+DOMAINS: dict[str, Domain] = {
+    "beta": Domain(low=0.01, high=100, log=True),
+    "kappa": Domain(low=1, high=20, log=True),
+    "place": Domain(low=-1, high=1, shape=(2, 2)),
+    "spread": Domain(low=1e-3, high=10, log=True),
+    "count": Domain(low=1, high=30, integer=True, shape=(3,)),
+    "weight": Domain(low=1e-2, high=1, log=True, shape=(3,)),
+    "tau2": Domain(low=1e-3, high=10, log=True, shape=(3,)),
+    "start": Domain(low=-3, high=3, shape=(2,)),
+    "fraction": Domain(low=0.05, high=1, log=True),
+    "T": Domain(low=0, high=40, integer=True),
+}
+
+
+def _measure(values: Values) -> Evidence:
+    h = np.stack((values["beta"] / values["kappa"], values["beta"]), -1)
+    each = values["weight"] / (values["count"] * values["weight"]).sum(-1, keepdims=True)
+    weight, share = each * values["count"], each**2 * values["count"]
+    place = np.concatenate((np.zeros_like(values["place"][:, :1]), values["place"]), axis=1)
+    m = values["spread"][:, None, None] * place
+    mu, beta, lambda2 = h[:, 0], values["beta"], np.minimum(share.sum(-1), 1)
+    b = np.linalg.norm(h[:, None] * m, axis=-1)
+    growth = reduced("theorem-2-growth", H=h[:, :, None] * np.eye(2))
+    limit = np.minimum(1 / beta, mu / (4 * beta * growth * lambda2))
+    eta, T = values["fraction"] * limit, values["T"]
+    s2 = values["tau2"] * h.sum(-1, keepdims=True)
+    # each agent of a group counts: share is the sum of squared weights, as the definition has it for groups of one
+    noise2 = (share * (s2 + 2 * (growth / mu)[:, None] * b**2)).sum(-1)
+    arguments = {"eta": eta, "mu": mu, "beta": beta, "e0": (h * values["start"] ** 2).sum(-1) / 2, "growth": growth,
+                 "bias": (weight * b).sum(-1), "noise2": noise2, "lambda2": lambda2, "T": T}  # fmt: skip
+    return Evidence(
+        engine="closed-form moments",
+        measured=_excess(h, m, weight, share, values["tau2"], values["start"], eta, T),
+        arguments=arguments,
+        label="All-for-one, three groups of linear models with Gaussian features in R^2",
+        values=values,
+    )
+
+
+def _excess(
+    h: np.ndarray,
+    m: np.ndarray,
+    weight: np.ndarray,
+    share: np.ndarray,
+    tau2: np.ndarray,
+    start: np.ndarray,
+    eta: np.ndarray,
+    T: np.ndarray,
+) -> np.ndarray:
+    """E f_0 - f_0* after T steps, m_0 = 0: h, start (n, 2), m (n, G, 2), weight, share, tau2 (n, G), eta, T (n,)."""
+    mean, second, step = start, start**2, eta[:, None]
+    target = np.einsum("ng,ngd->nd", weight, m)
+    for t in range(int(T.max(initial=0))):
+        u2 = second[:, None] - 2 * m * mean[:, None] + m**2  # E (x - m_j)^2, (n, G, 2)
+        loss = (h[:, None] * u2).sum(-1, keepdims=True)
+        covariance = h[:, None] * (loss + h[:, None] * u2 + tau2[..., None])
+        noise = np.einsum("ng,ngd->nd", share, covariance)
+        after = (1 - step * h) ** 2 * second + 2 * (1 - step * h) * step * h * mean * target
+        after += (step * h * target) ** 2 + step**2 * noise
+        running = (t < T)[:, None]
+        second = np.where(running, after, second)
+        mean = np.where(running, (1 - step * h) * mean + step * h * target, mean)
+    return (h * second).sum(-1) / 2
+
+
+def _sharp() -> Values:
+    default: dict[str, Any] = {
+        "beta": 1.0,
+        "kappa": 1.0,
+        "place": np.zeros((2, 2)),
+        "spread": 1.0,
+        "count": np.array([1e6, 0.0, 0.0]),
+        "weight": np.array([1.0, 0.0, 0.0]),
+        "tau2": np.zeros(3),
+        "start": np.zeros(2),
+        "fraction": 1.0,
+        "T": 1.0,
+    }
+    away = {"place": np.array([[1.0, 0.0], [0.0, 0.0]]), "weight": np.array([0.0, 1.0, 0.0]),
+            "count": np.array([0.0, 1e9, 0.0])}  # fmt: skip
+    noise = {"tau2": np.ones(3)}
+    return rows(
+        default,
+        *({**noise, "beta": L, "tau2": L * np.ones(3)} for L in (0.1, 1.0, 7.0)),  # one step: e_1 is the label noise
+        {"start": np.array([2.0, 1.0]), "T": 0.0},
+        {"start": np.array([2.0, 1.0]), "fraction": 0.01},
+        {"start": np.array([2.0, 0.0]), "kappa": 20.0, "fraction": 0.2},
+        # one step to the others' minimiser
+        *({**away, "beta": L, "spread": b} for L in (0.1, 4.0) for b in (0.1, 10.0)),
+    )
+
+
+def _too_long() -> Evidence:
+    """One agent at eta = 1/L, eight times the limit: the growing noise alone keeps the start."""
+    values = {name: value[3:4] for name, value in _sharp().items()}
+    values = {**values, "count": np.array([[1.0, 0.0, 0.0]]), "T": np.array([5.0]), "fraction": np.array([12.0])}
+    return _measure(values)
+
+
+def growing() -> Claim:
+    """sample-optimal/theorem-2-least-squares."""
+    return Claim(
+        theorem=find("sample-optimal/theorem-2-least-squares"),
+        families=(Family(name="linear models", domains=DOMAINS, measure=_measure, sharp=_sharp),),
+        exact=lambda effort, root: [least_squares(max(effort.instances // 8, 2), root)],
+        beyond={"step size eta <= mu/(4 beta growth lambda2)": _too_long},
+    )

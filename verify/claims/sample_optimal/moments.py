@@ -1,0 +1,164 @@
+"""Second moments in closed form: of All-for-one, of models that agree, and of All-for-all.
+
+Written in NumPy for a batch of instances (leading axis n); nothing of the simulator or of the bounds is used.
+Quadratics f_j(x) = sum_a h_ja (x_a - m_ja)^2/2 with additive noise of variance v_ja in direction a.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+
+def power(x: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """(1 - x)^T, also for x within rounding of 0 and T in the billions."""
+    x, T = np.broadcast_arrays(x, T)
+    with np.errstate(all="ignore"):
+        small = np.exp(T * np.log1p(-np.minimum(x, 1)))
+        return np.where(T == 0, 1.0, np.where(x < 1, small, np.power(1 - x, T)))
+
+
+def geometric(x: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """sum_{t < T} (1 - x)^(2t)."""
+    x, T = np.broadcast_arrays(x, T)
+    with np.errstate(all="ignore"):
+        left = np.where(x < 1, -np.expm1(2 * T * np.log1p(-np.minimum(x, 1))), 1 - np.power(1 - x, 2 * T))
+        return np.where(T == 0, 0.0, np.where(x == 0, T, left / (x * (2 - x))))
+
+
+_DOUBLINGS = 36
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mixture:
+    """One model that follows sum_j weight_j g_j, G groups of agents in R^d with diagonal Hessians.
+
+    h, m, v (n, G, d); weight (n, G) of each group together, share (n, G) the sum of its squared weights; start (n, d);
+    eta (n,). All-for-one is this for every agent. All-for-all with equal rows lambda keeps all N models equal: they
+    follow the mean of all gradients with the step eta N |lambda|^2.
+    """
+
+    h: np.ndarray
+    m: np.ndarray
+    v: np.ndarray
+    weight: np.ndarray
+    share: np.ndarray
+    start: np.ndarray
+    eta: np.ndarray
+
+    @property
+    def pull(self) -> np.ndarray:
+        """The curvature of the mixture, (n, d)."""
+        return np.einsum("ng,ngd->nd", self.weight, self.h)
+
+    @property
+    def centre(self) -> np.ndarray:
+        """Its minimiser, (n, d)."""
+        return np.einsum("ng,ngd,ngd->nd", self.weight, self.h, self.m) / self.pull
+
+    def limit(self) -> np.ndarray:
+        """f_j - f_j* at the centre, (n, G)."""
+        return (self.h * (self.centre[:, None] - self.m) ** 2).sum(-1) / 2
+
+    def excesses(self, T: np.ndarray) -> np.ndarray:
+        """E f_j(x) - f_j* after T (n,) steps, for every group, (n, G)."""
+        x, T = self.eta[:, None] * self.pull, T[:, None]
+        mean = self.centre + power(x, T) * (self.start - self.centre)
+        variance = self.eta[:, None] ** 2 * np.einsum("ng,ngd->nd", self.share, self.v) * geometric(x, T)
+        return (self.h * ((mean[:, None] - self.m) ** 2 + variance[:, None])).sum(-1) / 2
+
+    def first(self, T: np.ndarray) -> np.ndarray:
+        """Of agent 0, (n,)."""
+        return self.excesses(T)[:, 0]
+
+    def average(self, T: np.ndarray) -> np.ndarray:
+        """Of all agents, weighted by `weight`, (n,)."""
+        return (self.weight * self.excesses(T)).sum(-1)
+
+    def strong(self) -> np.ndarray:
+        """|grad f_0 - grad f_j| for one common Hessian, (n, G)."""
+        if (self.h != self.h[:, :1]).any():
+            raise ValueError("no finite strong dissimilarity: Hessians differ")
+        return np.linalg.norm(self.h * (self.m - self.m[:, :1]), axis=-1)
+
+    def weak(self) -> np.ndarray:
+        """|grad f_j(x_0*)|, (n, G)."""
+        return np.linalg.norm(self.h * (self.m - self.m[:, :1]), axis=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filtered:
+    """All-for-all in dimension one: x+ = x - eta W g(x), W = Lambda Lambda^T.
+
+    h, m, v (n, N); Lambda (n, N, N); start (n,) common; eta (n,). In y = h^(1/2) (x - m) a step is multiplication by
+    1 - eta S with the symmetric S = h^(1/2) W h^(1/2), and the losses are |y|^2/2.
+    """
+
+    h: np.ndarray
+    m: np.ndarray
+    v: np.ndarray
+    Lambda: np.ndarray
+    start: np.ndarray
+    eta: np.ndarray
+
+    @cached_property
+    def modes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Contraction, amplitude at the start and noise per step of every mode, (n, N) each."""
+        root = np.sqrt(self.h)
+        W = self.Lambda @ self.Lambda.swapaxes(1, 2)
+        values, vectors = np.linalg.eigh(root[:, :, None] * W * root[:, None])
+        values = np.where(values > 1e-13 * values[:, -1:], values, 0.0)
+        amplitude = np.einsum("nik,ni->nk", vectors, root * (self.start[:, None] - self.m))
+        spread = np.einsum("nik,ni,nij->nkj", vectors, root, W)
+        noise = np.where(values > 0, np.einsum("nkj,nj->nk", spread**2, self.v), 0.0)
+        return self.eta[:, None] * values, amplitude, self.eta[:, None] ** 2 * noise
+
+    def average(self, T: np.ndarray) -> np.ndarray:
+        """E F^T, (n,)."""
+        x, amplitude, noise = self.modes
+        T = T[:, None]
+        return (power(x, 2 * T) * amplitude**2 + noise * geometric(x, T)).mean(-1) / 2
+
+    def averaged(self, T: np.ndarray) -> np.ndarray:
+        """E F at the mean of the iterates 1 to T >= 1, (n,).
+
+        Noise s steps before the end enters the mean with (1 - r^s)/((1 - r) T). Where (1 - r) T < 1/100 the sum of
+        its squares would cancel; it is left out there, so that the result is a lower bound.
+        """
+        x, amplitude, noise = self.modes
+        T = T[:, None]
+        with np.errstate(all="ignore"):
+            one, two = power(x, T), power(x, 2 * T)
+            fallen = np.where(x < 1, -np.expm1(T * np.log1p(-np.minimum(x, 1))), 1 - one)
+            mean = np.where(x > 0, (1 - x) * fallen / (x * T), 1.0)
+            total = T - 2 * (1 - x) * fallen / x + (1 - x) ** 2 * (1 - two) / (x * (2 - x))
+            squares = np.where(x * T >= 1e-2, total / (x * T) ** 2, 0.0)
+        return (mean**2 * amplitude**2 + noise * squares).mean(-1) / 2
+
+
+def last_missed(excess: Callable[[np.ndarray], np.ndarray], eps: np.ndarray) -> np.ndarray:
+    """The largest T with excess(T) > eps, (n,); 0 where there is none.
+
+    Found between two powers of two and by bisection, so that excess(T) > eps holds in any case.
+    """
+    low = np.zeros_like(eps)
+    for exponent in range(_DOUBLINGS):
+        T = np.full_like(eps, 2.0**exponent)
+        low = np.where(excess(T) > eps, T, low)
+    high = np.maximum(2 * low, 1)
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        missed = excess(middle) > eps
+        low, high = np.where(missed, middle, low), np.where(missed, high, middle)
+    return low
+
+
+def rows(default: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """A batch of values: one instance per change of the default."""
+    return {
+        name: np.array([np.asarray({**default, **change}[name], dtype=float) for change in changes]) for name in default
+    }

@@ -1,0 +1,11 @@
+"""Claims on the Scafflix paper, one module per group of its results."""
+
+from __future__ import annotations
+
+from ...claim import Claim
+from . import assumption, complexity, rates
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    return (*assumption.claims(), *rates.claims(), *complexity.claims())

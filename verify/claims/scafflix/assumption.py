@@ -1,0 +1,218 @@
+"""Assumption 3 by the mean and the variance of sampled gradients, and the Lyapunov function at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .moments import Clients
+from .rates import _orthogonal
+
+
+def _squares(x: np.ndarray) -> np.ndarray:
+    return (x**2).sum(-1)
+
+
+# --- additive noise -------------------------------------------------------------------------------------
+
+
+def _additive(values: Values) -> Evidence:
+    """f = sum_a h_a x_a^2 / 2 at `away` from the optimum, noise +-sigma along a fixed direction."""
+    h, away, sigma = values["curvature"], values["away"], np.sqrt(values["sigma2"])
+    direction = np.array([0.6, 0.8])
+    both = [h * away + sign * sigma[:, None] * direction for sign in (1, -1)]
+    return Evidence(
+        engine="mean over all samples",
+        measured=sum(_squares(g) for g in both) / 2,
+        arguments={
+            "beta": values["told"] * h.max(-1),
+            "bregman": (h * away**2).sum(-1) / 2,
+            "sigma2": values["sigma2"],
+        },
+        label="a quadratic in the plane and a gradient error of two values",
+        values=values,
+    )
+
+
+_ADDITIVE = {
+    "curvature": Domain(low=0.05, high=5, log=True, shape=(2,)),
+    "away": Domain(low=-2, high=2, shape=(2,)),
+    "sigma2": Domain(low=1e-3, high=10, log=True),
+    "told": Domain(low=1, high=1.1),
+}
+
+
+def _round() -> Values:
+    """Equal curvatures: all distance, all noise, and both."""
+    away = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, -1.0]])
+    return {
+        "curvature": np.full((3, 2), 3.0),
+        "away": away,
+        "sigma2": np.array([1e-9, 1.0, 4.0]),
+        "told": np.ones(3),
+    }
+
+
+# --- sampled gradients ----------------------------------------------------------------------------------
+
+
+def sampled(values: Values, *, batch: bool) -> Evidence:
+    """f_ij = L_j (a_j^T x - s_j)^2 / 2 with |a_j| = 1 at `away` from the optimum.
+
+    `residual` is a_j^T x* - s_j. The mean gradient of m samples with replacement has the variance of one over m.
+    """
+    a = values["direction"] / np.sqrt(_squares(values["direction"]))[..., None]
+    L, residual = values["L"], values["residual"]
+    along = np.einsum("bjd,bd->bj", a, values["away"])
+    at = (L * (along + residual))[..., None] * a
+    best = (L * residual)[..., None] * a
+    center = best.mean(1)
+    drawn = _squares(at - at.mean(1, keepdims=True)).mean(-1)
+    hessian = np.einsum("bj,bjd,bje->bde", L, a, a) / a.shape[1]
+    m = values["m"] if batch else np.ones(len(L))
+    return Evidence(
+        engine="mean and variance over all samples",
+        measured=_squares(at.mean(1) - center) + drawn / m,
+        arguments={
+            "beta": np.abs(np.linalg.eigvalsh(hessian)).max(-1),
+            "beta_max": np.abs(L).max(-1),
+            "bregman": (L * along**2).mean(-1) / 2,
+            "sigma2_star": _squares(best - center[:, None]).mean(-1),
+            "batch": m,
+        },
+        label=f"{a.shape[1]} samples in R^{a.shape[2]}",
+        values=values,
+    )
+
+
+_SAMPLES = {
+    "direction": Domain(low=-1, high=1, shape=(4, 3)),
+    "L": Domain(low=0.1, high=5, log=True, shape=(4,)),
+    "residual": Domain(low=-1, high=1, shape=(4,)),
+    "away": Domain(low=-2, high=2, shape=(3,)),
+    "m": Domain(low=1, high=8, integer=True),
+}
+
+
+def _orthonormal(count: int) -> Values:
+    """Directions orthonormal, residual equal to the distance, or one of them 0; and one direction for all samples."""
+    rows = [(0.7, 0.7, 1), (0.7, 0.7, 2), (0.7, 0.7, 5), (1, 0, 1), (0, 1, 1), (1, 0, 2), (1, 0, 3), (1, 0, 1e6)]
+    away, residual, m = np.array(rows, dtype=float).T
+    direction = np.tile(np.eye(count), (len(rows), 1, 1))
+    direction[-3:] = np.eye(count)[0]
+    return {
+        "direction": direction,
+        "L": np.full((len(rows), count), 2.0),
+        "residual": np.tile(residual[:, None], (1, count)),
+        "away": np.tile(away[:, None], (1, count)),
+        "m": m,
+    }
+
+
+def _unlike() -> Values:
+    """f_j = 2 x_j^2 in R^4, whose mean is |x|^2 / 2."""
+    return {
+        "direction": np.eye(4)[None],
+        "L": np.full((1, 4), 4.0),
+        "residual": np.zeros((1, 4)),
+        "away": np.array([[1.0, -2.0, 0.5, 3.0]]),
+        "m": np.ones(1),
+    }
+
+
+# --- the start ------------------------------------------------------------------------------------------
+
+
+def _start(values: Values, *, projected: bool) -> Evidence:
+    """Psi_0 from a common start at `away` from the optimum, control variates from the gradients there."""
+    h, alpha = values["curvature"], values["alpha"]
+    L = values["told"] * h.max(-1)
+    eta = values["fraction"] / L
+    star = _orthogonal(values["target"], alpha)
+    gradients = star + h * alpha[..., None] * values["away"][:, None]
+    total = np.einsum("bi,bid->bd", alpha, gradients)
+    weight = alpha / eta
+    control = gradients - weight[..., None] * (total / (alpha * weight).sum(-1)[:, None])[:, None] * projected
+    ones = np.ones_like(alpha)
+    given = Clients(
+        **{"curvature": h, "A": L, "C": 0 * ones, "alpha": alpha, "eta": eta, "p": values["p"]},
+        saturation=np.zeros(len(h)),
+        models=np.broadcast_to(values["away"][:, None], h.shape),
+        control=control - star,
+    )
+    admitted = np.abs(np.einsum("bi,bid->bd", alpha, control)).max(-1) <= 1e-9 * np.abs(gradients).max((1, 2))
+    return Evidence(
+        engine="Lyapunov function",
+        measured=given.lyapunov(given.start),
+        arguments={
+            "eta_min": eta.min(-1),
+            "p": values["p"],
+            "distance2": _squares(values["away"]),
+            "inverse_step": (alpha**2 / eta).mean(-1),
+            "stiffness": (alpha**2 * eta * L**2).mean(-1),
+        },
+        hypothesis=admitted,
+        label="three diagonal quadratics in R^2; counted where sum_i alpha_i h_i^0 = 0, as Theorem 1 needs",
+        values=values,
+    )
+
+
+_STARTS = {
+    "curvature": Domain(low=0.05, high=5, log=True, shape=(3, 2)),
+    "told": Domain(low=1, high=1.2, shape=(3,)),
+    "alpha": Domain(low=0.1, high=1, shape=(3,)),
+    "fraction": Domain(low=1e-3, high=1, log=True, shape=(3,)),
+    "p": Domain(low=0.03, high=1, log=True),
+    "away": Domain(low=-2, high=2, shape=(2,)),
+    "target": Domain(low=-2, high=2, shape=(3, 2)),
+}
+
+
+def _one_fast() -> Values:
+    """One client at gamma = 1/L and two at much smaller steps, p small; and steps so small that distances dominate."""
+    fraction = np.array([[1.0, 1e-6, 1e-6], [1.0, 1e-6, 1e-6], [1e-6, 1e-6, 1e-6], [1e-3, 2e-6, 1e-6]])
+    count = len(fraction)
+    return {
+        "curvature": np.tile(np.array([2.0, 1.0, 0.5])[:, None], (count, 1, 2)),
+        "told": np.ones((count, 3)),
+        "alpha": np.tile([1.0, 0.5, 0.7], (count, 1)),
+        "fraction": fraction,
+        "p": np.array([1e-4, 1e-5, 1.0, 0.5]),
+        "away": np.tile([1.0, -0.5], (count, 1)),
+        "target": np.ones((count, 3, 2)),
+    }
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+
+    def samples(key: str, edition: str, *, batch: bool, sharp: Callable[[], Values]) -> Claim:
+        family = Family(
+            name="samples", domains=_SAMPLES, measure=lambda values: sampled(values, batch=batch), sharp=sharp
+        )
+        return Claim(theorem=find(f"scafflix/assumption-3-{key}", edition), families=(family,))
+
+    def start(edition: str, *, projected: bool) -> Claim:
+        family = Family(
+            name="common starts",
+            domains=_STARTS,
+            measure=lambda values: _start(values, projected=projected),
+            sharp=_one_fast,
+        )
+        return Claim(theorem=find("scafflix/initial-lyapunov", edition), families=(family,))
+
+    additive = Family(name="additive noise", domains=_ADDITIVE, measure=_additive, sharp=_round)
+    return (
+        Claim(theorem=find("scafflix/assumption-3-additive"), families=(additive,)),
+        samples("finite-sum", "printed", batch=False, sharp=_unlike),
+        samples("finite-sum", "corrected", batch=False, sharp=lambda: _orthonormal(150)),
+        samples("minibatch", "corrected", batch=True, sharp=lambda: _orthonormal(150)),
+        start("printed", projected=False),
+        start("corrected", projected=True),
+    )

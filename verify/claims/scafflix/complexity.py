@@ -1,0 +1,231 @@
+"""Corollaries 1 and 2 and equalised steps: iterations and communications until the target is met for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .moments import Clients
+from .rates import DRAWN, _orthogonal
+
+BITS = 18
+"""Iterations up to 2^18 are looked at."""
+
+
+# --- the three rules of steps --------------------------------------------------------------------------
+
+
+def _corollary_1(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = 1/A_i and any p."""
+    return 1 / A, values["p"]
+
+
+def _corollary_1_best(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = 1/A_i and p = 1/sqrt(kappa_max)."""
+    return 1 / A, (A / mu).max(-1) ** -0.5
+
+
+def _corollary_2(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = min(1/A_i, eps mu_min / (2 C_i)), p^2 = min gamma_i mu_i."""
+    eta = 1 / np.maximum(A, 2 * values["C"] / (values["eps"] * mu.min(-1))[:, None])
+    return eta, np.sqrt((eta * mu).min(-1))
+
+
+def _equalised(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = zeta / mu_i, p^2 = zeta = min(min mu_i/A_i, eps / mean(C_i/mu_i))."""
+    zeta = 1 / np.maximum((A / mu).max(-1), (values["C"] / mu).mean(-1) / values["eps"])
+    return zeta[:, None] / mu, np.sqrt(zeta)
+
+
+Rule = Callable[[Values, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def clients(values: Values, rule: Rule) -> Clients:
+    """A_i = `spare` L_i; steps and p by the rule; sum_i alpha_i h_i^0 = 0."""
+    A = values["spare"] * values["curvature"].max(-1)
+    eta, p = rule(values, A, values["curvature"].min(-1))
+    control = _orthogonal(values["control"], values["alpha"])
+    drawn = {name: values[name] for name in DRAWN if name != "p"}
+    return Clients(**drawn, A=A, eta=eta, p=p, control=control)
+
+
+def last_above(given: Clients, value: Callable[[np.ndarray], np.ndarray], target: np.ndarray) -> np.ndarray:
+    """A T with E[value after T iterations] above the target, the largest that doubling finds; -1 if it finds none.
+
+    Each T returned has been evaluated: a bound at or below it is refuted whether or not the value falls monotonically.
+    """
+    powers = [given.operator]
+    while len(powers) <= BITS:
+        powers.append(powers[-1] @ powers[-1])
+    state = given.vector
+    found = np.where(value(given.matrix(state)) > target, 0, -1)
+    T = np.zeros(len(target), dtype=np.int64)
+    for bit in reversed(range(BITS + 1)):
+        moved = np.einsum("bdij,bdj->bdi", powers[bit], state)
+        above = value(given.matrix(moved)) > target
+        T = T + above * (1 << bit)
+        state = np.where(above[:, None, None], moved, state)
+        found = np.where(above, T, found)
+    return found
+
+
+def measure(values: Values, rule: Rule, *, communications: bool) -> Evidence:
+    """The last iteration above the target.
+
+    Or communications p T: of the first T that is below it for good, or of the first whole T at least the bound of the
+    iterations, which may be larger; the statements on communications speak of the latter.
+    """
+    given = clients(values, rule)
+    rates = given.arguments()
+    mu, C = given.mu, given.C
+    equalised = rule is _equalised
+    target = values["eps"] if "eps" in values else rates["Psi0"] * values["relative"]
+    last = last_above(given, given.weighted if equalised else given.lyapunov, target)
+    arguments = {
+        "kappa_max": (given.A / mu).max(-1),
+        "p": given.p,
+        "Psi0": rates["Psi0"],
+        "eps_Psi": target,
+        "eps_mu": target,
+        "noise_max": (C / mu).max(-1),
+        "noise_mean": (C / mu).mean(-1),
+        "mu_min": mu.min(-1),
+        "mu_max": mu.max(-1),
+    }
+    measured = np.maximum(last, 0).astype(float)
+    if communications:
+        measured = given.p * np.maximum(last + 1, np.ceil(_iterations(rule, arguments)))
+    return Evidence(
+        engine="exact moments with coins",
+        measured=measured,
+        arguments=arguments,
+        label=f"{given.shape[1]} diagonal quadratics in R^{given.shape[2]}",
+        values=values,
+    )
+
+
+_KEYS: dict[Rule, str] = {
+    _corollary_1: "corollary-1",
+    _corollary_1_best: "corollary-1",
+    _corollary_2: "corollary-2",
+    _equalised: "equalised",
+}
+
+
+def _iterations(rule: Rule, arguments: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The bound of the iterations."""
+    theorem = find(f"scafflix/{_KEYS[rule]}-iterations")
+    assert theorem.bound is not None
+    return theorem.bound(**{parameter.name: arguments[parameter.name] for parameter in theorem.parameters})
+
+
+# --- families -------------------------------------------------------------------------------------------
+
+
+def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
+    """Without noise the target is a fraction of Psi_0; with noise it is absolute, and fixes the steps."""
+    target = {"eps": Domain(low=1e-2, high=10, log=True)} if noisy else {
+        "relative": Domain(low=1e-6, high=2, log=True),
+        "p": Domain(low=0.05, high=1, log=True),
+    }  # fmt: skip
+    return {
+        "curvature": Domain(low=0.1, high=1, log=True, shape=(n, d)),
+        "spare": Domain(low=1, high=2, shape=(n,)),
+        "C": Domain(low=1e-3, high=0.3, log=True, shape=(n,)) if noisy else Domain(low=0, high=0, shape=(n,)),
+        "alpha": Domain(low=0.2, high=1, shape=(n,)),
+        "saturation": Domain(low=0, high=1),
+        "models": Domain(low=-3, high=3, shape=(n, d)),
+        "control": Domain(low=-3, high=3, shape=(n, d)),
+        **target,
+    }
+
+
+def _rows(n: int, given: list[Mapping[str, object]], target: Mapping[str, float]) -> Values:
+    """Values in R^1 from rows that say what differs from saturated clients with curvature 1, models at 1."""
+    plain = {
+        "curvature": np.ones((n, 1)),
+        "models": np.ones((n, 1)),
+        "control": np.zeros((n, 1)),
+        **{"spare": np.ones(n), "alpha": np.ones(n), "C": np.zeros(n)},
+        **{"saturation": 1.0},
+        **target,
+    }
+    return {
+        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
+        for name, value in plain.items()
+    }
+
+
+def _one_rate() -> Values:
+    """One client, any p: Psi contracts by 1 - mu/A exactly; targets from just below Psi_0 on."""
+    return _rows(1, [
+        {"curvature": 2.0, "spare": kappa, "p": p, "relative": relative}
+        for kappa in (1.0, 300.0) for p in (kappa**-0.5, 1.0) for relative in (1 - 1e-9, 1e-3, 1e-12)
+    ] + [
+        {"spare": 4e4, "p": 1.0, "relative": 0.9}, {"spare": 1.0, "p": 1.0, "relative": 1 - 1e-9},
+    ], {"relative": 0.1, "p": 1.0})  # fmt: skip
+
+
+def _two_rates() -> Values:
+    """Two clients whose control variates matter: A/mu at 1/p^2 or a little below."""
+    return _rows(2, [
+        {"curvature": [[1.0], [2.0]], "spare": share * p**-2, "p": p, "relative": relative, "models": x,
+         "control": [[1.0], [-1.0]]}
+        for p in (0.1, 0.05) for share in (1.0, 0.95, 0.8) for relative in (1e-3, 1e-12) for x in (0.0, 1.0)
+    ], {"relative": 0.1, "p": 1.0})  # fmt: skip
+
+
+def _far(rule: Rule) -> Values:
+    """One client far away, and targets so close that the factors 2 in the logarithms do not count.
+
+    The noise asks for steps of 1/A or a little less; at gamma = 1/A Psi contracts by 1 - mu/A exactly.
+    """
+    rows_ = []
+    for kappa in (100.0, 1e3):
+        for share in (1e-6, 0.5, 1.0, 1.01):
+            for far in (1e15, 1e3, 1.0):
+                # the noise for which eps asks for a step of 1/(A share); eps = 1, mu = 1
+                rows_.append({"spare": kappa, "C": share * kappa / (2 if rule is _corollary_2 else 1), "models": far})
+        rows_.append({"spare": kappa, "models": 1 + 1e-9 if rule is not _equalised else 2**0.5 * (1 + 1e-9)})
+        rows_.append({"spare": kappa, "models": (0.5**0.5 if rule is not _equalised else 1) * (1 + 1e-9)})
+    return _rows(1, rows_, {"eps": 1.0})
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    rules: dict[str, Rule] = {
+        "corollary-1": _corollary_1,
+        "corollary-2": _corollary_2,
+        "equalised": _equalised,
+    }
+
+    def families(rule: Rule, *, communications: bool) -> tuple[Family, ...]:
+        def one(n: int, d: int, sharp: Callable[[], Values]) -> Family:
+            return Family(
+                name=f"{n} clients",
+                domains=_domains(n, d, noisy=rule in (_corollary_2, _equalised)),
+                measure=lambda values: measure(values, rule, communications=communications),
+                sharp=sharp,
+            )
+
+        if rule in (_corollary_2, _equalised):
+            return (one(2, 2, lambda: _far(rule)),)
+        return one(1, 1, _one_rate), one(2, 2, _two_rates)
+
+    return (
+        *(
+            Claim(
+                theorem=find(f"scafflix/{key}-{kind}"),
+                families=families(rule, communications=kind == "communications"),
+            )
+            for key, rule in rules.items()
+            for kind in ("iterations", "communications")
+        ),
+        Claim(theorem=find("scafflix/corollary-1"), families=families(_corollary_1_best, communications=True)),
+    )

@@ -1,0 +1,198 @@
+"""Theorems 1 and 2: the Lyapunov function and the excess loss of the mean model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+
+import numpy as np
+
+from bounds import find
+
+from ...claim import Claim
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from .moments import Clients
+
+DRAWN = ("curvature", "C", "alpha", "p", "saturation", "models")
+
+
+def clients(values: Values, *, constraint: str = "weighted") -> Clients:
+    """A_i = `spare` L_i and gamma_i = `fraction` / A_i.
+
+    The control variates start as `control`, projected so that sum_i alpha_i h_i^0 = 0, or as printed sum_i h_i^0 = 0,
+    around h_i^* = `target` projected onto sum_i alpha_i h_i^* = 0.
+    """
+    A = values["spare"] * values["curvature"].max(-1)
+    alpha = values["alpha"]
+    star = _orthogonal(values["target"], alpha)
+    start = _orthogonal(values["control"], alpha if constraint == "weighted" else np.ones_like(alpha))
+    return Clients(
+        **{name: values[name] for name in DRAWN}, A=A, eta=values["fraction"] / A, control=start - star
+    )
+
+
+def _orthogonal(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The nearest h (B, n, d) with sum_i weights_i h_i = 0."""
+    share = np.einsum("bi,bid->bd", weights, h) / (weights**2).sum(-1)[:, None]
+    return h - weights[..., None] * share[:, None]
+
+
+QUANTITIES: Mapping[str, Callable[[Clients, np.ndarray], np.ndarray]] = {
+    "theorem-1": Clients.lyapunov,
+    "theorem-1-excess": Clients.excess,
+    "theorem-2": lambda given, moment: given.shape[1] / given.eta.min(-1) * given.lyapunov(moment),
+}
+
+
+def measure(values: Values, quantity: str, *, constraint: str = "weighted") -> Evidence:
+    """The quantity after T iterations beside all arguments."""
+    given = clients(values, constraint=constraint)
+    measured = QUANTITIES[quantity](given, given.after(values["T"]))
+    return Evidence(
+        engine="exact moments with coins",
+        measured=measured,
+        arguments={**given.arguments(), "T": values["T"]},
+        label=f"{given.shape[1]} diagonal quadratics in R^{given.shape[2]}",
+        values=values,
+    )
+
+
+# --- families -------------------------------------------------------------------------------------------
+
+
+def domains(n: int, d: int, *, personal: bool) -> dict[str, Domain]:
+    """Clients, weights, noise and starts; alpha_i = 1 unless `personal`."""
+    return {
+        "curvature": Domain(low=0.05, high=2, log=True, shape=(n, d)),
+        "spare": Domain(low=1, high=2, shape=(n,)),
+        "C": Domain(low=1e-3, high=3, log=True, shape=(n,)),
+        "alpha": Domain(low=0.1 if personal else 1, high=1, shape=(n,)),
+        "fraction": Domain(low=0.1, high=1, shape=(n,)),
+        "p": Domain(low=0.05, high=1, log=True),
+        "saturation": Domain(low=0, high=1),
+        "models": Domain(low=-1, high=1, shape=(n, d)),
+        "control": Domain(low=-2, high=2, shape=(n, d)),
+        "target": Domain(low=-2, high=2, shape=(n, d)),
+        "T": Domain(low=0, high=40, integer=True),
+    }
+
+
+def rows(n: int, given: list[Mapping[str, object]]) -> Values:
+    """Values in R^1 from rows that say what differs from equal clients at the optimum, alpha = 1, no noise, T = 1."""
+    plain = {
+        "curvature": np.ones((n, 1)),
+        "models": np.zeros((n, 1)),
+        "control": np.zeros((n, 1)),
+        "target": np.zeros((n, 1)),
+        **{name: np.ones(n) for name in ("spare", "alpha", "fraction")},
+        "C": np.zeros(n),
+        **{"p": 1.0, "saturation": 1.0, "T": 1.0},
+    }
+    return {
+        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
+        for name, value in plain.items()
+    }
+
+
+def _attained(personal: bool) -> Values:
+    """Noise that saturates Assumption 3 at gamma_i = 1/A_i: where gamma_i mu_i = p^2 each iteration is an equality;
+    elsewhere the first one is, from h_i^* (the models contract) or from x* (the control variates do)."""
+    apart: dict[str, object] = {"curvature": [[0.3], [1.0], [7.0]]}
+    if personal:
+        apart["alpha"] = [0.3, 1.0, 0.6]
+    one = {"models": [[1.0], [-2.0], [0.5]], "control": [[1.0], [1.0], [-2.0]], "C": [0.3, 2.0, 1.0]}
+    equal = [
+        {**apart, **one, "p": p, "spare": p**-2, "T": T, "C": C}
+        for p, T, C in product((0.3, 0.9), (1, 3, 40), (0.0, 0.01, 1.0))
+    ]
+    first = [
+        {**apart, "spare": spare, "p": p, "C": C, **{name: one[name]}}
+        for spare, p, name in ((4.0, 0.9, "models"), (1.5, 0.3, "control")) for C in (0.0, 0.1)
+    ]  # fmt: skip
+    return rows(3, [*equal, *first])
+
+
+def _alone() -> Values:
+    """One client, whose mean model is its own: the excess of L x^2 / 2 at gamma = 1/L, of start and of noise."""
+    return rows(1, [
+        {"curvature": 3.0, "models": x, "C": C, "T": T, "p": 0.9, "fraction": fraction}
+        for x, C, T, fraction in (
+            (1.0, 0.0, 0, 1.0), (1.0, 0.0, 0, 0.3), (0.0, 2.0, 1, 1.0), (0.0, 2.0, 1, 0.3), (1.0, 2.0, 0, 0.5),
+        )
+    ] + [
+        {"curvature": 3.0, "models": x, "C": C, "T": T, "spare": 1.0, "p": p}
+        for x, C, T, p in ((1.0, 1.0, 1, 0.2), (1.0, 0.0, 1, 0.2))
+    ] + [
+        {"curvature": 3.0, "models": 1.0, "C": C, "T": T, "spare": 1.0, "fraction": 1e-3, "saturation": 0.0}
+        for C, T in ((0.0, 1), (1.0, 3))
+    ])  # fmt: skip
+
+
+def _equal_reach() -> Values:
+    """Three clients at the start with gamma_i L_i equal and h_i = h_i^*."""
+    return rows(3, [
+        {"curvature": [[0.5], [1.0], [4.0]], "alpha": [0.3, 1.0, 0.6], "models": 1.0, "T": 0, "fraction": fraction}
+        for fraction in (0.1, 0.7, 1.0)
+    ])  # fmt: skip
+
+
+def _rarely() -> Values:
+    """Two clients that hardly ever communicate: the control variates keep the mean model away."""
+    return rows(2, [
+        {"spare": [1.0, 2.0], "p": 0.1, "control": [[1.0], [-1.0]], "T": T, "saturation": 0.0} for T in (60, 200)
+    ])  # fmt: skip
+
+
+def _misled() -> Values:
+    """f_1 = x^2/2 and f_2 = (x - 2)^2/2 with weights 1 and 1/2 from 0 (x* = 0.4) and h = (1, -1), T = 30."""
+    return rows(2, [
+        {"alpha": [1.0, 0.5], "spare": [2.0, 1.0], "saturation": 0.0, "p": p, "models": -0.4, "T": 30,
+         "control": [[1.0], [-1.0]], "target": [[0.4], [-0.8]]}
+        for p in (0.5, 1.0)
+    ])  # fmt: skip
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+
+    def family(name: str, *, personal: bool, sharp: Callable[[], Values], constraint: str = "weighted") -> Family:
+        return Family(
+            name="three clients",
+            domains=domains(3, 2, personal=personal),
+            measure=lambda values: measure(values, name, constraint=constraint),
+            sharp=sharp,
+        )
+
+    def alone(name: str) -> Family:
+        return Family(
+            name="one client",
+            domains=domains(1, 1, personal=True),
+            measure=lambda values: measure(values, name),
+            sharp=_alone,
+        )
+
+    twice = rows(1, [{"fraction": 3.0, "models": 1.0, "saturation": 0.0}])
+    reach = "every step gamma_i <= 1/A_i: reach <= 1"
+    return (
+        Claim(
+            theorem=find("scafflix/theorem-1", "printed"),
+            families=(family("theorem-1", personal=True, sharp=_misled, constraint="plain"),),
+        ),
+        Claim(
+            theorem=find("scafflix/theorem-1"),
+            families=(family("theorem-1", personal=True, sharp=lambda: _attained(True)),),
+            beyond={reach: lambda: measure(twice, "theorem-1")},
+        ),
+        Claim(
+            theorem=find("scafflix/theorem-1-excess"),
+            families=(family("theorem-1-excess", personal=True, sharp=_equal_reach), alone("theorem-1-excess")),
+            exact=lambda effort, root: [measure(_rarely(), "theorem-1-excess")],
+            beyond={reach: lambda: measure(twice, "theorem-1-excess")},
+        ),
+        Claim(
+            theorem=find("scafflix/theorem-2"),
+            families=(family("theorem-2", personal=False, sharp=lambda: _attained(False)),),
+            beyond={reach: lambda: measure(twice, "theorem-2")},
+        ),
+    )
