@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import suffice
@@ -69,3 +70,10 @@ def test_the_example_of_an_own_bound_refutes_the_wrong_one_and_not_the_right_one
     assert done.stdout.startswith("wrong: violated on ")
     assert "\nright: holds on " in done.stdout
     assert len((ROOT / "examples" / "own_bound.py").read_text().splitlines()) < 30
+
+
+def test_every_package_is_listed_for_installation():
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    rooms = ("bounds", "simulate", "verify", "figures", "suffice")
+    found = {path.parent.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("__init__.py")}
+    assert listed == {".".join(path.parts) for path in found}
