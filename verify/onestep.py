@@ -16,7 +16,7 @@ from bounds import Binary, Continuous, collaboration_weights
 
 from .evidence import Evidence
 from .family import Domain, Family, Values
-from .paths import QUADRATIC, Loss
+from .paths import QUADRATIC, Loss, uncorrelated
 
 CLIENTS = 3
 
@@ -44,10 +44,8 @@ class OneStep:
     With `growing`, client k's variance is sigma_k^2 + growth_k |grad R_k|^2 and sigma_k^2 are reference variances too.
     """
 
-    def __init__(
-        self, values: Values, loss: Loss, *, adaptive: bool = False, growing: bool = False, common: bool = False
-    ) -> None:
-        self.values, self.loss, self.adaptive, self.growing, self.common = values, loss, adaptive, growing, common
+    def __init__(self, values: Values, loss: Loss, *, adaptive: bool = False, growing: bool = False) -> None:
+        self.values, self.loss, self.adaptive, self.growing = values, loss, adaptive, growing
 
     def value(self, theta: np.ndarray) -> np.ndarray:
         """R_i - min R_i at theta (n, ..., 2)."""
@@ -116,12 +114,8 @@ class OneStep:
     @cached_property
     def after(self) -> tuple[np.ndarray, np.ndarray]:
         """theta_1 in every outcome (n, 4, 2) and their probabilities (n, 4)."""
-        chance = self.values["chance"] / self.values["chance"].sum(1, keepdims=True)
-        root = np.sqrt(chance)[..., None]
-        basis = np.linalg.qr(np.concatenate((root, root * self.values["law"]), axis=-1))[0][..., 1:] / root
-        if self.common:  # one noise for all clients: variances as they were, no longer uncorrelated
-            basis = np.broadcast_to(basis[..., :1], basis.shape)
-        angle = self.values["angle"] * (not self.common)
+        basis, chance = uncorrelated(self.values["law"], self.values["chance"])
+        angle = self.values["angle"]
         direction = np.stack((np.cos(angle), np.sin(angle)), -1)
         noise = np.einsum("njk,nk,nkd->njkd", basis, np.sqrt(self.variance), direction)
         move = np.einsum("nk,njkd->njd", self.alpha, self.gradients[:, None] + noise)

@@ -73,6 +73,15 @@ def domains(**change: Domain) -> dict[str, Domain]:
     } | change
 
 
+def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Z (n, 4, 3) and probabilities p (n, 4): Z^T diag(p) Z = I, p^T Z = 0. A law that is so already stays as it is."""
+    chance = chance / chance.sum(1, keepdims=True)
+    root = np.sqrt(chance)[..., None]
+    Q, R = np.linalg.qr(np.concatenate((root, root * law), axis=-1))
+    signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1, 1)[:, None]
+    return (Q * signs)[..., 1:] / root, chance
+
+
 Steps = Callable[[Arguments], np.ndarray]
 """From a theorem's arguments (n,) to the step sizes (n, LONGEST)."""
 
@@ -156,10 +165,8 @@ class Paths:
 
     def _noise(self) -> tuple[np.ndarray, np.ndarray]:
         """sigma_k Z_jk as (n, 4, 3) and the probabilities (n, 4)."""
-        chance = self.values["chance"] / self.values["chance"].sum(1, keepdims=True)
-        root = np.sqrt(chance)[..., None]
-        basis = np.linalg.qr(np.concatenate((root, root * self.values["law"]), axis=-1))[0]
-        return np.sqrt(self.sigma2)[:, None] * basis[..., 1:] / root, chance
+        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
+        return np.sqrt(self.sigma2)[:, None] * Z, chance
 
     def _weights(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Weights of client i and gradients of all clients at theta (n, p), both (n, p, 3)."""

@@ -192,7 +192,8 @@ FAULTS = {
     "clusters, 0.4": ("corollary-1", part("corollary-1", 0.4)),
     "any graph, 0.4": ("corollary-1-general", part("corollary-1-general", 0.4)),
     "any graph, rounds of clusters": ("corollary-1-general", lambda mu, beta, eps, e0, sigma2, weight2: (
-        np.maximum(beta / mu, 2 * beta * sigma2 * weight2 / (mu**2 * eps)) * np.log1p(4 * np.maximum(0, e0 - eps) / eps))),
+        np.maximum(beta / mu, 2 * beta * sigma2 * weight2 / (mu**2 * eps))
+        * np.log1p(4 * np.maximum(0, e0 - eps) / eps))),
     "linear, as printed": ("linear-dissimilarity", lambda ball, scale, moment: ball * moment / scale**2),
     "estimated, never wrong": ("theorem-5", lambda eta, mu, beta, e0, sigma2, size, T: (
         survive(eta * mu, T) * e0 + eta * beta * sigma2 / size / (2 * mu) * fall(eta * mu, T))),
@@ -218,23 +219,37 @@ def test_the_printed_threshold_is_a_fault_of_its_condition():
     assert replace(claim, theorem=wide, families=(family,)).verify().outcome is VIOLATED
 
 
-def test_a_simulator_that_mixes_with_the_wrong_matrix_is_caught(monkeypatch):
-    claim = replace(corrected("theorem-3"), families=())
-    assert claim.verify(effort="full").worst_ratio <= 1
-    monkeypatch.setattr(AllForAll, "W", property(lambda self: 2 * self.Lambda @ self.Lambda.T))
-    assert claim.verify(effort="full").outcome is VIOLATED
+def probed(key: str, make) -> Claim:
+    return replace(corrected(key), families=(), exact=lambda effort, root: [make(12, root)])
 
 
-def test_a_simulator_that_steps_twice_is_caught(monkeypatch):
-    def twice(self, problem, state, draw, eta, honest=FixedWeights.step):
-        return honest(self, problem, honest(self, problem, state, draw, eta), draw, 4 * eta)
+@pytest.mark.parametrize(
+    ("factor", "outer"), [(1.05, True), (1.0, False)], ids=["5 % too large", "Lambda^T Lambda for Lambda Lambda^T"]
+)
+def test_a_simulator_that_mixes_with_the_wrong_matrix_is_caught(monkeypatch, factor, outer):
+    claim = probed("theorem-3", simulated.all_for_all)
+    assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
 
-    for key in ("theorem-2", "theorem-2-least-squares"):
-        claim = replace(corrected(key), families=())
-        assert claim.verify(effort="full").worst_ratio <= 1
-        with monkeypatch.context() as patch:
-            patch.setattr(FixedWeights, "step", twice)
-            assert claim.verify(effort="full").outcome is VIOLATED
+    def wrong(self):
+        one, two = (self.Lambda, self.Lambda.T) if outer else (self.Lambda.T, self.Lambda)
+        return factor * one @ two
+
+    monkeypatch.setattr(AllForAll, "W", property(wrong))
+    assert claim.verify().outcome is VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("key", "make"),
+    [("theorem-2", simulated.all_for_one), ("theorem-2-least-squares", simulated.least_squares)],
+)
+def test_a_simulator_that_steps_too_far_is_caught(monkeypatch, key, make):
+    def far(self, problem, state, draw, eta, honest=FixedWeights.step):
+        return honest(self, problem, state, draw, 1.05 * eta)
+
+    claim = probed(key, make)
+    assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
+    monkeypatch.setattr(FixedWeights, "step", far)
+    assert claim.verify().outcome is VIOLATED
 
 
 # --- the second route
@@ -504,5 +519,6 @@ def test_simulated_evidence_counts_every_agent_and_step():
     ):
         evidence = make(3, 4)
         assert evidence.counted(find(KEY + key)).all()
-        started = evidence.arguments["T"] == 0
+        started = (evidence.arguments["T"] == 0) & (evidence.measured > 0)
+        assert started.any()
         np.testing.assert_allclose(evidence.ratio(find(KEY + key))[started], 1, rtol=1e-12)

@@ -233,7 +233,7 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=_STANDING,
         bound=theorem_3_rounds,
         conditions=rounds_conditions,
-        tight="no noise, no bias, kappa and F^0/eps large, W a projection",
+        tight="within a factor 2: the count follows (1 - eta mu)^T where the excess falls like (1 - eta mu)^(2T)",
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "misfit": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
         reduces_to=(
             Reduction(

@@ -209,7 +209,7 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=_STANDING,
         bound=theorem_2_tuned,
         conditions=tuned_conditions,
-        tight="many rounds: eta mu is then small, and the start has shrunk to A",
+        tight="mu = L at eta = 1/L with T = ln(e0/A) large",
         monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1},
     ),
     Theorem(
@@ -241,7 +241,7 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=_STANDING,
         bound=theorem_2_rounds,
         conditions=rounds_conditions,
-        tight="no noise, no bias, kappa and e0/eps large",
+        tight="nearly where bias and noise take up eps, e0 is just above it and the step is short",
         monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1, "eps": -1},
         reduces_to=(
             Reduction(

@@ -73,9 +73,14 @@ def joined(*parts: Values) -> Values:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
+def wide(values: Values) -> Values:
+    """The same instances in high dimension, where e_t stays at its mean."""
+    return values | {"d": np.full(len(values["T"]), 1e14)}
+
+
 def at_precision(values: Values, kind: type[Aligned]) -> Values:
     """The same instances with eps just below E[e_T]: in high dimension tau > T with probability near 1."""
-    return values | {"eps": kind.of(values).excess() * (1 - 1e-4)}
+    return wide(values) | {"eps": kind.of(values).excess() * (1 - 1e-4)}
 
 
 def unstopped(values: Values) -> Values:

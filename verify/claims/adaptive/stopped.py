@@ -24,7 +24,7 @@ from ...scheduled import (
     sharp_horizon,
     unstopped_horizon_steps,
 )
-from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped
+from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped, wide
 from .rates import beyond_first_step, sampling
 
 
@@ -54,7 +54,7 @@ class _Row:
     def stopped(self) -> tuple[Family, ...]:
         """E[e_min(T, tau)]: the bound's row alone, and the precision alone."""
         return (
-            aligned(self.kind.stopped, lambda: joined(self.sharp(), self.reached()), self.kind, **self.domains),
+            aligned(self.kind.stopped, lambda: joined(wide(self.sharp()), self.reached()), self.kind, **self.domains),
             *_both(Paths.stopped, self.steps),
         )
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from inspect import signature
 from itertools import product
+from typing import Any
 
 import numpy as np
-import torch
 
 from bounds import find
-from bounds.collaboration import pairwise_heterogeneity
 from bounds.theorems.cobo import tuned_step
-from simulate import FixedCoBo, Quadratics, expected_moments
 
 from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ..rows import rows
 from .cluster import Cluster, relative_heterogeneity
+from .kinked import kinked
+from .probed import simulated
 
 MEASURES = {
     "theorem-1-mean-gradient": "mean_gradient",
@@ -30,7 +31,7 @@ MEASURES = {
 
 
 def cluster(values: Values) -> Cluster:
-    """Penalty and step as multiples (`slack`, `fraction`) of their limits: rho c >= 1.01 (1 + m) L, eta <= 1/(rho c)."""
+    """`slack` and `fraction` multiply the limits rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)."""
     size, beta = values["counts"].sum(-1), values["told"] * np.abs(values["curvature"]).max((1, 2))
     dissimilarity = find("cobo/cluster-dissimilarity").bound
     assert dissimilarity is not None
@@ -84,8 +85,8 @@ def _domains(kinds: int, features: int) -> dict[str, Domain]:
     }
 
 
-def rows(kinds: int, features: int, given: list[Mapping[str, object]]) -> Values:
-    """Values from rows that say what differs from equal clients at 1 in every coordinate, without noise, T = 1."""
+def _rows(kinds: int, features: int, given: Sequence[Mapping[str, Any]]) -> Values:
+    """Plain: equal clients at 1 in every coordinate, without noise, T = 1, at the limits of penalty and step."""
     plain = {
         "counts": np.ones(kinds),
         "curvature": np.ones((kinds, features)),
@@ -93,10 +94,7 @@ def rows(kinds: int, features: int, given: list[Mapping[str, object]]) -> Values
         "apart": np.zeros((kinds, features)),
         **{"sigma2": 0.0, "slack": 1.0, "fraction": 1.0, "T": 1.0, "told": 1.0},
     }
-    return {
-        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
-        for name, value in plain.items()
-    }
+    return rows(plain, given)
 
 
 def _equal() -> Values:
@@ -104,9 +102,11 @@ def _equal() -> Values:
 
     The last ones have a tuned step just at its limit 1/(rho c), where start and noise weigh the same.
     """
-    return rows(1, 1, [
+    return _rows(1, 1, [
         {"counts": c, "T": T, "sigma2": sigma2, "slack": slack, "together": x, "curvature": 4.0}
-        for c, T, sigma2, slack, x in product((1, 2, 100), (1, 2, 100, 10_000), (0, 1e-2, 1.0, 100.0), (1, 3, 1e4), (0, 1))
+        for c, T, sigma2, slack, x in product(
+            (1, 2, 100), (1, 2, 100, 10_000), (0, 1e-2, 1.0, 100.0), (1, 3, 1e4), (0, 1)
+        )
     ] + [
         {"T": T, "sigma2": 1.01**2 / T} for T in (100, 1_000, 10_000)
     ])  # fmt: skip
@@ -114,7 +114,7 @@ def _equal() -> Values:
 
 def _two() -> Values:
     """Two clients together or apart, from equal ones to M near 1."""
-    return rows(2, 1, [
+    return _rows(2, 1, [
         {"curvature": [[4.0], [4 * b]], "apart": apart, "together": x, "T": T, "slack": slack, "sigma2": sigma2}
         for b, apart, x, T, slack, sigma2 in product(
             (1, 0.5, 1e-2, 1e-6), ([[0], [0]], [[1], [-1]]), (0, 1), (1, 2, 20, 10_000), (1, 3, 1e4), (0, 1)
@@ -124,7 +124,7 @@ def _two() -> Values:
 
 def _orthogonal() -> Values:
     """Six clients, each curved in a coordinate of its own: M near 1, m^2 = c - 1."""
-    return rows(6, 6, [
+    return _rows(6, 6, [
         {"curvature": 4 * (np.eye(6) + flat * (1 - np.eye(6))), "T": T, "slack": slack}
         for flat, T, slack in product((1e-12, 0.1, 0.5), (1, 20, 10_000), (1, 3, 1e4))
     ])  # fmt: skip
@@ -144,105 +144,6 @@ def families(name: str, *, at_tuned_step: bool = False) -> tuple[Family, ...]:
         )
         for (kinds, features), sharp in _SHARP.items()
     )
-
-
-# --- two engines more ------------------------------------------------------------------------------------
-#
-# Equal clients with a kink: f' = L (s + x) for x <= 0 and L (s - x)_+ for x > 0, noise +-sigma, eta rho c = 1 and
-# s = eta sigma. Half of the clients start at s, half at -s, where f' = 0, and the noise keeps them there: the mean
-# stays at 0, where f' = L s. With xi_i = x_i +- s, |f'(x_i)| <= L |xi_i| and xi_i+ = xbar - eta f'(x_i) give
-#     E|xbar_t| <= (s / sqrt(c)) (1 + eta L)^t / (eta L),    E f'(xbar)^2 >= L^2 s (s - 2 E|xbar|).
-
-
-def kinked() -> Evidence:
-    """The noise of the deviations moves into the gradient of the mean: from below, for a cluster as large as needed."""
-    penalty, T = (a.ravel() for a in np.meshgrid([30.0, 100.0], [3_000.0, 10_000.0], indexing="ij"))
-    T = np.minimum(T, 100 * penalty)
-    L, s, size = 2.0, 1.0, np.full(len(T), 1e100)
-    eta = 1 / (penalty * L)
-    growth = np.exp(T * np.log1p(eta * L)) / (eta * L)
-    measured = L**2 * s**2 * (1 - 2 * growth / np.sqrt(size))
-    one = np.ones(len(T))
-    return Evidence(
-        engine="closed-form law",
-        measured=measured,
-        arguments={
-            **{"eta": eta, "beta": L * one, "rho": penalty * L / size, "size": size, "M": 0 * one},
-            **{"e0": L * s**2 / 2 * one, "spread": s**2 * one, "sigma2": (s / eta) ** 2, "T": T},
-        },
-        label="equal clients with a kink at their mean, half of them on either side, from below",
-    )
-
-
-def simulated(name: str, count: int, root: int) -> Evidence:
-    """Three clients in the plane, Hessians of any direction: second moments by probing the algorithm's own step."""
-    values = Family(
-        name="clusters",
-        domains={
-            "turn": Domain(low=-1, high=1, shape=(3, 2, 2)),
-            "curvature": Domain(low=0.2, high=1, shape=(3, 2)),
-            "bend": Domain(low=0, high=1),
-            "start": Domain(low=-1, high=1, shape=(3, 2)),
-            "sigma2": Domain(low=1e-3, high=3, log=True),
-            "slack": Domain(low=1, high=3),
-            "fraction": Domain(low=0.1, high=1),
-            "T": Domain(low=1, high=12, integer=True),
-        },
-    ).draw(count, seed=root)
-    rotation = np.linalg.qr(values["turn"])[0]
-    turned = np.einsum("bkij,bkj,bklj->bkil", rotation, values["curvature"], rotation)
-    hessians = turned[:, :1] + values["bend"][:, None, None, None] * (turned - turned[:, :1])
-    hessians = (hessians + hessians.swapaxes(-1, -2)) / 2
-    M = pairwise_heterogeneity(hessians).max((1, 2))
-    beta = np.linalg.eigvalsh(hessians).max((1, 2))
-    m = np.sqrt(2 * M**2 * 2 / (3 * np.maximum(1 - M**2, 1e-3) + 2 * M**2))
-    rho = 1.01 * (1 + m) * beta / 3 * values["slack"]
-    eta = values["fraction"] / (3 * rho)
-    mean = values["start"].mean(1)
-    measured = [
-        _by_probing(hessians[at], values["start"][at], values["sigma2"][at], rho[at], eta[at], int(values["T"][at]), name)
-        for at in range(count)
-    ]
-    return Evidence(
-        engine="exact moments",
-        measured=np.array(measured),
-        arguments={
-            **{"eta": eta, "beta": beta, "rho": rho, "size": np.full(count, 3.0), "M": M, "T": values["T"]},
-            "e0": np.einsum("bd,bde,be->b", mean, hessians.mean(1), mean) / 2,
-            "spread": ((values["start"] - mean[:, None]) ** 2).sum(-1).mean(-1),
-            "sigma2": values["sigma2"],
-        },
-        label="three quadratics in the plane with one minimiser",
-    )
-
-
-def _by_probing(
-    hessians: np.ndarray, start: np.ndarray, sigma2: float, rho: float, eta: float, T: int, name: str
-) -> float:
-    """One of the averages by second moments of the simulator's step."""
-    c, d = start.shape
-    problem = Quadratics.of(hessians / 2, np.zeros((c, d)), sigma2=sigma2, start=start)
-    algorithm = FixedCoBo(w=torch.ones(c, c, dtype=torch.float64), rho=rho)
-    moments = expected_moments(problem, algorithm, iterations=T, eta=eta).of("models").numpy()
-    forms = quadratic_forms(hessians)
-    before, after = ((forms[name] * part.mean(0)).sum() for part in (moments[:-1], moments[1:]))
-    return max(before, after) if name == "consensus" else before
-
-
-def quadratic_forms(hessians: np.ndarray) -> dict[str, np.ndarray]:
-    """The measured quantities as quadratic forms of the stacked models (c d, c d), hessians (c, d, d)."""
-    c, d, _ = hessians.shape
-    models = np.eye(c * d).reshape(c, d, c * d)
-    mean = models.mean(0)
-    pairs = list(product(range(c), repeat=2))
-    gradients = [hessians[i] + hessians[j] for i, j in pairs], [models[i] + models[j] for i, j in pairs]
-    parts = {
-        "mean_gradient": [hessians.mean(0) @ mean],
-        "client_gradient": [H @ x for H, x in zip(hessians, models)],
-        "midpoint_gradient": [H @ x / 4 for H, x in zip(*gradients)],
-        "consensus": [models[i] - models[j] for i, j in pairs],
-    }
-    return {name: sum(part.T @ part for part in given) / len(given) for name, given in parts.items()}
 
 
 # --- as printed ------------------------------------------------------------------------------------------
@@ -272,32 +173,34 @@ def printed(name: str) -> Evidence:
     )
 
 
+_WILD = [{"counts": [1, 1], "curvature": [[1.0], [0.5]], "T": 100, "fraction": 1.9, "sigma2": 1.0}]
+"""Two clients at nearly twice the step limit: they overshoot their mean."""
+
+
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
-    def exact(key: str) -> Callable[[Effort, int], list[Evidence]]:
-        kink = [kinked()] if key == "theorem-1-mean-gradient" else []
-        if key == "theorem-1-tuned":
-            return lambda effort, root: []
-        return lambda effort, root: [simulated(MEASURES[key], effort.instances // 4, root), *kink]
+    def corrected(key: str) -> Claim:
+        name, at_tuned_step = MEASURES[key], key == "theorem-1-tuned"
 
-    corrected = (
-        Claim(
+        def exact(effort: Effort, root: int) -> list[Evidence]:
+            kink = [kinked()] if key == "theorem-1-mean-gradient" else []
+            return [] if at_tuned_step else [simulated(name, effort.instances // 4, root), *kink]
+
+        beyond = {"step size eta <= 1/(rho size)": lambda: measure(_rows(2, 1, _WILD), name)}
+        return Claim(
             theorem=find(f"cobo/{key}"),
-            families=families(MEASURES[key], at_tuned_step=key == "theorem-1-tuned"),
-            exact=exact(key),
+            families=families(name, at_tuned_step=at_tuned_step),
+            exact=exact,
+            beyond={} if at_tuned_step else beyond,
         )
-        for key in MEASURES
-    )
-    shown = {
-        "theorem-1-midpoint-gradient": "midpoint_gradient",
-        "theorem-1-consensus": "consensus_after",
-        "corollary-2": "client_gradient",
-    }
+
+    def as_printed(key: str, name: str) -> Claim:
+        return Claim(theorem=find(f"cobo/{key}", "printed"), exact=lambda effort, root: [printed(name)])
+
     return (
-        *(
-            Claim(theorem=find(f"cobo/{key}", "printed"), exact=lambda effort, root, name=name: [printed(name)])
-            for key, name in shown.items()
-        ),
-        *corrected,
+        as_printed("theorem-1-midpoint-gradient", "midpoint_gradient"),
+        as_printed("theorem-1-consensus", "consensus_after"),
+        as_printed("corollary-2", "client_gradient"),
+        *(corrected(key) for key in MEASURES),
     )

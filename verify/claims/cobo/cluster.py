@@ -74,7 +74,7 @@ class Cluster:
         """Second moments of the kinds' means (B, d, K, K) and of the distances from them (B, d, K), averaged over
         t < T, and the same averaged over 1 <= t <= T."""
         h = self.curvature.swapaxes(1, 2)
-        B, d, K = h.shape
+        d, K = h.shape[1:]
         pull = (self.rho * self.size)[:, None, None, None]
         u = np.sqrt(self.share)[:, None]
         eta, T = self.eta[:, None, None], self.T[:, None, None]
@@ -84,17 +84,16 @@ class Cluster:
         root = np.sqrt(self.counts)[:, None]
         first = np.einsum("bdka,bdk->bda", vectors, root * self.start.swapaxes(1, 2))
         square = first[..., :, None] * first[..., None, :]
-        noise = self.eta[:, None, None] ** 2 * (self.sigma2 / d)[:, None, None]
+        noise = eta**2 * (self.sigma2 / d)[:, None, None]
         product = values[..., :, None] * values[..., None, :]
         signal = geometric(product, T[..., None])[1]
-        _, _, floor = geometric(values**2, T)
-        _, single, _ = geometric(values**2, T)
+        _, single, floor = geometric(values**2, T)
         eye = np.eye(K)
         before = square * signal + eye * (noise * floor)[..., None]
         after = square * signal * product + eye * (noise * (floor + single))[..., None]
         scale = vectors / root[..., None]
         lifted = [np.einsum("bdka,bdac,bdlc->bdkl", scale, m, scale) / T[..., None] for m in (before, after)]
-        own = (1 - eta * h - pull[..., 0]  * eta) ** 2
+        own = (1 - eta * h - pull[..., 0] * eta) ** 2
         _, single, floor = geometric(own, T)
         alone = noise * (1 - 1 / self.counts)[:, None] / T
         return lifted[0], alone * floor, lifted[1], alone * (floor + single)
@@ -154,22 +153,20 @@ def relative_heterogeneity(curvature: np.ndarray) -> np.ndarray:
 def geometric(r: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """r^T, s_T = sum_{t<T} r^t and sum_{t<T} s_t, by doubling: no cancellation where r is near 1.
 
-    Only additions of positive numbers for r >= 0; T are whole numbers that broadcast against r.
+    For r >= 0 only positive numbers are added; T are whole numbers that broadcast against r.
     """
     r, T = np.broadcast_arrays(r, T)
     whole = T.astype(np.int64)
+    reached = np.zeros(r.shape, dtype=np.int64)
     power, single, double = np.ones(r.shape), np.zeros(r.shape), np.zeros(r.shape)
     for bit in reversed(range(int(whole.max(initial=0)).bit_length())):
-        double = double * (1 + power) + whole_of(whole, bit + 1) * single
+        # from t to 2 t: s_{t+k} = s_t + r^t s_k
+        double = double * (1 + power) + reached * single
         single = single * (1 + power)
         power = power * power
         odd = (whole >> bit) & 1 == 1
         double = np.where(odd, double + single, double)
         single = np.where(odd, single + power, single)
         power = np.where(odd, power * r, power)
+        reached = 2 * reached + odd
     return power, single, double
-
-
-def whole_of(whole: np.ndarray, bits: int) -> np.ndarray:
-    """What the doubling has reached so far."""
-    return (whole >> bits).astype(float)

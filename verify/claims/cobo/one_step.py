@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ..rows import rows
 from .cluster import relative_heterogeneity
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:
@@ -158,21 +160,19 @@ _DRAWN = {
 }
 
 
-def _rows(*rows: Mapping[str, object], kinds: int = 2, features: int = 1) -> Values:
-    """Values from rows that say what differs from a cluster of equal clients at 0 without noise."""
+def _rows(*given: Mapping[str, Any]) -> Values:
+    """Two kinds of clients on a line; plain: equal ones at their minimiser 0, without noise."""
     plain = {
-        "counts": np.ones(kinds),
-        "curvature": np.ones((kinds, features)),
-        "minimiser": np.zeros((kinds, features)),
-        "models": np.zeros((kinds, features)),
+        "counts": np.ones(2),
+        "curvature": np.ones((2, 1)),
+        "minimiser": np.zeros((2, 1)),
+        "models": np.zeros((2, 1)),
         **{"sigma2": 0.0, "penalty": 3.0, "fraction": 1.0, "told": 1.0},
     }
-    filled = [{name: np.broadcast_to(row.get(name, value), np.shape(value)) for name, value in plain.items()}  # type: ignore[arg-type]
-              for row in rows]  # fmt: skip
-    return {name: np.stack([row[name] for row in filled]).astype(float) for name in plain}
+    return rows(plain, given)
 
 
-def _noisy(limit: float) -> list[dict[str, object]]:
+def _noisy(limit: float) -> list[dict[str, Any]]:
     """Equal clients at one point, eta at `limit`/L: what the noise adds is exact."""
     return [
         {"counts": [[1, 0], [1, 1], [3, 2], [50, 50]][at], "models": 1.0, "sigma2": share * (2 - limit) / limit,
@@ -181,13 +181,13 @@ def _noisy(limit: float) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def _still(counts: list[float], h: float, models: list[float], penalty: float, shift: float) -> dict[str, object]:
+def _still(counts: list[float], bend: float, models: list[float], penalty: float, shift: float) -> dict[str, Any]:
     """Models that do not move: h_i (x_i - m_i) = -rho c (x_i - xbar), but for a shift of one sign a small decrease.
 
-    The curvatures are h and -h.
+    The curvatures are `bend` and its opposite.
     """
     share, x = np.array(counts) / sum(counts), np.array(models)
-    h = h * np.array([1.0, -1.0])
+    h = bend * np.array([1.0, -1.0])
     away = -penalty * np.abs(h) * (x - share @ x) / h + shift
     return {
         "counts": counts,
@@ -202,15 +202,15 @@ def _still(counts: list[float], h: float, models: list[float], penalty: float, s
 def _sharp_lemma_3() -> Values:
     """Noise alone; and one outlier of a million with the other curvature, which turns all parts of e_ij one way."""
     still = [
-        _still([1, 1e6], h, [0.0, 1.0], penalty, shift)
-        for h in (4, -4) for penalty in (0.1, 1.0, 10.0) for shift in (1e-8, -1e-8)
+        _still([1, 1e6], bend, [0.0, 1.0], penalty, shift)
+        for bend in (4, -4) for penalty in (0.1, 1.0, 10.0) for shift in (1e-8, -1e-8)
     ]  # fmt: skip
     return _rows(*_noisy(1.0), *still)
 
 
 def _sharp_mean_descent() -> Values:
     """Noise alone; and two halves of opposite curvature: all h_i (x_i - xbar) point one way."""
-    still = [_still([1, 1], h, [-1.0, 1.0], 3.0, shift) for h in (4, -4) for shift in (1e-8, -1e-8)]
+    still = [_still([1, 1], bend, [-1.0, 1.0], 3.0, shift) for bend in (4, -4) for shift in (1e-8, -1e-8)]
     return _rows(*_noisy(1.0), *still)
 
 
@@ -229,7 +229,7 @@ _COLLABORATIVE = {
 
 
 def _sharp_lemma_4() -> Values:
-    """Noise of equal clients; concave ones apart at small steps; different ones at one point and a large penalty."""
+    """Noise of equal clients; concave ones apart, at small steps or held apart; different ones at one point."""
     noise = [{"counts": counts, "sigma2": 1.0, "penalty": 2.0} for counts in ([1, 1], [2, 1], [30, 70])]
     apart = [
         {"curvature": -1.0, "models": [[-1.0], [1.0]], "penalty": penalty, "fraction": fraction}
@@ -239,7 +239,14 @@ def _sharp_lemma_4() -> Values:
         {"curvature": [[1.0], [(1 - M) / (1 + M)]], "models": 1.0, "penalty": penalty}
         for M in (0.1, 0.5, 0.9) for penalty in (10.0, 1e4)
     ]  # fmt: skip
-    return _rows(*noise, *apart, *drift)
+    # nearly equal concave clients whose deviations stay: -b_i/(rho c - L), b_i = +-M grad fbar(xbar)
+    M = 1e-5
+    held = [
+        {"curvature": [[-1.0], [-(1 - M) / (1 + M)]], "models": [[1 + M / (penalty - 1)], [1 - M / (penalty - 1)]],
+         "penalty": penalty, "fraction": fraction}
+        for penalty in (1.5, 3.0) for fraction in (0.5, 1.0)
+    ]  # fmt: skip
+    return _rows(*noise, *apart, *drift, *held)
 
 
 def _sharp_lemma_4_printed() -> Values:
@@ -250,7 +257,8 @@ def _sharp_lemma_4_printed() -> Values:
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
-    def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values]) -> Claim:
+    def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values],
+              beyond: Mapping[str, Mapping[str, Any]]) -> Claim:  # fmt: skip
         penalised = key == "lemma-4"
         family = Family(
             name="one step of a cluster",
@@ -258,12 +266,20 @@ def claims() -> tuple[Claim, ...]:
             measure=lambda values: _lemma(values, quantity, decrease, penalised=penalised),
             sharp=sharp,
         )
-        return Claim(theorem=find(f"cobo/{key}", edition), families=(family,))
+        return Claim(
+            theorem=find(f"cobo/{key}", edition),
+            families=(family,),
+            beyond={name: lambda row=row: family.evidence(_rows(row)) for name, row in beyond.items()},
+        )
 
+    # one client that jumps over its minimiser; two that jump over their mean
+    long = {"step size eta <= 1/beta": {"counts": [1, 0], "models": 1.0, "fraction": 1.5}}
+    apart = {"step size eta <= 1/(rho size)": {"models": [[1.0], [-1.0]], "penalty": 100.0, "fraction": 2.5}}
+    midpoint, mean = ("midpoint_gradient", "midpoint_decrease"), ("mean_gradient_squared", "mean_decrease")
     return (
-        claim("lemma-3", "printed", "midpoint_gradient", "midpoint_decrease", _sharp_lemma_3_printed),
-        claim("lemma-3", "corrected", "midpoint_gradient", "midpoint_decrease", _sharp_lemma_3),
-        claim("mean-descent", "corrected", "mean_gradient_squared", "mean_decrease", _sharp_mean_descent),
-        claim("lemma-4", "printed", "next_consensus", "midpoint_decrease", _sharp_lemma_4_printed),
-        claim("lemma-4", "corrected", "next_consensus", "midpoint_decrease", _sharp_lemma_4),
+        claim("lemma-3", "printed", *midpoint, _sharp_lemma_3_printed, {}),
+        claim("lemma-3", "corrected", *midpoint, _sharp_lemma_3, long),
+        claim("mean-descent", "corrected", *mean, _sharp_mean_descent, long),
+        claim("lemma-4", "printed", "next_consensus", "midpoint_decrease", _sharp_lemma_4_printed, {}),
+        claim("lemma-4", "corrected", "next_consensus", "midpoint_decrease", _sharp_lemma_4, apart),
     )

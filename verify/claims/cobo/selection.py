@@ -18,14 +18,13 @@ LONGEST = 400
 
 
 def mirrored(theorem: Theorem) -> Theorem:
-    """The upper bound of a negative number as a lower bound of its opposite, so that ratios compare positive numbers."""
+    """The upper bound of a negative number as a lower bound of its opposite: ratios compare positive numbers."""
     bound = theorem.bound
-    assert bound is not None and theorem.direction == "upper"
+    assert bound is not None
+    assert theorem.direction == "upper"
 
     def opposite(*, own_curvature: Any, peer_curvature: Any, separation: Any, radius: Any) -> Any:
-        return -bound(
-            own_curvature=own_curvature, peer_curvature=peer_curvature, separation=separation, radius=radius
-        )
+        return -bound(own_curvature=own_curvature, peer_curvature=peer_curvature, separation=separation, radius=radius)
 
     return replace(theorem, bound=opposite, direction="lower", monotone={})
 
@@ -117,6 +116,7 @@ _PAIR = {
 }
 _RUN = {
     **_PAIR,
+    "distance": Domain(low=0, high=0.4995, shape=(2,)),
     "speed": Domain(low=0.1, high=10, log=True),
     "step": Domain(low=1e-3, high=0.5, log=True),
     "pull": Domain(low=1e-3, high=1, log=True),

@@ -131,16 +131,17 @@ def _sharp_constant() -> Values:
 
 
 def _sharp_tuned() -> Values:
-    grown = {"sigma2": np.ones(3)}
-    # mu = L and T = ln(e_0/A): the step is just 1/L, the bound A (T + 1), the excess A T
-    peaks = [{**grown, "T": T, "start": np.array([np.exp(T / 2) / np.sqrt(T), 0.0])} for T in (50.0, 200.0, 600.0)]
-    small = {"beta": 1e-3, "sigma2": 1e-3 * np.ones(3)}
+    # mu = L and T = ln(e_0/A): the step is just 1/L, the bound A (T + 1), the excess A T; A = 1/(2 T) in these units
+    peaks = [
+        {"beta": L, "sigma2": L * np.ones(3), "T": T, "start": np.array([np.exp(T / 2) / np.sqrt(T * L), 0.0])}
+        for L in (1e-3, 1.0, 100.0)
+        for T in (50.0, 600.0)
+    ]
     # A start just above A, which is 0.05 here: hardly a step is worth its noise
     still = {"beta": 1e-2, "sigma2": np.ones(3), "T": 1000.0, "start": np.array([(2 * 0.05 * 1.1 / 1e-2) ** 0.5, 0.0])}
     return rows(
         ALONE,
         *peaks,
-        *({**peak, **small, "start": peak["start"] * (1 + 1e-9)} for peak in peaks),
         still,
         {"start": np.array([2.0, 0.0]), "kappa": 1000.0},
         *({**OTHER, "spread": b, "start": np.array([1e-9, 0.0])} for b in (0.1, 10.0)),

@@ -101,8 +101,9 @@ def flat() -> Family:
 # --- rounds to a precision
 
 PRECISE: dict[str, Domain] = {
-    **{name: DOMAINS[name] for name in ("beta", "many", "slope", "apart")},
-    "way": Domain(low=10, high=1e4, log=True),
+    **{name: DOMAINS[name] for name in ("beta", "slope", "apart")},
+    "many": Domain(low=1, high=100, log=True),
+    "way": Domain(low=100, high=1e5, log=True),
     "share": Domain(low=0.05, high=0.95),
     "noise": Domain(low=0.1, high=1e3, log=True),
 }
@@ -129,10 +130,11 @@ def _rounds(values: Values) -> Evidence:
 
 def _sharp_rounds() -> Values:
     default = {"beta": 1.0, "many": 1e8, "slope": 0.0, "apart": 0.0, "way": 1e5, "share": 0.5, "noise": 0.0}
+    misfits = {"many": 100.0, "slope": 0.5, "apart": 3.0}
     return rows(
         default,
         {"noise": 100.0},
-        *({"slope": 0.5, "apart": 3.4, "noise": noise, "beta": L} for noise in (0.0, 30.0) for L in (1e-2, 1.0, 1e2)),
+        *({**misfits, "noise": noise, "beta": L} for noise in (0.0, 30.0) for L in (1e-2, 1.0, 1e2)),
     )
 
 

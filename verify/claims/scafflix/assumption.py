@@ -29,7 +29,7 @@ def _additive(values: Values) -> Evidence:
     both = [h * away + sign * sigma[:, None] * direction for sign in (1, -1)]
     return Evidence(
         engine="mean over all samples",
-        measured=sum(_squares(g) for g in both) / 2,
+        measured=np.mean([_squares(g) for g in both], axis=0),
         arguments={
             "beta": values["told"] * h.max(-1),
             "bregman": (h * away**2).sum(-1) / 2,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ..rows import rows
 from .moments import Clients
 from .rates import DRAWN, _orthogonal
 
@@ -146,8 +148,8 @@ def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
     }
 
 
-def _rows(n: int, given: list[Mapping[str, object]], target: Mapping[str, float]) -> Values:
-    """Values in R^1 from rows that say what differs from saturated clients with curvature 1, models at 1."""
+def _rows(n: int, given: Sequence[Mapping[str, Any]], target: Mapping[str, float]) -> Values:
+    """Clients on a line; plain: saturated ones with curvature 1, models at 1, no noise C."""
     plain = {
         "curvature": np.ones((n, 1)),
         "models": np.ones((n, 1)),
@@ -156,10 +158,7 @@ def _rows(n: int, given: list[Mapping[str, object]], target: Mapping[str, float]
         **{"saturation": 1.0},
         **target,
     }
-    return {
-        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
-        for name, value in plain.items()
-    }
+    return rows(plain, given)
 
 
 def _one_rate() -> Values:

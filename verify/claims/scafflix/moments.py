@@ -2,8 +2,8 @@
 
 f_i has the diagonal Hessian h_i. Measured from the optimum, e_i = x_i - x* and k_i = h_i - grad f_i(x_i*) (control
 variates), no anchor or minimiser appears, and nothing couples the coordinates but the coin, which second moments do
-not see. A gradient is grad f_i(x_i*) + h_i alpha_i e_i + noise; the noise has the variance C_i / d + q_i (alpha_i e_i)^2
-in each coordinate, the second part as if samples agreed at the optimum. Assumption 3 asks for h_i^2 + q_i <= A_i h_i.
+not see. A gradient is grad f_i(x_i*) + h_i alpha_i e_i + noise, of variance C_i / d + q_i (alpha_i e_i)^2 in each
+coordinate, the second part as if samples agreed at the optimum. Assumption 3 asks for h_i^2 + q_i <= A_i h_i.
 
 sum_i alpha_i k_i never changes. The k_i are kept in an orthonormal basis that begins with alpha / |alpha|, so that this
 part stays what it is (0, as a rule) and what decays is not hidden by its rounding.

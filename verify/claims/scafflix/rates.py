@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ..rows import rows
 from .moments import Clients
 
 DRAWN = ("curvature", "C", "alpha", "p", "saturation", "models")
@@ -27,9 +29,7 @@ def clients(values: Values, *, constraint: str = "weighted") -> Clients:
     alpha = values["alpha"]
     star = _orthogonal(values["target"], alpha)
     start = _orthogonal(values["control"], alpha if constraint == "weighted" else np.ones_like(alpha))
-    return Clients(
-        **{name: values[name] for name in DRAWN}, A=A, eta=values["fraction"] / A, control=start - star
-    )
+    return Clients(**{name: values[name] for name in DRAWN}, A=A, eta=values["fraction"] / A, control=start - star)
 
 
 def _orthogonal(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -78,8 +78,8 @@ def domains(n: int, d: int, *, personal: bool) -> dict[str, Domain]:
     }
 
 
-def rows(n: int, given: list[Mapping[str, object]]) -> Values:
-    """Values in R^1 from rows that say what differs from equal clients at the optimum, alpha = 1, no noise, T = 1."""
+def _rows(n: int, given: Sequence[Mapping[str, Any]]) -> Values:
+    """Clients on a line; plain: equal ones at the optimum, alpha = 1, gamma = 1/A, no noise C, T = 1."""
     plain = {
         "curvature": np.ones((n, 1)),
         "models": np.zeros((n, 1)),
@@ -89,16 +89,13 @@ def rows(n: int, given: list[Mapping[str, object]]) -> Values:
         "C": np.zeros(n),
         **{"p": 1.0, "saturation": 1.0, "T": 1.0},
     }
-    return {
-        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
-        for name, value in plain.items()
-    }
+    return rows(plain, given)
 
 
 def _attained(personal: bool) -> Values:
     """Noise that saturates Assumption 3 at gamma_i = 1/A_i: where gamma_i mu_i = p^2 each iteration is an equality;
     elsewhere the first one is, from h_i^* (the models contract) or from x* (the control variates do)."""
-    apart: dict[str, object] = {"curvature": [[0.3], [1.0], [7.0]]}
+    apart: dict[str, Any] = {"curvature": [[0.3], [1.0], [7.0]]}
     if personal:
         apart["alpha"] = [0.3, 1.0, 0.6]
     one = {"models": [[1.0], [-2.0], [0.5]], "control": [[1.0], [1.0], [-2.0]], "C": [0.3, 2.0, 1.0]}
@@ -110,12 +107,12 @@ def _attained(personal: bool) -> Values:
         {**apart, "spare": spare, "p": p, "C": C, **{name: one[name]}}
         for spare, p, name in ((4.0, 0.9, "models"), (1.5, 0.3, "control")) for C in (0.0, 0.1)
     ]  # fmt: skip
-    return rows(3, [*equal, *first])
+    return _rows(3, [*equal, *first])
 
 
 def _alone() -> Values:
     """One client, whose mean model is its own: the excess of L x^2 / 2 at gamma = 1/L, of start and of noise."""
-    return rows(1, [
+    return _rows(1, [
         {"curvature": 3.0, "models": x, "C": C, "T": T, "p": 0.9, "fraction": fraction}
         for x, C, T, fraction in (
             (1.0, 0.0, 0, 1.0), (1.0, 0.0, 0, 0.3), (0.0, 2.0, 1, 1.0), (0.0, 2.0, 1, 0.3), (1.0, 2.0, 0, 0.5),
@@ -131,7 +128,7 @@ def _alone() -> Values:
 
 def _equal_reach() -> Values:
     """Three clients at the start with gamma_i L_i equal and h_i = h_i^*."""
-    return rows(3, [
+    return _rows(3, [
         {"curvature": [[0.5], [1.0], [4.0]], "alpha": [0.3, 1.0, 0.6], "models": 1.0, "T": 0, "fraction": fraction}
         for fraction in (0.1, 0.7, 1.0)
     ])  # fmt: skip
@@ -139,14 +136,14 @@ def _equal_reach() -> Values:
 
 def _rarely() -> Values:
     """Two clients that hardly ever communicate: the control variates keep the mean model away."""
-    return rows(2, [
+    return _rows(2, [
         {"spare": [1.0, 2.0], "p": 0.1, "control": [[1.0], [-1.0]], "T": T, "saturation": 0.0} for T in (60, 200)
     ])  # fmt: skip
 
 
 def _misled() -> Values:
     """f_1 = x^2/2 and f_2 = (x - 2)^2/2 with weights 1 and 1/2 from 0 (x* = 0.4) and h = (1, -1), T = 30."""
-    return rows(2, [
+    return _rows(2, [
         {"alpha": [1.0, 0.5], "spare": [2.0, 1.0], "saturation": 0.0, "p": p, "models": -0.4, "T": 30,
          "control": [[1.0], [-1.0]], "target": [[0.4], [-0.8]]}
         for p in (0.5, 1.0)
@@ -172,7 +169,7 @@ def claims() -> tuple[Claim, ...]:
             sharp=_alone,
         )
 
-    twice = rows(1, [{"fraction": 3.0, "models": 1.0, "saturation": 0.0}])
+    twice = _rows(1, [{"fraction": 3.0, "models": 1.0, "saturation": 0.0}])
     reach = "every step gamma_i <= 1/A_i: reach <= 1"
     return (
         Claim(

@@ -84,7 +84,7 @@ def _far() -> Finding:
 
 def _sampling() -> Finding:
     chance = CoBo(rho=1.0, weight_step=1.0).chance(8, 1)
-    inputs = {"n": 8, "gamma |<grad f_i, grad f_j>|": "at least 1", "quantity": "E[w_ij] after one iteration, w_ij^* = 0"}
+    inputs = {"n": 8, "gamma <grad f_i, grad f_j>": "at most -1", "quantity": "E[w_ij] after one iteration"}
     return Finding(inputs=inputs, printed=0.0, measured=1 - chance)
 
 

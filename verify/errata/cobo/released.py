@@ -63,8 +63,9 @@ def _ditto() -> Finding:
 def _federated_clustering() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0)
     models = problem.start[None]
-    gradient = problem.population_peer_gradient(models[:, :, None].expand(-1, -1, 2, -1))[0, :, :, 0]  # [model i, data k]
-    code, paper = gradient.T, gradient  # client 0 compares its row
+    everywhere = models[:, :, None].expand(-1, -1, 2, -1)
+    paper = problem.population_peer_gradient(everywhere)[0, :, :, 0]  # at model i, of the data of k; client i's row
+    code = paper.T
     inputs = {
         "f_1": "x^2/2", "f_2": "(x - 1)^2/2", "models": "both 0",
         "quantity": "distance of the two gradients that client 1 compares",

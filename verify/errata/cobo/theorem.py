@@ -53,9 +53,7 @@ def _minibatch() -> Finding:
     def needed(unit: float) -> float:
         """The batch that the condition asks for when losses are told in units `unit` times smaller."""
         beta, eta, sigma2, e0, size = 1.0 * unit, 0.2 / unit, 10.0 * unit**2, 1.0 * unit, 4
-        given = conditions_printed(
-            eta=eta, beta=beta, rho=beta, size=size, M=0.1, batch=1, e0=e0, sigma2=sigma2, T=1
-        )
+        given = conditions_printed(eta=eta, beta=beta, rho=beta, size=size, M=0.1, batch=1, e0=e0, sigma2=sigma2, T=1)
         (condition,) = [pair for name, pair in given.items() if "minibatch" in name]
         return float(condition[0])
 
@@ -83,7 +81,7 @@ def _expectation() -> Finding:
 
 _entry = partial(Erratum, paper=PAPER)
 
-_QUIET = "r = sqrt(L sigma^2 Delta / T) and its multiples vanish with sigma; a term of the order of Delta/(eta T) is missing"
+_QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order of Delta/(eta T) is missing"
 
 ERRATA: tuple[Erratum, ...] = (
     _entry(
@@ -127,8 +125,7 @@ ERRATA: tuple[Erratum, ...] = (
         location="Theorem I, first bound",
         kind="false",
         claim="the consensus distance vanishes with M_ij",
-        truth="noise keeps equal clients apart: (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2) is dropped from the proof's "
-        "last display",
+        truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
         key="cobo/theorem-1-consensus",
         compute=_average(CONSENSUS, 2),
     ),

@@ -1,7 +1,8 @@
-"""Errata of the paper."""
+"""Errata of the Scafflix paper and its released code."""
 
 from __future__ import annotations
 
 from ..erratum import Erratum
+from . import released, statements
 
-ERRATA: tuple[Erratum, ...] = ()
+ERRATA: tuple[Erratum, ...] = (*statements.ERRATA, *released.ERRATA)
