@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from simulate import FixedWeights as FixedWeights
     from simulate import LeastSquares as LeastSquares
     from simulate import Local as Local
+    from simulate import Logistic as Logistic
     from simulate import Quadratics as Quadratics
     from simulate import Trace as Trace
     from simulate import expected_excess as expected_excess
@@ -56,16 +57,21 @@ if TYPE_CHECKING:
     from .advice import plan as plan
     from .client_data import from_arrays as from_arrays
     from .client_data import read as read
+    from .client_numbers import known_numbers as known_numbers
+    from .datasets import heart_disease as heart_disease
+    from .datasets import mnist as mnist
     from .setup_file import read_setup as read_setup
 
 _ROOMS = {
     "bounds": "PARAMETERS Affine Binary ConditionError Constants Continuous Custom InputError QuadraticCertificate "
     "Quantity Sharp Solution Theorem digits evaluate latex property_1 solve",
-    "simulate": "AllForOne FixedWeights LeastSquares Local Quadratics Trace expected_excess hitting_times run",
+    "simulate": "AllForOne FixedWeights LeastSquares Local Logistic Quadratics Trace expected_excess hitting_times run",
     "verify": "Verdict check errata families verify",
     "figures": "Figure figure",
     "suffice.advice": "Plan plan",
     "suffice.client_data": "from_arrays read",
+    "suffice.client_numbers": "known_numbers",
+    "suffice.datasets": "heart_disease mnist",
     "suffice.setup_file": "read_setup",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}

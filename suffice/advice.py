@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import Constants, Criterion, InputError, Row
+from bounds import Constants, Criterion, InputError, Row, named
 from bounds import plan as plan_constants
+from bounds.method_plan import MethodPlan
+from bounds.methods import MOST_CLIENTS, compare
+from bounds.paying import Paying, stops_paying
 
 if TYPE_CHECKING:
     from simulate import Problem
+
+    from .stability import Stability
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -38,9 +43,20 @@ class Measured:
     together_se: float
     together_arrived: float
     seeds: int
+    predicted_alone: float | None = None
+    predicted_together: float | None = None
+
+    @property
+    def ratio_alone(self) -> float | None:
+        """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
+        return _ratio(self.alone, self.predicted_alone)
+
+    @property
+    def ratio_together(self) -> float | None:
+        return _ratio(self.together, self.predicted_together)
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +65,8 @@ class Plan:
 
     rows: tuple[Row, ...]
     problem: Problem | None = None
+    constants: Constants | None = None
+    criterion: Criterion | None = None
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -67,6 +85,39 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
         return {"clients": [row.to_dict() for row in self.rows]}
+
+    def methods(self, method: str | None = None, *, alpha: float = 0.5) -> list[MethodPlan]:
+        """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight."""
+        from .networks import network
+
+        known = self._known()
+        return compare(network(self.problem or known, known, alpha=alpha), self.rows, method=method, alpha=alpha)
+
+    def stops_paying(self) -> list[Paying]:
+        """For each client the largest precision below which peers do not make it faster."""
+        return stops_paying(self._known(), criterion=self.criterion)
+
+    def stability(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Stability]:
+        """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
+        from .stability import bootstrap
+
+        if self.problem is None:
+            raise InputError("bootstrap", "constants", "there are no rows to resample; it needs client data")
+        return bootstrap(
+            self.problem, self.rows, criterion=self.criterion, resamples=resamples, root=root, progress=progress
+        )
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the network is small enough to compare all methods at once, in seconds."""
+        return self._known().clients <= MOST_CLIENTS
+
+    def _known(self) -> Constants:
+        if self.constants is None:
+            raise InputError("constants", "missing", "build the plan with suffice.plan")
+        return self.constants
 
     def simulate(
         self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -104,7 +155,16 @@ def plan(
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     constants = source if isinstance(source, Constants) else source.constants()
     rows = plan_constants(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence)
-    return Plan(rows=tuple(rows), problem=None if isinstance(source, Constants) else source)
+    return Plan(
+        rows=tuple(rows),
+        problem=None if isinstance(source, Constants) else source,
+        constants=constants,
+        criterion=_chosen(criterion),
+    )
+
+
+def _chosen(criterion: Criterion | str | None) -> Criterion | None:
+    return named(criterion) if isinstance(criterion, str) else criterion
 
 
 def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[Measured]:
@@ -136,6 +196,8 @@ def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[M
             **_summary("alone", alone[:, row.client]),
             **_summary("together", together[:, row.client]),
             seeds=seeds,
+            predicted_alone=row.local.hitting["expected_iterations"],
+            predicted_together=row.schedules.hitting["expected_iterations"],
         )
         for row in rows
     ]
@@ -151,6 +213,10 @@ def _joint(problem: Problem, rows: list[Row]) -> Criterion:
         thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=problem.dtype)  # noqa: B009
         return Binary(threshold=thresholds[:, None])
     return rows[0].criterion
+
+
+def _ratio(measured: float, predicted: float | None) -> float | None:
+    return measured / predicted if predicted and np.isfinite(measured) else None
 
 
 def _limit(expected: Iterator[float] | Any) -> int:

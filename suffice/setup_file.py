@@ -13,6 +13,8 @@ import numpy as np
 from bounds import Affine, Binary, Constants, Criterion, InputError, as_numbers, named
 
 from . import client_data
+from .datasets import PREFIX
+from .npz_tables import read_arrays
 
 if TYPE_CHECKING:
     from simulate import Problem
@@ -34,7 +36,7 @@ class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, f
 
 
 class ProblemTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    kind: Literal["quadratic"]
+    kind: Literal["quadratic", "least-squares"]
     file: str
 
 
@@ -43,9 +45,15 @@ class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen
     client: str = "client"
     target: str = "target"
     loss: str = "least-squares"
+    regularisation: float = 0.0
     intercept: bool = True
     standardise: str = "client"
     standardise_target: bool = False
+    split: str | None = None
+    seed: int = 0
+    positive: list[float | str] = []
+    batch: int = 1
+    certainty: str = "certified"
 
 
 class CriterionTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -116,12 +124,14 @@ def _source(table: SetupTable, folder: Path) -> Problem | Constants:
     if table.constants is not None:
         return _constants(table.constants)
     if table.problem is not None:
-        return _quadratics(folder / table.problem.file)
+        built = {"quadratic": _quadratics, "least-squares": _streams}[table.problem.kind]
+        return built(folder / table.problem.file)
     assert table.data is not None
     if not table.data.path:
-        raise InputError("data.path", "", "name a .csv file or a folder of them")
+        raise InputError("data.path", "", "name a file or a folder")
     fields = msgspec.structs.asdict(table.data)
-    return client_data.read(folder / fields.pop("path"), **fields)
+    path = fields.pop("path")
+    return client_data.read(path if path.startswith(PREFIX) else folder / path, **fields)
 
 
 def _criterion(table: CriterionTable) -> Criterion | None:
@@ -156,33 +166,45 @@ def _constants(table: ConstantsTable) -> Constants:
 def _quadratics(path: Path) -> Any:
     from simulate import Quadratics
 
-    if path.suffix != ".npz":
-        raise InputError("problem.file", str(path), "give an .npz file with arrays A, xi, sigma and theta0")
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except (OSError, EOFError) as error:
-        raise InputError(
-            "problem.file", str(path), (getattr(error, "strerror", None) or "not an .npz file").lower()
-        ) from None
-    except ValueError:
-        raise InputError("problem.file", str(path), "not an .npz file of plain number arrays") from None
-    except Exception as error:
-        raise InputError("problem.file", str(path), f"not a readable .npz file ({type(error).__name__})") from None
-    unknown = sorted(set(arrays) - {"A", "xi", "sigma", "theta0"})
-    missing = sorted({"A", "xi", "sigma"} - set(arrays))
-    if unknown or missing:
-        raise InputError("problem.file", unknown or missing, "the arrays are A, xi, sigma and, optionally, theta0")
+    arrays = _arrays(path, ("A", "xi", "sigma"), ("theta0",))
     A = as_numbers("A", arrays["A"], ("N", "d", "d"))
     sigma = as_numbers("sigma", arrays["sigma"], () if arrays["sigma"].ndim == 0 else (len(A),), positive=True)
     return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
+
+
+def _streams(path: Path) -> Any:
+    from simulate import StreamingLeastSquares
+
+    arrays = _arrays(path, ("H", "theta_star"), ("label_noise", "batch", "theta0"))
+    H = arrays["H"] if arrays["H"].ndim == 2 else as_numbers("H", arrays["H"], ("N", "d", "d"))
+    batch = arrays.get("batch", np.array(1))
+    if batch.shape or batch.dtype.kind not in "iu":
+        raise InputError("batch", f"{batch.dtype} {batch.shape}", "give one whole number")
+    return StreamingLeastSquares.of(
+        as_numbers("H", H, ("d", "d")) if H.ndim == 2 else H,
+        arrays["theta_star"],
+        label_noise=arrays.get("label_noise", 0.0),
+        batch=int(batch),
+        start=arrays.get("theta0"),
+    )
+
+
+def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, np.ndarray]:
+    known = f"arrays {', '.join(needed)} and, optionally, {', '.join(optional)}"
+    if path.suffix != ".npz":
+        raise InputError("problem.file", str(path), f"give an .npz file with {known}")
+    arrays = read_arrays("problem.file", path)
+    wrong = sorted(set(arrays) - {*needed, *optional}) or sorted(set(needed) - set(arrays))
+    if wrong:
+        raise InputError("problem.file", wrong, f"the file has {known}")
+    return arrays
 
 
 _REMEDIES = {
     "Object contains unknown field": "remove it or correct its spelling",
     "Object missing required field": "add it",
     "Expected": "give the kind that is expected",
-    "Invalid enum value": "binary, continuous and sharp are criteria, quadratic is a problem",
+    "Invalid enum value": "binary, continuous and sharp are criteria, quadratic and least-squares are problems",
     "Number out of range": "give a smaller number",
 }
 

@@ -9,8 +9,9 @@ adaptive weights and for losses that are not convex.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -267,6 +268,28 @@ def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> n
     return np.where(2 * threshold * S >= P, S / P**2, joined)
 
 
+def alone(rows: Sequence[Mapping[str, float]]) -> Values:
+    """Client i at eta = 1/beta, peers out of reach and of no weight, noise +-sigma; `sigma2` is client i's own."""
+    plain: dict[str, Any] = {
+        "scale": 1.0, "factor": [3.0, 3.0], "shift": [0.0, 0.0], "sigma2": 1.0, "binary": 0.0, "threshold": 0.5,
+        "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
+        "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
+    }  # fmt: skip
+    full = [plain | dict(row) for row in rows]
+    for row in full:
+        row["sigma2"] = [row["sigma2"], 1e14, 1e14]
+    return {name: np.array([row[name] for row in full], dtype=float) for name in domains()}
+
+
+def _alone() -> Values:
+    return alone([
+        {"scale": scale, "T": T, "sigma2": sigma2}
+        for scale in (1.0, 3.0)
+        for T in range(1, LONGEST + 1)
+        for sigma2 in (1.0, 0.01)
+    ])  # fmt: skip
+
+
 def family(
     measure: Callable[[Paths], np.ndarray],
     *,
@@ -289,4 +312,5 @@ def family(
             values=values,
         )
 
-    return Family(name=f"paths of {loss.name}", domains=domains(**change), measure=evidence)
+    sharp = _alone if loss is QUADRATIC and set(change) <= set(domains()) else None
+    return Family(name=f"paths of {loss.name}", domains=domains(**change), measure=evidence, sharp=sharp)

@@ -16,19 +16,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Affine, Constants, InputError
+from bounds import Affine, Constants, InputError, entry_precisions
 
 from ..randomness import Randomness, Stream
 from .checks import at_least, starting_points, whole
 from .linear_model import LinearModel
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants
+from .logistic_samples import SampledConstants, sampled_constants
 from .rows import Rows
 
 EVERYWHERE = "sigma and b bound the gradient noise and the differences between clients everywhere, not tightly"
 ON_BALLS = (
     "mu, sigma and the similarities are certified while client i's model stays within {reach:g} times the distance of "
     "its start from its optimum; a path that leaves this ball is not covered"
+)
+PAIRS = "{pairs} are similar by these constants at some precision below the initial excess"
+ALIKE = 1e-9
+"""Similarity from which on a pair counts."""
+SAMPLED = (
+    "mu, sigma and the similarities are estimates, the extremes over about {points} points of the ball around each "
+    "optimum of {reach:g} times the distance of the start: no bound is certified"
 )
 
 
@@ -54,6 +62,8 @@ class Logistic(LinearModel):
     batch           rows that one stochastic gradient averages
     reach           None: constants hold for all models. A number: they hold while client i's model stays in the ball
                     around its optimum whose radius is `reach` times the distance of its start
+    points          with `reach`: 0 for certified constants, otherwise the number of points of each ball at which mu,
+                    sigma and the similarities are estimated
     optimum (N, d) by a second-order solver of SciPy and Newton's method, to a gradient at rounding level
     """
 
@@ -64,6 +74,7 @@ class Logistic(LinearModel):
     regularisation: float
     batch: int
     reach: float | None = None
+    points: int = 0
 
     @classmethod
     def of(
@@ -76,6 +87,7 @@ class Logistic(LinearModel):
         names: Sequence[str] = (),
         start: Any = None,
         reach: float | None = None,
+        points: int = 0,
     ) -> Logistic:
         """Build from one (n_i, d) array and one (n_i,) array of labels per client, all in {0, 1} or all in {-1, 1}.
 
@@ -101,6 +113,7 @@ class Logistic(LinearModel):
             regularisation=ridge,
             batch=whole("batch", batch),
             reach=None if reach is None else at_least("reach", reach, 1),
+            points=whole("points", points, 0),
         )
 
     @property
@@ -232,7 +245,19 @@ class Logistic(LinearModel):
         return (1.0 if self.reach is None else self.reach) * distance
 
     @cached_property
-    def _balls(self) -> BallConstants:
+    def _balls(self) -> BallConstants | SampledConstants:
+        if self.points:
+            return sampled_constants(
+                self._signed_blocks(),
+                self.optimum.double().cpu().numpy(),
+                self.start.double().cpu().numpy(),
+                self.radius,
+                ridge=self.regularisation,
+                batch=self.batch,
+                same=self.heterogeneity().b2 == 0,
+                points=self.points,
+                names=self.names,
+            )
         return ball_constants(
             self._signed_blocks(),
             self.optimum.double().cpu().numpy(),
@@ -249,14 +274,19 @@ class Logistic(LinearModel):
             raise InputError("regularisation", 0.0, "without it mu = 0 and no theorem applies; give r > 0")
         everywhere = self.reach is None
         mu = np.full(self.clients, self.regularisation) if everywhere else self._balls.mu
+        notes = EVERYWHERE if everywhere else (SAMPLED if self.points else ON_BALLS)
+        heterogeneity = self.heterogeneity() if everywhere else self._balls.pairs
+        excess = self.excess(self.start[None])[0].double().cpu().numpy()
+        enters = entry_precisions(heterogeneity, mu=mu, threshold=ALIKE) < excess[:, None]
+        pairs = f"{enters.sum() - np.diagonal(enters).sum()} of {self.clients * (self.clients - 1)} pairs"
         return Constants(
             mu=mu,
             beta=np.maximum(self.smoothness.double().cpu().numpy(), mu),
             sigma2=self.sigma2.double().cpu().numpy(),
-            excess=self.excess(self.start[None])[0].double().cpu().numpy(),
-            heterogeneity=self.heterogeneity() if everywhere else self._balls.pairs,
+            excess=excess,
+            heterogeneity=heterogeneity,
             names=self.names,
-            notes=(EVERYWHERE,) if everywhere else (ON_BALLS.format(reach=self.reach),),
+            notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs)),
         )
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Logistic:

@@ -1,17 +1,24 @@
 """Constants of logistic losses that hold on balls around the optima, where they are far better than everywhere.
 
 Client i's ball is B_i = {theta: |theta - theta_i*| <= radius_i}. With signed rows u = y x, margins z = u . theta and
-w(z) = s(z) s(-z), s the logistic function, the Hessian of client k is mean(w(z_j) u_j u_j') + r I. Over a ball of radius
-t around theta_i* a margin stays within |u_j| t of its value at theta_i*, and w is even and falls with |z|: that gives
-weights lower_j <= w(z_j) <= upper_j, and matrices L_ik(t) <= Hessian of k <= U_ik(t) in the Loewner order. Hence, on B_i:
+w(z) = s(z) s(-z), s the logistic function, the Hessian of client k is mean(w(z_j) u_j u_j') + r I. Over a ball of
+radius t around theta_i* a margin stays within |u_j| t of its value at theta_i*, and w is even and falls with |z|: that
+gives weights lower_j <= w(z_j) <= upper_j, and matrices L_ik(t) <= Hessian of k <= U_ik(t) in the Loewner order.
+Hence, on B_i:
 
     mu_i       >= lambda_min(L_ii) + r, also as a PL constant: B_i is convex and has the minimiser in it
     Lambda_ik  =  max(lambda_max(U_ii - L_ik), lambda_max(U_ik - L_ii)), a Lipschitz constant of grad R_i - grad R_k
     |grad R_i - grad R_k| <= a_ik + int_0^|theta - theta_i*| Lambda_ik(t) dt,  a_ik = |grad R_k(theta_i*)|
 
-and |theta - theta_i*| is at most radius_i, and at most |grad R_i(theta)| / mu_i. The first gives a bound b_ik with c = 0,
-the second a_ik + (Lambda_ik / mu_i) |grad R_i|: for (a + s |grad R_i|)^2 the best affine pair of Assumption 3 has at
-|grad R_i|^2 = G the ratio (s + a / sqrt(G))^2.
+and |theta - theta_i*| is at most radius_i, and at most |grad R_i(theta)| / mu_i. The first gives a bound b_ik with c =
+0, the second a_ik + (Lambda_ik / mu_i) |grad R_i|: for (a + s |grad R_i|)^2 the best affine pair of Assumption 3 has
+at |grad R_i|^2 = G the ratio (s + a / sqrt(G))^2.
+
+Large balls are better served by a straight line in the place of s. Put s(-z) = 1/2 - h z + e(z) for a slope h >= 0,
+m_k = mean(u_j), S_k = mean(u_j u_j'). Then grad R_i - grad R_k = (m_k - m_i) / 2 + h (S_i - S_k) theta + rest, and
+|rest| <= E_i + E_k, E_k = min(mean(e_j |u_j|), sqrt(mean(e_j^2) lambda_max(S_k))), e_j the largest |e| over the ball.
+In the same way s(-z)^2 <= alpha_j - h z with alpha_j the largest s(-z)^2 + h z over the ball bounds the second moment
+of a stochastic gradient by mean(alpha_j |u_j|^2) - h q . theta, q = mean(|u_j|^2 u_j), linear in theta.
 """
 
 from __future__ import annotations
@@ -23,10 +30,12 @@ import numpy as np
 
 from bounds import Affine, InputError, as_numbers
 
-MOST_WORK = 5e11
+MOST_WORK = 4e10
 """Multiplications beyond which Lambda_ik is not computed for pairs: then b holds everywhere, and slope is infinite."""
 SHELLS = 8
 """Steps of the integral, fewer where they cost more than a few seconds. Lambda grows with t: upper sums are bounds."""
+SLOPES = np.linspace(0, 0.25, 26)
+"""h that are tried: s falls with a slope of at most 1/4."""
 OUTWARD = 1 + 1e-9
 """Covers the rounding of sums, eigenvalues and of the optimum."""
 
@@ -86,15 +95,15 @@ def ball_constants(
     n, d = optimum.shape
     work = sum(len(u) for u in rows) * n * d * d * 2.0 + n**2 * d**3 * 20.0
     mu = np.array([_mu(u, optimum[i], radius[i], ridge) for i, u in enumerate(rows)])
-    for i in np.flatnonzero(mu <= 1e-60):
+    for i in np.flatnonzero(mu <= 1e-60).tolist():
         remedy = "no curvature is certified on the ball around its optimum; give regularisation > 0"
         raise InputError(f"regularisation, for client {names[i]}", ridge, remedy)
     gradient = np.array([[_gradient(u, theta, ridge) for u in rows] for theta in optimum])  # [i, k] (N, N, d)
     own = gradient.diagonal(axis1=0, axis2=1).T  # 0 up to the rounding of the optimum, which is counted
     intercept = np.linalg.norm(gradient - own[:, None], axis=-1) * OUTWARD
-    b, slope = np.sqrt(everywhere), np.full((n, n), np.inf)
+    b, slope = np.minimum(np.sqrt(everywhere), OUTWARD * _by_lines(rows, optimum, radius)), np.full((n, n), np.inf)
     if work <= MOST_WORK:
-        shells = int(np.clip(2e10 / work, 1, SHELLS))
+        shells = int(np.clip(MOST_WORK / (8 * work), 1, SHELLS))
         steps = [_lipschitz(rows, optimum, radius * (step + 1) / shells) for step in range(shells)]
         b = np.minimum(b, intercept + OUTWARD * radius[:, None] * np.mean(steps, axis=0))
         slope = OUTWARD * steps[-1] / mu[:, None]
@@ -155,8 +164,64 @@ def _lipschitz(rows: Sequence[np.ndarray], optimum: np.ndarray, radius: np.ndarr
     return result
 
 
+def _by_lines(rows: Sequence[np.ndarray], optimum: np.ndarray, radius: np.ndarray) -> np.ndarray:
+    """Bounds of |grad R_i - grad R_k| on client i's ball by a line in the place of s, (N, N)."""
+    mean = np.stack([u.mean(0) for u in rows])
+    second = np.stack([u.T @ u / len(u) for u in rows])
+    top = np.linalg.eigvalsh(second)[:, -1]
+    spread = np.zeros((len(rows), len(rows)))
+    for i in range(1, len(rows)):
+        spread[i, :i] = spread[:i, i] = np.abs(np.linalg.eigvalsh(second[i] - second[:i])[:, [0, -1]]).max(1)
+    result = np.full((len(rows), len(rows)), np.inf)
+    for i, (centre, t) in enumerate(zip(optimum, radius)):
+        shift, turn = (mean - mean[i]) / 2, (second[i] - second) @ centre
+        rest = np.stack([_off_line(u, centre, t, largest) for u, largest in zip(rows, top)])  # (N, slopes)
+        for h, missed in zip(SLOPES, rest.T):
+            value = np.linalg.norm(shift + h * turn, axis=1) + h * t * spread[i] + missed[i] + missed
+            result[i] = np.minimum(result[i], value)
+    return result
+
+
+def _off_line(u: np.ndarray, centre: np.ndarray, t: float, top: float) -> np.ndarray:
+    """E_k for every slope. e is odd, and |e| is largest at the end of a row's range or where w = h."""
+    z, move = _margins(u, centre, t)
+    end, size = np.abs(z) + move, np.linalg.norm(u, axis=1)
+    result = []
+    for h in SLOPES:
+        s = (1 + np.sqrt(max(1 - 4 * h, 0.0))) / 2  # s (1 - s) = h
+        turning = np.log(s / (1 - s)) if s < 1 else np.inf
+        e = np.maximum(np.abs(_line_error(end, h)), np.abs(_line_error(np.minimum(turning, end), h)))
+        result.append(min((e * size).mean(), np.sqrt((e**2).mean() * top)))
+    return np.array(result)
+
+
+def _line_error(z: np.ndarray, h: float) -> np.ndarray:
+    from scipy.special import expit
+
+    return expit(-z) - 0.5 + h * z
+
+
+def _second_moment(u: np.ndarray, centre: np.ndarray, t: float) -> float:
+    """The least bound of mean(s(-z)^2 |u|^2) over the ball among the slopes."""
+    from scipy.special import expit, logit
+
+    z, move = _margins(u, centre, t)
+    square = (u**2).sum(1)
+    q = (u * square[:, None]).mean(0)
+    result = []
+    for h in SLOPES:
+        ends = [z - move, z + move]
+        # s(-z)^2 + h z has a slope h - 2 p^2 (1 - p) at p = s(-z): stationary where that cubic vanishes
+        roots = np.roots([2.0, -2.0, 0.0, h])
+        inside = roots.real[(np.abs(roots.imag) < 1e-12) & (roots.real > 0) & (roots.real < 1)]
+        points = ends + [np.clip(-logit(p), *ends) for p in inside]
+        alpha = np.max([expit(-point) ** 2 + h * point for point in points], axis=0)
+        result.append((alpha * square).mean() - h * (q @ centre) + h * t * np.linalg.norm(q))
+    return float(min(result))
+
+
 def _variance(u: np.ndarray, centre: np.ndarray, t: float) -> float:
-    """A bound of Var[-s(-z) u] over the ball: the smaller of E|.|^2, and (deviation at the centre + its change)^2.
+    """A bound of Var[-s(-z) u] over the ball: of E|.|^2, or (deviation at the centre + its change)^2 if smaller.
 
     The deviation sqrt(Var) is a norm, so it changes by at most sqrt(E |s(-z) - s(-z_centre)|^2 |u|^2).
     """
@@ -168,4 +233,4 @@ def _variance(u: np.ndarray, centre: np.ndarray, t: float) -> float:
     mean = error @ u / len(u)
     at_centre = max((error**2 * square).mean() - mean @ mean, 0.0)
     change = (np.maximum(largest - error, error - least) ** 2 * square).mean()
-    return float(min((largest**2 * square).mean(), (np.sqrt(at_centre) + np.sqrt(change)) ** 2))
+    return float(min(_second_moment(u, centre, t), (np.sqrt(at_centre) + np.sqrt(change)) ** 2))

@@ -46,15 +46,36 @@ def plan(
     standardise_target: Annotated[
         bool | None, typer.Option("--standardise-target", help="Standardise a CSV's target over all clients.")
     ] = None,
+    loss: Annotated[str | None, typer.Option(help="Of data: least-squares (default) or logistic.")] = None,
+    regularisation: Annotated[str | None, typer.Option(help="r in (r/2) |theta|^2 (0).")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Divide one table: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
+    ] = None,
+    positive: Annotated[list[str] | None, typer.Option(help="A label that is class 1; repeat for several.")] = None,
+    certainty: Annotated[
+        str | None, typer.Option(help="Constants of the logistic loss: certified, estimated or everywhere.")
+    ] = None,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
+    method: Annotated[
+        str | None, typer.Option(help="One method of the network table instead of all; a wrong name lists them.")
+    ] = None,
+    alpha: Annotated[str, typer.Option(help="Scafflix's personalisation weight in (0, 1].")] = "0.5",
+    bootstrap: Annotated[
+        int, typer.Option(help="Resample every client's rows this often (50 will do): is the cluster stable?")
+    ] = 0,
+    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan as a table here.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw matrix and curves: a .pdf, .png or .svg file, or a folder.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Who should collaborate with whom, at which step size, and what it gains."""
     from bounds import InputError
 
     from ..advice import plan as make
-    from ..client_data import parse_number, read
+    from ..client_data import as_label, parse_number, read
     from ..setup_file import read_setup
     from .report import plan_table
 
@@ -63,7 +84,8 @@ def plan(
     precisions = [parse_number("epsilon", text) for text in epsilon or ()]
     if setup.suffix.lower() == ".toml":
         given = [name for name, value in (("client", client), ("target", target), ("standardise", standardise),
-                 ("standardise-target", standardise_target)) if value is not None]  # fmt: skip
+                 ("standardise-target", standardise_target), ("loss", loss), ("regularisation", regularisation),
+                 ("split", split), ("positive", positive), ("certainty", certainty)) if value is not None]  # fmt: skip
         if given:
             raise InputError(f"--{given[0]}", str(setup), "a setup file says this in its [data] table; drop the option")
         chosen = read_setup(setup)
@@ -75,7 +97,7 @@ def plan(
             confidence=chosen.confidence,
         )
     else:
-        if not setup.exists():
+        if not (setup.exists() or str(setup).startswith("sklearn:")):
             raise InputError("setup", str(setup), "no such file or folder")
         if not precisions:
             raise InputError("epsilon", "missing", "name a precision: --epsilon 0.1")
@@ -85,19 +107,48 @@ def plan(
             target=target or "target",
             standardise=standardise or "client",
             standardise_target=bool(standardise_target),
+            loss=loss or "least-squares",
+            regularisation=parse_number("regularisation", regularisation or "0"),
+            split=split,
+            positive=[as_label(text) for text in positive or ()],
+            certainty=certainty or "certified",
         )
         result = make(problem, precisions, criterion=criterion)
     measured = None
     if simulate:
         with progress("simulating the plan") as report:
             measured = result.simulate(seeds=seeds, progress=report)
+    from ..plan_files import write_csv, write_plot
+    from .report import methods_table, stability_table
+
+    wanted = result.comparable or method is not None
+    methods = result.methods(method, alpha=parse_number("alpha", alpha)) if wanted else []
+    paying = result.stops_paying() if wanted else []
+    stable = None
+    if bootstrap:
+        with progress("resampling") as report:
+            stable = result.stability(resamples=bootstrap, progress=report)
+    written = [] if save_csv is None else [write_csv(save_csv, result, methods, measured=measured, stability=stable)]
+    written += [] if plot is None else write_plot(plot, result)
     if as_json:
         answer = result.to_dict()
+        answer["methods"] = [entry.to_dict() for entry in methods]
+        answer["stops_paying"] = [entry.to_dict() for entry in paying]
         if measured is not None:
             answer["measured"] = [entry.to_dict() for entry in measured]
+        if stable is not None:
+            answer["stability"] = [entry.to_dict() for entry in stable]
         print_json(answer)
+        return
+    plan_table(result, measured)
+    if wanted:
+        methods_table(methods, paying)
     else:
-        plan_table(result, measured)
+        typer.echo("Many clients: name one method with --method to see its plan for the network.")
+    if stable is not None:
+        stability_table(stable, result)
+    for path in written:
+        typer.echo(str(path))
 
 
 @app.command()

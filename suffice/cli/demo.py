@@ -11,14 +11,14 @@ from .console import console, progress
 from .report import errata_table, plan_table, verdict_table
 
 if TYPE_CHECKING:
-    from simulate import LeastSquares
+    from simulate import LeastSquares, Logistic
 
 CLIENTS = 8
 PRECISIONS = (0.2, 0.1, 0.03)
 BMI = 2
 
 
-def diabetes(predictors: list[int] | None = None) -> LeastSquares:
+def diabetes(predictors: list[int] | None = None) -> LeastSquares | Logistic:
     """scikit-learn's 442 diabetes patients, split by age into eight clients.
 
     Predictors (default: body-mass index alone) and response are standardised over all patients; the

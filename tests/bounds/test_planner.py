@@ -127,6 +127,59 @@ def test_plan_agrees_with_the_second_calculator(seed):
         assert_schedules(row.local, alone)
 
 
+def grid_minimum(phi, q):
+    """min over r in [0, 1] of phi(r) (r - q) by a grid and golden section, to about 1e-12 of its value."""
+    r = np.linspace(0, 1, 2001)
+    at = int(np.argmin([phi(x) * (x - q) for x in r]))
+    low, high = r[max(at - 1, 0)], r[min(at + 1, 2000)]
+    for _ in range(80):
+        a, b = low + 0.382 * (high - low), high - 0.382 * (high - low)
+        low, high = (low, b) if phi(a) * (a - q) < phi(b) * (b - q) else (a, high)
+    return phi(low) * (low - q)
+
+
+def step_ratio_anew(phi, w):
+    """The root q of phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q), which falls in q."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        q = (low + high) / 2
+        low, high = (q, high) if phi(1.0) * (1 - q) + (1 / w - 1) * grid_minimum(phi, q) > 0 else (low, q)
+    return low
+
+
+CRITERIA = {
+    "continuous": lambda x: x,
+    "sharp": lambda x: 1 - math.sqrt(1 - x),
+    "binary": lambda x: 0.3 * (x >= 0.3),
+}
+
+
+@pytest.mark.parametrize("kind", CRITERIA)
+@pytest.mark.parametrize("seed", range(6))
+def test_schedules_under_a_given_criterion_agree_with_the_second_calculator(kind, seed):
+    phi, values = CRITERIA[kind], random_constants(seed)
+    eps, T, delta = [0.7, 0.05, 4e-3], 40 + seed, 0.1
+    chosen = Binary(threshold=0.3) if kind == "binary" else kind
+    a = 1 / values["sigma2"]
+    for row in plan(build(values), eps, criterion=chosen, horizon=T, confidence=delta):
+        i, G = row.client, 2 * values["mu"][row.client] * row.epsilon
+        rho = np.maximum(1 - values["b2"][i] / G - values["c"][i], 0)
+        rho[i] = 1
+        s2 = 1 / sum(a[k] * phi(rho[k]) * rho[k] for k in range(len(a)))
+        w = a[i] / a.sum()
+        q = 0.3 + 0.7 * w if kind == "binary" else step_ratio_anew(phi, w)
+        if kind == "binary":  # section 17: tight at every threshold
+            members = rho >= 0.3
+            S, P = a[members].sum(), (a * rho)[members].sum()
+            s2 = S / P**2 if P <= 0.6 * S else 1 / (1.2 * (P - 0.3 * S))
+        np.testing.assert_allclose(row.sufficient_variance, s2, rtol=RTOL)
+        np.testing.assert_allclose(row.step_ratio, q, rtol=RTOL)
+        e0 = None if values["e0"] is None else values["e0"][i]
+        scalars = (e0, row.epsilon, T, delta)
+        assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], q, s2, *scalars))
+        assert_schedules(row.local, schedules(values["mu"][i], values["beta"][i], 1.0, values["sigma2"][i], *scalars))
+
+
 def test_random_plans_meet_every_branch():
     rows = [row for seed in range(20) for row in plan(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
     assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}

@@ -93,5 +93,80 @@ def test_other_encodings_and_losses_are_refused(tmp_path):
     path.write_bytes(TABLE.replace("Lyon", "Orléans").encode("latin-1"))
     with pytest.raises(sf.InputError, match="UTF-8"):
         read(path)
-    with pytest.raises(sf.InputError, match="least-squares"):
-        read(written(tmp_path, TABLE), loss="logistic")
+    with pytest.raises(sf.InputError, match="least-squares or logistic"):
+        read(written(tmp_path, TABLE), loss="hinge")
+
+
+def test_every_kind_of_file_gives_the_same_problem(tmp_path):
+    """CSV with a client column, .npz with a client array, and a folder of one CSV, one .npz and one LIBSVM file."""
+    reference = read(written(tmp_path, TABLE))
+    x, y, site = [1.0, 2, 4, 4, 5, 9], [2.0, 5, 7, 1, 3, 2], ["Lyon"] * 3 + ["Nice"] * 3
+    np.savez(tmp_path / "t.npz", X=np.array(x)[:, None], y=y, client=np.array(site), columns=np.array(["age"]))
+    (tmp_path / "folder").mkdir()
+    written(tmp_path, "y,age\n2,1\n5,2\n7,4\n", "folder/Lyon.csv")
+    np.savez(tmp_path / "folder" / "Nice.npz", X=np.array(x[3:])[:, None], y=y[3:], columns=np.array(["age"]))
+    for path in (tmp_path / "t.npz", tmp_path / "folder"):
+        problem = read(path)
+        assert problem.names == reference.names
+        np.testing.assert_array_equal(problem.X, reference.X)
+        np.testing.assert_array_equal(problem.y, reference.y)
+
+
+def test_libsvm_files_are_dense_and_share_their_columns(tmp_path):
+    written(tmp_path, "1 1:0.5 3:2\n-1 2:1 # a comment\n1 1:4\n", "a.svm")
+    written(tmp_path, "-1 5:1\n1 1:2\n", "b.svm")
+    problem = sf.read(tmp_path, loss="logistic", regularisation=0.1, standardise="none", intercept=False)
+    np.testing.assert_array_equal(
+        problem.data.X,
+        [[0.5, 0, 2, 0, 0], [0, 1, 0, 0, 0], [4, 0, 0, 0, 0], [0, 0, 0, 0, 1], [2, 0, 0, 0, 0]],
+    )
+    np.testing.assert_array_equal(problem.data.y, [1, -1, 1, -1, 1])
+    written(tmp_path, "-1 0:1\n1 1:2\n", "b.svm")  # indices from 0 on somewhere: from 0 on everywhere
+    problem = sf.read(tmp_path, loss="logistic", regularisation=0.1, standardise="none", intercept=False)
+    np.testing.assert_array_equal(problem.data.X[0], [0, 0.5, 0, 2])
+
+
+@pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 1.0), (1.0, 2.0), (7.5, 9.0), ("healthy", "ill")])
+def test_two_classes_are_what_the_logistic_loss_needs(tmp_path, labels):
+    x = [1, 2, 4, 6, 4, 5, 9, 1]
+    rows = [f"{'AB'[j // 4]},{a},{labels[(j + j // 4) % 2]}" for j, a in enumerate(x)]
+    path = written(tmp_path, "\n".join(["site,x,y", *rows]) + "\n")
+    problem = read(path, loss="logistic", regularisation=0.25, standardise="pooled")
+    np.testing.assert_array_equal(problem.data.y, [-1, 1, -1, 1, 1, -1, 1, -1])
+    other = read(path, loss="logistic", regularisation=0.25, standardise="pooled", positive=[labels[0]])
+    np.testing.assert_array_equal(other.data.y, -problem.data.y)
+    assert problem.regularisation == 0.25
+    standardised = (np.array(x) - np.mean(x)) / np.std(x)
+    theta = problem.optimum[0].numpy()
+    margin = problem.data.y.numpy()[:4] * (theta[0] + theta[1] * standardised[:4])
+    pull = problem.data.y.numpy()[:4] / (1 + np.exp(margin)) / 4
+    # the intercept is regularised too
+    np.testing.assert_allclose([pull.sum(), pull @ standardised[:4]], 0.25 * theta, rtol=1e-9)
+
+
+def test_a_regularised_client_needs_neither_rank_nor_both_classes(tmp_path):
+    path = written(tmp_path, "site,x,y\nA,1,0\nA,2,0\nB,1,1\nB,2,0\nB,3,1\n")
+    assert read(path, loss="logistic", regularisation=0.1).clients == 2
+    assert read(written(tmp_path, TABLE + "Paris,3,3\n"), standardise="pooled", regularisation=0.1).clients == 3
+
+
+def test_constants_of_logistic_clients_are_certified_estimated_or_hold_everywhere(tmp_path):
+    rng = np.random.default_rng(11)
+    X = [rng.normal(size=(200, 2)) for _ in range(3)]
+    y = [(x @ [1.0, -1.0] + rng.logistic(size=200) > 0).astype(int) for x in X]
+    notes, similar, sigma2 = {}, {}, {}
+    for certainty in ("everywhere", "certified", "estimated"):
+        constants = sf.from_arrays(
+            X, y, loss="logistic", regularisation=0.1, standardise="none", certainty=certainty
+        ).constants()
+        notes[certainty] = " ".join(constants.notes)
+        similar[certainty] = constants.heterogeneity.similarity(2 * constants.mu * 0.5 * constants.excess)
+        sigma2[certainty] = constants.sigma2
+    assert "everywhere" in notes["everywhere"]
+    assert "certified" in notes["certified"]
+    assert "estimates" in notes["estimated"]
+    assert (similar["everywhere"] <= similar["certified"]).all()
+    assert (similar["certified"] <= similar["estimated"] + 1e-9).all()
+    assert (similar["estimated"] > 0.5).all()  # three samples of one population
+    assert (sigma2["certified"] <= sigma2["everywhere"] * (1 + 1e-8)).all()
+    assert (sigma2["estimated"] <= sigma2["certified"]).all()

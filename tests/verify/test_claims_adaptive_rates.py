@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -106,8 +108,6 @@ def test_conditions_are_shown_necessary():
 
 
 def _arguments(function):
-    import inspect
-
     return inspect.signature(function).parameters
 
 
@@ -209,15 +209,16 @@ def _light(claim):
     return None if claim.theorem.key == "adaptive/theorem-2-constant" else claim.exact
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "constant"), [("least-squares-rate", 0.5, 2.0), ("least-squares-variance", 1.0, 1.01)]
-)
-def test_a_bound_that_is_larger_than_an_equality_is_violated(name, value, constant):
+@pytest.mark.parametrize("name", ["least-squares-rate", "least-squares-variance"])
+def test_a_bound_that_is_larger_than_an_equality_is_violated(name):
     claim = CLAIMS[f"adaptive/{name}", "corrected"]
     honest = claim.theorem.bound
-    larger = replace(claim.theorem, bound=lambda **told: constant * honest(**told))
-    larger.bound.__dict__["__signature__"] = __import__("inspect").signature(honest)
-    assert replace(claim, theorem=larger).verify().outcome is Outcome.VIOLATED
+
+    @functools.wraps(honest)
+    def larger(**told):
+        return 1.01 * honest(**told)
+
+    assert replace(claim, theorem=replace(claim.theorem, bound=larger)).verify().outcome is Outcome.VIOLATED
 
 
 # --- faults in the engines and the simulator: every group notices ------------------------------------------------
@@ -230,7 +231,7 @@ def louder(self, honest=Paths._noise):
 
 def test_noise_louder_than_said_is_caught_on_paths(monkeypatch):
     monkeypatch.setattr(Paths, "_noise", louder)
-    for name in ("theorem-1", "theorem-2-constant-gradient-running"):
+    for name in ("theorem-1", "theorem-2-constant-unconditional", "theorem-2-decreasing-unconditional"):
         verdict = CLAIMS[f"adaptive/{name}", "corrected"].verify()
         assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
@@ -290,9 +291,7 @@ def test_an_offset_of_any_size_is_violated():
     def wide(*, mu, beta):
         return {"curvature mu <= beta": (mu, beta)}
 
-    domains = {**claim.families[0].domains, "extra": paths.Domain(low=-0.9, high=0)}
-    families = (replace(claim.families[0], domains=domains), *claim.families[1:])
-    wider = replace(claim, theorem=replace(claim.theorem, conditions=wide), families=families)
+    wider = replace(claim, theorem=replace(claim.theorem, conditions=wide))
     assert wider.verify().outcome is Outcome.VIOLATED
 
 

@@ -101,9 +101,7 @@ def test_one_step_of_paths_is_that_of_the_simulator():
         factor = np.array([1, *values["factor"][at]])
         shift = np.array([0, *(values["shift"][at] * h * theta0)])
         # a quadratic of gradient c_k h theta + b_k
-        problem = Quadratics.of(
-            factor[:, None, None] * h / 2, (shift / (factor * h))[:, None], sigma2=batch.sigma2[at]
-        )
+        problem = Quadratics.of(factor[:, None, None] * h / 2, (shift / (factor * h))[:, None], sigma2=batch.sigma2[at])
         binary = values["binary"][at] == 1
         criterion = Binary(threshold=values["threshold"][at].item()) if binary else Continuous()
         models = torch.full((1, 3, 1), theta0, dtype=torch.float64)
@@ -154,7 +152,10 @@ def test_growing_noise_has_the_variance_it_says():
 
 
 def test_a_renewal_is_the_law_of_the_client_sampled():
-    values = {name: value[[40]] for name, value in renewal.sharp().items()} | {"r": np.array([0.3]), "ratio": np.array([0.8])}
+    values = {name: value[[40]] for name, value in renewal.sharp().items()} | {
+        "r": np.array([0.3]),
+        "ratio": np.array([0.8]),
+    }
     batch = Renewal.of(values | {"drop": np.array([0.6]), "T": np.array([3.0])})
     assert batch.possible().all()
     beta, s = batch.beta[0], np.sqrt(2 * batch.e0[0] / batch.beta[0])

@@ -100,9 +100,9 @@ _MODEL = (
     "nu2 the trace and top eigenvalue of Sigma (bounded xi have such a Sigma, xi = z z^T of Gaussian z has none)"
 )
 _RUN = (
-    f"{_MODEL}; f_i is L-smooth and mu-strongly convex; unbiased gradients, independent across agents, of total "
-    "variance at most sigma2 everywhere, from other samples than the clusters; common start; Lambda averages over the connected components of "
-    "{|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
+    f"{_MODEL}; f_i is L-smooth and mu-strongly convex; gradients unbiased, independent across agents, of total "
+    "variance at most sigma2 everywhere, from other samples than the clusters; common start; Lambda averages over the "
+    "connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
 )
 _FAULTS = (
     "its hypotheses hold for nothing: centred xi_i have equal means, so Delta = 0; d_eff = |Sigma|_2/nu^2 is 1 "

@@ -167,16 +167,12 @@ def _gradient_running() -> Family:
 
 def _sharp_gradient() -> Values:
     """Alone at eta = 1/beta. T = 0: |grad R_i|^2 = G at the start, told half of mu. T = 1: the noise is +-sigma."""
-    alone = {"factor": [3.0, 3.0], "shift": [0.0, 0.0], "binary": 0.0, "threshold": 0.5, "ratio": 1.0, "high": 1.0}
-    noise = {"law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * 4}
-    unused = {"C": 2.0, "extra": 0.0, "below": 0.0}
     rows = []
     for scale, theta0 in ((1.0, 1.0), (3.0, 0.5)):
         for T, low, own in ((0, 1.0, 1.0), (0, 2.0, 1.0), (1, 1.0, 0.9), (1, 1.0, 0.01), (1, 1.0, 1e-6)):
             slack = (low if T == 0 else own) * (1 - 1e-10)
-            start = {"scale": scale, "theta0": theta0, "T": float(T), "low": low, "slack": slack}
-            rows.append(alone | noise | unused | start | {"sigma2": [own, 1e14, 1e14]})
-    return {name: np.array([row[name] for row in rows], dtype=float) for name in paths.domains()}
+            rows.append({"scale": scale, "theta0": theta0, "T": T, "low": low, "slack": slack, "sigma2": own})
+    return paths.alone(rows)
 
 
 def claims() -> tuple[Claim, ...]:

@@ -11,8 +11,7 @@ from bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from .moments import Clients
-from .rates import _orthogonal
+from .moments import Clients, orthogonal
 
 
 def _squares(x: np.ndarray) -> np.ndarray:
@@ -134,7 +133,7 @@ def _start(values: Values, *, projected: bool) -> Evidence:
     h, alpha = values["curvature"], values["alpha"]
     L = values["told"] * h.max(-1)
     eta = values["fraction"] / L
-    star = _orthogonal(values["target"], alpha)
+    star = orthogonal(values["target"], alpha)
     gradients = star + h * alpha[..., None] * values["away"][:, None]
     total = np.einsum("bi,bid->bd", alpha, gradients)
     weight = alpha / eta

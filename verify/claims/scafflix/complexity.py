@@ -13,8 +13,8 @@ from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ..rows import rows
-from .moments import Clients
-from .rates import DRAWN, _orthogonal
+from .moments import Clients, orthogonal
+from .rates import DRAWN
 
 BITS = 18
 """Iterations up to 2^18 are looked at."""
@@ -52,7 +52,7 @@ def clients(values: Values, rule: Rule) -> Clients:
     """A_i = `spare` L_i; steps and p by the rule; sum_i alpha_i h_i^0 = 0."""
     A = values["spare"] * values["curvature"].max(-1)
     eta, p = rule(values, A, values["curvature"].min(-1))
-    control = _orthogonal(values["control"], values["alpha"])
+    control = orthogonal(values["control"], values["alpha"])
     drawn = {name: values[name] for name in DRAWN if name != "p"}
     return Clients(**drawn, A=A, eta=eta, p=p, control=control)
 

@@ -178,3 +178,9 @@ class Clients:
     def weighted(self, moment: np.ndarray) -> np.ndarray:
         """E (1/(2 n)) sum_i mu_i |x~_i - x~_i*|^2, (B,)."""
         return (self.mu * self._squares(moment)[0]).mean(-1) / 2
+
+
+def orthogonal(h: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The nearest h (B, n, d) with sum_i weights_i h_i = 0."""
+    share = np.einsum("bi,bid->bd", weights, h) / (weights**2).sum(-1)[:, None]
+    return h - weights[..., None] * share[:, None]

@@ -1,0 +1,209 @@
+"""What the data say of each client and pair, every number with how far it can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bounds import Constants, InputError, entry_precisions
+
+if TYPE_CHECKING:
+    from simulate import LeastSquares, Logistic
+
+Trust = Literal["exact", "certified", "estimated"]
+SHARE = 0.95
+MOST_RESAMPLES = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """A number per client (N,), or per pair (N, N) with peer k seen from client i.
+
+    trust      exact: of these rows, to rounding. certified: a bound on `region`. estimated: from points of `region`
+    low, high  what the population that the rows were drawn from may have: bootstrap interval of share 0.95, or None
+    """
+
+    value: np.ndarray
+    trust: Trust
+    region: str = ""
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        interval = None if self.low is None or self.high is None else [self.low.tolist(), self.high.tolist()]
+        return {"value": self.value.tolist(), "trust": self.trust, "region": self.region, "interval": interval}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientNumbers:
+    """Constants of a problem on data.
+
+    mu, beta, excess              (N,) of R_i; excess at the start
+    variance_start, _optimum      (N,) of one stochastic gradient of client i at its own start and optimum
+    sigma2                        (N,) variance on the region: what plans use
+    floor, factor                 (N,) Var[g_i] <= floor + factor |grad R_i|^2 for all models; factor 0: no growth
+    entry                         (N, N) precision from which on peer k is similar to client i at all; inf: never
+    similar_pairs                 share of ordered pairs whose entry is below the initial excess
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[int, ...]
+    mu: Known
+    beta: Known
+    excess: Known
+    variance_start: Known
+    variance_optimum: Known
+    sigma2: Known
+    floor: Known
+    factor: Known
+    entry: Known
+    similar_pairs: float
+
+    def to_dict(self) -> dict[str, Any]:
+        fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows)}
+        return {name: value.to_dict() if isinstance(value, Known) else value for name, value in fields.items()}
+
+
+def known_numbers(
+    problem: LeastSquares | Logistic,
+    *,
+    resamples: int = 0,
+    root: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> ClientNumbers:
+    """The numbers behind a plan; with `resamples`, bootstrap intervals for the population behind the rows.
+
+    Raises `InputError`, also for a problem that is not of rows.
+    """
+    if not hasattr(problem, "data"):
+        raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
+    constants = problem.constants()
+    values = _values(problem, constants)
+    low: dict[str, Any] = {}
+    high: dict[str, Any] = {}
+    if resamples:
+        drawn = [_values(*again) for again in _resampled(problem, resamples, root, progress)]
+        for name in values:
+            stacked = np.stack([entry[name] for entry in drawn])
+            low[name], high[name] = np.quantile(stacked, [(1 - SHARE) / 2, (1 + SHARE) / 2], axis=0)
+
+    def known(name: str, trust: Trust = "exact", region: str = "") -> Known:
+        return Known(value=values[name], trust=trust, region=region, low=low.get(name), high=high.get(name))
+
+    trust, region, sigma_region = _trust(problem)
+    entry = entry_precisions(constants.heterogeneity, mu=constants.mu, threshold=1e-9)
+    n = constants.clients
+    useful = (entry < values["excess"][:, None]).sum() - n
+    return ClientNumbers(
+        names=constants.names,
+        rows=tuple(problem.data.counts.tolist()),
+        mu=known("mu", trust, region),
+        beta=known("beta"),
+        excess=known("excess"),
+        variance_start=known("variance_start"),
+        variance_optimum=known("variance_optimum"),
+        sigma2=known("sigma2", trust, sigma_region),
+        floor=known("floor", "certified" if _is_logistic(problem) else "exact", "all models"),
+        factor=known("factor", "certified" if _is_logistic(problem) else "exact", "all models"),
+        entry=Known(value=entry, trust=trust, region=region),
+        similar_pairs=float(useful / (n * (n - 1))) if n > 1 else 0.0,
+    )
+
+
+def _is_logistic(problem: Any) -> bool:
+    from simulate import Logistic
+
+    return isinstance(problem, Logistic)
+
+
+def _trust(problem: Any) -> tuple[Trust, str, str]:
+    """Trust, and the regions of mu and of sigma."""
+    if not _is_logistic(problem):
+        return "exact", "all models", "the convex hull of the starts and all optima"
+    if problem.reach is None:
+        return "certified", "all models", "all models"
+    ball = f"balls around the optima, {problem.reach:g} times as wide as the start is away"
+    return ("estimated" if problem.points else "certified"), ball, ball
+
+
+def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
+    if constants.excess is None:
+        raise InputError("excess", None, "give a problem with a start")
+    at_start, at_optimum = (
+        np.diagonal(problem.variance(points).double().cpu().numpy()) for points in (problem.start, problem.optimum)
+    )
+    if _is_logistic(problem):
+        floor = problem.data.means((problem.data.X**2).sum(-1)[None])[0].numpy() / problem.batch
+        factor = np.zeros_like(floor)
+    else:
+        floor, factor = _multiplicative(problem)
+    return {
+        "mu": constants.mu,
+        "beta": constants.beta,
+        "excess": constants.excess,
+        "variance_start": at_start,
+        "variance_optimum": at_optimum,
+        "sigma2": constants.sigma2,
+        "floor": floor,
+        "factor": factor,
+    }
+
+
+# Least squares, delta = theta - theta*, e = x . theta* - y, B = mean(x x'): a row's gradient is 2 (x . delta + e) x
+# plus the regularisation's, so the variance is v + 2 l . delta + delta' Q delta with
+#     v = 4 mean(e^2 |x|^2) - |g|^2,  l = 4 mean(e |x|^2 x) - 2 B g,  Q = 4 mean(|x|^2 x x') - 4 B^2,  g = 2 mean(e x).
+# |grad R|^2 = 4 delta' A^2 delta. It is at most s + 4 M delta' A^2 delta for all delta iff 4 M A^2 - Q - l l' / (s -
+# v) >= 0, for s > v. At s = 2 v that is M = lambda_max(A^-1 (Q + l l' / v) A^-1) / 4, the least for this floor.
+
+
+def _multiplicative(problem: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Floors 2 Var[g_i at the optimum] and the least factors that go with them, (N,) each."""
+    floors, factors = [], []
+    A, optimum = problem.A.double().cpu().numpy(), problem.optimum.double().cpu().numpy()
+    for (x, y), a, theta in zip(problem.data.blocks(), A, optimum):
+        e, square, n = x @ theta - y, (x**2).sum(1), len(x)
+        B, g = x.T @ x / n, 2 * e @ x / n
+        v = max(4 * (e**2 * square).mean() - g @ g, 0.0)
+        slope = 4 * (e * square) @ x / n - 2 * B @ g
+        Q = 4 * (x * square[:, None]).T @ x / n - 4 * B @ B
+        inverse = np.linalg.inv(a)
+        grown = Q + np.outer(slope, slope) / v if v > 1e-300 else Q
+        floors.append(2 * v / problem.batch)
+        factors.append(max(np.linalg.eigvalsh(inverse @ grown @ inverse)[-1], 0.0) / 4 / problem.batch)
+    return np.array(floors), np.array(factors)
+
+
+def _resampled(
+    problem: Any, resamples: int, root: int, progress: Callable[[int, int], None] | None
+) -> Iterator[tuple[Any, Constants]]:
+    """Problems of rows drawn with replacement within every client; those without a minimiser or constants left out."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int) or not 1 <= resamples <= MOST_RESAMPLES:
+        raise InputError("resamples", resamples, f"give a whole number from 1 to {MOST_RESAMPLES}")
+    blocks, found = problem.data.blocks(), 0
+    options = {"regularisation": problem.regularisation, "batch": problem.batch, "names": problem.names}
+    options["start"] = problem.start.double().cpu().numpy()
+    if _is_logistic(problem):
+        options |= {"reach": problem.reach, "points": problem.points}
+    refusal = None
+    for r in range(resamples):
+        rng = np.random.default_rng((root, r))
+        chosen = [rng.integers(0, len(x), len(x)) for x, _ in blocks]
+        try:
+            again = type(problem).of(
+                [x[rows] for (x, _), rows in zip(blocks, chosen)],
+                [y[rows] for (_, y), rows in zip(blocks, chosen)],
+                **options,
+            )
+            constants = again.constants()
+        except InputError as error:
+            refusal = error
+        else:
+            found += 1
+            yield again, constants
+        if progress is not None:
+            progress(r + 1, resamples)
+    if not found and refusal is not None:
+        raise InputError("resamples", resamples, f"none has constants: {refusal}")

@@ -1,0 +1,257 @@
+"""The network table, stability, files and published numbers through `suffice.plan` and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from simulate import Logistic
+from suffice.cli.demo import diabetes
+from suffice.networks import network
+from suffice.plan_files import write_csv, write_plot
+
+DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PUBLISHED = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
+
+
+def random_quadratics(seed):
+    """A few clients near one another, noise from weak to strong, a precision below the smallest start."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    Q = np.linalg.qr(rng.normal(size=(n, d, d)))[0]
+    A = Q @ (np.exp(rng.uniform(-0.7, 0.2, (n, d)))[..., None] * Q.swapaxes(1, 2))
+    if seed % 3 == 0:
+        A = np.broadcast_to(A[:1], A.shape).copy()
+    optimum = rng.normal(size=(n, d)) * np.exp(rng.uniform(-4, -1))
+    sigma2 = np.exp(rng.uniform(-4, -1, n))
+    problem = sf.Quadratics.of((A + A.swapaxes(1, 2)) / 2, -optimum, sigma2=sigma2, start=rng.normal(size=d) + 1)
+    excess = problem.constants().excess
+    return problem, float(excess.min() * np.exp(rng.uniform(-2, -0.5)))
+
+
+def ratios(instances):
+    """Measured over predicted, alone and together, of every client."""
+    alone, together = [], []
+    for seed in instances:
+        problem, epsilon = random_quadratics(seed)
+        for entry in sf.plan(problem, epsilon).simulate(seeds=256):
+            assert entry.together_arrived == entry.alone_arrived == 1
+            # the bound is 2 or more above the mean; the standard error of 256 paths is 3 % of it
+            assert entry.together + 5 * entry.together_se <= entry.predicted_together
+            assert entry.alone + 5 * entry.alone_se <= entry.predicted_alone
+            alone.append(entry.ratio_alone)
+            together.append(entry.ratio_together)
+    return np.array(alone), np.array(together)
+
+
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics():
+    _, together = ratios(range(12))
+    assert 0.02 < np.median(together) < together.max() < 0.9
+
+
+@pytest.mark.slow
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_two_hundred_quadratics():
+    alone, together = ratios(range(200))
+    assert len(together) > 500
+    for name, values in (("alone", alone), ("together", together)):
+        least, low, middle, high, most = np.quantile(values, [0, 0.05, 0.5, 0.95, 1])
+        print(f"{name}, {len(values)} clients: {least:.3f} {low:.3f} {middle:.3f} {high:.3f} {most:.3f}")
+    assert max(alone.max(), together.max()) < 0.9
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_the_released_rule_gives_the_published_probability_and_the_standard_one_is_equalised(name):
+    if not (DATA / name).exists():
+        pytest.skip(f"no {DATA / name}: set SUFFICE_DATA to the folder with the data files")
+    from sklearn.datasets import load_svmlight_file
+
+    features, labels = load_svmlight_file(str(DATA / name))
+    X = np.column_stack([np.ones(features.shape[0]), features.toarray()])
+    parts = np.array_split(X, 8), np.array_split((labels == labels.max()).astype(float), 8)
+    problem = Logistic.of(*parts, regularisation=0.1)
+    plan = sf.plan(problem, epsilon=0.05)
+    released, beneath = plan.methods("scafflix-released")
+    np.testing.assert_allclose(released.settings["p"], PUBLISHED[name], rtol=1e-13)
+    # its steps 1 / mean L exceed 1 / max L, so it is told and not promised
+    L = problem.smoothness.numpy() - 0.1 + 0.1 / (4 * np.array([len(y) for y in parts[1]]))
+    assert released.failure["condition"] == "every step gamma_i <= 1/A_i: reach <= 1"
+    np.testing.assert_allclose(released.failure["lhs"], problem.smoothness.max() / L.mean(), rtol=1e-12)
+    assert beneath.method == "lower-bound"
+    (equalised,) = (entry for entry in plan.methods() if entry.method == "scafflix")
+    assert equalised.applies
+    steps = np.array(equalised.settings["eta"]) * problem.constants().mu
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-12)
+    assert "own optimum is elsewhere" in equalised.guarantee
+
+
+def test_a_network_of_rows_knows_expected_smoothness_by_rows_and_misfits_exactly():
+    problem = diabetes()
+    constants = problem.constants()
+    known = network(problem, constants, alpha=0.3)
+    blocks = problem.data.blocks()
+    largest = [2 * (x**2).sum(1).max() for x, _ in blocks]
+    np.testing.assert_allclose(known.A, 2 * np.array(largest), rtol=1e-12)  # one row: 2 max_j L_ij
+    solution = known.mixed_solution(np.full(8, 0.3))
+    own = problem.optimum.numpy()
+    mixed = sum(0.09 * 2 * x.T @ x / len(x) @ (solution - theta) for (x, _), theta in zip(blocks, own))
+    np.testing.assert_allclose(mixed, 0, atol=1e-12)  # stationary for the mixed objective
+    x, y = blocks[2]
+    rows = 2 * (x @ (0.3 * solution + 0.7 * own[2]) - y)[:, None] * x
+    np.testing.assert_allclose(known.C[2], 2 * ((rows - rows.mean(0)) ** 2).sum(1).mean(), rtol=1e-10)
+
+    def loss(i, theta):
+        return ((blocks[i][0] @ theta - blocks[i][1]) ** 2).mean()
+
+    np.testing.assert_allclose(known.misfit[1, 4], loss(1, own[4]) - loss(1, own[1]), rtol=1e-9)
+
+
+def near_and_far(rows):
+    """Two clients with one slope, one with the opposite, `rows` rows each."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(rows, 1)) for _ in range(3)]
+    y = [x[:, 0] * slope + 0.3 * rng.normal(size=rows) for x, slope in zip(X, (1.0, 1.0, -2.0))]
+    return sf.from_arrays(X, y, names=["a", "b", "far"], standardise="none")
+
+
+def test_many_rows_make_a_stable_cluster_and_few_rows_an_unstable_one():
+    sure = sf.plan(near_and_far(2000), 0.1).stability(resamples=8)
+    assert [entry.cluster for entry in sure] == [(0, 1), (0, 1), (2,)]
+    assert all(entry.same == 1 and entry.weakest == 1 and entry.failed == 0 for entry in sure)
+    assert sure[0].share == (1, 1, 0)
+    shaky = sf.plan(near_and_far(15), 0.05).stability(resamples=12)
+    assert shaky[0].cluster == (0, 1)
+    assert shaky[0].weakest < 0.5
+    assert not shaky[0].to_dict()["stable"]
+    assert all(entry.share[entry.client] == 1 for entry in shaky)
+
+
+def test_the_bootstrap_is_reproducible_counts_failures_and_refuses_what_has_no_rows():
+    few = sf.from_arrays(
+        [np.array([[0.0], [1.0], [3.0]]), np.arange(8.0)[:, None]], [np.array([0.0, 1.0, 5.0]), np.arange(8.0) ** 1.5],
+        standardise="none",
+    )  # fmt: skip
+    plan = sf.plan(few, [0.5, 0.1])
+    once, again = (plan.stability(resamples=16, root=3) for _ in range(2))
+    assert once == again
+    assert 0 < once[0].failed < 16  # three times the same row: no slope
+    assert {entry.resamples + entry.failed for entry in once} == {16}
+    with pytest.raises(sf.InputError, match="no rows to resample"):
+        sf.plan(sf.Quadratics.of(np.ones((1, 1, 1)), [[0.0]], sigma2=1.0, start=[1.0]), 0.1).stability()
+    with pytest.raises(sf.InputError, match=r"^bootstrap = 1"):
+        plan.stability(resamples=1)
+
+
+def test_the_table_and_the_figure_carry_the_plan(tmp_path):
+    plan = sf.plan(diabetes(), [0.2, 0.15])
+    measured = plan.simulate(seeds=16)
+    saved = write_csv(tmp_path / "new" / "plan.csv", plan, plan.methods(), measured=measured)
+    rows = list(csv.reader(saved.read_text().splitlines()))
+    header, body = rows[0], [dict(zip(rows[0], row)) for row in rows[1:]]
+    assert all(len(row) == len(header) for row in rows)
+    first = next(row for row in body if row["client"] == "59-64" and row["method"] == "all-for-one")
+    assert first["collaborators"] == "; ".join(plan["59-64"][0].collaborators)
+    assert float(first["iterations <= [1]"]) == plan["59-64"][0].schedules.hitting["expected_iterations"]
+    assert float(first["measured/predicted [1]"]) == measured[6].ratio_together
+    assert any(row["method"] == "cobo" and "one optimum" in row["refused because"] for row in body)
+
+    folder = write_plot(tmp_path / "figures", plan)
+    assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
+    curves = list(csv.DictReader(folder[2].read_text().splitlines()))
+    row, constants = plan["59-64"][0], plan.constants
+    mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
+    B, at, eta = constants.excess[6], 0, row.schedules.hitting["eta"]
+    mu, beta = constants.mu[6], constants.beta[6]
+    for c in mine[:40]:
+        while at < float(c["iteration [1]"]):
+            B, at = (1 - eta * mu) * B + eta**2 * beta * row.sufficient_variance / 2, at + 1
+        np.testing.assert_allclose(float(c["bound [loss]"]), B, rtol=1e-10)
+    panels = json.loads(folder[3].read_text())["setup"]["panels"]
+    np.testing.assert_array_equal(panels[0]["similarity"][6], row.similarity)
+    (one,) = write_plot(tmp_path / "matrix.svg", plan)
+    assert one.read_bytes().startswith(b"<?xml")
+    with pytest.raises(sf.InputError, match=r"^plot = "):
+        write_plot(tmp_path / "matrix.docx", plan)
+
+
+def test_constants_without_a_start_are_drawn_without_curves(tmp_path):
+    pair = sf.Affine(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
+    plan = sf.plan(sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=pair), 0.1)
+    (made,) = write_plot(tmp_path / "plan.png", plan)
+    assert made.stat().st_size > 5000
+
+
+def run(capsys, *arguments):
+    from suffice.cli import main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["suffice", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+    out, err = capsys.readouterr()
+    return stopped.value.code, out, err
+
+
+def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(capsys, tmp_path):
+    code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--json", "--csv", tmp_path / "p.csv")
+    answer = json.loads(out)
+    setup = sf.read_setup(EXAMPLES / "constants.toml")
+    plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
+    assert (code, set(answer)) == (0, {"clients", "methods", "stops_paying"})
+    assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
+    assert [row["method"] for row in answer["methods"]][:7] == [
+        "all-for-one", "fixed-weights", "all-for-all", "cobo", "scafflix", "local", "lower-bound",
+    ]  # fmt: skip
+    keys = {"method", "epsilon", "applies", "theorem", "quantity", "guarantee", "rounds", "samples_per_client",
+            "vectors", "settings", "failure", "notes"}  # fmt: skip
+    assert all(set(row) == keys for row in answer["methods"])
+    refused = [row for row in answer["methods"] if not row["applies"]]
+    assert all(set(row["failure"]) == {"condition", "lhs", "rhs", "reason"} for row in refused)
+    assert [entry["name"] for entry in answer["stops_paying"]] == ["0", "1", "2"]
+    assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
+
+
+def test_one_method_is_selected_and_a_wrong_one_refused_in_one_line(capsys):
+    code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--method", "scafflix-paper", "--alpha", "0.3")
+    assert code == 0
+    assert "scafflix-paper at 0.5: alpha 0.3" in out
+    assert "fixed-weights" not in out
+    for arguments, start in (
+        (("--method", "cobbo"), "suffice: method = 'cobbo': did you mean cobo?"),
+        (("--alpha", "2"), "suffice: alpha = 2.0: personalisation weights are in (0, 1]"),
+        (("--bootstrap", "9"), "suffice: bootstrap = 'constants'"),
+        (("--plot", "a.docx"), "suffice: plot = 'a.docx'"),
+    ):
+        code, _, err = run(capsys, "plan", EXAMPLES / "constants.toml", *arguments)
+        assert code == 2
+        assert err.startswith(start)
+        assert err.count("\n") == 1
+
+
+def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["client,x,target"]
+    for name, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
+        x = rng.normal(size=300)
+        lines += [f"{name},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=300))]
+    path = tmp_path / "clients.csv"
+    path.write_text("\n".join(lines) + "\n")
+    arguments = ("plan", path, "--epsilon", 0.2, "--simulate", "--seeds", 32, "--bootstrap", 8)
+    code, out, _ = run(capsys, *arguments, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    for row, entry in zip(answer["clients"], answer["measured"]):
+        predicted = row["schedules"]["hitting"]["expected_iterations"]
+        np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
+    assert [entry["name"] for entry in answer["stability"]] == ["Lyon", "Nice", "Brest"]
+    assert answer["stability"][0]["resamples"] == 8
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    for text in ("measured/predicted", "Nice (100 %)", "stops paying", "The network", "err towards instability"):
+        assert text in out
