@@ -4,26 +4,75 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from bounds import InputError
 
 from .figure import Figure as Figure
 from .report import save_report as save_report
-from .sufficient_cluster import sufficient_cluster
 
-FIGURES: dict[str, Callable[..., Figure]] = {"adaptive-1": sufficient_cluster}
+
+@dataclass(frozen=True)
+class Maker:
+    """A figure's module, its function that computes, and the one that paints; imported when called."""
+
+    module: str
+    compute: str
+    draw: str = "draw"
+
+    def __call__(self, edition: str, **options: Any) -> Figure:
+        return self._of(self.compute)(edition, **options)
+
+    def again(self, name: str, folder: str | Path) -> Figure:
+        """The figure saved in `folder`."""
+        return Figure.load(folder, name, self._of(self.draw))
+
+    def _of(self, function: str) -> Callable[..., Any]:
+        return getattr(import_module(f".{self.module}", __name__), function)
+
+
+FIGURES: dict[str, Maker] = {
+    "adaptive-1": Maker("sufficient_cluster", "sufficient_cluster", "_draw"),
+    "adaptive-2a": Maker("convergence", "two_features"),
+    "adaptive-2b": Maker("convergence", "ten_features"),
+    "adaptive-2b-regimes": Maker("regimes", "regimes"),
+    "adaptive-3-heart": Maker("heart", "heart"),
+    "scafflix-1": Maker("scafflix", "scafflix_rounds"),
+    "cobo-1": Maker("cobo_inner", "inner_problem"),
+    "cobo-5": Maker("cobo_selection", "selection"),
+    "sample-optimal-speedup": Maker("speedup", "speedup"),
+    "bound-against-measured": Maker("bound_vs_measured", "bound_vs_measured"),
+    "theorem-2-truth": Maker("theorem_2_truth", "theorem_2_truth"),
+    "best-threshold": Maker("best_threshold", "thresholds"),
+    "who-helps-whom": Maker("who_helps_whom", "helpers"),
+}
 EDITIONS = ("stated", "published")
 
 
-def figure(name: str, *, edition: str = "stated", progress: Callable[[int, int], None] | None = None) -> Figure:
+def figure(
+    name: str, *, edition: str = "stated", progress: Callable[[int, int], None] | None = None, **options: Any
+) -> Figure:
     """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
 
-    Raises `InputError` for an unknown name or edition.
+    `options` are the figure's own, such as `seeds`. Raises `InputError` for an unknown name or edition.
     """
+    maker = _maker(name)
+    if edition not in EDITIONS:
+        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+    return maker(edition, progress=progress, **options)
+
+
+def redraw(name: str, folder: str | Path) -> Figure:
+    """A figure from the CSV and JSON that `save` left in `folder`: nothing is computed anew."""
+    return _maker(name).again(name, folder)
+
+
+def _maker(name: str) -> Maker:
     if name not in FIGURES:
         near = difflib.get_close_matches(name, FIGURES, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(FIGURES)}"
         raise InputError("figure", name, hint)
-    if edition not in EDITIONS:
-        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
-    return FIGURES[name](edition, progress=progress)
+    return FIGURES[name]

@@ -14,18 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from bounds import write_whole
+from bounds import InputError, write_whole
 
 from .style import style
 
 Curve = Mapping[str, np.ndarray]
+
+SEPARATOR = " | "
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
 
-    `draw(figure, matplotlib figure)` paints from the data alone.
+    `draw(figure, matplotlib figure)` paints from data and setup alone, so that a saved figure can be drawn again.
+    With several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Figure:
     setup: Mapping[str, Any]
     seconds: float
     draw: Callable[[Figure, Any], None]
+    keys: tuple[str, ...] = ("curve",)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed."""
@@ -54,14 +58,47 @@ class Figure:
                 files[kind] = buffer.getvalue()
         return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
 
+    @classmethod
+    def load(cls, folder: str | Path, name: str, draw: Callable[[Figure, Any], None]) -> Figure:
+        """What `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
+        folder = Path(folder)
+        try:
+            header, *rows = csv.reader((folder / f"{name}.csv").read_text().splitlines())
+            about = json.loads((folder / f"{name}.json").read_text())
+        except FileNotFoundError as error:
+            raise InputError("reuse", str(error.filename), "no such file; draw the figure once without it") from None
+        except (ValueError, UnicodeDecodeError):
+            raise InputError(
+                "reuse", str(folder / name), "its .csv or .json is damaged; draw the figure anew"
+            ) from None
+        units = dict(column[:-1].split(" [", 1) for column in header if column.endswith("]"))
+        keys = tuple(header[: len(header) - len(units)])
+        columns: dict[str, list[list[float]]] = {}
+        for row in rows:
+            curve = columns.setdefault(SEPARATOR.join(row[: len(keys)]), [[] for _ in units])
+            for values, text in zip(curve, row[len(keys) :]):
+                values.append(float(text))
+        return cls(
+            name=about["name"],
+            edition=about["edition"],
+            title=about["title"],
+            data={name: dict(zip(units, map(np.array, values))) for name, values in columns.items()},
+            units=units,
+            setup=about["setup"],
+            seconds=about["wall_seconds"],
+            draw=draw,
+            keys=keys,
+        )
+
     def _csv(self) -> str:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         columns = list(self.units)
-        writer.writerow(["curve", *(f"{column} [{self.units[column]}]" for column in columns)])
+        writer.writerow([*self.keys, *(f"{column} [{self.units[column]}]" for column in columns)])
         for name, curve in self.data.items():
+            parts = name.split(SEPARATOR) if len(self.keys) > 1 else [name]
             for row in zip(*(curve[column] for column in columns)):
-                writer.writerow([name, *(repr(float(value)) for value in row)])
+                writer.writerow([*parts, *(repr(float(value)) for value in row)])
         return out.getvalue()
 
     def _json(self) -> str:

@@ -157,9 +157,7 @@ def stability_table(entries: Sequence[Stability], plan: Plan) -> None:
     out = console()
     out.print(made)
     failed = f"; {entries[0].failed} more had no constants" if entries[0].failed else ""
-    out.print(
-        f"A resample adds the rows' noise once more: shares err towards instability{failed}.", highlight=False
-    )
+    out.print(f"A resample adds the rows' noise once more: shares err towards instability{failed}.", highlight=False)
 
 
 def _grouped(plan: Plan) -> dict[str, list[str]]:

@@ -31,7 +31,9 @@ def random_quadratics(seed):
         A = np.broadcast_to(A[:1], A.shape).copy()
     optimum = rng.normal(size=(n, d)) * np.exp(rng.uniform(-4, -1))
     sigma2 = np.exp(rng.uniform(-4, -1, n))
-    problem = sf.Quadratics.of((A + A.swapaxes(1, 2)) / 2, -optimum, sigma2=sigma2, start=rng.normal(size=d) + 1)
+    direction = rng.normal(size=d)
+    start = rng.uniform(1, 2) * direction / np.linalg.norm(direction)  # far from every optimum
+    problem = sf.Quadratics.of((A + A.swapaxes(1, 2)) / 2, -optimum, sigma2=sigma2, start=start)
     excess = problem.constants().excess
     return problem, float(excess.min() * np.exp(rng.uniform(-2, -0.5)))
 

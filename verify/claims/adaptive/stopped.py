@@ -60,8 +60,8 @@ class _Row:
 
     def unstopped(self) -> tuple[Family, ...]:
         """E[e_T]."""
-        at_most = None if self.name != "horizon" else lambda paths: paths.largest("below") <= paths.told["below"]
-        told = _told if at_most is None else lambda paths: paths.told
+        # the step for a horizon depends on p: it is told first, and has to hold afterwards
+        foretold = self.name == "horizon"
         return (
             aligned(self.kind.excess, lambda: unstopped(self.sharp()), self.kind, **self.domains, **UNSTOPPED),
             *(
@@ -69,8 +69,8 @@ class _Row:
                     Paths.excess,
                     loss=loss,
                     steps=self.unstopped_steps,
-                    arguments=told,
-                    hypothesis=at_most,
+                    arguments=_as_told if foretold else _as_it_is,
+                    hypothesis=_kept if foretold else None,
                     slack=Domain(low=0.02, high=3, log=True),
                 )
                 for loss in (paths.QUADRATIC, RIPPLED)
@@ -82,7 +82,15 @@ def _both(measure: Callable[[Paths], np.ndarray], steps: Steps) -> tuple[Family,
     return tuple(paths.family(measure, loss=loss, steps=steps) for loss in (paths.QUADRATIC, RIPPLED))
 
 
-def _told(batch: Paths) -> Arguments:
+def _as_told(batch: Paths) -> Arguments:
+    return batch.told
+
+
+def _kept(batch: Paths) -> np.ndarray:
+    return batch.largest("below") <= batch.told["below"]
+
+
+def _as_it_is(batch: Paths) -> Arguments:
     """The largest probability that a step starts below the precision, as it is."""
     return batch.told | {"below": batch.largest("below")}
 
@@ -94,8 +102,7 @@ def _reached(kind: type[Aligned], *, T: float, **more: float) -> Values:
         peer = 1e-80
         rows.append((beta, kappa, r, peer * 1e12, peer, 1.0, 1.0, 1, 1e-290, 1))
     values = columns(rows) | {name: np.full(len(rows), value) for name, value in more.items()}
-    at_once = kind.of(values | ({"C": np.full(len(rows), 1.0001)} if kind is Decreasing else {}))
-    return values | {"eps": at_once.excess() * (1 + 1e-9), "T": np.full(len(rows), T)}
+    return values | {"eps": kind.of(values).excess() * (1 + 1e-9), "T": np.full(len(rows), T)}
 
 
 _ROWS = (

@@ -1,0 +1,120 @@
+"""best-threshold: optimal lambda, and the sufficient variance of each criterion, against precision.
+
+N = 20 clients at distances from client 0 that grow geometrically, R_i = |theta - theta_i|^2 in R^10 (mu = beta = 2),
+variances 1: rho_k = (1 - 4 |theta_0 - theta_k|^2 / (2 mu eps))_+, exactly. Definition 2's variance is
+1 / sum_k psi(rho_k) / sigma_k^2; "tight" is the largest variance of the binary weights themselves over all
+similarities r >= rho, never above it, at the same threshold.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bounds import (
+    Binary,
+    Continuous,
+    InputError,
+    QuadraticCertificate,
+    Sharp,
+    best_threshold,
+    sufficient_variance,
+    tight_variance,
+)
+
+from .figure import Figure
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
+
+CLIENTS, FEATURES = 20, 10
+NEAREST, FURTHEST = 0.01, 1.0
+"""Distances of the nearest and the furthest peer's minimiser."""
+MU = 2.0
+PRECISIONS = np.geomspace(1e-5, 100, 400)
+LOOKS = {
+    "binary, best lambda": (BLUE, "--"),
+    "binary, tight": (BLUE, "-"),
+    "binary, lambda = 1/2": (ORANGE, "--"),
+    "continuous": (VERMILION, "--"),
+    "sharp": (GREEN, "--"),
+}
+
+
+def thresholds(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
+    """The stated edition; `published` raises `InputError`."""
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    similarity, sigma2 = _similarities(PRECISIONS), np.ones(CLIENTS)
+    best = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
+    chosen, half = Binary(threshold=best[:, None]), Binary(threshold=0.5)
+    values = {
+        "binary, best lambda": sufficient_variance(chosen, similarity=similarity, sigma2=sigma2),
+        "binary, tight": np.array(
+            [tight_variance(Binary(threshold=t), similarity=rho, sigma2=sigma2) for t, rho in zip(best, similarity)]
+        ),
+        "binary, lambda = 1/2": sufficient_variance(half, similarity=similarity, sigma2=sigma2),
+        "continuous": sufficient_variance(Continuous(), similarity=similarity, sigma2=sigma2),
+        "sharp": sufficient_variance(Sharp(), similarity=similarity, sigma2=sigma2),
+    }
+    data = {
+        name: {
+            "epsilon": PRECISIONS,
+            "variance": np.asarray(variance, dtype=float),
+            "threshold": best if "lambda = 1/2" not in name and "binary" in name else np.full(len(PRECISIONS), np.nan),
+        }
+        for name, variance in values.items()
+    }
+    data["binary, lambda = 1/2"]["threshold"] = np.full(len(PRECISIONS), 0.5)
+    if progress is not None:
+        progress(1, 1)
+    return Figure(
+        name="best-threshold",
+        edition=edition,
+        title="Best binary threshold and sufficient variance against precision",
+        data=data,
+        units={"epsilon": "loss", "variance": "loss^2 / theta^2", "threshold": "1, NaN where there is none"},
+        setup={
+            "clients": CLIENTS,
+            "features": FEATURES,
+            "distances": [NEAREST, FURTHEST],
+            "sigma2": 1.0,
+            "mu": MU,
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+    )
+
+
+def _similarities(precisions: np.ndarray) -> np.ndarray:
+    """rho_0k (precisions, N)."""
+    xi = np.zeros((CLIENTS, FEATURES))
+    xi[1:, 0] = -np.geomspace(NEAREST, FURTHEST, CLIENTS - 1)
+    certificate = QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=xi)
+    return np.stack([certificate.similarity(np.full(CLIENTS, 2 * MU * eps))[0] for eps in precisions])
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: variances above, the best threshold below."""
+    canvas.set_size_inches(COLUMN_WIDTH, 3.8)
+    above, below = canvas.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+    for name, (colour, line) in LOOKS.items():
+        curve = figure.data[name]
+        label = name.replace("lambda", r"$\lambda$")
+        above.plot(curve["epsilon"], curve["variance"], line, color=colour, label=label)
+    n = figure.setup["clients"]
+    for value, words, place, side in ((1.0, "alone", 90, "right"), (1 / n, "everybody alike", 1.2e-5, "left")):
+        above.axhline(value, color=BLACK, linewidth=0.7, linestyle=(0, (1, 2)))
+        above.text(place, value, words, ha=side, va="bottom", fontsize=7)
+    curve = figure.data["binary, best lambda"]
+    below.plot(curve["epsilon"], curve["threshold"], color=BLUE)
+    above.set_xscale("log")
+    above.set_yscale("log")
+    above.set_xlim(curve["epsilon"][0], curve["epsilon"][-1])
+    below.set_ylim(0, 1.05)
+    above.set_ylabel(r"variance (loss$^2$/$\theta^2$)")
+    below.set_ylabel(r"best $\lambda$")
+    below.set_xlabel(r"precision $\varepsilon$ (loss)")
+    canvas.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=2, columnspacing=1.0)

@@ -1,0 +1,131 @@
+"""cobo-1: CoBo's inner problem at three points (Hashemi, He and Jaggi 2024, Figure 1), computed.
+
+Two clients, f_i(x) = (1/2) |x - mu_i|^2 in the plane. At models x_1, x_2 the weight w_12 of Client-Selection maximises
+w <grad f_1(z), grad f_2(z)> over [0, 1] at the midpoint z: it is 1 where the inner product is positive. That is outside
+the circle with diameter [mu_1, mu_2] (Thales).
+
+A  both models far away at one point: the gradients agree and the clients connect
+B  both at one point near the mean of the minimisers: they disagree and the clients disconnect
+C  each on its own side: the midpoint says that they stay apart
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bounds import InputError
+
+from .figure import Figure
+from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+
+MINIMISERS = np.array([[-1.0, 0.0], [1.0, 0.0]])
+MODELS = {
+    "A": np.array([[0.6, 3.0], [0.6, 3.0]]),
+    "B": np.array([[0.1, 0.55], [0.1, 0.55]]),
+    "C": np.array([[-1.6, -0.7], [1.5, -0.5]]),
+}
+ARROW = 0.3
+"""Length of an arrow per unit of gradient."""
+
+
+def inner_problem(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
+    """The stated edition; `published` raises `InputError`."""
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "the paper's diagram is drawn by hand, no code makes it; use stated")
+    data = {}
+    for name, models in MODELS.items():
+        midpoint = models.mean(0)
+        agreement = float(np.prod([midpoint - m for m in MINIMISERS], axis=0).sum())
+        at_models, at_midpoint = models - MINIMISERS, midpoint - MINIMISERS
+        data[name] = {
+            "client": np.array([1.0, 2.0]),
+            "x": models[:, 0],
+            "y": models[:, 1],
+            "gradient_x": at_models[:, 0],
+            "gradient_y": at_models[:, 1],
+            "midpoint_gradient_x": at_midpoint[:, 0],
+            "midpoint_gradient_y": at_midpoint[:, 1],
+            "inner_product": np.full(2, agreement),
+            "weight": np.full(2, float(agreement > 0)),
+        }
+    if progress is not None:
+        progress(1, 1)
+    gradients = ("gradient_x", "gradient_y", "midpoint_gradient_x", "midpoint_gradient_y")
+    return Figure(
+        name="cobo-1",
+        edition=edition,
+        title="CoBo's inner problem at three points",
+        data=data,
+        units={"client": "1", "x": "theta", "y": "theta"}
+        | dict.fromkeys(gradients, "loss / theta")
+        | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"},
+        setup={"minimisers": MINIMISERS.tolist(), "curvature": 1.0},
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("point",),
+    )
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data; arrows point along the negative gradients."""
+    canvas.set_size_inches(COLUMN_WIDTH, 3.9)
+    axes = canvas.subplots()
+    minimisers = np.array(figure.setup["minimisers"])
+    x, y = np.meshgrid(np.linspace(-2.2, 2.2, 200), np.linspace(-1.5, 3.4, 220))
+    mean = sum((x - m[0]) ** 2 + (y - m[1]) ** 2 for m in minimisers) / 4
+    axes.contour(x, y, mean, levels=9, colors="0.8", linewidths=0.7)
+    agreement = sum((c - minimisers[0][k]) * (c - minimisers[1][k]) for k, c in enumerate((x, y)))
+    axes.contourf(x, y, agreement, levels=[-1e9, 0], colors=[ORANGE], alpha=0.18)
+    axes.contour(x, y, agreement, levels=[0], colors=[ORANGE], linewidths=1)
+    for k, place in enumerate(minimisers):
+        axes.plot(*place, "*", color=BLACK, markersize=7)
+        axes.annotate(rf"$\mu_{k + 1}$", place, xytext=(-12 if k == 0 else 5, 3), textcoords="offset points")
+    axes.plot(*minimisers.mean(0), "+", color=BLACK)
+    axes.annotate(r"$\mu$", minimisers.mean(0), xytext=(3, -9), textcoords="offset points")
+    for name, point in figure.data.items():
+        models = np.stack([point["x"], point["y"]], axis=1)
+        midpoint = models.mean(0)
+        for kind, colour, starts in (
+            ("gradient", VERMILION, models),
+            ("midpoint_gradient", BLUE, np.stack([midpoint, midpoint])),
+        ):
+            if kind == "gradient" and np.ptp(models, axis=0).max() == 0:
+                continue  # the same arrows as at the midpoint
+            steps = -ARROW * np.stack([point[f"{kind}_x"], point[f"{kind}_y"]], axis=1)
+            for start, step in zip(starts, steps):
+                axes.annotate(
+                    "",
+                    start + step,
+                    xytext=start,
+                    arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.4},
+                )
+        axes.plot(*models.T, "o", color=BLACK, markersize=4, zorder=4)
+        apart = np.ptp(models, axis=0).max() > 0
+        if apart:
+            axes.plot(*models.T, ":", color="0.4", linewidth=0.8)
+            axes.plot(*midpoint, "o", color="white", markeredgecolor=BLUE, markersize=4, zorder=5)
+        weight, product = point["weight"][0], point["inner_product"][0]
+        axes.annotate(
+            f"{name}: $w_{{12}} = {weight:.0f}$\n(inner product {product:.2g})",
+            midpoint,
+            xytext=(-28, -26) if apart else (8, 2),
+            textcoords="offset points",
+            fontsize=7,
+        )
+    axes.set_aspect("equal")
+    axes.grid(False)
+    axes.set_xlim(-2.2, 2.2)
+    axes.set_ylim(-1.5, 3.4)
+    axes.set_xlabel(r"$\theta_1$")
+    axes.set_ylabel(r"$\theta_2$")
+    axes.set_title(
+        "blue: descent directions at the midpoint, red: at the models\ncontours: $(f_1 + f_2)/2$; "
+        "shaded: midpoints that disconnect",
+        loc="left",
+        fontsize=6.5,
+    )

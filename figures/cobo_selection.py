@@ -1,0 +1,196 @@
+"""cobo-5: collaboration weights that CoBo learns on clustered quadratics (Hashemi, He and Jaggi 2024).
+
+The paper's Figure 5 shows 80 vision clients; its Example 2 gives quadratics f_i = (a_i/2) |x - mu_k|^2 with known
+clusters. Here: four clusters of four clients in R^10, a_i in [0.8, 1.2], centres 2 apart, a common start 8 away,
+rho = sqrt(3) L/c as in Theorem I, weight step 0.1, weights from 1. eta = 1/(2 rho N): the theorem's step size
+1/(2 sqrt(3) L) counts on c neighbours, and with all N = 4 c connected at the start eta rho N = 2 and models diverge.
+A pair is right when its weight is above 1/2 exactly if both are of one cluster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds import InputError
+
+from .figure import SEPARATOR, Figure
+from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+
+if TYPE_CHECKING:
+    from simulate import Quadratics
+
+CLUSTERS, SIZE, FEATURES = 4, 4, 10
+CURVATURES = (0.8, 1.2)
+DISTANCE, START = 2.0, 8.0
+WEIGHT_STEP = 0.1
+NOISES = (0.0, 0.1, 1.0)
+"""sigma, the root of the total variance [loss / theta]."""
+SAMPLINGS = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/t"}
+ITERATIONS = 1000
+SEEDS = 12
+BAND = (0.05, 0.95)
+COLOURS = dict(zip(NOISES, (BLUE, ORANGE, VERMILION)))
+NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-10; use stated"
+
+
+def selection(
+    edition: str,
+    *,
+    seeds: int = SEEDS,
+    iterations: int = ITERATIONS,
+    noises: Sequence[float] = NOISES,
+    progress: Callable[[int, int], None] | None = None,
+) -> Figure:
+    """The stated edition; `published` raises `InputError`."""
+    from .lockstep import in_blocks
+
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, NO_CODE)
+    if iterations <= 200:
+        raise InputError("iterations", iterations, "give over 200: the matrices show 10, 100, 200 and the last")
+    same = np.repeat(np.arange(CLUSTERS), SIZE)[:, None] == np.repeat(np.arange(CLUSTERS), SIZE)
+    pairs = ~np.eye(len(same), dtype=bool)
+    times = snapshots(iterations)
+    grid = np.unique(np.concatenate((times, np.geomspace(1, iterations, 60).astype(int))))
+    data: dict[str, dict[str, np.ndarray]] = {}
+    jobs = [(noise, sampling) for noise in noises for sampling in SAMPLINGS]
+
+    def work(part: Sequence[int]) -> np.ndarray:
+        return _weights(*jobs[part[0]], seeds, grid)
+
+    for (noise, sampling), weights in zip(jobs, in_blocks(range(len(jobs)), 1, work, progress)):
+        right = ((weights > 0.5) == same)[..., pairs].mean(-1)  # (S, G)
+        series = {"accuracy": right.mean(0)}
+        for share in BAND:
+            series[f"accuracy {100 * share:g}%"] = np.quantile(right, share, axis=0)
+        for name, values in series.items():
+            data[_name(noise, sampling, name)] = {"iteration": grid.astype(float), "value": values}
+        if sampling == "constant":
+            at = np.searchsorted(grid, times)
+            for i, k in zip(*np.nonzero(pairs)):
+                data[_name(noise, sampling, f"w {i} {k}")] = {
+                    "iteration": times.astype(float),
+                    "value": weights[0, at, i, k],
+                }
+    return Figure(
+        name="cobo-5",
+        edition=edition,
+        title="Collaboration weights of CoBo on clustered quadratics",
+        data=data,
+        units={
+            "iteration": "1",
+            "value": "1, share of right pairs in the mean or a quantile of seeds; weight of seed 0",
+        },
+        setup={
+            "clusters": CLUSTERS,
+            "clients": len(same),
+            "features": FEATURES,
+            "curvatures": list(CURVATURES),
+            "distance": DISTANCE,
+            "start": START,
+            "noises": list(noises),
+            "weight_step": WEIGHT_STEP,
+            "samplings": SAMPLINGS,
+            "iterations": iterations,
+            "seeds": [0, seeds - 1],
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("sigma", "sampling", "series"),
+    )
+
+
+def example(noise: float) -> Quadratics:
+    """Example 2 with total noise variance noise^2; all start on the last axis, far from every centre."""
+    from simulate import generators
+
+    start = np.zeros(FEATURES)
+    start[-1] = START
+    return generators.cobo_example(
+        CLUSTERS, SIZE, FEATURES, distance=DISTANCE, curvatures=CURVATURES, sigma2=noise**2, start=start
+    )
+
+
+def _weights(noise: float, sampling: str, seeds: int, grid: np.ndarray) -> np.ndarray:
+    """Weights after the iterations of the grid, (S, G, N, N): the paths of `simulate.run`, without its whole blocks."""
+    import torch
+
+    from simulate import CoBo, Randomness
+
+    problem = example(noise)
+    smoothness, last = float(problem.constants().beta.max()), int(grid[-1])
+    rule = CoBo(
+        rho=np.sqrt(3) * smoothness / SIZE,
+        weight_step=WEIGHT_STEP,
+        sampling=sampling,  # pyright: ignore[reportArgumentType]
+        horizon=last,
+    )
+    eta = torch.full((problem.clients,), 1 / (2 * rule.rho * problem.clients), dtype=problem.dtype)
+    randomness, wanted, kept = Randomness(seeds=torch.arange(seeds)), set(grid.tolist()), []
+    with torch.no_grad():
+        state = rule.init(problem, problem.start.expand(seeds, -1, -1).clone())
+        for t in range(1, last + 1):
+            state = rule.step(problem, state, rule.draw(problem, randomness, t), eta)
+            if t in wanted:
+                kept.append(state["w"].numpy().copy())
+    return np.stack(kept, axis=1)
+
+
+def snapshots(iterations: int) -> np.ndarray:
+    """Iterations whose weights are shown."""
+    return np.array([10, 100, 200, iterations])
+
+
+def _name(noise: float, sampling: str, series: str) -> str:
+    return SEPARATOR.join((f"{noise:g}", sampling, series))
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: a row of matrices for each noise level, pair accuracy below."""
+    noises, n = figure.setup["noises"], figure.setup["clients"]
+    times = snapshots(figure.setup["iterations"])
+    canvas.set_size_inches(COLUMN_WIDTH, 2.1 + 0.68 * len(noises))
+    above, below = canvas.subfigures(2, 1, height_ratios=[0.68 * len(noises) + 0.2, 1.9])
+    panels = above.subplots(len(noises), len(times), squeeze=False)
+    image = None
+    for row, noise in enumerate(noises):
+        shown = np.full((len(times), n, n), np.nan)
+        for i in range(n):
+            for k in range(n):
+                if i != k:
+                    shown[:, i, k] = figure.data[_name(noise, "constant", f"w {i} {k}")]["value"]
+        for column, t in enumerate(times):
+            axes = panels[row, column]
+            image = axes.imshow(shown[column], vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
+            axes.grid(False)
+            axes.set_xticks([])
+            axes.set_yticks([])
+            if row == 0:
+                axes.set_title(f"$t = {t}$")
+        panels[row, 0].set_ylabel(rf"$\sigma = {noise:g}$")
+    above.colorbar(image, ax=panels, shrink=0.6, label="weight $w_{ij}$, one run", ticks=[0, 0.5, 1])
+    axes = below.subplots()
+    for rank, noise in enumerate(noises):
+        for sampling, line in (("constant", "-"), ("mixed", ":")):
+            curve = figure.data[_name(noise, sampling, "accuracy")]
+            label = rf"$\sigma = {noise:g}$" if sampling == "constant" else None
+            colour = COLOURS.get(noise, "0.4")
+            # curves may coincide: the first is the widest
+            width = max(3.0 - 0.9 * rank, 1.0)
+            axes.plot(curve["iteration"], curve["value"], line, color=colour, label=label, linewidth=width)
+            if sampling == "constant":
+                low, high = (figure.data[_name(noise, sampling, f"accuracy {100 * s:g}%")]["value"] for s in BAND)
+                axes.fill_between(curve["iteration"], low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.set_xscale("log")
+    axes.set_xlim(1, figure.setup["iterations"])
+    axes.set_ylim(0, 1.03)
+    axes.set_xlabel("iteration $t$")
+    axes.set_ylabel("share of right pairs")
+    words = "pairs sampled with 1/N (lines; band: 5 to 95 %)\nor 1/N for 0.2 %, then 1/t (dotted)"
+    axes.set_title(words, loc="left", fontsize=6.5)
+    axes.legend(loc="upper left")

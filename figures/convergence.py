@@ -1,0 +1,198 @@
+"""adaptive-2a and adaptive-2b: excess loss against iterations, 20 clients (Philippenko et al. 2025, Figure 2).
+
+stated     two clusters that share their optimum, batch 2, b_alpha = 1, steps 1/(2 beta) and 1/(4 beta)
+published  the released code: one centre plus 0.1 N(0, I) per client, a bias, batch 1, steps 1/(2 L_i) and 1/(8 L_i)
+
+Plotted is the mean over clients of log10 of the excess, as in the picture; mean and standard deviation over seeds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import Figure
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
+
+if TYPE_CHECKING:
+    from .lockstep import Contender
+    from .regression import Regressions
+
+GREY = "#7F7F7F"
+LOOKS: dict[str, tuple[str, Any]] = {
+    "All-for-one binary": (BLUE, "-"),
+    "All-for-one continuous": (SKY, "-"),
+    "Local": (VERMILION, "-"),
+    "FedAvg": (GREEN, "-"),
+    "Oracle": (BLACK, (0, (4, 1.5))),
+    "Ditto": (PURPLE, "-"),
+    "CoBo": (ORANGE, "-"),
+    "WGA-BC": (GREY, "-"),
+    "APFL": ("#8C564B", "-"),
+    "Local, batch 1": (VERMILION, (0, (1, 1.2))),
+}
+SEEDS = {"stated": {2: 1000, 10: 1000}, "published": {2: 256, 10: 256}}
+LOWEST = -20
+"""The vertical axis is cut here; below 1e-30 rounding takes over."""
+STEP_NAMES = {
+    "stated": {2: r"$1/(2\beta)$", 10: r"$1/(4\beta)$"},
+    "published": {2: "$1/(2L_i)$", 10: "$1/(8L_i)$"},
+}
+PUBLISHED_FINAL = {
+    2: {"All-for-one binary": -9.55, "All-for-one continuous": -9.82, "Local": -6.23, "FedAvg": -1.99},
+    10: {"All-for-one binary": -3.97, "All-for-one continuous": -4.92, "Local": -4.10, "FedAvg": -1.12},
+}
+"""Last values in the published picture, one run each."""
+DITTO_PULL, COBO_RHO, WGA_MIXTURE, WGA_MEMORY, APFL_MIXTURE = 1.0, 0.05, 0.5, 0.1, 0.5
+"""The paper does not state its competitors' parameters. Ditto's and CoBo's are those of CoBo's released code."""
+
+Progress = Callable[[int, int], None]
+
+
+def two_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress | None = None) -> Figure:
+    """adaptive-2a, d = 2."""
+    return _convergence("adaptive-2a", edition, 2, seeds, progress)
+
+
+def ten_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress | None = None) -> Figure:
+    """adaptive-2b, d = 10."""
+    return _convergence("adaptive-2b", edition, 10, seeds, progress)
+
+
+def _convergence(
+    name: str, edition: str, features: int, seeds: int | Sequence[int] | None, progress: Progress | None
+) -> Figure:
+    from .lockstep import in_blocks
+    from .regression import ITERATIONS, LANES, STEPS, chosen_seeds
+
+    began = time.perf_counter()
+    wanted = chosen_seeds(SEEDS[edition][features] if seeds is None else seeds)
+    iterations = ITERATIONS[features]
+    blocks = in_blocks(wanted, LANES, lambda some: _block(edition, features, iterations, some), progress)
+    data: dict[str, dict[str, np.ndarray]] = {}
+    for curve in blocks[0]:
+        runs = np.concatenate([block[curve] for block in blocks], axis=1)  # (T + 1, S)
+        data[curve] = {
+            "iteration": np.arange(iterations + 1, dtype=float),
+            "mean_log10_excess": runs.mean(1),
+            "sd": runs.std(1, ddof=1),
+            "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
+        }
+    step = STEPS[edition][features]
+    return Figure(
+        name=name,
+        edition=edition,
+        title=f"Excess loss against iterations, d = {features}, {edition} setting",
+        data=data,
+        units={
+            "iteration": "1",
+            "mean_log10_excess": "log10 of loss, mean over clients and seeds",
+            "sd": "log10 of loss, of single runs",
+            "se": "log10 of loss, of the mean",
+        },
+        setup={
+            "clients": 20,
+            "features": features,
+            "iterations": iterations,
+            "step_size": step if edition == "stated" else f"{step:g} / L_i",
+            "seeds": [min(wanted), max(wanted)] if len(wanted) > 3 else list(wanted),
+            "runs": len(wanted),
+            "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
+            "weights": "1{r > 0} or r, divided by their sum",
+            "parameters": parameters() if edition == "stated" else {},
+            "published_final": PUBLISHED_FINAL[features] if edition == "published" else {},
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+    )
+
+
+def parameters() -> dict[str, Any]:
+    return {
+        "Ditto": f"pull {DITTO_PULL}",
+        "CoBo": f"rho {COBO_RHO}, weight step 0.01, pairs as its released code samples them",
+        "WGA-BC": f"mixture {WGA_MIXTURE}, memory {WGA_MEMORY}",
+        "APFL": f"mixture {APFL_MIXTURE} at first, adaptive",
+    }
+
+
+def _block(edition: str, features: int, iterations: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+    """Each algorithm's mean over clients of log10 excess, (T + 1, S)."""
+    from .lockstep import lockstep
+    from .regression import Regressions, step_sizes
+
+    settings = Regressions.drawn(edition, features, seeds)
+    eta = step_sizes(edition, features, seeds)
+    paths = lockstep(
+        _contenders(edition, features, settings),
+        settings.starts,
+        seeds=seeds,
+        grid=range(iterations + 1),
+        eta=lambda t: eta,
+        measure=settings.mean_log10_excess,
+    )
+    return {name: path.values.numpy() for name, path in paths.items()}
+
+
+def _contenders(edition: str, features: int, settings: Regressions) -> dict[str, Contender]:
+    from simulate import APFL, WGABC, CoBo, Ditto, FedAvg, FixedWeights, Local
+
+    from .lockstep import Contender
+    from .regression import CLIENTS, all_for_one
+
+    # Where a client uses its own samples alone, the other pairs' need not be drawn.
+    single = settings.variant(pairwise=False)
+    ratio = "released" if edition == "published" else "m=1"
+    chosen = {
+        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=settings)
+        for criterion in ("binary", "continuous")
+    }
+    rest = {"Local": Local(), "FedAvg": FedAvg()}
+    if edition == "stated":
+        rest |= {
+            "Oracle": FixedWeights.clusters([i % 2 for i in range(CLIENTS)]),
+            "Ditto": Ditto(pull=DITTO_PULL),
+            "CoBo": CoBo.released(rho=COBO_RHO),
+            "WGA-BC": WGABC(mixture=WGA_MIXTURE, memory=WGA_MEMORY),
+            "APFL": APFL(mixture=APFL_MIXTURE, adaptive=True),
+        }
+    chosen |= {name: Contender(algorithm=algorithm, problem=single) for name, algorithm in rest.items()}
+    if edition == "stated" and features == 10:
+        chosen["Local, batch 1"] = Contender(algorithm=Local(), problem=settings.variant(batch=1))
+    return chosen
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data."""
+    published = figure.edition == "published"
+    canvas.set_size_inches(COLUMN_WIDTH, 2.7 if published else 3.1)
+    axes = canvas.subplots()
+    first = figure.data["Local"]
+    for name, curve in figure.data.items():
+        colour, line = LOOKS[name]
+        t, mean, sd = curve["iteration"], curve["mean_log10_excess"], curve["sd"]
+        axes.fill_between(t, mean - sd, mean + sd, color=colour, alpha=0.12, linewidth=0)
+        axes.plot(t, mean, color=colour, linestyle=line, label=name)
+    for name, value in figure.setup["published_final"].items():
+        axes.plot(first["iteration"][-1], value, "x", color=LOOKS[name][0], clip_on=False, zorder=5)
+    axes.set_xlim(0, first["iteration"][-1])
+    means = {name: curve["mean_log10_excess"] for name, curve in figure.data.items()}
+    start = first["mean_log10_excess"][0]
+    highest = max(m.max() for name, m in means.items() if m[-1] < start + 1)
+    lowest = min(m.min() for m in means.values())
+    axes.set_ylim(max(lowest - 0.8, LOWEST), min(max(highest, start) + 0.8, start + 1.5))
+    clipped = [name for name, m in means.items() if m.max() > axes.get_ylim()[1]]
+    axes.set_xlabel("iteration")
+    axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
+    setup = figure.setup
+    lines = [f"$d = {setup['features']}$, step {STEP_NAMES[figure.edition][setup['features']]}, {setup['runs']} runs: "
+             "mean, band: standard deviation"]  # fmt: skip
+    if published:
+        lines.append("crosses: last values of the published picture (one run)")
+    if lowest < LOWEST:
+        lines.append(f"cut at $10^{{{LOWEST}}}$" + (f"; {', '.join(clipped)}: diverges" if clipped else ""))
+    axes.set_title("\n".join(lines), loc="left", fontsize=6.5)
+    canvas.legend(loc="outside lower center", ncols=2 if published else 3, handlelength=1.6, columnspacing=1.0)

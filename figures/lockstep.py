@@ -1,0 +1,116 @@
+"""Several algorithms side by side on the same random numbers: one draw of an iteration serves them all.
+
+Random numbers are most of what a step on a stream costs, and common ones make differences between curves sharper.
+Paths are those of `simulate.run`, to rounding, but for settings that differ from seed to seed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from simulate import Algorithm, Problem, Randomness, Stream
+
+Progress = Callable[[int, int], None]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contender:
+    """An algorithm and the problem whose stochastic gradients it takes."""
+
+    algorithm: Algorithm
+    problem: Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class Path:
+    """values (G, S, ...): what was measured at the iterations of the grid.
+
+    collaborators (G, S): positive weights of the step that comes next, in the mean over clients, each of which counts
+    itself; NaN for algorithms that weigh no clients, or if not asked for.
+    """
+
+    values: Tensor
+    collaborators: Tensor
+
+
+class LastDraws:
+    """Remembers one iteration's draws of a problem that several algorithms use in turn."""
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[int, Stream, int], Tensor] = {}
+
+    def get(self, iteration: int, stream: Stream, batch: int, make: Callable[[], Tensor]) -> Tensor:
+        key = (iteration, stream, batch)
+        if any(held[0] != iteration for held in self.held):
+            self.held.clear()
+        if key not in self.held:
+            self.held[key] = make()
+        return self.held[key]
+
+
+def lockstep(
+    contenders: Mapping[str, Contender],
+    starts: Tensor,
+    *,
+    seeds: Sequence[int],
+    grid: Sequence[int],
+    eta: Callable[[int], Tensor],
+    measure: Callable[[Tensor], Tensor],
+    collaborators: bool = False,
+) -> dict[str, Path]:
+    """Run all from models `starts` (S, N, d) and record `measure(models)`, (S, ...), at the iterations `grid`.
+
+    eta(t) is the step size of iteration t = 1, 2, ..., anything that broadcasts to (S, N).
+    """
+    randomness = Randomness(seeds=torch.as_tensor(list(seeds)))
+    wanted, last = set(grid), max(grid)
+    values: dict[str, list[Tensor]] = {name: [] for name in contenders}
+    sizes: dict[str, list[Tensor]] = {name: [] for name in contenders}
+    unknown = torch.full((len(starts),), torch.nan, dtype=torch.float64)
+    with torch.no_grad():
+        states = {name: entry.algorithm.init(entry.problem, starts.clone()) for name, entry in contenders.items()}
+        for t in range(last + 1):
+            # Contenders take turns inside an iteration: a problem need remember one iteration's draws alone.
+            for name, entry in contenders.items():
+                state = states[name]
+                draw = entry.algorithm.draw(entry.problem, randomness, t + 1)
+                if t in wanted:
+                    values[name].append(measure(state["models"]))
+                    weights = entry.algorithm.collaboration(entry.problem, state, draw) if collaborators else None
+                    sizes[name].append(unknown if weights is None else (weights > 0).double().sum(-1).mean(-1))
+                if t < last:
+                    states[name] = entry.algorithm.step(entry.problem, state, draw, eta(t + 1))
+    return {name: Path(values=torch.stack(values[name]), collaborators=torch.stack(sizes[name])) for name in contenders}
+
+
+def in_blocks(
+    seeds: Sequence[int], size: int, work: Callable[[Sequence[int]], Result], progress: Progress | None = None
+) -> list[Result]:
+    """`work` on blocks of seeds in their order, a few at a time: threads, as the work is inside torch."""
+    blocks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
+    done: list[Result] = []
+    with _one_thread(), ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, len(blocks), 4)) as pool:
+        for result in pool.map(work, blocks):
+            done.append(result)
+            if progress is not None:
+                progress(len(done), len(blocks))
+    return done
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -1,0 +1,149 @@
+"""The figure of a plan: who collaborates with whom, and the predicted curves alone and together."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bounds import Constants, Row, evaluate, find
+
+from .figure import SEPARATOR, Figure
+from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, style
+
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+MOST_PRECISIONS, MOST_NAMED = 4, 24
+POINTS = 121
+PATIENCE = 3.0
+"""Curves end at this multiple of the longest expected hitting time that is drawn."""
+
+
+def plan_figure(rows: Sequence[Row], constants: Constants | None) -> Figure:
+    """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
+
+    A curve is B_T, the bound of E[e_T 1{tau >= T}], at the step of the hitting schedule, for the clients with the
+    largest speed-ups (as many as there are colours). Without the initial excess there are no curves.
+    """
+    began = time.perf_counter()
+    precisions = list(dict.fromkeys(row.epsilon for row in rows))
+    if len(precisions) > MOST_PRECISIONS:
+        picked = np.linspace(0, len(precisions) - 1, MOST_PRECISIONS).round().astype(int)
+        precisions = [precisions[at] for at in picked]
+    data: dict[str, dict[str, np.ndarray]] = {}
+    panels = []
+    for epsilon in precisions:
+        there = [row for row in rows if row.epsilon == epsilon]
+        shown = [] if constants is None or constants.excess is None else _shown(there)
+        last = PATIENCE * max((row.local.hitting["expected_iterations"] for row in shown), default=1.0)
+        T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
+        for row in shown:
+            for how, part, q, s2 in (
+                ("together", row.schedules, row.step_ratio, row.sufficient_variance),
+                ("alone", row.local, 1.0, row.local_variance),
+            ):
+                assert constants is not None
+                data[_key(epsilon, row.name, how)] = {
+                    "iteration": T,
+                    "bound": _bound(constants, row.client, T, eta=part.hitting["eta"], q=q, s2=s2),
+                }
+        panels.append(
+            {
+                "epsilon": epsilon,
+                "similarity": [row.similarity.tolist() for row in there],
+                "clusters": [list(row.cluster) for row in there],
+                "names": [row.name for row in there],
+                "curves": [row.name for row in shown],
+            }
+        )
+    return Figure(
+        name="plan",
+        edition="stated",
+        title="Who collaborates with whom, and the predicted excess loss alone and together",
+        data=data,
+        units={"iteration": "1", "bound": "loss"},
+        setup={"panels": panels},
+        seconds=time.perf_counter() - began,
+        draw=_draw,
+        keys=("epsilon", "client", "how"),
+    )
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The drawing alone, as "pdf", "png" or "svg"."""
+    from matplotlib.figure import Figure as Canvas
+
+    with style():
+        canvas, buffer = Canvas(), io.BytesIO()
+        figure.draw(figure, canvas)
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
+        canvas.savefig(buffer, format=kind, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _shown(rows: Sequence[Row]) -> list[Row]:
+    ranked = sorted(rows, key=lambda row: -(row.speedup or 0))[: len(COLOURS)]
+    return sorted(ranked, key=lambda row: row.client)
+
+
+def _key(epsilon: float, name: str, how: str) -> str:
+    return SEPARATOR.join((repr(epsilon), name.replace(SEPARATOR, "/"), how))
+
+
+def _bound(constants: Constants, i: int, T: np.ndarray, *, eta: float, q: float, s2: float) -> np.ndarray:
+    assert constants.excess is not None
+    values = {"mu": constants.mu[i].item(), "beta": constants.beta[i].item(), "e0": constants.excess[i].item()}
+    return np.asarray(evaluate(find("adaptive/theorem-2-constant"), **values, eta=eta, q=q, s2=s2, T=T))
+
+
+def _draw(figure: Figure, canvas: Any) -> None:
+    panels = figure.setup["panels"]
+    canvas.set_size_inches(7.0, 2.7 * len(panels))
+    axes = canvas.subplots(len(panels), 2, squeeze=False, width_ratios=(1, 1.35))
+    for (left, right), panel in zip(axes, panels):
+        image = _matrix(left, panel)
+        canvas.colorbar(image, ax=left, shrink=0.8, label=r"similarity $\rho_{ik}$")
+        _curves(figure, right, panel)
+
+
+def _matrix(axes: Any, panel: Any) -> Any:
+    similarity, names = np.array(panel["similarity"]), panel["names"]
+    image = axes.imshow(similarity, vmin=0, vmax=1, cmap="Blues")
+    for i, cluster in enumerate(panel["clusters"]):
+        # dark cells get a light mark
+        tone = ["white" if similarity[i, k] > 0.5 else BLACK for k in cluster]
+        axes.scatter(cluster, [i] * len(cluster), s=14, marker="o", c=tone, linewidths=0)
+    axes.grid(False)
+    axes.set_title(rf"$\varepsilon$ = {panel['epsilon']:.3g}: dot: $k$ in the cluster of $i$", loc="left", fontsize=7)
+    axes.set_ylabel("client $i$")
+    axes.set_xlabel("peer $k$")
+    if len(names) <= MOST_NAMED:
+        size = 6 if len(names) <= 12 else 4
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90, fontsize=size)
+        axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=size)
+    return image
+
+
+def _curves(figure: Figure, axes: Any, panel: Any) -> None:
+    axes.set_xlabel("iteration $T$ (a sample of every client each)")
+    axes.set_ylabel(r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)", fontsize=7)
+    if not panel["curves"]:
+        axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
+        return
+    for name, colour in zip(panel["curves"], COLOURS):
+        together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
+        axes.plot(together["iteration"], together["bound"], color=colour, label=_short(name))
+        axes.plot(alone["iteration"], alone["bound"], color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
+    axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_yscale("log")
+    axes.set_xlim(left=0)
+    axes.set_title("line: together; dashed: alone; dotted: the precision", loc="left", fontsize=7)
+    axes.legend(ncols=2, handlelength=1.2, fontsize=6)
+
+
+def _short(name: str) -> str:
+    name = name.replace("$", r"\$")
+    return name if len(name) <= 12 else name[:11] + "."

@@ -1,0 +1,200 @@
+"""adaptive-2b-regimes: what makes the two regimes of Philippenko et al. (2025), Figure 2b? d = 10, 200 iterations.
+
+Four similarity ratios (exact; Eq. (1) from 1 and from 16 samples; the released code's) by two criteria, beside Local,
+FedAvg and the oracle, in the released code's setting and in the stated one; below, the number of collaborators.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .figure import SEPARATOR, Figure
+from .lockstep import Contender, Path, Progress, in_blocks, lockstep
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
+
+if TYPE_CHECKING:
+    from .regression import Regressions
+
+FEATURES = 10
+SEEDS = 200
+SETTINGS = ("published", "stated")
+TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
+STEP_NAMES = {"published": "$1/(8L_i)$", "stated": r"$1/(4\beta)$"}
+RATIOS = ("exact", "m=1", "m=16", "released")
+CRITERIA = ("binary", "continuous")
+BESIDE = ("local", "fedavg", "oracle")
+COLOURS = {
+    "exact": BLUE,
+    "m=1": ORANGE,
+    "m=16": PURPLE,
+    "released": SKY,
+    "local": VERMILION,
+    "fedavg": GREEN,
+    "oracle": BLACK,
+}
+NAMES = {
+    "exact": "exact ratio",
+    "m=1": "Eq. (1), $m = 1$",
+    "m=16": "Eq. (1), $m = 16$",
+    "released": "released code's ratio",
+    "local": "Local",
+    "fedavg": "FedAvg",
+    "oracle": "oracle",
+}
+LINES = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
+LOWEST = -21
+"""The vertical axis is cut here."""
+
+
+def regimes(
+    edition: str,
+    *,
+    seeds: int | Sequence[int] | None = None,
+    iterations: int | None = None,
+    progress: Progress | None = None,
+) -> Figure:
+    """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
+    from .regression import ITERATIONS, LANES, chosen_seeds
+
+    began = time.perf_counter()
+    wanted = chosen_seeds(SEEDS if seeds is None else seeds)
+    last = ITERATIONS[FEATURES] if iterations is None else iterations
+    data: dict[str, dict[str, np.ndarray]] = {}
+    for index, setting in enumerate(SETTINGS):
+        blocks = in_blocks(wanted, LANES, partial(_block, setting, last), _part(progress, index))
+        for rule in blocks[0]:
+            runs = np.concatenate([block[rule].values.numpy() for block in blocks], axis=1)
+            sizes = np.concatenate([block[rule].collaborators.numpy() for block in blocks], axis=1)
+            data[SEPARATOR.join((setting, str(FEATURES), rule))] = {
+                "iteration": np.arange(last + 1, dtype=float),
+                "mean_log10_excess": runs.mean(1),
+                "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
+                "collaborators": sizes.mean(1),
+            }
+    return Figure(
+        name="adaptive-2b-regimes",
+        edition=edition,
+        title="Regimes of All-for-one by similarity ratio, criterion and setting",
+        data=data,
+        units={
+            "iteration": "1",
+            "mean_log10_excess": "log10 of loss, mean over clients and seeds",
+            "se": "log10 of loss, of the mean",
+            "collaborators": "clients with a positive weight in the next step, itself included",
+        },
+        setup={
+            "clients": 20,
+            "features": FEATURES,
+            "iterations": last,
+            "step_size": {"published": "1/(8 L_i)", "stated": "1/(4 beta)"},
+            "batch": {"published": 1, "stated": 2},
+            "runs": len(wanted),
+            "seeds": [min(wanted), max(wanted)],
+            "weights": "1{r > 0} or r, divided by their sum",
+            "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
+            "samples": "one per client for all models; one per pair for the released ratio in its own setting",
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("setting", "d", "rule", "criterion"),
+    )
+
+
+def _part(progress: Progress | None, index: int) -> Progress | None:
+    """Progress of one setting as a part of the whole."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(index * total + done, len(SETTINGS) * total)
+
+
+def _block(setting: str, last: int, seeds: Sequence[int]) -> dict[str, Path]:
+    from .regression import CLIENTS, Regressions, step_sizes
+
+    drawn = Regressions.drawn(setting, FEATURES, seeds)
+    eta = step_sizes(setting, FEATURES, seeds)
+    paths = lockstep(
+        _contenders(drawn),
+        drawn.starts,
+        seeds=seeds,
+        grid=range(last + 1),
+        eta=lambda t: eta,
+        measure=drawn.mean_log10_excess,
+        collaborators=True,
+    )
+    alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(CLIENTS)}
+    return {
+        name: replace(path, collaborators=path.collaborators.nan_to_num(alone[name])) if name in alone else path
+        for name, path in paths.items()
+    }
+
+
+def _contenders(drawn: Regressions) -> dict[str, Contender]:
+    """Rules by "ratio | criterion".
+
+    Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
+    means; the released code draws one per pair, and its rule does so here.
+    """
+    from simulate import FedAvg, FixedWeights, Local
+
+    from .regression import CLIENTS, all_for_one
+
+    shared = drawn.variant(pairwise=False)
+    chosen = {
+        SEPARATOR.join((ratio, criterion)): Contender(
+            algorithm=all_for_one(ratio, criterion), problem=drawn if ratio == "released" else shared
+        )
+        for ratio in RATIOS
+        for criterion in CRITERIA
+    }
+    # The released code's setting has one cluster; its samples of pairs tell it from the stated one.
+    clusters = [0] * CLIENTS if drawn.pairwise else [i % 2 for i in range(CLIENTS)]
+    rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
+    return chosen | {
+        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, problem=shared)
+        for name, algorithm in rest.items()
+    }
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: excess above, collaborators below, one column per setting."""
+    from matplotlib.lines import Line2D
+
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.3)
+    panels = canvas.subplots(2, 2, sharex=True, height_ratios=(2.2, 1))
+    for (above, below), setting in zip(panels.T, SETTINGS):
+        for name, curve in figure.data.items():
+            of, _, rule, criterion = name.split(SEPARATOR)
+            if of != setting:
+                continue
+            look = {"color": COLOURS[rule], "linestyle": LINES[criterion]}
+            mean, se = curve["mean_log10_excess"], curve["se"]
+            above.fill_between(curve["iteration"], mean - 2 * se, mean + 2 * se, color=look["color"], alpha=0.2, lw=0)
+            above.plot(curve["iteration"], mean, **look)
+            below.plot(curve["iteration"], curve["collaborators"], **look)
+        lowest, highest = above.get_ylim()
+        above.set_ylim(max(lowest, LOWEST), highest)
+        batch = figure.setup["batch"][setting]
+        above.set_title(f"{TITLES[setting]}, batch {batch}, step {STEP_NAMES[setting]}", loc="left")
+        below.set_xlabel("iteration")
+        below.set_xlim(0, figure.setup["iterations"])
+        below.set_ylim(0, 21)
+        below.set_yticks([1, 10, 20])
+    panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
+    panels[1, 0].set_ylabel("collaborators\n(itself included)")
+    rules = [Line2D([], [], color=COLOURS[rule], label=NAMES[rule]) for rule in RATIOS]
+    alone = [Line2D([], [], color=COLOURS[rule], linestyle=LINES["none"], label=NAMES[rule]) for rule in BESIDE]
+    kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
+    canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)
+    canvas.suptitle(
+        f"$d = {FEATURES}$, mean of {figure.setup['runs']} seeds, band: two standard errors; cut at $10^{{{LOWEST}}}$. "
+        "Left, FedAvg lies under the oracle",
+        fontsize=8,
+        x=0.01,
+        ha="left",
+    )

@@ -1,0 +1,172 @@
+"""The synthetic regression of Philippenko et al. (2025), Figure 2: every seed draws its own setting.
+
+Optima, start and, in the published edition, step sizes are drawn anew for each seed, as every run of the released code
+did. So the spread over seeds is that of single runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from bounds import InputError
+from simulate import (
+    AllForOne,
+    ExactSimilarity,
+    Randomness,
+    ReleasedSimilarity,
+    SampledSimilarity,
+    Stream,
+    StreamingLeastSquares,
+    generators,
+)
+
+from .lockstep import LastDraws
+
+CLIENTS = 20
+BETA = 2.0
+"""2 lambda_max(H) for H = I."""
+PAPER_SEEDS = (127, 496, 1729)
+ITERATIONS = {2: 100, 10: 200}
+STEPS = {"stated": {2: 1 / (2 * BETA), 10: 1 / (4 * BETA)}, "published": {2: 1 / 2, 10: 1 / 8}}
+"""Step size, in the published edition times L_i."""
+SAMPLES = 10_000
+FLOOR = 1e-30
+"""Excess losses below are rounding errors: optima are of size 5 and doubles have 16 digits."""
+LANES = 64
+"""Seeds that run together."""
+
+RATIOS = {
+    "exact": ExactSimilarity(),
+    "m=1": SampledSimilarity(samples=1),
+    "m=16": SampledSimilarity(samples=16),
+    "released": ReleasedSimilarity(),
+}
+"""Similarity ratios: exact, Eq. (1) from m samples, and the released code's."""
+
+
+def all_for_one(ratio: str, criterion: str) -> AllForOne:
+    """Weights 1{r > 0} (binary) or r (continuous) over their sum, as in the released code, for one of the `RATIOS`."""
+    name = f"all-for-one-{ratio}-{criterion}"
+    return replace(AllForOne.released(binary=criterion == "binary"), similarity=RATIOS[ratio], name=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regressions(StreamingLeastSquares):
+    """One regression per seed: optima and starts (S, N, d); all else as in the problem it is made of. H = I.
+
+    Keeps the draws of the last iteration, which several algorithms may take in turn, and the last sampled gaps, which
+    an algorithm needs to name its collaborators and again to step.
+    """
+
+    optima: Tensor
+    starts: Tensor
+    _kept: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
+    _gaps: list[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]] = field(default_factory=list, repr=False, compare=False)
+
+    @classmethod
+    def drawn(cls, edition: str, features: int, seeds: Sequence[int]) -> Regressions:
+        settings = [
+            generators.adaptive_regression(edition, features, clients=CLIENTS, seed=int(seed)) for seed in seeds
+        ]
+        first = settings[0]
+        return cls(
+            **{entry.name: getattr(first, entry.name) for entry in fields(first)},
+            optima=torch.stack([setting.optimum for setting in settings]),
+            starts=torch.stack([setting.start for setting in settings]),
+        )
+
+    def variant(self, *, pairwise: bool | None = None, batch: int | None = None) -> Regressions:
+        """The same settings with other samples."""
+        return replace(
+            self,
+            pairwise=self.pairwise if pairwise is None else pairwise,
+            batch=batch or self.batch,
+            _kept=LastDraws(),
+            _gaps=[],
+        )
+
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        def make() -> Tensor:
+            return super(Regressions, self).draw(randomness, iteration, stream=stream, batch=batch)
+
+        return self._kept.get(iteration, stream, batch or self.batch, make)
+
+    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
+        if not (self._gaps and self._gaps[0][0] is theta and self._gaps[0][1] is draw):
+            self._gaps[:] = [(theta, draw, super().sampled_gap(theta, draw))]
+        return self._gaps[0][2]
+
+    # What depends on the optima. Every Hessian is 2 I, so gradients are 2 (theta - optimum) and their gaps constant.
+
+    @property
+    def optimum(self) -> Tensor:
+        return self.optima
+
+    @property
+    def start(self) -> Tensor:
+        return self.starts
+
+    def centred(self, theta: Tensor) -> Tensor:
+        return theta - self.optima[:, 0].unflatten(0, (-1, *(1,) * (theta.ndim - 2)))
+
+    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
+        x, noise = draw[..., :-1], draw[..., -1]
+        return x, torch.einsum("sk...d,skd->sk...", x, self.optima - self.optima[:, :1]) + noise
+
+    def excess(self, theta: Tensor) -> Tensor:
+        return ((theta - self.optima) ** 2).sum(-1)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        return 2 * (theta - self.optima)
+
+    def gradient_gap(self, theta: Tensor) -> Tensor:
+        return self._gap
+
+    @cached_property
+    def _gap(self) -> Tensor:
+        return 4 * ((self.optima[:, :, None] - self.optima[:, None]) ** 2).sum(-1)
+
+    def mean_log10_excess(self, theta: Tensor) -> Tensor:
+        """Mean over clients, (S,): what the papers' pictures show. The log of the mean is dominated by rare runs."""
+        return torch.log10(self.excess(theta).clamp_min(FLOOR)).mean(-1)
+
+
+def step_sizes(edition: str, features: int, seeds: Sequence[int]) -> Tensor:
+    """Step sizes that broadcast to (S, N): 1/(2 beta) and 1/(4 beta), or in the published edition 1/(2 L_i), 1/(8 L_i).
+
+    L_i = 2 lambda_max of the second-moment matrix of client i's 10^4 standard normal rows (without the bias feature):
+    a Wishart matrix, drawn by Bartlett's factor.
+    """
+    constant = torch.tensor(STEPS[edition][features], dtype=torch.float64)
+    return constant if edition == "stated" else constant / estimated_smoothness(features, seeds)
+
+
+def estimated_smoothness(features: int, seeds: Sequence[int]) -> Tensor:
+    """2 lambda_max of the second-moment matrix of 10^4 standard normal rows, (S, N)."""
+    from scipy.stats import chi2
+
+    d, n = features, CLIENTS
+    randomness = Randomness(seeds=torch.as_tensor(list(seeds)))
+    # iterations 0 to 2 of this stream are the generator's
+    normal = randomness.normal(iteration=3, stream=Stream.DATA, clients=n * d, features=d).unflatten(1, (n, d)).numpy()
+    uniform = randomness.uniform(iteration=4, stream=Stream.DATA, clients=n, features=d).numpy()
+    factor, index = np.tril(normal, -1), np.arange(d)
+    factor[..., index, index] = np.sqrt(chi2.ppf(uniform, SAMPLES - index))
+    largest = np.linalg.eigvalsh(factor @ factor.swapaxes(-1, -2))[..., -1]
+    return torch.from_numpy(2 * largest / SAMPLES)
+
+
+def chosen_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
+    """How many seeds (0, 1, ...), or which; at least two, for a spread."""
+    wanted = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
+    if len(wanted) < 2 or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
+        raise InputError("seeds", seeds, "give how many (at least 2), or different whole numbers within 0..2^32 - 1")
+    return wanted

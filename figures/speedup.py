@@ -1,0 +1,238 @@
+"""sample-optimal-speedup: what All-for-one and All-for-all gain from N agents (Even, Massoulie and Scaman 2022).
+
+f_i(x) = |x - m_i|^2 / 2 on the line, one noisy gradient of variance 1 per agent and round, common start 3 to the left
+of agent 0's optimum m_0 = 0. Clusters: five of N/5 agents, optima 0, 1, 2, 3 and 4. Continuum: optima evenly on [0, 1].
+Losses are quadratic, so every excess below is a closed form of two moments; nothing is sampled. The paper's own
+experiment is in an appendix that is not at hand: this setting is ours.
+
+All-for-one   agent 0 averages the gradients of its nearest agents; their number and the step minimise the bound of
+              Theorem 2, tuned, for the given number of rounds
+All-for-all   equal blocks of neighbours average, one gradient per agent; block length and step minimise the bound of
+              Theorem 3; mean over agents
+lower bound   Theorem 1 at the best level of the start: no method does better for agent 0 on every instance with these
+              dissimilarities, with optima within 4 of the start
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bounds import InputError, evaluate, find
+
+from .figure import SEPARATOR, Figure
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION
+
+AGENTS = (10, 20, 50, 100, 200, 500, 1000)
+SHOWN = 100
+CLUSTERS = 5
+START = -3.0
+BALL = 4.0
+PRECISION = 0.001
+ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
+SETTINGS = ("clusters", "continuum")
+METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
+COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
+
+
+def speedup(
+    edition: str, *, agents: Sequence[int] = AGENTS, progress: Callable[[int, int], None] | None = None
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. agents: numbers N, multiples of 5."""
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "no code was released with this paper; use stated")
+    if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
+        raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
+    data: dict[str, dict[str, np.ndarray]] = {}
+    for setting in SETTINGS:
+        for done, n in enumerate(agents):
+            optima = _optima(setting, n)
+            both = {
+                "alone": _for_one(optima[:1]),
+                "all-for-one": _for_one(optima),
+                "all-for-all": _for_all(setting, optima),
+                "lower bound": (lower := _least(optima), lower),
+            }
+            for method, (excess, bound) in both.items():
+                data[SEPARATOR.join((setting, str(n), method))] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
+            if progress is not None:
+                progress(done + 1, len(agents))
+    return Figure(
+        name="sample-optimal-speedup",
+        edition=edition,
+        title="Excess and rounds of All-for-one and All-for-all against samples",
+        data=data,
+        units={"rounds": "1, samples of each agent", "excess": "loss", "bound": "loss"},
+        setup={
+            "agents": list(agents),
+            "clusters": CLUSTERS,
+            "start": START,
+            "ball": BALL,
+            "noise_variance": 1.0,
+            "precision": PRECISION,
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("setting", "agents", "method"),
+    )
+
+
+def _optima(setting: str, n: int) -> np.ndarray:
+    if setting == "clusters":
+        return np.repeat(np.arange(CLUSTERS, dtype=float), n // CLUSTERS)
+    return np.linspace(0, 1, n)
+
+
+def _step(e0: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """eta = min(1, ln(e_0/A)/T) of the tuned rows, where A <= e_0."""
+    with np.errstate(all="ignore"):
+        return np.minimum(1, np.log(np.maximum(e0 / floor, 1)) / ROUNDS[:, None])
+
+
+def _excess(eta: np.ndarray, start: np.ndarray, bias: np.ndarray, lambda2: np.ndarray) -> np.ndarray:
+    """E|x - m|^2 / 2 after T rounds: x - y shrinks by 1 - eta, y - m = bias; variance eta^2 Lambda_2 per round."""
+    left = (1 - eta) ** ROUNDS[:, None]
+    with np.errstate(all="ignore"):
+        spread = np.where(eta > 0, eta * lambda2 / (2 - eta) * (1 - left**2), 0.0)
+    return ((left * (start - bias) + bias) ** 2 + spread) / 2
+
+
+def _for_one(optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Excess of agent 0 and the bound that chose its peers, per number of rounds."""
+    members = np.arange(1, len(optima) + 1)
+    bias = np.cumsum(optima) / members  # all optima are to the right of agent 0's, at distance b
+    e0 = START**2 / 2
+    floor = 1 / (2 * members * ROUNDS[:, None])
+    with np.errstate(all="ignore"):
+        bound = evaluate(
+            find("sample-optimal/theorem-2-tuned"),
+            enforce=False,
+            mu=1.0,
+            beta=1.0,
+            e0=e0,
+            sigma2=1.0,
+            lambda2=1 / members,
+            bias=bias,
+            T=ROUNDS[:, None],
+        )
+    bound = np.where(floor <= e0, bound, np.inf)
+    eta = _step(np.full(1, e0), floor)
+    best = np.argmin(bound, axis=1)[:, None]
+    excess = _excess(eta, np.full(1, START), bias, 1 / members)
+    return np.take_along_axis(excess, best, 1)[:, 0], np.take_along_axis(bound, best, 1)[:, 0]
+
+
+def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean excess over agents and the bound of Theorem 3 that chose the blocks, per number of rounds."""
+    n = len(optima)
+    sizes = [size for size in range(1, n + 1) if n % size == 0]
+    if setting == "clusters":  # blocks within clusters, or everybody
+        sizes = [size for size in sizes if (n // CLUSTERS) % size == 0 or size == n]
+    e0 = float(((START - optima) ** 2).mean() / 2)
+    excess, bound = [], []
+    for size in sizes:
+        blocks = optima.reshape(-1, size)
+        bias = (blocks.mean(1, keepdims=True) - blocks).ravel()
+        # Phi = (1/N) sum_ij lambda_ij |m_i - m_j|^2 / 2: the variance within blocks
+        misfit = float(blocks.var(axis=1).mean())
+        floor = np.full((len(ROUNDS), 1), 1 / (2 * size)) / ROUNDS[:, None]
+        eta = _step(np.full(1, e0), floor)
+        values = _excess(eta, START - optima, bias, np.full(n, 1 / size)).mean(1)
+        limit = evaluate(
+            find("sample-optimal/theorem-3"),
+            enforce=False,
+            eta=eta[:, 0],
+            mu=1.0,
+            beta=1.0,
+            smin=1.0,
+            smax=1.0,
+            e0=e0,
+            sigma2=1.0,
+            weight2=1 / size,
+            misfit=misfit,
+            T=ROUNDS,
+        )
+        excess.append(values)
+        bound.append(limit)
+    best = np.argmin(bound, axis=0)[None]
+    return np.take_along_axis(np.array(excess), best, 0)[0], np.take_along_axis(np.array(bound), best, 0)[0]
+
+
+def _least(optima: np.ndarray) -> np.ndarray:
+    """Theorem 1 for agent 0 at the best of many levels of the start, per number of rounds."""
+    from bounds.theorems.sample_optimal.lower_bound import signal
+
+    levels = np.geomspace(1e-7, BALL**2 / 2, 300)
+    signal2 = signal(b=optima[None] - optima[0], mu=np.ones(len(levels)), e0=levels)
+    T = ROUNDS[:, None]
+    values = evaluate(
+        find("sample-optimal/theorem-1-excess"),
+        enforce=False,
+        mu=1.0,
+        ball=BALL,
+        e0=levels,
+        sigma2=1.0,
+        signal2=signal2,
+        T=T,
+    )
+    return np.where(signal2 * T <= 100, values, 0).max(1)
+
+
+def rounds_to(curve: Any, precision: float, column: str = "excess") -> float:
+    """The first number of rounds, log-interpolated, from which the excess stays at most `precision`; NaN if none."""
+    above = np.flatnonzero(curve[column] > precision)
+    if len(above) == 0:
+        return float(curve["rounds"][0])
+    at = above[-1]
+    if at + 1 == len(curve["rounds"]):
+        return np.nan
+    x, y = np.log(curve["rounds"][at : at + 2]), np.log(curve[column][at : at + 2])
+    return float(np.exp(x[0] + (np.log(precision) - y[0]) * (x[1] - x[0]) / (y[1] - y[0])))
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: excess against rounds for one N above, rounds to a precision against N below."""
+    agents, precision = figure.setup["agents"], figure.setup["precision"]
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
+    panels = canvas.subplots(2, 2, sharey="row")
+    names = {"clusters": "five clusters", "continuum": "continuum"}
+    shown = SHOWN if SHOWN in agents else agents[-1]
+    for column, setting in enumerate(SETTINGS):
+        axes = panels[0, column]
+        for method in METHODS:
+            curve = figure.data[SEPARATOR.join((setting, str(shown), method))]
+            if method == "lower bound":
+                axes.plot(curve["rounds"], curve["excess"], ":", color=COLOURS[method])
+                continue
+            axes.plot(curve["rounds"], curve["excess"], color=COLOURS[method])
+            axes.plot(curve["rounds"], curve["bound"], "--", color=COLOURS[method], linewidth=1)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=1e-5)
+        axes.axhline(precision, color="0.6", linewidth=0.8)
+        axes.set_xlabel("rounds (samples of each agent)")
+        axes.set_title(f"{names[setting]}, $N = {shown}$", loc="left")
+        axes = panels[1, column]
+        for method in METHODS:
+            curves = [figure.data[SEPARATOR.join((setting, str(n), method))] for n in agents]
+            line = ":" if method == "lower bound" else "-"
+            marker = "" if method == "lower bound" else "o"
+            needed = [rounds_to(curve, precision) for curve in curves]
+            axes.plot(agents, needed, line, marker=marker, color=COLOURS[method], markersize=3)
+            if method != "lower bound":
+                bound = [rounds_to(curve, precision, "bound") for curve in curves]
+                axes.plot(agents, bound, "--", color=COLOURS[method], linewidth=1)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("number of agents $N$")
+        axes.set_title(f"{names[setting]}: rounds to excess {precision:g}", loc="left")
+    panels[0, 0].set_ylabel("excess (loss)")
+    panels[1, 0].set_ylabel("rounds")
+    handles = [panels[0, 0].plot([], [], color=COLOURS[method])[0] for method in METHODS[:3]]
+    handles += [panels[0, 0].plot([], [], line, color=c)[0] for line, c in (("--", "0.3"), (":", BLACK))]
+    words = ["alone (agent 0)", "All-for-one (agent 0)", "All-for-all (mean)", "upper bounds", "lower bound (agent 0)"]
+    canvas.legend(handles, words, loc="outside lower center", ncols=5, columnspacing=1.0, handlelength=1.6)

@@ -1,0 +1,133 @@
+"""who-helps-whom: how much collaboration shortens the way to a precision, by heterogeneity and precision.
+
+N = 20 clients, R_i = |theta - theta_i|^2 in R^10 (mu = beta = 2), minimisers theta_i = theta + v N(0, I), variances
+1. For each spread v and precision eps, as in the plan of client 0: the size of its sufficient cluster at the best
+binary threshold, and the ratio of expected iterations to eps, alone over together (bounds of both, Corollary 1,
+corrected), from an excess of ten times the larger of 1 and eps. Below 1 collaboration does not pay: its step limit is
+smaller.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bounds import Binary, InputError, best_threshold, evaluate, find, sufficient_cluster, tight_variance
+
+from .figure import Figure
+from .style import COLUMN_WIDTH
+
+CLIENTS, FEATURES = 20, 10
+SIGMA2, MU = 1.0, 2.0
+SPREADS = np.geomspace(1e-3, 1, 49)
+PRECISIONS = np.geomspace(1e-5, 10, 61)
+DRAWS = 25
+
+
+def helpers(
+    edition: str,
+    *,
+    draws: int = DRAWS,
+    spreads: Any = SPREADS,
+    precisions: Any = PRECISIONS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. Medians over `draws` of minimisers."""
+    import torch
+
+    from simulate import Randomness, Stream
+
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    if draws < 1:
+        raise InputError("draws", draws, "give at least 1")
+    spreads, precisions = np.asarray(spreads, dtype=float), np.asarray(precisions, dtype=float)
+    offsets = (
+        Randomness(seeds=torch.arange(draws))
+        .normal(iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES)
+        .numpy()
+    )
+    distance2 = ((offsets - offsets[:, :1]) ** 2).sum(-1)  # (draws, N)
+    found = np.empty((len(spreads), draws, len(precisions), 2))
+    for row, v in enumerate(spreads):
+        # 1 - |grad R_0 - grad R_k|^2 / (2 mu eps), the gradients 2 v (theta_k - theta_0) apart everywhere
+        similarity = np.maximum(1 - 4 * v**2 * distance2[:, None] / (2 * MU * precisions[:, None]), 0)
+        found[row] = _gain(similarity, precisions)
+        if progress is not None:
+            progress(row + 1, len(spreads))
+    middle = np.median(found, axis=1)
+    return Figure(
+        name="who-helps-whom",
+        edition=edition,
+        title="Cluster size and speed-up by heterogeneity and precision",
+        data={
+            f"{v:.6g}": {
+                "epsilon": precisions,
+                "size": middle[row, :, 0],
+                "speedup": middle[row, :, 1],
+            }
+            for row, v in enumerate(spreads)
+        },
+        units={"epsilon": "loss", "size": "clients, median over draws", "speedup": "1, median over draws"},
+        setup={"clients": CLIENTS, "features": FEATURES, "sigma2": SIGMA2, "draws": draws, "seeds": [0, draws - 1]},
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("spread",),
+    )
+
+
+def _gain(similarity: np.ndarray, precisions: np.ndarray) -> np.ndarray:
+    """Size of the cluster and speed-up (..., E, 2) from client 0's similarities (..., E, N)."""
+    sigma2 = np.full(CLIENTS, SIGMA2)
+    threshold = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
+    s2, size = np.empty_like(threshold), np.empty_like(threshold)
+    for at in np.ndindex(threshold.shape):
+        rule = Binary(threshold=threshold[at])
+        s2[at] = tight_variance(rule, similarity=similarity[at], sigma2=sigma2)
+        size[at] = sufficient_cluster(rule, similarity=similarity[at]).sum()
+    q = Binary(threshold=threshold).step_ratio(1 / CLIENTS)
+    together, alone = _iterations(s2, q, precisions), _iterations(SIGMA2, 1.0, precisions)
+    return np.stack([size, alone / together], axis=-1)
+
+
+def _iterations(s2: Any, q: Any, eps: np.ndarray) -> Any:
+    """E[tau] of Corollary 1 at its step, from ten times the larger of 1 and eps; mu = beta."""
+    eta = np.minimum(q / MU, eps / s2)
+    e0 = 10 * np.maximum(eps, 1)
+    return evaluate(find("adaptive/corollary-1-expected-time"), eta=eta, mu=MU, beta=MU, q=q, s2=s2, eps=eps, e0=e0)
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: size of the cluster left, speed-up right."""
+    from matplotlib.colors import LogNorm
+
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.7)
+    left, right = canvas.subplots(1, 2, sharey=True)
+    spreads = np.array([float(name) for name in figure.data])
+    curves = list(figure.data.values())
+    epsilon = np.asarray(curves[0]["epsilon"])
+    size, speedup = (np.array([curve[what] for curve in curves]) for what in ("size", "speedup"))
+    most = max(float(np.nanmax(speedup)), 2.0)
+    for axes, values, label, norm in (
+        (left, size, "clients in the sufficient cluster", None),
+        (right, speedup, "iterations alone / together", LogNorm(min(1.0, float(np.nanmin(speedup))), most)),
+    ):
+        image = axes.pcolormesh(epsilon, spreads, values, norm=norm, cmap="cividis", shading="nearest", rasterized=True)
+        canvas.colorbar(image, ax=axes, label=label)
+        axes.grid(False)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel(r"precision $\varepsilon$ (loss)")
+    # expected entry of a peer: eps = 4 E|xi_0 - xi_k|^2 / (2 mu) = 2 d v^2
+    shown = 2 * figure.setup["features"] * spreads**2
+    for axes, colour in ((left, "white"), (right, "white")):
+        axes.plot(shown, spreads, color=colour, linewidth=1.2)
+        axes.set_xlim(epsilon[0], epsilon[-1])
+    left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
+    left.set_title(r"white: mean entry precision $\varepsilon = 2 d v^2$", loc="left", fontsize=7)
+    right.set_title("dotted: no gain (1)", loc="left", fontsize=7)
+    right.contour(epsilon, spreads, speedup, levels=[1.0], colors="white", linestyles="dotted", linewidths=1)

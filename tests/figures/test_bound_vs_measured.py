@@ -1,0 +1,50 @@
+"""Bounds lie above exact expectations, near on sharp instances and far on ill-conditioned ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bounds import InputError
+from figures import figure
+from figures.bound_vs_measured import CONDITION, ROWS
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return figure("bound-against-measured", iterations=150)
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_every_bound_holds(drawn, key):
+    for instance in ("sharp", "ill-conditioned"):
+        curve = drawn.data[f"{key} | {instance}"]
+        # bounds are rounded outward by 5e-13; exact moments have errors of the same order
+        assert (curve["measured"] <= curve["bound"] * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_sharp_means_near_and_condition_means_far(drawn, key):
+    sharp, far = (drawn.data[f"{key} | {name}"] for name in ("sharp", "ill-conditioned"))
+    near = sharp["bound"][-1] / sharp["measured"][-1]
+    assert near < 1.51  # eta = 1/2: 1 / (2 - eta) of the limit's 1 is lost
+    assert far["bound"][-1] / far["measured"][-1] > 10 * near
+
+
+def test_worst_case_rows_are_attained(drawn):
+    for key in ("worst-case/contraction", "worst-case/noise-floor"):
+        curve = drawn.data[f"{key} | sharp"]
+        np.testing.assert_allclose(curve["measured"], curve["bound"], rtol=1e-9)
+
+
+def test_one_client_is_a_closed_form(drawn):
+    # E e_t = (1 - eta)^(2t) e_0 + (sigma^2/2) eta (1 - (1 - eta)^(2t)) / (2 - eta), eta = 1/2, mu = beta = 1
+    curve = drawn.data["adaptive/theorem-2-constant | sharp"]
+    left = 0.25 ** curve["iteration"]
+    np.testing.assert_allclose(curve["measured"], left / 2 + 0.005 / 3 * (1 - left), rtol=1e-12)
+    assert CONDITION > 1
+
+
+def test_published_is_refused():
+    with pytest.raises(InputError, match="no code"):
+        figure("bound-against-measured", edition="published")

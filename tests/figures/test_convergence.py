@@ -1,0 +1,162 @@
+"""Figure 2: both editions' settings to the letter, the published last values, files that can be drawn again."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import InputError
+from figures import figure, redraw
+from figures.convergence import PUBLISHED_FINAL
+from figures.lockstep import Contender, lockstep
+from figures.regression import CLIENTS, Regressions, estimated_smoothness, step_sizes
+from simulate import Local, Randomness, Stream, generators, run
+
+NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
+
+
+@pytest.fixture(scope="module")
+def published():
+    return {d: figure(name, edition="published", seeds=8) for d, name in NAMES.items()}
+
+
+@pytest.fixture(scope="module")
+def stated():
+    return figure("adaptive-2a", seeds=8)
+
+
+@pytest.mark.parametrize("d", NAMES)
+def test_published_last_values_lie_within_the_spread_of_single_runs(published, d):
+    assert set(published[d].data) == set(PUBLISHED_FINAL[d])
+    for name, value in PUBLISHED_FINAL[d].items():
+        curve = published[d].data[name]
+        # one run against eight: beyond 3 of their deviations for one value in fifty
+        assert abs(value - curve["mean_log10_excess"][-1]) < 3 * curve["sd"][-1], name
+
+
+def test_published_pictures_features(published):
+    two, ten = ({name: c["mean_log10_excess"] for name, c in published[d].data.items()} for d in NAMES)
+    # "all start near +1", "near +2"
+    assert all(abs(curve[0] - 1) < 0.5 for curve in two.values())
+    assert all(abs(curve[0] - 2) < 0.5 for curve in ten.values())
+    # FedAvg saturates from iteration 10 (d = 2) and 40 (d = 10): it stays within a quarter of a decade afterwards
+    assert np.ptp(two["FedAvg"][10:]) < 0.25
+    assert np.ptp(ten["FedAvg"][40:]) < 0.25
+    # elbow of All-for-one near 40: a slope of several times the later one before it
+    for name in ("All-for-one binary", "All-for-one continuous"):
+        assert ten[name][0] - ten[name][30] > 2 * (ten[name][60] - ten[name][90])
+
+
+def test_stated_edition_has_every_competitor_and_two_clusters(stated):
+    final = {name: curve["mean_log10_excess"][-1] for name, curve in stated.data.items()}
+    assert len(final) == 9
+    # the oracle gains from ten clients whose optimum is the same, FedAvg is stuck between the two
+    assert final["Oracle"] <= min(final.values())
+    assert final["FedAvg"] == max(final.values())
+    assert final["All-for-one binary"] < final["Local"] < final["FedAvg"] - 20
+
+
+def test_settings_are_the_generators_one_per_seed():
+    for edition, d in (("stated", 10), ("published", 2)):
+        drawn = Regressions.drawn(edition, d, (3, 127))
+        one = generators.adaptive_regression(edition, d, seed=127)
+        assert torch.equal(drawn.optima[1], one.optimum)
+        assert torch.equal(drawn.starts[1], one.start)
+        assert (drawn.batch, drawn.pairwise) == ((2, False) if edition == "stated" else (1, True))
+
+
+def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
+    drawn, randomness = Regressions.drawn("published", 2, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
+    one = generators.adaptive_regression("published", 2, seed=6)
+    theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=3)
+    weights = torch.full((2, CLIENTS, CLIENTS), 1 / CLIENTS, dtype=torch.float64)
+    draw = drawn.draw(randomness, 1)
+    ours = [
+        drawn.excess(theta),
+        drawn.gradient(theta),
+        drawn.gradient_gap(theta),
+        drawn.stochastic_gradient(theta, weights, draw),
+        drawn.stochastic_gradient(theta, None, draw),
+        *drawn.sampled_gap(theta, draw),
+    ]
+    theirs = [
+        one.excess(theta),
+        one.gradient(theta),
+        one.gradient_gap(theta),
+        one.stochastic_gradient(theta, weights, draw),
+        one.stochastic_gradient(theta, None, draw),
+        *one.sampled_gap(theta, draw),
+    ]
+    for mine, other in zip(ours, theirs):
+        # sums of at most 1200 products of size 10^3, relative to the largest
+        torch.testing.assert_close(mine[1], other[1], rtol=1e-11, atol=1e-11 * float(other[1].abs().max()))
+
+
+def test_lockstep_takes_the_paths_of_the_runner():
+    problem = generators.adaptive_regression("stated", 2, seed=4)
+    trace = run(problem, Local(), iterations=5, eta=0.25, seeds=3)
+    path = lockstep(
+        {"local": Contender(algorithm=Local(), problem=problem)},
+        problem.start.expand(3, -1, -1),
+        seeds=range(3),
+        grid=(0, 5),
+        eta=lambda t: torch.tensor(0.25, dtype=torch.float64),
+        measure=problem.excess,
+    )["local"]
+    for at, t in enumerate((0, 5)):
+        np.testing.assert_allclose(path.values[at].numpy(), trace.excess[:, t], rtol=1e-10)
+    assert path.collaborators.isnan().all()
+
+
+@pytest.mark.parametrize(("d", "typical"), [(2, 2.02), (10, 2.106)])
+def test_smoothness_is_estimated_from_ten_thousand_rows(d, typical):
+    direct = Randomness(seeds=torch.tensor([0]), root=5).normal(
+        iteration=0, stream=Stream.DATA, clients=40 * 10_000, features=d
+    )
+    rows = direct[0].unflatten(0, (40, 10_000))
+    largest = 2 * torch.linalg.eigvalsh(rows.mT @ rows / 10_000)[:, -1]
+    ours = estimated_smoothness(d, range(50)).flatten()
+    assert abs(float(ours.mean()) - typical) < 0.01
+    # two-sample z-test; |z| > 6 has probability 2e-9
+    z = (ours.mean() - largest.mean()) / torch.hypot(ours.std() / 1000**0.5, largest.std() / 40**0.5)
+    assert abs(float(z)) < 6
+    torch.testing.assert_close(step_sizes("published", d, range(2)) * estimated_smoothness(d, range(2)),
+                               torch.full((2, CLIENTS), 1 / {2: 2, 10: 8}[d], dtype=torch.float64))  # fmt: skip
+    assert float(step_sizes("stated", d, range(2))) == 1 / {2: 4, 10: 8}[d]
+
+
+def test_at_the_stated_step_local_diverges_with_batch_one_only():
+    curves = figure("adaptive-2b", seeds=2).data
+    assert curves["Local, batch 1"]["mean_log10_excess"][-1] > 5
+    assert curves["Local"]["mean_log10_excess"][-1] < -5
+
+
+def test_saved_figures_are_drawn_again_from_their_files(stated, tmp_path):
+    first = {path.name: path.read_bytes() for path in stated.save(tmp_path)}
+    (tmp_path / "adaptive-2a.png").unlink()
+    again = {path.name: path.read_bytes() for path in redraw("adaptive-2a", tmp_path).save(tmp_path)}
+    assert first == again
+    rows = list(csv.reader((tmp_path / "adaptive-2a.csv").read_text().splitlines()))
+    assert [column.split(" [")[0] for column in rows[0]] == ["curve", "iteration", "mean_log10_excess", "sd", "se"]
+    assert len(rows) == 1 + 9 * 101
+    about = json.loads((tmp_path / "adaptive-2a.json").read_text())
+    assert about["setup"]["runs"] == 8
+
+
+def test_redrawing_needs_whole_files(stated, tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        redraw("adaptive-2a", tmp_path)
+    stated.save(tmp_path)
+    (tmp_path / "adaptive-2a.json").write_text("{")
+    with pytest.raises(InputError, match="damaged"):
+        redraw("adaptive-2a", tmp_path)
+
+
+@pytest.mark.parametrize("seeds", [1, (3, 3), (-1, 2), (1, 2**32)])
+def test_impossible_seeds_are_refused(seeds):
+    with pytest.raises(InputError, match="seeds"):
+        figure("adaptive-2a", seeds=seeds)

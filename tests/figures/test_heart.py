@@ -1,0 +1,120 @@
+"""Figure 3, heart disease: the data as FLamby prepares it, and what the curves must show."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import InputError
+from figures import figure
+from figures.heart import MEASURED, Patients, _measure, _padded, epoch_length
+from figures.heart_data import CENTRES, hospitals
+
+DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease files: set SUFFICE_DATA")
+
+
+@pytest.fixture(scope="module")
+def four():
+    return hospitals(DATA)
+
+
+@pytest.fixture(scope="module")
+def curves():
+    return figure("adaptive-3-heart", data=DATA, seeds=4, epochs=4)
+
+
+@needs_data
+def test_patients_are_split_as_flamby_splits_them(four):
+    assert [len(one.y) for one in four] == [199, 172, 30, 85]
+    assert [len(one.y_test) for one in four] == [104, 89, 16, 45]
+    assert [int(one.y.sum()) for one in four] == [91, 65, 30, 66]
+    assert all(one.X.shape[1] == 14 for one in four)
+
+
+@needs_data
+def test_smoothness_of_each_hospital_is_the_known_one(four):
+    ours = [np.linalg.eigvalsh(one.X.T @ one.X)[-1] / (4 * len(one.y)) for one in four]
+    known = [0.6918421544500161, 0.8207127990658645, 0.5506388598522872, 0.5827128565855606]
+    np.testing.assert_allclose(ours, known, rtol=1e-13)
+
+
+@needs_data
+def test_test_rows_are_standardised_with_training_data(four):
+    for one in four:
+        np.testing.assert_allclose(one.X[:, :-1].mean(0), 0, atol=1e-13)
+        deviations = one.X[:, :-1].std(0, ddof=1)
+        assert np.all((np.abs(deviations - 1) < 1e-6) | (deviations == 0))
+        assert np.all(one.X[:, -1] == 1)
+        assert np.all(one.X_test[:, -1] == 1)
+        assert np.abs(one.X_test[:, :-1].mean(0)).max() > 1e-3
+
+
+@needs_data
+def test_measures_are_weighted_means_over_hospitals(four):
+    models = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 14)))
+    got = _measure(_padded(four), models)[1].numpy()
+    sizes = {"test": [104, 89, 16, 45], "train": [199, 172, 30, 85]}
+    for column, what in enumerate(MEASURED):
+        values = []
+        for one, theta in zip(four, models[1].numpy()):
+            X, y = (one.X_test, one.y_test) if what.startswith("test") else (one.X, one.y)
+            p = 1 / (1 + np.exp(-X @ theta))
+            loss = -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
+            values.append(np.log10(loss) if "loss" in what else 100 * np.mean((p > 0.5) == y))
+        np.testing.assert_allclose(got[column], np.average(values, weights=sizes[what.split("_")[0]]), rtol=1e-11)
+
+
+@needs_data
+def test_weight_decay_is_the_editions(four):
+    assert Patients.training(four, "stated").regularisation == 5e-4
+    assert Patients.training(four, "published").regularisation == 0
+    assert epoch_length(four) == 122
+
+
+@needs_data
+def test_curves_start_at_chance_and_fedavg_has_the_highest_loss(curves):
+    first = {name: curve["test_log10_loss"][0] for name, curve in curves.data.items()}
+    # all start at the same models, near the loss log 2 of guessing
+    assert np.ptp(list(first.values())) < 1e-12
+    assert -0.3 < first["Local"] < 0.05
+    last = {name: curve["test_log10_loss"][-1] for name, curve in curves.data.items()}
+    assert max(last, key=lambda name: last[name]) == "FedAvg"
+    # Table 2 has -0.26 for FedAvg
+    assert abs(last["FedAvg"] + 0.26) < 0.03
+    assert all(curve["test_accuracy"][-1] > 70 for curve in curves.data.values())
+
+
+@needs_data
+def test_files_name_the_setup(curves, tmp_path):
+    curves.save(tmp_path)
+    about = json.loads((tmp_path / "adaptive-3-heart.json").read_text())
+    assert about["setup"]["train"] == [199, 172, 30, 85]
+    assert about["setup"]["iterations_per_epoch"] == 122
+
+
+def test_without_files_it_is_refused(monkeypatch, tmp_path):
+    monkeypatch.delenv("SUFFICE_DATA", raising=False)
+    with pytest.raises(InputError, match="SUFFICE_DATA"):
+        figure("adaptive-3-heart")
+    with pytest.raises(InputError, match=r"no processed\.cleveland\.data"):
+        figure("adaptive-3-heart", data=tmp_path)
+    monkeypatch.setenv("SUFFICE_DATA", str(tmp_path / "absent"))
+    with pytest.raises(InputError, match=r"no processed\.cleveland\.data"):
+        figure("adaptive-3-heart")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [("1,2,3", "3 columns"), (",".join(["x"] * 14), "give numbers"), (",".join(["?"] * 14), "no patient")],
+)
+def test_damaged_files_are_named(tmp_path, row, message):
+    for centre in CENTRES:
+        (tmp_path / f"processed.{centre}.data").write_text(row + "\n")
+    with pytest.raises(InputError, match=message):
+        hospitals(tmp_path)

@@ -1,0 +1,53 @@
+"""The printed Theorem 2 on its counterexample: the grid against the exact second step, and which bound holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bounds import InputError
+from figures import figure
+from figures.theorem_2_truth import BOUND, RUNNING, STOPPED, TRUTH
+from verify.line import audited
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return figure("theorem-2-truth", iterations=5)
+
+
+def test_first_two_steps_are_the_exact_ones(drawn):
+    line, given = audited()
+    exact = line.two_steps(given["eps"])
+    np.testing.assert_allclose(drawn.data[TRUTH]["excess"][1:3], [exact["e1"], exact["e2"]], rtol=1e-9)
+    np.testing.assert_allclose(drawn.data[RUNNING]["excess"][2], exact["e2_running"], rtol=1e-9)
+
+
+def test_printed_bound_fails_from_the_second_step_and_the_corrected_one_holds(drawn):
+    ratio = drawn.data[TRUTH]["excess"] / drawn.data[BOUND]["excess"]
+    assert ratio[1] < 1
+    assert (ratio[2:] > 20).all()
+    np.testing.assert_allclose(ratio[2], 36, rtol=0.01)
+    assert (drawn.data[RUNNING]["excess"] <= drawn.data[STOPPED]["excess"]).all()
+
+
+def test_later_steps_agree_with_sampled_paths(drawn):
+    line, _ = audited()
+    rng = np.random.default_rng(3)
+    theta = np.full(100_000, line.theta0)
+    for _ in range(4):
+        mean, variance = line.step(theta)
+        theta = mean + np.sqrt(variance) * rng.standard_normal(len(theta))
+    excess = line.excess(theta)
+    z = (excess.mean() - drawn.data[TRUTH]["excess"][4]) / (excess.std() / np.sqrt(len(excess)))
+    assert abs(z) < 6  # 2e-9
+
+
+def test_finer_panels_change_nothing(drawn):
+    finer = figure("theorem-2-truth", iterations=5, panels=200)
+    np.testing.assert_allclose(finer.data[TRUTH]["excess"], drawn.data[TRUTH]["excess"], rtol=1e-9)
+
+
+def test_published_is_refused():
+    with pytest.raises(InputError, match="no code"):
+        figure("theorem-2-truth", edition="published")

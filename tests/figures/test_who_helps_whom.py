@@ -1,0 +1,52 @@
+"""The phase map is the planner's, and scales as the theory says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from bounds import Constants, InputError, QuadraticCertificate, plan
+from figures import figure
+from figures.who_helps_whom import CLIENTS, FEATURES
+from simulate import Randomness, Stream
+
+SPREADS, PRECISIONS = (0.01, 0.1), (1e-3, 0.01, 0.1, 2.0)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return figure("who-helps-whom", draws=1, spreads=SPREADS, precisions=PRECISIONS)
+
+
+@pytest.mark.parametrize("v", SPREADS)
+def test_every_cell_is_the_plan_of_client_0(drawn, v):
+    offset = Randomness(seeds=torch.arange(1)).normal(
+        iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES
+    )
+    one = np.ones(CLIENTS)
+    for at, eps in enumerate(PRECISIONS):
+        constants = Constants(
+            mu=2 * one,
+            beta=2 * one,
+            sigma2=one,
+            excess=10 * max(1.0, eps) * one,
+            heterogeneity=QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=-v * offset[0].numpy()),
+        )
+        row = plan(constants, eps)[0]
+        curve = drawn.data[f"{v:g}"]
+        assert curve["size"][at] == len(row.cluster)
+        # bounds are rounded outward by 5e-13 each
+        np.testing.assert_allclose(curve["speedup"][at], row.speedup, rtol=1e-9)
+
+
+def test_clusters_grow_with_precision_and_shrink_with_heterogeneity(drawn):
+    near, far = (drawn.data[f"{v:g}"]["size"] for v in SPREADS)
+    assert (np.diff(near) >= 0).all()
+    assert (far <= near).all()
+    assert (near[-1], far[0]) == (CLIENTS, 1)
+
+
+def test_published_is_refused():
+    with pytest.raises(InputError, match="no code"):
+        figure("who-helps-whom", edition="published")
