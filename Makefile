@@ -22,7 +22,7 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 
 test: lint
-	$(BIN)/pytest --numprocesses 2 --dist worksteal
+	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "not slow"
 
 theorem-pages: .venv/ready
 	$(BIN)/python -m suffice.pages docs/theorems

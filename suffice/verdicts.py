@@ -1,6 +1,7 @@
-"""What the last full verification concluded, kept in a file beside this one so that listing theorems needs no check.
+"""What the last kept verification concluded, in a file beside this one so that listing theorems needs no check.
 
-`suffice verify --effort full` writes it; a test fails when a claim is missing or its statement has changed since.
+`suffice verify --effort full` writes it, `--keep` writes it at any effort (each row says which); a test fails when a
+statement has changed since.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["key"], row["edition"]): row for row in rows}
 
 
-def keep(verdicts: Sequence[Verdict]) -> None:
-    """Add or replace the rows of `verdicts`; the others stay."""
+def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
+    """Add or replace the rows of `verdicts`, found at some effort; the others stay."""
     rows = known()
     for verdict in verdicts:
         theorem = verdict.theorem
@@ -37,6 +38,7 @@ def keep(verdicts: Sequence[Verdict]) -> None:
             "key": theorem.key,
             "edition": theorem.edition,
             "verdict": verdict.outcome.value,
+            "effort": effort,
             "instances": verdict.instances,
             "worst_ratio": None if not verdict.instances else float(f"{verdict.worst_ratio:.6g}"),
             "fingerprint": fingerprint(theorem),

@@ -224,6 +224,9 @@ def verify(
     edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    keep_verdicts: Annotated[
+        bool, typer.Option("--keep", help="Keep the verdicts for listings, as --effort full always does.")
+    ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write an HTML page with a picture per claim here.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
     as_json: Json = False,
@@ -241,9 +244,9 @@ def verify(
         from figures import save_report
 
         save_report(verdicts, report)
-    if effort == "full":
+    if effort == "full" or keep_verdicts:
         try:
-            keep(verdicts)
+            keep(verdicts, effort)
         except OSError as error:
             typer.echo(f"verdicts not kept: {error.strerror or error}", err=True)
     if as_json:

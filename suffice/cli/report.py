@@ -233,7 +233,7 @@ def theorem_table(records: Sequence[Theorem]) -> None:
         )
     out = console()
     out.print(made, highlight=False)
-    out.print("Verdicts of the last full verification; `suffice theorem KEY` shows a statement.", highlight=False)
+    out.print("Verdicts of the last kept verification; `suffice theorem KEY` shows a statement.", highlight=False)
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> None:

@@ -230,7 +230,10 @@ _COLLABORATIVE = {
 
 def _sharp_lemma_4() -> Values:
     """Noise of equal clients; concave ones apart, at small steps or held apart; different ones at one point."""
-    noise = [{"counts": counts, "sigma2": 1.0, "penalty": 2.0} for counts in ([1, 1], [2, 1], [30, 70])]
+    noise = [
+        {"counts": counts, "sigma2": 1.0, "penalty": 2.0, "curvature": curvature}
+        for counts in ([1, 1], [2, 1], [30, 70]) for curvature in (1.0, 0.1)
+    ]  # fmt: skip
     apart = [
         {"curvature": -1.0, "models": [[-1.0], [1.0]], "penalty": penalty, "fraction": fraction}
         for penalty in (1.01, 1.5, 5.0) for fraction in (1e-3, 1e-2)

@@ -106,18 +106,14 @@ def _attained(personal: bool) -> Values:
 
 
 def _alone() -> Values:
-    """One client, whose mean model is its own: the excess of L x^2 / 2 at gamma = 1/L, of start and of noise."""
+    """One client, whose mean model is its own: the excess of 3 x^2 / 2 at the start, of noise, and of both."""
     return _rows(1, [
-        {"curvature": 3.0, "models": x, "C": C, "T": T, "p": 0.9, "fraction": fraction}
-        for x, C, T, fraction in (
-            (1.0, 0.0, 0, 1.0), (1.0, 0.0, 0, 0.3), (0.0, 2.0, 1, 1.0), (0.0, 2.0, 1, 0.3), (1.0, 2.0, 0, 0.5),
+        {"curvature": 3.0, "models": x, "C": C, "T": T, "p": p, "fraction": fraction}
+        for x, C, T, p, fraction in (
+            (1.0, 0.0, 0, 0.9, 1.0), (1.0, 0.0, 0, 0.9, 0.3), (1.0, 2.0, 0, 0.9, 0.5),
+            (0.0, 2.0, 1, 0.9, 1.0), (0.0, 2.0, 1, 0.9, 0.3), (0.0, 2.0, 2, 1.0, 0.8), (0.0, 2.0, 4, 1.0, 0.7),
+            (1.0, 1.0, 1, 0.2, 1.0), (1.0, 0.0, 1, 0.2, 1.0), (1.0, 0.0, 1, 1.0, 1e-3), (1.0, 1.0, 3, 1.0, 1e-3),
         )
-    ] + [
-        {"curvature": 3.0, "models": x, "C": C, "T": T, "spare": 1.0, "p": p}
-        for x, C, T, p in ((1.0, 1.0, 1, 0.2), (1.0, 0.0, 1, 0.2))
-    ] + [
-        {"curvature": 3.0, "models": 1.0, "C": C, "T": T, "spare": 1.0, "fraction": 1e-3, "saturation": 0.0}
-        for C, T in ((0.0, 1), (1.0, 3))
     ])  # fmt: skip
 
 
