@@ -32,7 +32,7 @@ class Domain:
     def at(self, u: np.ndarray) -> np.ndarray:
         """The value at quantile u in (0, 1)."""
         if self.integer:
-            return np.floor(self.low + u * (self.high - self.low + 1))
+            return np.minimum(np.floor(self.low + u * (self.high - self.low + 1)), self.high)  # u = 1 is a corner
         if self.log:
             return self.low * (self.high / self.low) ** u
         return self.low + u * (self.high - self.low)
