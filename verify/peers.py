@@ -44,7 +44,8 @@ class Mixed:
         return x * self.phi(x)
 
     def step_ratio(self, share: Any) -> Any:
-        raise NotImplementedError
+        """Nobody asks: weights need phi alone, and a mixture of criteria has no ratio in closed form."""
+        raise NotImplementedError("the step ratio of a mixture of criteria is not known")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
+from . import pictures as pictures
+from . import planning as planning
+from . import theory as theory
 from .app import main as main

@@ -72,7 +72,7 @@ def simulated(algorithm: Algorithm, problem: Quadratics, iterations: int, eta) -
     return torch.stack(models).numpy()
 
 
-def follow(
+def assert_follows(
     algorithm: Algorithm,
     rule: Callable[[int, Oracle, np.ndarray], Iterator[np.ndarray]],
     *,
@@ -88,7 +88,7 @@ def follow(
     return got
 
 
-def same_path(one: Algorithm, other: Algorithm, problem: Quadratics, *, iterations: int = 13, eta=0.1) -> None:
+def assert_same_path(one: Algorithm, other: Algorithm, problem: Quadratics, *, iterations: int = 13, eta=0.1) -> None:
     np.testing.assert_allclose(
         simulated(one, problem, iterations, eta), simulated(other, problem, iterations, eta), rtol=1e-11, atol=1e-12
     )

@@ -153,7 +153,7 @@ def test_thresholds_keep_dissimilarities_up_to_the_root_of_mu_epsilon():
     third = 1 / 3
     expected = [[0.5, 0.5, 0, 0], [third, third, third, 0], [0, 0, 0.5, 0.5], [0, 0, 0, 1]]
     np.testing.assert_allclose(rule.alpha, expected, rtol=1e-15)
-    assert (rule.oracle_calls(built(), None), rule.vectors_sent(built(), None)) == (8, 8)  # type: ignore[arg-type]
+    assert (rule.oracle_calls(built(), None), rule.vectors_sent(built(), None)) == (8, 8)
 
 
 def test_water_filling_spends_its_cap_with_the_least_variance():
@@ -177,7 +177,7 @@ def test_oracle_clusters_average_inside_each_cluster():
     oracle = AllForAll.clusters(labels)
     np.testing.assert_array_equal(oracle.W, half)
     np.testing.assert_allclose(oracle.spectrum, [1, 1], rtol=1e-12)
-    assert (oracle.oracle_calls(built(), None), oracle.vectors_sent(built(), None)) == (N, 4)  # type: ignore[arg-type]
+    assert (oracle.oracle_calls(built(), None), oracle.vectors_sent(built(), None)) == (N, 4)
 
 
 def test_connected_components_make_a_projection_of_a_chain():

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import N, affine_error, built, common, costs, equal_clients, follow, randomness, same_path, simulated
+from paths import (
+    N,
+    affine_error,
+    assert_follows,
+    assert_same_path,
+    built,
+    common,
+    costs,
+    equal_clients,
+    randomness,
+    simulated,
+)
 
 from bounds import InputError
 from simulate import APFL, FedAvg, FixedWeights, Local, Quadratics, Stream, expected_excess, run
@@ -58,7 +69,7 @@ def apfl(rule: APFL, mixtures: list | None = None):
 @pytest.mark.parametrize("name", RULES)
 def test_paths_are_those_of_a_plain_transcription(name):
     mixtures: list[np.ndarray] = []
-    follow(RULES[name], apfl(RULES[name], mixtures))
+    assert_follows(RULES[name], apfl(RULES[name], mixtures))
     a = np.array(mixtures)
     if RULES[name].adaptive:
         assert (a == 0).any() or (a == 1).any()  # clipped somewhere
@@ -85,14 +96,14 @@ def test_a_common_optimum_is_left_by_nobody(name):
 
 def test_a_mixture_of_one_is_local_and_of_zero_is_fedavg():
     server = FedAvg(period=3, sizes=SIZES)
-    same_path(APFL(mixture=1.0, server=server), Local(), built())
-    same_path(APFL(mixture=0.0, server=server), server, built())
-    same_path(APFL(mixture=1), Local(), built(1))
+    assert_same_path(APFL(mixture=1.0, server=server), Local(), built())
+    assert_same_path(APFL(mixture=0.0, server=server), server, built())
+    assert_same_path(APFL(mixture=1), Local(), built(1))
 
 
 def test_equal_clients_with_nothing_of_their_own_are_minibatch_sgd():
     minibatch = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
-    same_path(APFL(mixture=0.0), minibatch, equal_clients())
+    assert_same_path(APFL(mixture=0.0), minibatch, equal_clients())
 
 
 def test_the_mixture_moves_once_per_round_and_towards_the_better_model():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import N, affine_error, built, common, costs, follow, randomness, same_path, simulated
+from paths import N, affine_error, assert_follows, assert_same_path, built, common, costs, randomness, simulated
 
 from bounds import InputError
 from simulate import FederatedClustering, FixedRadius, FixedWeights, Local, Quadratics, QuantileRadius, TwoMeansRadius
@@ -59,7 +59,7 @@ def clustering(rule: FederatedClustering, radius, sizes: list):
 def test_paths_are_those_of_a_plain_transcription(name):
     rule, radius = RULES[name]
     sizes: list[int] = []
-    follow(rule, clustering(rule, radius, sizes))
+    assert_follows(rule, clustering(rule, radius, sizes))
     assert set(sizes) == {3} if radius is quantile else len(set(sizes)) > 2
 
 
@@ -75,11 +75,11 @@ def test_the_step_is_not_affine_and_leaves_a_common_optimum_alone(name):
 
 def test_an_infinite_ball_is_all_for_one_and_an_empty_one_local():
     uniform = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
-    same_path(FederatedClustering(radius=FixedRadius(tau=1e9)), uniform, built())
-    same_path(FederatedClustering(radius=QuantileRadius(fraction=1.0), rounds=1), uniform, built())
-    same_path(FederatedClustering(radius=FixedRadius(tau=0.0), rounds=1), Local(), built())
+    assert_same_path(FederatedClustering(radius=FixedRadius(tau=1e9)), uniform, built())
+    assert_same_path(FederatedClustering(radius=QuantileRadius(fraction=1.0), rounds=1), uniform, built())
+    assert_same_path(FederatedClustering(radius=FixedRadius(tau=0.0), rounds=1), Local(), built())
     for radius in (FixedRadius(tau=0.5), QuantileRadius(), TwoMeansRadius()):
-        same_path(FederatedClustering(radius=radius), Local(), built(1))
+        assert_same_path(FederatedClustering(radius=radius), Local(), built(1))
 
 
 def test_two_clusters_of_gradients_are_told_apart():

@@ -191,7 +191,7 @@ def test_oracle_weights_have_exact_moments_and_noise_in_the_consensus():
     [
         ("rho", lambda: CoBo(rho=-1.0, weight_step=0.1)),
         ("weight_step", lambda: CoBo(rho=1.0, weight_step=float("nan"))),
-        ("sampling", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="often")),  # type: ignore[arg-type]
+        ("sampling", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="often")),
         ("horizon", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="mixed")),
         ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=2.0)),
         ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=torch.ones(3, 3))),

@@ -10,14 +10,14 @@ from paths import (
     D,
     N,
     affine_error,
+    assert_follows,
+    assert_same_path,
     built,
     common,
     costs,
     equal_clients,
-    follow,
     parts,
     randomness,
-    same_path,
     simulated,
 )
 
@@ -62,7 +62,7 @@ def ditto(rule: Ditto):
 
 @pytest.mark.parametrize("name", RULES)
 def test_paths_are_those_of_a_plain_transcription(name):
-    follow(RULES[name], ditto(RULES[name]))
+    assert_follows(RULES[name], ditto(RULES[name]))
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -80,8 +80,8 @@ def test_a_common_optimum_is_left_by_nobody(name):
 
 
 def test_without_a_pull_it_is_local_and_one_client_without_a_pull_is_sgd():
-    same_path(Ditto(pull=0.0, server=FedAvg(period=3)), Local(), built())
-    same_path(Ditto(pull=0), Local(), built(1))
+    assert_same_path(Ditto(pull=0.0, server=FedAvg(period=3)), Local(), built())
+    assert_same_path(Ditto(pull=0), Local(), built(1))
 
 
 def test_the_pull_is_towards_the_model_received_not_the_copy_or_the_newest():

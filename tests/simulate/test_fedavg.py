@@ -11,14 +11,14 @@ from paths import (
     D,
     N,
     affine_error,
+    assert_follows,
+    assert_same_path,
     built,
     common,
     costs,
     equal_clients,
-    follow,
     parts,
     randomness,
-    same_path,
     simulated,
 )
 
@@ -89,7 +89,7 @@ def fedavg(rule: FedAvg):
 @pytest.mark.parametrize("name", RULES)
 def test_paths_are_those_of_a_plain_transcription(name):
     rule = RULES[name]
-    got = follow(rule, local_sgd(rule) if isinstance(rule, LocalSGD) else fedavg(rule))
+    got = assert_follows(rule, local_sgd(rule) if isinstance(rule, LocalSGD) else fedavg(rule))
     assert np.ptp(got[rule.period][:, [0, 4]], axis=1).max() < 1e-12  # clients 0 and 4 share a cluster
     assert np.ptp(got[13], axis=1).max() > 0.1  # after an odd number of iterations they differ
 
@@ -112,22 +112,22 @@ def test_a_common_optimum_is_left_by_nobody(name):
 def test_one_client_is_local_sgd_and_local_is_a_period_never_reached():
     alone = built(1)
     for rule in (LocalSGD(period=2), FedAvg(period=2), FedAvg(participants=1)):
-        same_path(rule, Local(), alone)
-    same_path(LocalSGD(period=100), Local(), built())
-    same_path(LocalSGD(period=3, clusters=torch.arange(N)), Local(), built())
-    same_path(FedAvg(clusters=torch.arange(N), participants=1), Local(), built())
+        assert_same_path(rule, Local(), alone)
+    assert_same_path(LocalSGD(period=100), Local(), built())
+    assert_same_path(LocalSGD(period=3, clusters=torch.arange(N)), Local(), built())
+    assert_same_path(FedAvg(clusters=torch.arange(N), participants=1), Local(), built())
 
 
 def test_equal_clients_averaged_every_iteration_are_minibatch_sgd():
     minibatch = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
     for rule in (LocalSGD(), FedAvg(), FedAvg(participants=N)):
-        same_path(rule, minibatch, equal_clients())
+        assert_same_path(rule, minibatch, equal_clients())
 
 
 def test_everybody_participating_from_a_common_start_is_local_sgd():
-    same_path(FedAvg(period=3), LocalSGD(period=3), equal_clients())
-    same_path(FedAvg(period=3, clusters=LABELS), LocalSGD(period=3, clusters=LABELS), equal_clients())
-    same_path(FedAvg(period=3, sizes=torch.full((N,), 7.0)), LocalSGD(period=3), equal_clients())
+    assert_same_path(FedAvg(period=3), LocalSGD(period=3), equal_clients())
+    assert_same_path(FedAvg(period=3, clusters=LABELS), LocalSGD(period=3, clusters=LABELS), equal_clients())
+    assert_same_path(FedAvg(period=3, sizes=torch.full((N,), 7.0)), LocalSGD(period=3), equal_clients())
 
 
 def test_an_oracle_is_one_run_per_cluster():

@@ -9,14 +9,14 @@ from paths import (
     D,
     N,
     affine_error,
+    assert_follows,
+    assert_same_path,
     built,
     common,
     costs,
     equal_clients,
-    follow,
     parts,
     randomness,
-    same_path,
     simulated,
 )
 
@@ -52,7 +52,7 @@ def ifca(eta, choices: list):
 @pytest.mark.parametrize("eta", [0.3, np.linspace(0.1, 0.5, N)], ids=["number", "per client"])
 def test_paths_are_those_of_a_plain_transcription(eta):
     choices: list[list[int]] = []
-    follow(RULE, ifca(eta, choices), eta=eta)
+    assert_follows(RULE, ifca(eta, choices), eta=eta)
     assert len({tuple(c) for c in choices}) > 2  # somebody changed cluster
     assert all(len(set(c)) > 1 for c in choices)
 
@@ -73,7 +73,7 @@ def test_one_centre_and_one_client_are_sgd_and_one_centre_is_minibatch_sgd():
     for problem in (equal_clients(), built(1)):
         n = problem.clients
         minibatch = FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64))
-        same_path(IFCA(offsets=torch.zeros(1, D)), minibatch, problem)
+        assert_same_path(IFCA(offsets=torch.zeros(1, D)), minibatch, problem)
 
 
 def test_separated_clusters_are_found_and_each_centre_moves_by_its_own_clients():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import N, affine_error, built, common, costs, follow, parts, randomness, same_path, simulated
+from paths import N, affine_error, assert_follows, assert_same_path, built, common, costs, parts, randomness, simulated
 
 from bounds import InputError
 from simulate import WGABC, FixedWeights, Local, Quadratics, expected_excess, run
@@ -31,7 +31,7 @@ def bias_corrected(a: float, b: float):
 
 @pytest.mark.parametrize(("a", "b"), [(0.5, 0.1), (0.9, 1.0), (1.0, 0.4)])
 def test_paths_are_those_of_a_plain_transcription(a, b):
-    follow(WGABC(mixture=a, memory=b), bias_corrected(a, b))
+    assert_follows(WGABC(mixture=a, memory=b), bias_corrected(a, b))
 
 
 def test_the_step_is_affine_and_leaves_a_common_optimum_alone():
@@ -45,8 +45,8 @@ def test_the_step_is_affine_and_leaves_a_common_optimum_alone():
 def test_without_memory_it_is_plain_averaging_and_without_mixture_local():
     a = 0.7
     alpha = (1 - a) * torch.eye(N, dtype=torch.float64) + a * (1 - torch.eye(N, dtype=torch.float64)) / (N - 1)
-    same_path(WGABC(mixture=a, memory=0.0), FixedWeights(alpha=alpha), built())
-    same_path(WGABC(mixture=0.0, memory=0.3), Local(), built())
+    assert_same_path(WGABC(mixture=a, memory=0.0), FixedWeights(alpha=alpha), built())
+    assert_same_path(WGABC(mixture=0.0, memory=0.3), Local(), built())
     rule, problem = WGABC(mixture=a), built()
     state = rule.init(problem, problem.start[None])
     got = rule.collaboration(problem, state, rule.draw(problem, randomness(0), 1))

@@ -100,4 +100,4 @@ def test_resamples_without_a_minimiser_are_left_out():
     numbers = known_numbers(sf.from_arrays(X, y, loss="logistic"), resamples=20)
     assert numbers.excess.low is not None  # some draws are separable, not all
     with pytest.raises(sf.InputError, match="client data"):
-        known_numbers(sf.Quadratics.of(np.eye(2)[None].repeat(2, 0), np.zeros((2, 2)), sigma2=1.0))  # type: ignore[arg-type]
+        known_numbers(sf.Quadratics.of(np.eye(2)[None].repeat(2, 0), np.zeros((2, 2)), sigma2=1.0))

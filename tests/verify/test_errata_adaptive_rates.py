@@ -112,7 +112,7 @@ def test_the_excess_after_the_printed_iterations_by_all_paths_written_out():
     np.testing.assert_allclose(found.measured, total, rtol=1e-9)
 
 
-def holds(key, measured, **values):
+def assert_holds(key, measured, **values):
     theorem = find(f"adaptive/{key}")
     bound = evaluate(theorem, **{parameter.name: values[parameter.name] for parameter in theorem.parameters})
     assert measured <= bound
@@ -121,11 +121,11 @@ def holds(key, measured, **values):
 def test_corrected_statements_hold_on_the_same_instances():
     measured = {identifier: entry.compute().measured for identifier, entry in ENTRIES.items()}
     still = {"eta": 0.5, "beta": 1.0, "e0": 0.0, "weight": 1.0, "discrepancy": 0.0, "gradient": 0.0, "V": 10.0}
-    holds("lemma-1", measured["adaptive-lemma-1-index"], **still)
-    holds("lemma-1", measured["adaptive-appendix-noise-factor"], **(still | {"eta": 9.0, "beta": 0.1, "V": 1.0}))
+    assert_holds("lemma-1", measured["adaptive-lemma-1-index"], **still)
+    assert_holds("lemma-1", measured["adaptive-appendix-noise-factor"], **(still | {"eta": 9.0, "beta": 0.1, "V": 1.0}))
     row = {"mu": 0.01, "beta": 1.0, "q": 1.0, "e0": 1.0, "s2": 0.0, "C": 2.0, "gamma": 199.0, "T": 10}
-    holds("theorem-2-decreasing", measured["adaptive-theorem-2-decreasing-start"], **row)
+    assert_holds("theorem-2-decreasing", measured["adaptive-theorem-2-decreasing-start"], **row)
     start = {"mu": 0.1, "beta": 1.0, "q": 1.0, "e0": 1.0, "s2": 1e-6, "C": 2.0, "gamma": 19.0, "eps": 0.01, "T": 40}
-    holds("corollary-1", measured["adaptive-corollary-1-start"], **start)
+    assert_holds("corollary-1", measured["adaptive-corollary-1-start"], **start)
     small = {"beta": 1.0, "q": 1.0, "e0": 0.5, "s2": 1e-8, "T": 5}
-    holds("theorem-3", measured["adaptive-theorem-3-minimum"], **small)
+    assert_holds("theorem-3", measured["adaptive-theorem-3-minimum"], **small)
