@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,26 +22,7 @@ epsilon = 0.05
 """
 
 
-def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from suffice.cli import main; main()", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def refused(*arguments: object) -> str:
-    """The one line of a refusal."""
-    done = command(*arguments)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    lines = done.stderr.strip().splitlines()
-    assert len(lines) == 1, done.stderr
-    return lines[0]
-
-
-def test_plan_json_has_the_contract_keys_in_every_row():
+def test_plan_json_has_the_contract_keys_in_every_row(command):
     done = command("plan", EXAMPLES / "constants.toml", "--json")
     assert done.returncode == 0
     assert done.stderr == ""
@@ -65,7 +44,7 @@ def test_plan_json_has_the_contract_keys_in_every_row():
             np.testing.assert_allclose(row["similarity"][1], expected, rtol=1e-12)
 
 
-def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(tmp_path):
+def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(command, tmp_path):
     rng = np.random.default_rng(0)
     lines = ["site,x,y"]
     for site, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
@@ -87,7 +66,7 @@ def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(tmp_path
         assert measured["seeds"] == 64
 
 
-def test_theorem_lists_shows_and_evaluates():
+def test_theorem_lists_shows_and_evaluates(command):
     rows = json.loads(command("theorem", "--json").stdout)
     assert {
         "key",
@@ -110,7 +89,7 @@ def test_theorem_lists_shows_and_evaluates():
     np.testing.assert_allclose(value["bound"], 1 - 1 / 2 - 0.25, rtol=1e-12)
 
 
-def test_verify_and_errata_answer_in_the_contract_shape():
+def test_verify_and_errata_answer_in_the_contract_shape(command):
     done = command("verify", "adaptive/property-1", "--json")
     assert done.returncode == 0
     rows = json.loads(done.stdout)
@@ -124,7 +103,7 @@ def test_verify_and_errata_answer_in_the_contract_shape():
     assert entries[0]["claim"] in one.stdout
 
 
-def test_figure_writes_into_the_folder_that_was_named(tmp_path):
+def test_figure_writes_into_the_folder_that_was_named(command, tmp_path):
     done = command("figure", "adaptive-1", "--edition", "published", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -164,7 +143,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(tmp_path, name):
+def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, name):
     old, new, named = MISTAKES[name]
     assert old in CONSTANTS
     path = tmp_path / "setup.toml"
@@ -199,5 +178,5 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(tmp_path, name):
         (("figure", "adaptive-1", "--edition", "new"), "edition = 'new'"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_one_line_that_names_it(arguments, named):
+def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):
     assert named in refused(*arguments)

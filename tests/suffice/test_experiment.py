@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +25,8 @@ def setup(tmp_path: Path) -> Path:
     return tmp_path / "setup.toml"
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-c", "from suffice.cli import main; main()", "simulate", *arguments]
-    return subprocess.run(call, capture_output=True, text=True, timeout=120)
-
-
-def test_json_is_the_trace_of_the_runner(setup, tmp_path):
-    done = command(
+def test_json_is_the_trace_of_the_runner(command, setup, tmp_path):
+    done = command("simulate",
         str(setup), "--algorithm", "fedavg", "--option", "period=2", "--seeds", "40", "--iterations", "30",
         "--points", "4", "--eta", "0.05", "--json", "--out", str(tmp_path / "paths.npz"),
     )  # fmt: skip
@@ -50,8 +43,8 @@ def test_json_is_the_trace_of_the_runner(setup, tmp_path):
     np.testing.assert_array_equal(Trace.load(tmp_path / "paths.npz").excess, trace.excess)
 
 
-def test_the_table_names_clients_and_costs(setup):
-    done = command(str(setup), "--algorithm", "local", "--seeds", "8", "--iterations", "20")
+def test_the_table_names_clients_and_costs(command, setup):
+    done = command("simulate", str(setup), "--algorithm", "local", "--seeds", "8", "--iterations", "20")
     assert done.returncode == 0, done.stderr
     assert "local: mean excess over 8 seeds" in done.stdout
     assert "oracle calls" in done.stdout
@@ -69,17 +62,17 @@ def test_the_table_names_clients_and_costs(setup):
         (["--algorithm", "local", "--points", "1"], "points = 1: give at least 2"),
     ],
 )
-def test_wrong_requests_take_one_line_and_exit_2(setup, arguments, message):
-    done = command(str(setup), *arguments)
+def test_wrong_requests_take_one_line_and_exit_2(command, setup, arguments, message):
+    done = command("simulate", str(setup), *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-def test_constants_cannot_be_simulated(tmp_path):
+def test_constants_cannot_be_simulated(command, tmp_path):
     text = "[constants]\nmu = 0.5\nbeta = 1.0\nsigma = [1.0]\nb = [[0.0]]\nexcess = 1.0\n[target]\nepsilon = 0.1\n"
     (tmp_path / "c.toml").write_text(text)
-    done = command(str(tmp_path / "c.toml"), "--algorithm", "local")
+    done = command("simulate", str(tmp_path / "c.toml"), "--algorithm", "local")
     assert done.returncode == 2
     assert "constants cannot be simulated" in done.stderr
