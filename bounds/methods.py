@@ -49,7 +49,12 @@ def compare(
         chosen = STANDARD if method is None else (method,)
         plans += [_plan(name, network, epsilon, there, alpha) for name in chosen]
         plans.append(lower_bound(network, epsilon))
-    return plans
+    return [_in_samples(one, network.batch) for one in plans]
+
+
+def _in_samples(row: MethodPlan, batch: int) -> MethodPlan:
+    """Rounds draw a batch each."""
+    return row if row.samples_per_client is None else replace(row, samples_per_client=batch * row.samples_per_client)
 
 
 def _plan(name: str, network: Network, epsilon: float, rows: Sequence[Row], alpha: float) -> MethodPlan:

@@ -27,6 +27,7 @@ class Network:
                          default A = beta and C = sigma2, which holds where sigma2 bounds the variance
     released  (N,)       smoothness constants as Scafflix's released code computes them, by default beta
     released_mu          the strong convexity that it takes, by default the smallest mu
+    batch                samples that one stochastic gradient averages; sigma2 is the variance of such a mean
     notes                what the numbers above rest on
 
     Quadratics bring their Hessians, optima and misfits with their certificate.
@@ -39,6 +40,7 @@ class Network:
     C: np.ndarray | None = None
     released: np.ndarray | None = None
     released_mu: float | None = None
+    batch: int = 1
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -52,6 +54,8 @@ class Network:
             if name in ("misfit", "C") and (value < 0).any():
                 raise InputError(name, value.min().item(), "give numbers >= 0")
             object.__setattr__(self, name, value)
+        if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
+            raise InputError("batch", self.batch, "give a whole number of samples, at least 1")
         if (self.A is None) != (self.C is None):
             raise InputError("A and C", "one of them", "give both or neither")
 

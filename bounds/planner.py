@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import as_numbers
-from .cluster import best_threshold, sufficient_cluster, sufficient_variance, tight_variance
+from .cluster import best_threshold, collaboration_weights, sufficient_cluster, sufficient_variance, tight_variance
 from .constants import Constants
 from .criteria import Binary, Continuous, Criterion, named
 from .errors import InputError
@@ -41,13 +41,18 @@ class Schedules:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """The plan of one client at one precision."""
+    """The plan of one client at one precision.
+
+    weights  (N,) of Definition 1 at the guaranteed similarities `similarity`: each path has its own, from the
+             similarities along it. A plan's rows make the network's collaboration matrix
+    """
 
     client: int
     name: str
     epsilon: float
     criterion: Criterion
     similarity: np.ndarray
+    weights: np.ndarray
     cluster: tuple[int, ...]
     names: tuple[str, ...]
     sufficient_variance: float
@@ -78,6 +83,7 @@ class Row:
                 "threshold": getattr(self.criterion, "threshold", None),
             },
             "similarity": self.similarity.tolist(),
+            "weights": self.weights.tolist(),
             "cluster": list(self.cluster),
             "sufficient_variance": self.sufficient_variance,
             "definition_2_variance": self.definition_2_variance,
@@ -173,6 +179,7 @@ def _rows(
                 epsilon=epsilon,
                 criterion=chosen,
                 similarity=rho,
+                weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
                 cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
                 names=constants.names,
                 sufficient_variance=s2,

@@ -110,6 +110,12 @@ class Theorem:
     def __str__(self) -> str:
         return f"{self.key} ({self.source.locator})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .html import theorem_html
+
+        return theorem_html(self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:

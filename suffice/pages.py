@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from bounds import DEFINITIONS, THEOREMS, Definition, Theorem, latex, write_whole
 from bounds.describe import condition_names
@@ -81,10 +82,15 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Conditions", "; ".join(f"`{name}`" for name in condition_names(theorem))),
         ("Tight", theorem.tight),
         ("Reduces to", "; ".join(f"`{entry.key}` ({entry.when})" for entry in theorem.reduces_to)),
-        ("Verdict", f"{verdict['verdict']} on {verdict['instances']:,} instances" if verdict else ""),
+        ("Verdict", _verdict(verdict) if verdict else ""),
     ]
     kept = [f"- {name}: {text if '`' in text else escaped(text)}" for name, text in facts if text]
     return [*lines, *kept, *([""] if kept else [])]
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    note = f": {row['note']}" if row.get("note") else ""
+    return f"{row['verdict']} on {row['instances']:,} instances{note}"
 
 
 def _parameters(editions: list[Theorem]) -> list[str]:

@@ -41,6 +41,7 @@ def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
             "effort": effort,
             "instances": verdict.instances,
             "worst_ratio": None if not verdict.instances else float(f"{verdict.worst_ratio:.6g}"),
+            "note": verdict.note,
             "fingerprint": fingerprint(theorem),
         }
     text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"

@@ -16,3 +16,4 @@ from .mutants import Mutant as Mutant
 from .mutants import mutants as mutants
 from .verdict import Outcome as Outcome
 from .verdict import Verdict as Verdict
+from .verdict import Weakness as Weakness

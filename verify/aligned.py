@@ -201,7 +201,7 @@ class Aligned:
         return self._last(self._alive > delta)
 
     def last_above(self, level: np.ndarray) -> np.ndarray:
-        """The last t <= T with E[e_min(t, tau)] > level, from below: E[e_t 1{tau >= t}] by Cauchy-Schwarz."""
+        """The last t <= T with E[e_t 1{tau >= t}] > level, from below, by Cauchy-Schwarz."""
         mean, variance = self._moments
         stopped = np.minimum(np.cumsum(self._below, axis=0) - self._below, 1)
         return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > level)

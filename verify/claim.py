@@ -17,7 +17,7 @@ from .identities import identities
 from .mutants import mutants, readable
 from .sampled import SampledResult
 from .search import search
-from .verdict import POINTS, Outcome, Verdict
+from .verdict import POINTS, VISIBLE, Outcome, Verdict, Weakness
 
 FALSE_ALARMS = 1e-6
 """Probability that a whole run of `verify` reports a violation by chance; split evenly over its sampled claims."""
@@ -51,7 +51,8 @@ class Claim:
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
     evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `beyond` gives, for a
-    condition, evidence that breaks it alone.
+    condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it. `weak`
+    names the mutants that may survive, and why.
     """
 
     theorem: Theorem
@@ -60,12 +61,16 @@ class Claim:
     sampled: Callable[[Effort, int, float], SampledResult] | None = None
     equality: float | None = None
     beyond: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
+    weak: Weakness | None = None
 
     def verify(self, *, effort: str = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
         theorem, spend = self.theorem, EFFORTS[effort]
         evidence = self._evidence(spend, root)
+        engines = list(dict.fromkeys(piece.engine for piece in evidence))
+        outside = {name: make() for name, make in self.beyond.items()}
+        evidence += outside.values()
         steps = identities(theorem.key) if theorem.guarantee else []
         counted = [piece.counted(theorem) for piece in evidence]
         ratios = [np.where(mask, piece.ratio(theorem), -np.inf) for piece, mask in zip(evidence, counted)]
@@ -74,7 +79,6 @@ class Claim:
         at = int(ratios[worst].argmax())
         worst_ratio = float(ratios[worst][at])
         violated = worst_ratio > 1 + AGREEMENT
-        engines = list(dict.fromkeys(piece.engine for piece in evidence))
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         uncertified = tuple(f"proof step not certified: {step.says}" for step in steps if not step.step().certified())
@@ -86,11 +90,14 @@ class Claim:
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
         if self.equality is not None:
-            least = min(float(piece.ratio(theorem)[mask].min()) for piece, mask in zip(evidence, counted))
+            least = min(float(piece.ratio(theorem)[mask].min(initial=1.0)) for piece, mask in zip(evidence, counted))
             violated |= least < 1 - self.equality
-        count, survivors = (0, ()) if violated else self._mutants(evidence, counted, worst_ratio)
-        survivors = (*uncertified, *survivors)
+        count, left = (0, {}) if violated else self._mutants(evidence, counted, worst_ratio)
+        apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
+        survivors = (*apart, *uncertified, *left)
         outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
+        if apart and not violated:
+            outcome = Outcome.INCONCLUSIVE
         if instances == 0:
             outcome = Outcome.VACUOUS
         return Verdict(
@@ -103,9 +110,11 @@ class Claim:
             error_probability=error,
             mutants=count,
             survivors=survivors,
+            survivor_ratios=tuple(left.values()),
             seconds=time.perf_counter() - began,
             points=_points(theorem, evidence, counted),
-            necessity={name: self._breaks(make()) for name, make in self.beyond.items()},
+            necessity={name: self._breaks(piece) for name, piece in outside.items()},
+            weakness=self.weak,
         )
 
     def _evidence(self, spend: Effort, root: int) -> list[Evidence]:
@@ -128,26 +137,28 @@ class Claim:
 
     def _mutants(
         self, evidence: list[Evidence], counted: list[np.ndarray], worst_ratio: float
-    ) -> tuple[int, tuple[str, ...]]:
-        """Mutants tried, and those that no instance refutes; a mutant that is nowhere stronger is not tried."""
+    ) -> tuple[int, dict[str, float]]:
+        """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly
+        stronger; a mutant that is nowhere stronger is not tried."""
         theorem = self.theorem
         assert theorem.bound is not None
         names = inspect.signature(theorem.bound).parameters
-        tried, survivors, same = 0, [], readable(theorem).value
-        for mutant in mutants(theorem, worst_ratio=worst_ratio):
-            stronger = refuted = False
-            for piece, mask in zip(evidence, counted):
-                bound, variant = piece.bound(same, names), piece.bound(mutant.value, names)
+        same, variants = readable(theorem).value, mutants(theorem, worst_ratio=worst_ratio)
+        stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
+        attained = np.zeros(len(variants))
+        for piece, mask in zip(evidence, counted):
+            bound, ratio = piece.bound(same, names), piece.ratio(theorem, same)
+            mask = mask & (ratio <= 1 + AGREEMENT / 2)
+            for at, mutant in enumerate(variants):
+                variant = piece.bound(mutant.value, names)
                 with np.errstate(all="ignore"):
-                    mask = mask & (piece.ratio(theorem, same) <= 1 + AGREEMENT / 2)
-                gain = bound - variant if theorem.direction == "upper" else variant - bound
-                stronger |= bool((gain > AGREEMENT * np.abs(bound))[mask].any())
-                refuted |= bool((piece.ratio(theorem, mutant.value) > 1 + AGREEMENT / 2)[mask].any())
-            if stronger:
-                tried += 1
-                if not refuted:
-                    survivors.append(mutant.change)
-        return tried, tuple(survivors)
+                    gain = bound - variant if theorem.direction == "upper" else variant - bound
+                    stronger[at] |= (gain > AGREEMENT * np.abs(bound))[mask].any()
+                    visible = mask & (gain >= VISIBLE * np.abs(bound))
+                attained[at] = max(attained[at], ratio[visible].max(initial=0.0))
+                refuted[at] |= (piece.ratio(theorem, mutant.value) > 1 + AGREEMENT / 2)[mask].any()
+        left = np.flatnonzero(stronger & ~refuted)
+        return int(stronger.sum()), {variants[at].change: float(attained[at]) for at in left}
 
     def _breaks(self, beyond: Evidence) -> bool:
         return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())

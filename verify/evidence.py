@@ -15,12 +15,17 @@ AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
 
 
+ROUTES = 1e-8
+"""Relative tolerance between two routes to one number, a hundred times what either loses on small instances."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """measured (n,) and arguments {keyword: (n,)}; `hypothesis` (n,) masks hypotheses that are not conditions.
 
     `rounding` is the absolute error of the measured number, for quantities that are clipped at zero. `values` are
-    the family's parameters that gave each instance, where there is one measurement per instance.
+    the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
+    measured number by an independent route: an engine that measures too little would never see a violation.
     """
 
     engine: str
@@ -30,6 +35,14 @@ class Evidence:
     rounding: float = 0.0
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
+    again: np.ndarray | None = None
+
+    def agrees(self) -> bool:
+        """Whether both routes give the same numbers, where there are two."""
+        if self.again is None:
+            return True
+        tolerance = ROUTES * (np.abs(self.again) + 1e-6 * np.abs(self.again).max(initial=0.0))
+        return bool((np.abs(self.measured - self.again) <= tolerance).all())
 
     def counted(self, theorem: Theorem) -> np.ndarray:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
@@ -53,14 +66,19 @@ class Evidence:
         return np.broadcast_to(function(**{name: self.arguments[name] for name in names}), self.measured.shape)
 
     def ratio(self, theorem: Theorem, function: Any = None) -> np.ndarray:
-        """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation."""
+        """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation.
+
+        Where both are negative it is the other way round, and where only the larger side is, infinite.
+        """
         assert theorem.bound is not None
         names = inspect.signature(theorem.bound).parameters
         bound = self.bound(theorem.bound if function is None else function, names)
         top, bottom = (self.measured, bound) if theorem.direction == "upper" else (bound, self.measured)
-        top = np.maximum(top - self.rounding, 0) if self.rounding else top
+        if self.rounding:
+            top = np.where(top > 0, np.maximum(top - self.rounding, 0), top - self.rounding)
         with np.errstate(all="ignore"):
-            ratio = np.where(bottom > 0, top / bottom, np.where((top > 0) | (bottom < 0), np.inf, 0.0))
+            unequal = np.where(bottom > 0, top / bottom, np.where(top < 0, bottom / top, np.inf))
+            ratio = np.where((bottom == 0) & (top <= 0), 0.0, unequal)
         return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
     def instance(self, index: int) -> dict[str, Any]:

@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from bounds import Binary, Continuous, Criterion, QuadraticCertificate, collaboration_weights, tight_variance
+from bounds import Binary, Continuous, Criterion, QuadraticCertificate, tight_variance
 from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expected_step
 
 from .aligned import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .evidence import Evidence
 from .family import Domain, Family
 from .line import Line, audited
-from .quadratic_pairs import Pairs, family
 
 NETWORK = Family(
     name="networks of quadratics",
@@ -105,7 +104,7 @@ def moments(count: int, root: int) -> Evidence:
     values = family.draw(count, seed=root)
     criterion = Continuous()
     rows: list[dict[str, float]] = []
-    measured = []
+    measured, again = [], []
     for index in range(count):
         r = values["r"][index].copy()
         r[0] = 1
@@ -128,6 +127,10 @@ def moments(count: int, root: int) -> Evidence:
         T = int(values["T"][index])
         excess = expected_excess(problem, FixedWeights(alpha=everyone), iterations=T, eta=eta)[:, 0]
         measured.append(excess[T])
+        curvature = 2 * values["curvature"][index]  # by hand: e = (c/2) theta^2 per coordinate, noise V/2 in each
+        kept, noise = (1 - eta * curvature * (alpha @ scale)) ** 2, eta**2 * (alpha**2 / a).sum() / 2
+        square = kept**T * values["start"][index] ** 2 + noise * (1 - kept**T) / (1 - kept)
+        again.append((curvature / 2 * square).sum())
         rows.append({
             "eta": eta, "mu": constants.mu[0].item(), "beta": constants.beta[0].item(), "q": q,
             "e0": excess[0].item(), "s2": float(tight_variance(criterion, similarity=r, sigma2=1 / a)),
@@ -138,6 +141,7 @@ def moments(count: int, root: int) -> Evidence:
         measured=np.array(measured),
         arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
         label="aligned peers R_k = c_k R_i, N = 4, d = 2, fixed weights, eps below every path",
+        again=np.array(again),
     )
 
 
@@ -215,34 +219,6 @@ def two_steps_horizon() -> Evidence:
     )
 
 
-def step_ratios(kind: str, count: int, root: int) -> Evidence:
-    """1 / sum_k alpha_k of six clients at random similarities, and where Remark 3 is attained: all peers alike."""
-    n = 6
-    family = Family(
-        name="similarities",
-        domains={
-            "sigma2": Domain(low=0.01, high=100, log=True, shape=(n,)),
-            "r": Domain(low=0, high=1, shape=(n,)),
-            "threshold": Domain(low=0.02, high=1),
-        },
-    )
-    values = family.draw(count, seed=root)
-    a, threshold = 1 / values["sigma2"], values["threshold"]
-    share = a[:, 0] / a.sum(1)
-    r = values["r"].copy()
-    # every second instance is the extremal one
-    r[::2] = (threshold if kind == "binary" else np.sqrt(share) / (1 + np.sqrt(share)))[::2, None]
-    r[:, 0] = 1
-    criterion: Criterion = Binary(threshold=threshold[:, None]) if kind == "binary" else Continuous()
-    alpha = collaboration_weights(criterion, similarity=r, sigma2=values["sigma2"])
-    return Evidence(
-        engine="exact",
-        measured=1 / alpha.sum(-1),
-        arguments={"threshold": threshold, "share": share},
-        label="six clients",
-    )
-
-
 LINE = Family(
     name="networks in dimension 1",
     domains={
@@ -287,23 +263,3 @@ def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, r
         arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
         label=f"four quadratics in dimension 1, adaptive weights, T = {T}",
     )
-
-
-def pairs(arguments: Callable[[Pairs], dict[str, np.ndarray]], measure: Callable[[Pairs], np.ndarray],
-          count: int, root: int, rounding: float) -> list[Evidence]:  # fmt: skip
-    """Random and sharp pairs of quadratics."""
-    domains = family()
-    assert domains.sharp is not None
-    result = []
-    for label, values in (("sharp", domains.sharp()), ("random", domains.draw(count, seed=root))):
-        batch = Pairs(values)
-        result.append(
-            Evidence(
-                engine="exact",
-                measured=measure(batch),
-                arguments=arguments(batch),
-                rounding=rounding,
-                label=f"{label} pair of quadratics in R^3",
-            )
-        )
-    return result

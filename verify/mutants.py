@@ -10,14 +10,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from bounds import Theorem
 from bounds.describe import expression
 
+from .formula import Formulas
+
 SMALLEST_SHIFT = 1e-6
+LEAST_RATIO = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,46 +32,32 @@ class Mutant:
 
 def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
-    import sympy
-
     assert theorem.bound is not None
     bound = theorem.bound
-    names = list(inspect.signature(bound).parameters)
-    symbols = [sympy.Symbol(name, positive=True) for name in names]
     found: dict[str, Mutant] = {}
     whole = expression(theorem)
+    formulas = Formulas(whole, list(inspect.signature(bound).parameters))
     changes = (*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem))
-    seen: dict[str, Any] = {}  # two places of the formula may read alike: each is tried
+    seen: set[Any] = set()
     for change, variant in changes:
-        if any(variant == other for other in seen.values()):
+        if variant in seen:
             continue
-        name = change if change not in seen else f"{change}, place {sum(key.startswith(change) for key in seen) + 1}"
-        seen[name] = variant
-        function = sympy.lambdify(symbols, variant, "numpy")
-        found[name] = Mutant(change=name, value=_by_keyword(function, names))
-    shift = max(2 * (1 - worst_ratio), SMALLEST_SHIFT)
-    factor = 1 - shift if theorem.direction == "upper" else 1 + shift
+        seen.add(variant)
+        # two places of the formula may read alike: each is tried
+        name = change if change not in found else f"{change}, place {sum(key.startswith(change) for key in found) + 1}"
+        found[name] = Mutant(change=name, value=formulas.function(variant))
+    # twice as far from 1 as the worst ratio, in logarithms: never a bound of the other sign
+    factor = min(max(worst_ratio, LEAST_RATIO) ** 2, 1 - SMALLEST_SHIFT) ** (1 if theorem.direction == "upper" else -1)
     scaled = Mutant(change=f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
     return [*found.values(), scaled]
 
 
 def readable(theorem: Theorem) -> Mutant:
     """The unchanged bound, evaluated the way mutants are: what they are compared with."""
-    import sympy
-
     assert theorem.bound is not None
-    names = list(inspect.signature(theorem.bound).parameters)
-    symbols = [sympy.Symbol(name, positive=True) for name in names]
-    function = sympy.lambdify(symbols, expression(theorem), "numpy")
-    return Mutant(change="unchanged", value=_by_keyword(function, names))
-
-
-def _by_keyword(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    def value(**values: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return function(*(np.asarray(values[name], dtype=float) for name in names))
-
-    return value
+    whole = expression(theorem)
+    formulas = Formulas(whole, list(inspect.signature(theorem.bound).parameters))
+    return Mutant(change="unchanged", value=formulas.function(whole))
 
 
 def _variants(node: Any) -> Iterator[tuple[str, Any]]:
@@ -120,6 +108,7 @@ def _moved_terms(node: Any, direction: str) -> Iterator[tuple[str, Any]]:
                 yield change, node.func(*arguments)
 
 
+@lru_cache(maxsize=4096)
 def _short(node: Any) -> str:
     text = str(node)
     return text if len(text) <= 48 else text[:45] + "..."

@@ -12,6 +12,10 @@ POINTS = 200
 """Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
 
 
+VISIBLE = 0.01
+"""A variant counts at an instance where it is stronger than the bound by this share or more."""
+
+
 class Outcome(Enum):
     """Never a bare yes: `WEAK` is a bound that holds beside a wrong variant that the check could not refute."""
 
@@ -24,14 +28,33 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Weakness:
+    """Why no instance known tells some wrong variants from a bound; a claim states it beforehand.
+
+    `survivors` are parts of what `verify.mutants` calls those variants: one whose name holds none of them is not
+    covered. `reason` says what the bound gives away.
+    """
+
+    reason: str
+    survivors: tuple[str, ...]
+
+    def covers(self, survivors: tuple[str, ...]) -> bool:
+        """Whether every survivor was foreseen."""
+        return all(any(part in survivor for part in self.survivors) for survivor in survivors)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """The outcome of one claim.
 
     instances counts those that met the hypotheses. worst_ratio is the largest measured/bound (bound/measured for
     lower bounds) of the exact engines, at worst_instance. error_probability bounds the chance that
-    sampling alone produced a violation (0 when nothing was sampled). survivors names the mutants left standing.
+    sampling alone produced a violation (0 when nothing was sampled). survivors names the mutants left standing,
+    survivor_ratios the largest measured/bound where each is stronger by `VISIBLE` or more: how nearly the bound is
+    attained where the changed part counts.
     points are (bound, measured) of up to `POINTS` instances, for pictures.
     counterexample is the violation shrunk to a simple instance, at 50 digits, where the claim can shrink.
+    weakness is the claim's own account of variants that may survive.
     """
 
     theorem: Theorem
@@ -47,6 +70,8 @@ class Verdict:
     necessity: dict[str, bool] = field(default_factory=dict)
     counterexample: dict[str, Any] | None = None
     points: tuple[tuple[float, float], ...] = ()
+    weakness: Weakness | None = None
+    survivor_ratios: tuple[float, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -59,9 +84,17 @@ class Verdict:
 
     @property
     def expected(self) -> bool:
-        """A corrected statement holds; a printed one with a fault is violated or vacuous."""
-        wanted = (Outcome.HOLDS,) if self.theorem.guarantee else (Outcome.VIOLATED, Outcome.VACUOUS)
-        return self.outcome in wanted
+        """A corrected statement holds, or is weak as its claim says; a printed one is violated or vacuous."""
+        if self.theorem.guarantee:
+            return self.outcome is Outcome.HOLDS or self.weak != ""
+        return self.outcome in (Outcome.VIOLATED, Outcome.VACUOUS)
+
+    @property
+    def weak(self) -> str:
+        """Why the survivors of a weak verdict survive, or "" where one of them was not foreseen."""
+        if self.outcome is not Outcome.WEAK or self.weakness is None or not self.weakness.covers(self.survivors):
+            return ""
+        return self.weakness.reason
 
     def __str__(self) -> str:
         refuted = self.mutants - len(self.survivors)
@@ -72,7 +105,36 @@ class Verdict:
             text += f", {refuted} of {self.mutants} mutants refuted"
         if self.survivors:
             text += f" (surviving: {'; '.join(self.survivors)})"
-        return text
+        return text + (f"; {self.weak}" if self.weak else "")
+
+    @property
+    def note(self) -> str:
+        """What to know about a verdict that is weak as its claim says: how loose it is, and why; else ""."""
+        if not self.weak:
+            return ""
+        text = f"{len(self.survivors)} of {self.mutants} wrong variants are not refuted"
+        if self.survivor_ratios:
+            low, high = min(self.survivor_ratios), max(self.survivor_ratios)
+            span = f"{low:.2g}" if high - low < 0.005 else f"{low:.2g} to {high:.2g}"
+            text += f"; where they are stronger by {VISIBLE:.0%} or more, measured/bound reaches {span} only"
+        return f"{text}; {self.weak}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from bounds.html import facts, text
+
+        found = self.counterexample
+        entries = {
+            "Claim": text(f"{self.theorem.key} ({self.theorem.edition})"),
+            "Verdict": f"<b>{text(self.outcome.value)}</b>" + (", as expected" if self.expected else ""),
+            "Evidence": text(str(self)),
+            "Engine": text(self.engine),
+            "Error probability": text(f"{self.error_probability:.2g}"),
+            "Counterexample": ""
+            if found is None
+            else text(f"{found['arguments']}: measured {found['measured']} against a bound of {found['bound']}"),
+        }
+        return facts(entries)
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice verify --json`."""
@@ -88,6 +150,8 @@ class Verdict:
             "refuted_mutants": self.mutants - len(self.survivors),
             "mutants": self.mutants,
             "survivors": list(self.survivors),
+            "survivor_ratios": list(self.survivor_ratios),
+            "weak": self.weak,
             "conditions_shown_necessary": self.necessity,
             "seconds": self.seconds,
             "statement": self.theorem.statement,

@@ -12,7 +12,7 @@ from bounds import InputError, evaluate, find
 from simulate import Additive, Local, Quadratics, expected_excess, run
 from verify import Claim, Outcome, exact, verify
 from verify.aligned import Aligned
-from verify.quadratic_pairs import Pairs
+from verify.quadratic_pairs import Pairs, measured
 from verify.sampled import log_evidence
 
 T2, RUNNING = "adaptive/theorem-2-constant", "adaptive/theorem-2-constant-running"
@@ -76,8 +76,13 @@ def test_verdicts_do_not_depend_on_the_root(root):
     check(verdicts)
 
 
-def pairs(arguments, measure):
-    return lambda effort, root: exact.pairs(arguments, measure, 20 * effort.instances, root, rounding=1e-10)
+def pairs(arguments, measure, rounding=0.0):
+    family = measured(arguments, measure, rounding=rounding)
+    assert family.sharp is not None
+    sharp = family.sharp()
+    return lambda effort, root: [
+        family.evidence(values) for values in (sharp, family.draw(20 * effort.instances, seed=root))
+    ]
 
 
 def theorem_2(effort, root):
@@ -101,7 +106,7 @@ def shrinking(eta, mu, beta, e0, s2, T):
     return (1 - eta * mu) ** T * e0 + eta * beta * s2 / (2 * mu) * (1 - (1 - eta * mu) ** T)
 
 
-P1, L2 = pairs(Pairs.property_1, Pairs.gap), pairs(Pairs.lemma_2, Pairs.similarity)
+P1, L2 = pairs(Pairs.property_1, Pairs.gap), pairs(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)
 FAULTS = {
     "property 1, 4 for 8": ("adaptive/property-1", P1, lambda shift, distortion, gradient: (
         4 * shift**2 + 2 * distortion**2 * gradient**2)),

@@ -9,7 +9,10 @@ import pytest
 import sympy
 
 from bounds import find
-from verify.identities import IDENTITIES, Step, Vector, fixed_weights_descent, identities, lemma_1, vectors
+from verify.identities import IDENTITIES, Step, Vector, identities, vectors
+from verify.identities.adaptive import lemma_1
+from verify.identities.sample_optimal import fixed_weights_descent
+from verify.identities.worst_case import contraction
 
 every = pytest.mark.parametrize("identity", IDENTITIES, ids=lambda entry: f"{entry.key}: {entry.says}")
 
@@ -73,7 +76,22 @@ def test_lemma_1_beyond_the_step_limit_needs_what_is_no_longer_nonnegative():
     assert float(difference.subs(alike | named)) < 0
 
 
+def test_the_contraction_beyond_its_step_limit_is_false_for_a_quadratic_and_for_no_other_reason():
+    """f = L x^2/2 at eta (L + m) = 2.2: it contracts by (1 - eta L)^2 > (1 - eta m)^2, and only `room` is negative."""
+    step, L, m, eta = contraction(), 1.0, 0.1, 2.0
+    room = 2 - eta * (L + m)
+    assert room < 0 < 1 - eta * m
+    e, d = L / 2, L * (1 - eta * L) ** 2 / 2
+    values = {"eta": eta, "m": m, "L": L, "e": e, "d": d}
+    at = {"x": 1.0, "g": L, "h": L * (1 - eta * L)}
+    gram = {f"<{a}, {b}>": at[a] * at[b] for a in at for b in at}
+    names = {s: {**values, **gram}[s.name] for s in (step.right - step.left).free_symbols}
+    assert float((step.right - step.left).subs(names)) < 0
+    facts = [float(fact.subs({s: {**values, **gram}[s.name] for s in fact.free_symbols})) for fact in step.facts]
+    assert min(facts) >= -1e-12  # interpolated by a quadratic: equalities but for rounding
+
+
 def test_steps_of_one_theorem_are_found_by_its_key():
-    assert len(identities("scafflix/theorem-1")) == 2
+    assert len(identities("scafflix/theorem-1")) == 3
     assert identities("sample-optimal/theorem-2")[0].step is fixed_weights_descent
     assert len(identities()) == len(IDENTITIES)

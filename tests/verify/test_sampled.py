@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from bounds import Quantity, find
+from simulate import Randomness
 from verify.measure import MEASURES
 from verify.sampled import BETS, log_evidence, sampled
 
@@ -78,7 +79,7 @@ def test_measures_of_four_paths(quantity, values):
     np.testing.assert_array_equal(MEASURES[quantity](PATHS, 1.0), values)
 
 
-def test_sampling_clears_the_theorem_and_refutes_a_thirtieth_of_it():
+def test_sampling_clears_the_theorem_and_refutes_three_quarters_of_it():
     theorem = find("adaptive/theorem-2-constant")
     small = {"networks": 4, "seeds": 1024, "iterations": 10, "root": 3, "alpha": 1e-7}
     honest = sampled(theorem, **small)
@@ -86,9 +87,24 @@ def test_sampling_clears_the_theorem_and_refutes_a_thirtieth_of_it():
     assert honest.paths == 4096
     assert honest.error_probability == 1e-7
     wrong = sampled(replace(theorem, bound=lambda eta, mu, beta, e0, s2, T: theorem.bound(
-        eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / 30), **small)  # fmt: skip
-    assert wrong.rejected
-    np.testing.assert_allclose(wrong.largest_mean_ratio, 30 * honest.largest_mean_ratio, rtol=1e-10)
+        eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * 0.75), **small)  # fmt: skip
+    assert wrong.rejected == (0,)
+    np.testing.assert_allclose(wrong.largest_mean_ratio, honest.largest_mean_ratio / 0.75, rtol=1e-10)
+    np.testing.assert_allclose(honest.largest_mean_ratio, 1 / (2 - 0.96), rtol=0.15)  # 6 standard errors of chi^2_3
+
+
+def test_noise_that_the_clients_share_is_refuted(monkeypatch):
+    theorem = find("adaptive/theorem-2-constant")
+    small = {"networks": 2, "seeds": 1024, "iterations": 5, "root": 3, "alpha": 1e-7}
+    honest = Randomness._words
+
+    def shared(self, *, clients, **more):
+        words = honest(self, clients=clients, **more)
+        return words[:, :1].expand_as(words)
+
+    assert sampled(theorem, **small).rejected == ()
+    monkeypatch.setattr(Randomness, "_words", shared)
+    assert sampled(theorem, **small).rejected == (0,)
 
 
 def test_draws_that_are_not_finite_never_pass_silently():

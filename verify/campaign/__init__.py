@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from .conduct import Progress as Progress
-from .conduct import Session as Session
-from .conduct import conduct as conduct
+from .cells import sharpness_of as sharpness_of
+from .conductor import Progress as Progress
+from .conductor import Session as Session
+from .conductor import conduct as conduct
 from .definition import Campaign as Campaign
 from .definition import read_campaign as read_campaign
+from .tabulate import markdown as markdown
 from .tabulate import summary as summary
 from .tabulate import table as table

@@ -5,31 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 
 from bounds import InputError
 from simulate import Quadratics, algorithm, generators, run
 
 from .definition import Cell
-
-MEMORY = "about 0.6 GiB for the libraries and at most 1 GiB for a cell's arrays"
-"""Per worker: traces record 11 iterations, seeds run in blocks of cache size, instances in blocks of the file."""
+from .limits import POINTS, bounded
 
 
 def compute(cell: Cell) -> dict[str, Any]:
-    """The result of one cell, JSON-ready. One thread: cells are spread over processes instead."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    """The result of one cell, JSON-ready: a pure function of the description.
+
+    One thread, as cells are spread over processes instead, and bounded memory (`limits`). Raises what goes wrong.
+    """
+    with bounded():
         return {"verify": _verify, "sharpness": _sharpness, "simulate": _simulate}[cell["kind"]](cell)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _verify(cell: Cell) -> dict[str, Any]:
     from ..claims import claim_of
 
-    verdict = claim_of(cell["key"], cell["edition"]).verify(effort=cell["effort"], root=cell["root"])
+    verdict = claim_of(cell["key"], cell["edition"]).verify(
+        effort=cell["effort"], root=cell["root"], alpha=cell["false_alarm"]
+    )
     answer = verdict.to_dict()
     return {name: answer[name] for name in ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")} | {
         "instance": _plain(answer["worst_instance"])
@@ -37,25 +35,40 @@ def _verify(cell: Cell) -> dict[str, Any]:
 
 
 def _sharpness(cell: Cell) -> dict[str, Any]:
+    return sharpness_of(cell["key"], cell["edition"], instances=cell["instances"], root=cell["root"])
+
+
+def sharpness_of(key: str, edition: str = "corrected", *, instances: int, root: int = 0) -> dict[str, Any]:
+    """Worst and median measured/bound over random draws, without the sharp instances and searches of `verify`.
+
+    `instances` are drawn from each family of the claim; those that meet the hypotheses count. Ratios are None when
+    none does. Raises `InputError` for an unknown claim.
+    """
     from ..claims import claim_of
 
-    claim = claim_of(cell["key"], cell["edition"])
-    counted, worst, instance = 0, 0.0, {}
+    claim = claim_of(key, edition)
+    counted, worst, instance = [], -np.inf, {}
     for family in claim.families:
-        evidence = family.evidence(family.draw(cell["instances"], seed=cell["root"]))
+        evidence = family.evidence(family.draw(instances, seed=root))
         mask = evidence.counted(claim.theorem)
-        counted += int(mask.sum())
         ratio = np.where(mask, evidence.ratio(claim.theorem), -np.inf)
-        if len(ratio) and ratio.max() > worst:
+        counted.append(ratio[mask])
+        if mask.any() and ratio.max() > worst:
             worst, instance = float(ratio.max()), evidence.instance(int(ratio.argmax()))
-    return {"instances": counted, "worst_ratio": worst if counted else None, "instance": _plain(instance)}
+    ratios = np.concatenate(counted) if counted else np.empty(0)
+    return {
+        "instances": len(ratios),
+        "worst_ratio": worst if len(ratios) else None,
+        "median_ratio": float(np.median(ratios)) if len(ratios) else None,
+        "instance": _plain(instance),
+    }
 
 
 def _simulate(cell: Cell) -> dict[str, Any]:
     problem = _problem(cell)
     eta = cell.get("eta", 0.5 / float(problem.constants().beta.max()))
     chosen = algorithm(cell["algorithm"], problem, eta=eta)
-    grid = np.unique(np.linspace(0, cell["iterations"], 11).round().astype(int)).tolist()
+    grid = np.unique(np.linspace(0, cell["iterations"], POINTS).round().astype(int)).tolist()
     trace = run(
         problem, chosen, iterations=cell["iterations"], eta=eta, seeds=cell["seeds"], root=cell["root"], grid=grid
     )

@@ -33,6 +33,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,11 +47,25 @@ import torch
 from bounds import InputError
 from simulate import ALGORITHMS, Randomness, Stream
 
-from ..claim import EFFORTS
+from ..claim import EFFORTS, FALSE_ALARMS
+from .limits import ARRAYS, GIB, footprint
 
 MOST_CELLS = 100_000
-_LARGEST = {"clients": 10_000, "features": 10_000, "iterations": 10**7, "seeds": 10**7, "instances": 10**7}
-PROBLEMS = ("clustered", "continuum", "conditioned")
+_LARGEST = {
+    "clients": 10_000,
+    "features": 10_000,
+    "clusters": 10_000,
+    "iterations": 10**7,
+    "seeds": 10**7,
+    "instances": 10**7,
+    "block": 10_000,
+}
+_GRID = {"clients", "features", "sigma", "start", "eta"}
+_GRIDS = {
+    "clustered": _GRID | {"clusters", "separation"},
+    "continuum": _GRID | {"length"},
+    "conditioned": _GRID | {"condition"},
+}
 Cell = dict[str, Any]
 
 
@@ -111,6 +126,8 @@ def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaig
         raise InputError("campaign", str(path), f"not valid TOML: {error}") from None
     except (msgspec.ValidationError, OverflowError) as error:
         raise InputError("campaign", path.name, str(error).replace("$.", "").replace("`", "")) from None
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", table.name):
+        raise InputError("name", table.name[:80], "give up to 80 letters, digits and . _ -: files are named after it")
     if not table.out and out is None:
         raise InputError("out", "", "name a folder for the results")
     if not 0 <= table.root < 2**31:
@@ -134,15 +151,10 @@ def identity(cell: Cell) -> str:
 
 
 def _cells(table: CampaignFile) -> Iterator[Cell]:
-    for entry in table.verify:
-        if entry.effort not in EFFORTS:
-            raise InputError("effort", entry.effort, f"use {' or '.join(EFFORTS)}")
-        for key, edition in _claims(entry.keys, entry.editions):
-            for root in _roots(table, entry.roots):
-                yield {"kind": "verify", "key": key, "edition": edition, "effort": entry.effort, "root": root}
+    yield from _verifications(table)
     for entry in table.sharpness:
         _size("instances", entry.instances)
-        _size("block", entry.block, "instances")
+        _size("block", entry.block)
         for key, edition in _claims(entry.keys, ("corrected",)):
             for first in range(0, entry.instances, entry.block):
                 count = min(entry.block, entry.instances - first)
@@ -157,19 +169,42 @@ def _cells(table: CampaignFile) -> Iterator[Cell]:
         yield from _simulations(table, entry)
 
 
+def _verifications(table: CampaignFile) -> Iterator[Cell]:
+    """The false-alarm probability of the whole campaign is at most `FALSE_ALARMS`, split evenly over its cells."""
+    asked = []
+    for entry in table.verify:
+        if entry.effort not in EFFORTS:
+            raise InputError("effort", entry.effort, f"use {' or '.join(EFFORTS)}")
+        roots = _roots(table, entry.roots)
+        asked += [(claim, entry.effort, root) for claim in _claims(entry.keys, entry.editions) for root in roots]
+        if len(asked) > MOST_CELLS:
+            raise InputError("cells", f"over {MOST_CELLS}", "split the campaign")
+    for (key, edition), effort, root in asked:
+        yield {
+            "kind": "verify",
+            "key": key,
+            "edition": edition,
+            "effort": effort,
+            "root": root,
+            "false_alarm": FALSE_ALARMS / len(asked),
+        }
+
+
 def _simulations(table: CampaignFile, entry: SimulateCells) -> Iterator[Cell]:
     for name in entry.algorithms:
         if name not in ALGORITHMS:
             raise InputError("algorithm", name, f"use {', '.join(ALGORITHMS)}")
     _size("iterations", entry.iterations)
     _size("seeds", entry.seeds)
-    points = 1
+    points, known = 1, _GRIDS[entry.problem]
     for name, values in entry.grid.items():
+        if name not in known:
+            raise InputError("grid", name, f"{entry.problem} takes {', '.join(sorted(known))}")
         points *= max(len(values), 1)
         if not values or points > MOST_CELLS:
             raise InputError(name, len(values), f"give at least one value, and at most {MOST_CELLS} points in all")
         for value in values:
-            if name in ("clients", "features"):
+            if name in ("clients", "features", "clusters"):
                 _size(name, value)
             elif not 0 < value < 1e30:
                 raise InputError(name, value, "give finite numbers > 0")
@@ -177,7 +212,7 @@ def _simulations(table: CampaignFile, entry: SimulateCells) -> Iterator[Cell]:
     for point in _chosen(grid, entry.sample, table.root):
         for algorithm in entry.algorithms:
             for root in _roots(table, entry.roots):
-                yield {
+                cell = {
                     "kind": "simulate",
                     "problem": entry.problem,
                     **dict(zip(entry.grid, point)),
@@ -186,6 +221,10 @@ def _simulations(table: CampaignFile, entry: SimulateCells) -> Iterator[Cell]:
                     "seeds": entry.seeds,
                     "root": root,
                 }
+                if footprint(cell) > ARRAYS:
+                    remedy = f"at most {ARRAYS / GIB:g} GiB per cell: fewer clients, features or seeds"
+                    raise InputError("cell", f"{footprint(cell) / GIB:.1f} GiB for {algorithm}", remedy)
+                yield cell
 
 
 def _chosen(grid: list[Any], sample: int | None, root: int) -> list[Any]:

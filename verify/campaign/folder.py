@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,9 @@ class Folder:
                 raise InputError(
                     "out", str(self.path), "another campaign is running there; wait, or give --out"
                 ) from None
-            for leftover in self.cells.glob(".*"):  # half-written files of a killed process
-                leftover.unlink(missing_ok=True)
+            for part in (self.path, self.cells, self.failed):
+                for leftover in part.glob(".*"):  # half-written files of a killed process
+                    leftover.unlink(missing_ok=True)
             yield
         finally:
             os.close(handle)
@@ -64,47 +66,75 @@ class Folder:
                 "out", str(self.path), "it holds another campaign (its definition changed); give a new --out"
             )
         if not manifest:
-            self.keep(
+            self._keep(
                 {"campaign": campaign.digest, "name": campaign.name, "cells": len(campaign.cells), "sessions": []}
             )
 
     def manifest(self) -> dict[str, Any]:
-        """What is known of the campaign in this folder; empty for a new one."""
+        """What is known of the campaign in this folder; empty for a new one. `InputError` when it is damaged."""
         path = self.path / "manifest.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if not path.exists():
+            return {}
+        try:
+            manifest = json.loads(path.read_bytes())
+            return {name: manifest[name] for name in ("campaign", "name", "cells", "sessions")}
+        except (ValueError, TypeError, KeyError):
+            remedy = "its manifest.json is damaged; delete that file to go on with the cells there"
+            raise InputError("out", str(self.path), remedy) from None
 
-    def keep(self, manifest: dict[str, Any]) -> None:
-        write_whole(self.path / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
-
-    def add_session(self, session: dict[str, Any]) -> None:
-        """Timing, versions and machine of one run."""
+    def begin_session(self, *, jobs: int | None, scheduler: str | None) -> int:
+        """Note the start of a run with versions and machine; returns its place in the manifest."""
         manifest = self.manifest()
         names = ("suffice", "numpy", "scipy", "torch", "joblib")
-        about = {
+        session = {
+            "began": datetime.now(UTC).isoformat(timespec="seconds"),
+            "jobs": jobs,
+            "scheduler": scheduler,
             "versions": {"python": platform.python_version()} | {name: version(name) for name in names},
             "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         }
-        manifest["sessions"] = [*manifest["sessions"], session | about]
-        self.keep(manifest)
+        manifest["sessions"].append(session)
+        self._keep(manifest)
+        return len(manifest["sessions"]) - 1
+
+    def end_session(self, place: int, **about: Any) -> None:
+        """Add to the run at `place` what it did; a run that was killed has no such entries."""
+        manifest = self.manifest()
+        manifest["sessions"][place] |= about
+        self._keep(manifest)
+
+    def _keep(self, manifest: dict[str, Any]) -> None:
+        self._write(self.path / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+
+    def result(self, cell: Cell) -> dict[str, Any] | None:
+        """The stored result of a finished cell; None when there is none, or when its file is damaged."""
+        try:
+            return json.loads((self.cells / f"{identity(cell)}.json").read_bytes())["result"]
+        except (FileNotFoundError, ValueError, TypeError, KeyError):
+            return None
 
     def done(self, cell: Cell) -> bool:
-        return (self.cells / f"{identity(cell)}.json").exists()
+        return self.result(cell) is not None
 
     def has_failed(self, cell: Cell) -> bool:
         return (self.failed / f"{identity(cell)}.json").exists()
 
-    def result(self, cell: Cell) -> dict[str, Any]:
-        """The stored result of a finished cell."""
-        return json.loads((self.cells / f"{identity(cell)}.json").read_text(encoding="utf-8"))["result"]
-
     def store(self, cell: Cell, result: dict[str, Any]) -> None:
         """Keep a result, and forget an earlier failure of the cell."""
-        write_whole(self.cells / f"{identity(cell)}.json", _text({"cell": cell, "result": result}))
+        self._write(self.cells / f"{identity(cell)}.json", _text({"cell": cell, "result": result}))
         (self.failed / f"{identity(cell)}.json").unlink(missing_ok=True)
 
     def fail(self, cell: Cell, error: str) -> None:
-        write_whole(self.failed / f"{identity(cell)}.json", _text({"cell": cell, "error": error}))
+        """Record why a cell has no result."""
+        self._write(self.failed / f"{identity(cell)}.json", _text({"cell": cell, "error": error}))
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            write_whole(path, text.encode())
+        except OSError as error:
+            remedy = f"{(error.strerror or 'cannot be written').lower()}; results so far are kept, run again to resume"
+            raise InputError("out", str(self.path), remedy) from None
 
 
-def _text(value: dict[str, Any]) -> bytes:
-    return (json.dumps(value, sort_keys=True) + "\n").encode()
+def _text(value: dict[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True) + "\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import statistics
+from collections.abc import Sequence
 from typing import Any
 
 from .definition import Campaign
@@ -14,7 +16,7 @@ from .folder import Folder
 def table(campaign: Campaign) -> str:
     """One CSV row per finished cell, in the order of the definition; nested results as JSON in their column."""
     folder = Folder(path=campaign.out)
-    rows = [cell | folder.result(cell) for cell in campaign.cells if folder.done(cell)]
+    rows = [cell | result for cell in campaign.cells if (result := folder.result(cell)) is not None]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -25,22 +27,54 @@ def table(campaign: Campaign) -> str:
 
 
 def summary(campaign: Campaign) -> list[dict[str, Any]]:
-    """Per claim, in the order of the definition: instances, and the worst ratio over all cells with its instance."""
+    """Per claim, in the order of the definition: instances, and the worst ratio over all cells with its instance.
+
+    `median_ratio` is the median over the sharpness cells of their medians: what a random instance shows. Ratios are
+    measured/bound, inverted for lower bounds; None where no instance met the hypotheses.
+    """
     folder = Folder(path=campaign.out)
     found: dict[tuple[str, str], dict[str, Any]] = {}
+    medians: dict[tuple[str, str], list[float]] = {}
     for cell in campaign.cells:
-        if cell["kind"] == "simulate" or not folder.done(cell):
+        result = None if cell["kind"] == "simulate" else folder.result(cell)
+        if result is None:
             continue
-        result = folder.result(cell)
+        claim = (cell["key"], cell["edition"])
         row = found.setdefault(
-            (cell["key"], cell["edition"]),
-            {"key": cell["key"], "edition": cell["edition"], "instances": 0, "worst_ratio": None, "instance": {}},
+            claim,
+            {
+                "key": cell["key"],
+                "edition": cell["edition"],
+                "instances": 0,
+                "worst_ratio": None,
+                "median_ratio": None,
+                "instance": {},
+            },
         )
         row["instances"] += result["instances"]
-        ratio = result["worst_ratio"]
+        ratio, median = result["worst_ratio"], result.get("median_ratio")
         if ratio is not None and (row["worst_ratio"] is None or ratio > row["worst_ratio"]):
             row["worst_ratio"], row["instance"] = ratio, result["instance"]
+        if median is not None:
+            medians.setdefault(claim, []).append(median)
+            row["median_ratio"] = statistics.median(medians[claim])
     return list(found.values())
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """`summary` as a Markdown table: the instance by its named parameters."""
+    lines = ["| claim | instances | worst | median | worst instance |", "|---|--:|--:|--:|---|"]
+    for row in rows:
+        name = f"`{row['key']}`" + ("" if row["edition"] == "corrected" else f" ({row['edition']})")
+        worst = "-" if row["worst_ratio"] is None else f"{row['worst_ratio']:.6g}"
+        numbers = [f"{row['instances']:,}", worst, _short(row["median_ratio"])]
+        at = [f"{key} = {_short(value)}" for key, value in row["instance"].items() if isinstance(value, float)]
+        lines.append(f"| {name} | {' | '.join(numbers)} | {', '.join(at)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
 
 
 def _text(value: Any) -> str:

@@ -15,8 +15,13 @@ from .rates import curvature_conditions, decreasing_conditions, decreasing_condi
 
 # --- Decreasing step --------------------------------------------------------------------------------------
 #
-# B_T <= nu/(gamma + T + 1) (Theorem 2, row 3). E[e_min(T, tau)] <= eps + B_T <= 2 eps once T >= nu/eps - gamma - 1;
-# P(tau > T) <= B_T/eps <= delta once T >= nu/(eps delta) - gamma - 1.
+# With X_t = e_t 1{tau >= t}: {tau >= t} is known at t - 1 and implies e_{t-1} >= eps, so (*) with V_t <= s2 there gives
+#     E[X_t | F_{t-1}] <= 1{tau >= t} ((1 - eta_t mu) e_{t-1} + eta_t^2 beta s2/2),
+# and 1{tau >= t} e_{t-1} <= X_{t-1}: E[X_t] <= (1 - eta_t mu) E[X_{t-1}] + eta_t^2 beta s2/2. So E[X_t] <= B_t, and
+# B_T <= nu/(gamma + T + 1) (Theorem 2, row 3), which is at most eps once T >= nu/eps - gamma - 1. It is attained:
+# a path that stays at its mean E[e_t] = B_t runs until then. What is stopped adds at most eps P(tau < T), so that
+# E[e_min(T, tau)] <= 2 eps from then on, but that is not attained: where e_T is near its mean it is e_T or at most eps.
+# Also P(tau > T) = P(X_T >= eps) <= B_T/eps, at most delta once T >= nu/(eps delta) - gamma - 1.
 
 
 def corollary_1_printed(*, C: Any, mu: Any, beta: Any, s2: Any, eps: Any) -> Any:
@@ -118,16 +123,17 @@ THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/corollary-1",
         edition="corrected",
-        title="Iterations to twice the precision, decreasing step",
+        title="Iterations until what still runs is at the precision, decreasing step",
         source=source("Corollary 1"),
-        statement=f"{_DECREASING}: E[e_min(T, tau)] <= 2 eps for every T at least the bound nu/eps - gamma - 1, "
-        "nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
+        statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
+        "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
         hypotheses=STANDING,
         bound=corollary_1,
         conditions=decreasing_conditions,
+        tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
         monotone={"e0": 1, "s2": 1, "eps": -1},
     ),
     Theorem(

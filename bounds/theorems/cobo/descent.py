@@ -21,7 +21,7 @@ from .paper import source
 #     e_ij = grad f_ij(z_ij) - (grad f_i(x_i) + grad f_j(x_j))/2 - (rho c/2)(d_i + d_j).
 # The first part of e_ij is at most (L/2)|x_i - x_j|, of mean square L^2 Xi / 2 over the c^2 pairs; the second has mean
 # square rho^2 c^2 Xi / 2; together (L + rho c)^2 Xi / 2. Var z_ij+ is eta^2 sigma2 / 2, and eta^2 sigma2 for i = j:
-# (1 + 1/c) eta^2 sigma2 / 2 on average. The print has half of each variance.
+# (1 + 1/c) eta^2 sigma2 / 2 on average. The print counts all pairs as i != j.
 
 
 def lemma_3_printed(
@@ -132,8 +132,9 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=CLUSTER,
         bound=lemma_3_printed,
         conditions=lemma_3_conditions_printed,
-        fault="the noise term is half of what smoothness gives, and less for i = j; the term with sigma2/b in D_1 has "
-        "not the unit of its neighbours (b would have to be a squared gradient)",
+        fault="the noise term is that of a pair i != j: the pairs i = j, which the sum contains, have twice the "
+        "variance; the term with sigma2/b in D_1 has not the unit of its neighbours (b would have to be a squared "
+        "gradient)",
         monotone={"decrease": 1, "spread": 1},
     ),
     Theorem(

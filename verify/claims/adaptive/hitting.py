@@ -86,8 +86,9 @@ def _last(batch: Paths) -> np.ndarray:
 
 
 def _last_above(batch: Paths) -> np.ndarray:
-    """On paths: the last t <= T with E[e_min(t, tau)] > 2 eps."""
-    return batch.last(lambda record: record["stopped"] > 2 * batch.told["eps"][:, None])
+    """On paths: the last t <= T with E[e_t 1{tau >= t}] > eps, or with E[e_min(t, tau)] > 2 eps, which follows."""
+    eps = batch.told["eps"][:, None]
+    return batch.last(lambda record: (record["while_running"] > eps) | (record["stopped"] > 2 * eps))
 
 
 def _confidence(
@@ -151,23 +152,17 @@ def _sharp_decreasing_confidence() -> Values:
     return _nearly_sure(at_precision(sharp_decreasing(), Decreasing))
 
 
-def _sharp_twice() -> Values:
-    """E[e_min(t, tau)] above twice the precision: eps a little below half of E[e_T]."""
-    values = sharp_decreasing()
-    return _nearly_sure(values | {"eps": Decreasing.of(values).excess() * (1 - 1e-4) / 2})
-
-
 def _running_longest(batch: Aligned, values: Values) -> np.ndarray:
     return batch.last_running(values["delta"])
 
 
 def _above_longest(batch: Aligned, values: Values) -> np.ndarray:
-    return batch.last_above(2 * batch.eps)
+    return batch.last_above(batch.eps)
 
 
 def _impossible(effort: Effort, root: int) -> list[Evidence]:
     """The printed steps C/(mu t): no first step is within its limit."""
-    batch = Decreasing.of(_sharp_twice())
+    batch = Decreasing.of(_sharp_decreasing_confidence())
     return [Evidence(engine="closed-form law", measured=batch.last_above(batch.eps), arguments=batch.arguments())]
 
 
@@ -178,7 +173,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("adaptive/corollary-1"),
             families=(
-                _confidence(Decreasing, _above_longest, _sharp_twice, **DECREASING),
+                _confidence(Decreasing, _above_longest, _sharp_decreasing_confidence, **DECREASING),
                 *_confident_paths(decreasing_steps, _last_above),
             ),
         ),

@@ -15,6 +15,7 @@ from bounds.theorems.cobo import tuned_step
 from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ...verdict import Weakness
 from ..rows import rows
 from .cluster import Cluster, relative_heterogeneity
 from .kinked import kinked
@@ -177,6 +178,61 @@ _WILD = [{"counts": [1, 1], "curvature": [[1.0], [0.5]], "T": 100, "fraction": 1
 """Two clients at nearly twice the step limit: they overshoot their mean."""
 
 
+# --- what no instance shows ---------------------------------------------------------------------------------
+
+# Each bound joins the descent of the mean (attained by clients at consensus that move at eta = 1/L, or by models that
+# stand still while their mean's gradient is not 0), the contraction of the deviations (attained by concave clients) and
+# their drift (attained by deviations that stay). A path of T steps on losses bounded below has not all of it: models
+# that stand still do not use up Delta, and concave clients do not stay in a place. So the lag l = L/(rho c - L), the
+# heterogeneity m^2 and, inside a sum of roots, the lesser parts are not told from smaller ones, while each whole term
+# of a sum is told from 95 % of it. The test plants faults beyond that.
+
+_LAG = ("-beta dropped from -beta + rho*size",)
+_SPREAD = ("-(beta/(-beta + rho*size))**2", "-M dropped from 1 - M", "square forgotten in M**2")
+_START = ("spread*(beta*(beta/(-beta + rho*size))) dropped from 2*e0 + spread",)
+_NOISE = (
+    "1 dropped from (beta/(-beta + rho*size))*(size - 1) + 1",
+    "(beta/(-beta + rho*size))*(size - 1) dropped from (beta/(-beta + rho*size))*(size - 1) + 1",
+)
+_DRIFT = (
+    "rho*size dropped from -beta + rho*size",
+    "size dropped from size - 1",
+    "(sigma2*(beta*eta))*(((beta/(-beta + rho*siz",
+    "square forgotten in (-beta + rho*size)**2",
+)
+_START_ALONE = ("2*e0 dropped from 2*e0 + spread",)
+_ROOTS = (
+    "(2*e0 + spread*(beta*(beta/(-beta + rho*size)",
+    "dropped from beta*sqrt(",
+    "root forgotten in sqrt(",
+    "dropped from (spread/(((T*eta)",
+    "dropped from spread/(((T*eta)",
+)
+_JOINED = "the bound joins the worst cases of the mean's descent and of the deviations; no instance known has both"
+WEAK = {
+    "theorem-1-mean-gradient": Weakness(
+        reason=f"{_JOINED}; its lag L/(rho c - L) and heterogeneity m^2 could be smaller",
+        survivors=(*_LAG, *_SPREAD),
+    ),
+    "theorem-1-tuned": Weakness(
+        reason=f"{_JOINED}; its lag L/(rho c - L), heterogeneity m^2 and the parts of P and v could be smaller",
+        survivors=(*_LAG, *_SPREAD, *_START, *_START_ALONE, *_NOISE, "root forgotten in sqrt("),
+    ),
+    "theorem-1-consensus": Weakness(
+        reason=f"{_JOINED}; its drift m^2 A/(rho c - L)^2 could be smaller",
+        survivors=(*_LAG, *_SPREAD, *_START, *_NOISE, *_DRIFT),
+    ),
+    "theorem-1-midpoint-gradient": Weakness(
+        reason=f"{_JOINED}; Minkowski adds the roots of A and B, and no instance known has both of one size",
+        survivors=(*_LAG, *_SPREAD, *_START, *_START_ALONE, *_NOISE, *_DRIFT, *_ROOTS),
+    ),
+    "corollary-2": Weakness(
+        reason=f"{_JOINED}; Minkowski adds the roots of A and B, and no instance known has both of one size",
+        survivors=(*_LAG, *_SPREAD, *_START, *_START_ALONE, *_NOISE, *_DRIFT, *_ROOTS),
+    ),
+}
+
+
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
@@ -193,6 +249,7 @@ def claims() -> tuple[Claim, ...]:
             families=families(name, at_tuned_step=at_tuned_step),
             exact=exact,
             beyond={} if at_tuned_step else beyond,
+            weak=WEAK[key],
         )
 
     def as_printed(key: str, name: str) -> Claim:

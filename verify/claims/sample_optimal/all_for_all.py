@@ -220,7 +220,9 @@ def _sharp_averaged() -> Values:
 
 
 def _beyond(measure: Callable[[Values], Evidence], **change: Any) -> Callable[[], Evidence]:
-    return lambda: measure(rows(SAME, change))
+    """Agents alike, and all following the first one: smax is nearly 3, and eta within 1/beta."""
+    follow = {"kind": 0.0, "weight": np.array([[1, 1e-3, 1e-3]] * N), "fraction": 2.9, "start": 2.0, "T": 20.0}
+    return lambda: measure(rows(SAME, change, follow))
 
 
 STEP = "step size eta <= 1/(beta smax)"

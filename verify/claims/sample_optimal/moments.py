@@ -140,6 +140,37 @@ class Filtered:
         return (mean**2 * amplitude**2 + noise * squares).mean(-1) / 2
 
 
+# Features a ~ N(0, H) with H = diag(h), labels a^T m_j + noise of variance tau_j^2: at u = x - m_j the gradient has the
+# covariance (u^T H u) H + H u u^T H + tau_j^2 H. Its diagonal needs the diagonal of E u u^T alone, so that the
+# coordinates' means and second moments are a closed system.
+
+
+def growing_excess(
+    h: np.ndarray,
+    m: np.ndarray,
+    weight: np.ndarray,
+    share: np.ndarray,
+    tau2: np.ndarray,
+    start: np.ndarray,
+    eta: np.ndarray,
+    T: np.ndarray,
+) -> np.ndarray:
+    """E f_0 - f_0* after T steps, m_0 = 0: h, start (n, 2), m (n, G, 2), weight, share, tau2 (n, G), eta, T (n,)."""
+    mean, second, step = start, start**2, eta[:, None]
+    target = np.einsum("ng,ngd->nd", weight, m)
+    for t in range(int(T.max(initial=0))):
+        u2 = second[:, None] - 2 * m * mean[:, None] + m**2  # E (x - m_j)^2, (n, G, 2)
+        loss = (h[:, None] * u2).sum(-1, keepdims=True)
+        covariance = h[:, None] * (loss + h[:, None] * u2 + tau2[..., None])
+        noise = np.einsum("ng,ngd->nd", share, covariance)
+        after = (1 - step * h) ** 2 * second + 2 * (1 - step * h) * step * h * mean * target
+        after += (step * h * target) ** 2 + step**2 * noise
+        running = (t < T)[:, None]
+        second = np.where(running, after, second)
+        mean = np.where(running, (1 - step * h) * mean + step * h * target, mean)
+    return (h * second).sum(-1) / 2
+
+
 def last_missed(excess: Callable[[np.ndarray], np.ndarray], eps: np.ndarray) -> np.ndarray:
     """The largest T with excess(T) > eps, (n,); 0 where there is none.
 

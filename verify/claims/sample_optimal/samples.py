@@ -13,6 +13,7 @@ from bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from ...verdict import Weakness
 from .estimated import CLUSTERS, PAIR, PLAN, evidence, plan
 from .moments import rows
 
@@ -134,6 +135,11 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find(KEY + "theorem-4"),
             families=(Family(name="samples and rounds", domains=BOTH, measure=_theorem_4, sharp=_sharp_theorem_4),),
+            weak=Weakness(
+                reason="its samples are nearly all needed, of its rounds at most half: the proof of Theorem 3 "
+                "contracts the loss by 1 - eta mu, quadratics contract it by (1 - eta mu)^2",
+                survivors=("log(1 + (4*Max(0, e0 - eps))/eps)*Max(beta/mu",),
+            ),
         ),
         Claim(
             theorem=find(KEY + "theorem-5-samples"),

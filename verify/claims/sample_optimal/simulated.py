@@ -11,6 +11,7 @@ from simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares,
 
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
+from .moments import growing_excess
 from .reduced import reduced
 
 N, D = 3, 2
@@ -58,8 +59,8 @@ def _hessians(values: Values, index: int) -> np.ndarray:
 def _evidence(found: list[dict[str, np.ndarray]], label: str) -> Evidence:
     """Rows of equal names, (n,) each, `measured` among them."""
     columns = {name: np.concatenate([row[name] for row in found]) for name in found[0]}
-    measured = columns.pop("measured")
-    return Evidence(engine="probed moments", measured=measured, arguments=columns, label=label)
+    measured, again = columns.pop("measured"), columns.pop("again", None)
+    return Evidence(engine="probed moments", measured=measured, arguments=columns, label=label, again=again)
 
 
 def _flat(shape: tuple[int, ...], row: dict[str, Any]) -> dict[str, np.ndarray]:
@@ -127,10 +128,33 @@ def least_squares(count: int, root: int) -> Evidence:
                     "noise2": noise2,
                     "T": np.arange(T + 1)[:, None],
                     "measured": excess,
+                    "again": _closed(H, m, weights, tau2, values["start"][index], eta, T),
                 },
             )
         )
     return _evidence(found, "All-for-one, three linear models with Gaussian features in R^2")
+
+
+def _closed(
+    H: np.ndarray, m: np.ndarray, weights: np.ndarray, tau2: np.ndarray, start: np.ndarray, eta: np.ndarray, T: int
+) -> np.ndarray:
+    """The same excess (T + 1, N) in the eigenbasis of H, where every agent's second moments are a closed system."""
+    h, basis = np.linalg.eigh(H)
+    one, steps = np.ones(T + 1), np.arange(T + 1.0)
+    excess = [
+        growing_excess(
+            np.outer(one, h),
+            one[:, None, None] * ((m - m[i]) @ basis),
+            np.outer(one, weights[i]),
+            np.outer(one, weights[i] ** 2),
+            np.outer(one, tau2),
+            np.outer(one, (start - m[i]) @ basis),
+            eta[i] * one,
+            steps,
+        )
+        for i in range(len(m))
+    ]
+    return np.stack(excess, -1)
 
 
 def all_for_all(count: int, root: int) -> Evidence:

@@ -1,0 +1,93 @@
+"""Small pieces of HTML for notebooks: a table, a list of facts, a sparkline. Text is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .theorem import Theorem
+
+
+def text(value: object) -> str:
+    """Plain text, safe inside HTML, with dollars that MathJax leaves alone."""
+    return html.escape(str(value)).replace("$", "&#36;")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
+    """A table of cells that are HTML already; `columns` and `caption` are plain text."""
+    head = "".join(f'<th style="text-align:left">{text(column)}</th>' for column in columns)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>" for row in rows
+    )
+    above = f'<caption style="text-align:left">{text(caption)}</caption>' if caption else ""
+    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def facts(entries: Mapping[str, str]) -> str:
+    """Named facts, one a line; values are HTML already, empty ones are left out."""
+    rows = ([f"<b>{text(name)}</b>", value] for name, value in entries.items() if value)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><tbody>{body}</tbody></table>"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A short number; a dash for what is absent."""
+    return "-" if value is None or not np.isfinite(value) else f"{value:.{digits}g}"
+
+
+def sparkline(values: np.ndarray, *, width: int = 120, height: int = 24) -> str:
+    """A small SVG of values >= 0 on a logarithmic scale (the smallest positive one is the bottom); "" for none."""
+    y = np.asarray(values, dtype=float)
+    positive = y[np.isfinite(y) & (y > 0)]
+    if len(y) < 2 or len(positive) == 0:
+        return ""
+    level = np.log(np.clip(np.nan_to_num(y, nan=positive.min(), posinf=positive.max()), positive.min(), None))
+    span = np.ptp(level) or 1.0
+    x = np.linspace(1, width - 1, len(y))
+    at = (height - 1) - (height - 2) * (level - level.min()) / span
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, at))
+    return (
+        f'<svg width="{width}" height="{height}" role="img" aria-label="on a logarithmic scale">'
+        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.2"/></svg>'
+    )
+
+
+def theorem_html(theorem: Theorem) -> str:
+    """A record with its formula for MathJax, as notebooks show it."""
+    from .describe import condition_names, latex
+
+    formula = (
+        f"$${html.escape(latex(theorem))}$$"
+        if theorem.bound is not None
+        else f"<p>Order only: {text(theorem.order_only)}</p>"
+    )
+    symbols = table(
+        ("keyword", "symbol", "meaning", "unit"),
+        (
+            (
+                f"<code>{text(entry.name)}</code>",
+                f"${html.escape(theorem.symbol(entry.name))}$",
+                text(entry.meaning),
+                text(entry.unit),
+            )
+            for entry in theorem.parameters
+        ),
+    )
+    about = facts(
+        {
+            "Source": text(theorem.source),
+            "Fault": text(theorem.fault or ""),
+            "Hypotheses": text(theorem.hypotheses),
+            "Conditions": "; ".join(f"<code>{text(name)}</code>" for name in condition_names(theorem)),
+            "Tight": text(theorem.tight),
+        }
+    )
+    title = f"<h4>{text(theorem.key)} ({theorem.edition}): {text(theorem.title)}</h4>"
+    # the class asks MathJax to look inside, where a page restricts it
+    return f'<div class="mathjax_process">{title}<p>{text(theorem.statement)}</p>{formula}{about}{symbols}</div>'

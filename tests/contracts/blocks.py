@@ -1,0 +1,31 @@
+"""Code blocks of Markdown pages, to be run by tests."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+_FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of one language, in order."""
+    return [text for name, text in _FENCE.findall(page.read_text(encoding="utf-8")) if name == language]
+
+
+def commands(page: Path) -> list[tuple[str, list[str]]]:
+    """Each `$ command` of the console blocks, without its comment, with the lines shown below it."""
+    found = []
+    for block in blocks(page, "console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            line, *shown = part.strip().splitlines()
+            found.append((line.partition("  #")[0], shown))
+    return found
+
+
+def missing(shown: list[str], printed: str) -> list[str]:
+    """The shown lines that no printed line starts with, spaces aside."""
+    there = [" ".join(line.split()) for line in printed.splitlines()]
+    wanted = [" ".join(line.split()) for line in shown]
+    return [line for line in wanted if not any(entry.startswith(line) for entry in there)]

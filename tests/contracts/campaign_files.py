@@ -1,0 +1,67 @@
+"""Campaign files that several tests share, and how to start one as a user does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SMALL = """
+name = "small"
+out = "results"
+root = 3
+[[verify]]
+keys = ["adaptive/property-1"]
+editions = ["printed", "corrected"]
+[[sharpness]]
+keys = ["worst-case/quadratic-norms", "adaptive/property-1"]
+instances = 50
+block = 20
+[[simulate]]
+problem = "clustered"
+algorithms = ["local", "fedavg"]
+iterations = 3
+seeds = 8
+roots = 2
+[simulate.grid]
+clients = [4, 6]
+separation = [0.5, 2.0]
+"""
+MANY = """
+name = "many"
+out = "results"
+[[simulate]]
+problem = "clustered"
+algorithms = ["local", "fedavg"]
+iterations = 1
+seeds = 4
+roots = 25
+[simulate.grid]
+clients = [2, 4]
+separation = [0.5, 2.0]
+"""
+"""200 cells."""
+BRISK = """
+name = "brisk"
+out = "results"
+[[sharpness]]
+keys = ["adaptive/definition-1-weights", "adaptive/remark-3-binary", "cobo/alignment", "worst-case/sharp-step"]
+instances = 100
+block = 4
+"""
+"""100 cells of a few milliseconds."""
+
+
+def written(folder: Path, text: str) -> Path:
+    """A campaign file in `folder`, made if absent."""
+    folder.mkdir(exist_ok=True)
+    path = folder / "campaign.toml"
+    path.write_text(text)
+    return path
+
+
+def start(path: Path, *options: str, quiet: bool = False) -> subprocess.Popen[str]:
+    """`suffice campaign` in a process group of its own, its output in pipes unless `quiet`."""
+    call = [sys.executable, "-c", "from suffice.cli import main; main()", "campaign", str(path), *options]
+    to = subprocess.DEVNULL if quiet else subprocess.PIPE
+    return subprocess.Popen(call, stdout=to, stderr=to, text=True, start_new_session=True)

@@ -1,0 +1,55 @@
+"""Measured against bound, whatever their signs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from bounds import find
+from verify import Evidence
+
+
+def ratio(
+    measured: float, bound: float, direction: Literal["upper", "lower"] = "upper", rounding: float = 0.0
+) -> float:
+    theorem = replace(find("adaptive/theorem-1"), bound=lambda *, e0: e0, direction=direction)
+    evidence = Evidence(
+        engine="given", measured=np.array([measured]), arguments={"e0": np.array([bound])}, rounding=rounding
+    )
+    return float(evidence.ratio(theorem)[0])
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "expected"),
+    [
+        (1.0, 2.0, 0.5),
+        (3.0, 2.0, 1.5),
+        (-1.0, 2.0, -0.5),
+        (-2.0, -1.0, 0.5),  # below a negative bound: holds
+        (-1.0, -1.0, 1.0),
+        (-1.0, -2.0, 2.0),  # above it: violated
+        (-1.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0),
+        (1.0, 0.0, np.inf),
+        (1.0, -1.0, np.inf),
+        (0.0, -1.0, np.inf),
+        (1.0, np.nan, np.inf),
+        (1.0, np.inf, 0.0),
+    ],
+)
+def test_a_ratio_above_one_is_a_violation_for_numbers_of_any_sign(measured, bound, expected):
+    assert ratio(measured, bound) == expected
+    if np.isfinite(bound):  # a lower bound is the same inequality, sides exchanged
+        assert ratio(bound, measured, "lower") == expected
+        assert (expected > 1) is (measured > bound)
+
+
+def test_rounding_is_granted_to_the_measured_side_alone():
+    assert ratio(1e-12, 0.0, rounding=1e-10) == 0
+    assert ratio(1.0 + 1e-12, 1.0, rounding=1e-10) < 1
+    assert ratio(1.0 + 1e-9, 1.0, rounding=1e-10) > 1
+    assert ratio(-1.0 + 1e-12, -1.0, rounding=1e-10) < 1
+    assert ratio(-1.0 + 1e-9, -1.0, rounding=1e-10) > 1

@@ -1,0 +1,90 @@
+"""Five subtle faults, one each in a bound, the simulator, the moment engine, a condition and the random numbers.
+
+The verification itself has to catch them: no test of the faulty part is run here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bounds.elementary import fall, survive
+from simulate import Randomness, Scaffnew
+from simulate.moment_recursion import Maps
+from verify import Outcome
+from verify.claims import claim_of
+from verify.claims.sample_optimal import simulated
+
+
+def test_a_bound_with_mu_for_beta_in_one_place_is_violated():
+    def bound(*, eta, mu, beta, pull, e0, V, T):
+        x = eta * beta * pull
+        return survive(eta * mu * pull, 2 * T) * e0 + eta * V / (2 * pull * (2 - eta * mu * pull)) * fall(x, 2 * T)
+
+    claim = claim_of("worst-case/noise-floor")
+    verdict = replace(claim, theorem=replace(claim.theorem, bound=bound)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_control_variate_that_moves_from_the_model_before_the_local_step_is_violated(monkeypatch):
+    honest = Scaffnew.step
+
+    def step(self, problem, state, draw, eta):
+        after = honest(self, problem, state, draw, eta)
+        g = problem.stochastic_gradient(state["models"], None, draw.noise)
+        coin = draw.extra["coin"][:, None, None]
+        missed = -self.p * (g - state["control"])  # (p/gamma)(t'_i - t_i)
+        return {**after, "control": after["control"] + coin * missed}
+
+    monkeypatch.setattr(Scaffnew, "step", step)
+    verdict = claim_of("scafflix/theorem-1").verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+@pytest.mark.slow
+def test_moments_that_are_too_small_are_told_by_their_second_route(monkeypatch):
+    """Noise added before the step contracts it: no upper bound is violated by what is measured too small."""
+
+    def advance(self, moment):
+        after = self.mean @ (moment + self.noise) @ self.mean.T
+        for weight, deviation in zip(self.weights, self.deviations):
+            after = after + weight * (deviation @ moment @ deviation.T)
+        return after
+
+    claim = claim_of("adaptive/theorem-2-constant")
+    monkeypatch.setattr(Maps, "advance", advance)
+    verdict = claim.verify()
+    assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
+    assert not verdict.expected
+    assert any(text.startswith("two routes differ: aligned peers") for text in verdict.survivors)
+
+
+def test_noise_that_does_not_grow_with_the_loss_is_told_by_its_second_route(monkeypatch):
+    assert simulated.least_squares(4, 0).agrees()
+    honest = Maps.advance
+    monkeypatch.setattr(Maps, "advance", lambda self, m: honest(replace(self, weights=0.99 * self.weights), m))
+    assert not simulated.least_squares(4, 0).agrees()
+
+
+def test_a_step_limit_that_forgets_the_spectrum_is_violated():
+    def wide(*, eta, mu, beta, smin, smax):
+        return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature": (mu, beta), "eigenvalues": (smin, smax)}
+
+    claim = claim_of("sample-optimal/theorem-3")
+    assert claim.verify().holds
+    verdict = replace(claim, theorem=replace(claim.theorem, conditions=wide)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+@pytest.mark.slow
+def test_random_numbers_that_two_clients_share_are_violated(monkeypatch):
+    honest = Randomness._words
+
+    def shared(self, *, clients, **more):
+        words = honest(self, clients=clients, **more)
+        return words[:, [client // 2 for client in range(words.shape[1])]]
+
+    monkeypatch.setattr(Randomness, "_words", shared)
+    verdict = claim_of("adaptive/theorem-2-constant").verify(alpha=3e-7)
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)

@@ -1,0 +1,122 @@
+"""Claims that are weak: the reason is stated beforehand, covers what survives, and excuses nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from bounds import find
+from bounds.theorems.sample_optimal.estimated import corollary_2, theorem_4, theorem_5_samples
+from suffice.cli.app import app
+from verify import Claim, Outcome, Weakness, exact
+from verify.aligned import Aligned
+from verify.claims import all_claims, claim_of
+
+T2 = "adaptive/theorem-2-constant"
+T4 = "sample-optimal/theorem-4"
+WEAK = {
+    T4,
+    "cobo/theorem-1-mean-gradient", "cobo/theorem-1-tuned", "cobo/theorem-1-midpoint-gradient",
+    "cobo/theorem-1-consensus", "cobo/corollary-2",
+}  # fmt: skip
+
+
+def test_these_claims_and_no_others_are_said_to_be_weak():
+    assert {claim.theorem.key for claim in all_claims() if claim.weak is not None} == WEAK
+    assert all(claim.theorem.guarantee for claim in all_claims() if claim.weak is not None)
+
+
+LONG = WEAK - {T4, "cobo/theorem-1-mean-gradient"}
+
+
+@pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=pytest.mark.slow) if key in LONG else key for key in sorted(WEAK)]
+)
+def test_a_weakness_is_real_and_each_part_of_it_survives(key):
+    claim = claim_of(key)
+    verdict = claim.verify()
+    assert claim.weak is not None
+    assert verdict.outcome is Outcome.WEAK
+    assert verdict.expected
+    assert claim.weak.reason in verdict.note
+    assert len(verdict.survivor_ratios) == len(verdict.survivors) < verdict.mutants
+    assert 0 <= min(verdict.survivor_ratios) <= max(verdict.survivor_ratios) < 1
+    for part in claim.weak.survivors:
+        assert any(part in survivor for survivor in verdict.survivors), f"{part} does not survive"
+
+
+def superfluous(eta, mu, beta, e0, s2, T):
+    """Theorem 2 and a term too many."""
+    rest = (1 - eta * mu) ** T
+    return rest * e0 + eta * beta * s2 / (2 * mu) * (1 - rest) + eta**2 * beta * s2
+
+
+def weak_claim(weakness=None):
+    return Claim(
+        theorem=replace(find(T2), bound=superfluous),
+        exact=lambda effort, root: [exact.aligned(Aligned.excess, hitting=False)],
+        weak=weakness,
+    )
+
+
+def test_a_survivor_that_was_not_foreseen_is_not_excused():
+    plain = weak_claim().verify()
+    assert plain.outcome is Outcome.WEAK
+    assert not plain.expected
+    assert plain.weak == plain.note == ""
+    names = plain.survivors
+    stated = weak_claim(Weakness(reason="a term too many", survivors=names)).verify()
+    assert stated.expected
+    assert stated.to_dict()["weak"] == "a term too many"
+    assert str(stated).endswith("a term too many")
+    partly = weak_claim(Weakness(reason="a term too many", survivors=names[1:])).verify()
+    assert partly.outcome is Outcome.WEAK
+    assert not partly.expected
+
+
+def test_the_looseness_of_a_survivor_is_that_of_the_bound_where_it_counts():
+    """The superfluous term counts where it is 1 % of the bound or more; elsewhere the bound is attained."""
+    verdict = weak_claim().verify()
+    (at,) = (at for at, name in enumerate(verdict.survivors) if name.startswith("s2*(beta*eta**2) dropped"))
+    evidence = exact.aligned(Aligned.excess, hitting=False)
+    told = evidence.arguments
+    bound = superfluous(**{name: told[name] for name in ("eta", "mu", "beta", "e0", "s2", "T")})
+    counts = told["eta"] ** 2 * told["beta"] * told["s2"] >= 0.01 * bound
+    expected = (evidence.measured / bound)[counts & evidence.counted(find(T2))].max()
+    np.testing.assert_allclose(verdict.survivor_ratios[at], expected, rtol=1e-12)
+    assert expected < 0.9 < 0.999 < verdict.worst_ratio
+
+
+def test_a_violated_claim_is_not_excused_by_its_weakness():
+    claim = replace(claim_of(T4), theorem=replace(find(T4), bound=rounds_too_few))
+    verdict = claim.verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    assert not verdict.expected
+
+
+def rounds_too_few(*, mu, beta, eps, e0, sigma2, N, size, b_max, proxy_trace, nu2, moment_gap):
+    """0.4 of the rounds beside all of the samples: more than the half that the claim cannot tell."""
+    every = theorem_4(
+        mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, N=N, size=size, b_max=b_max, proxy_trace=proxy_trace, nu2=nu2,
+        moment_gap=moment_gap,
+    )  # fmt: skip
+    failure = np.minimum(1 / size, mu * eps / (2 * b_max**2))
+    samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
+    rounds = corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size)
+    np.testing.assert_allclose(samples + rounds, every, rtol=1e-12)
+    return samples + 0.4 * rounds
+
+
+def test_the_command_accepts_a_stated_weakness_and_fails_on_another(monkeypatch):
+    done = CliRunner().invoke(app, ["verify", T4, "--json"])
+    assert done.exit_code == 0, done.output
+    (row,) = (row for row in json.loads(done.stdout) if row["edition"] == "corrected")
+    assert row["verdict"] == "weak"
+    assert row["weak"].startswith("its samples")
+    assert "is weak:" in CliRunner().invoke(app, ["verify", T4]).output
+    monkeypatch.setattr(Weakness, "covers", lambda self, survivors: False)
+    assert CliRunner().invoke(app, ["verify", T4, "--json"]).exit_code == 1

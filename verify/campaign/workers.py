@@ -1,0 +1,109 @@
+"""Who computes the cells: this process, processes of this machine (joblib), or the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
+from typing import Any
+
+from bounds import InputError
+
+from .cells import compute
+from .definition import Cell, identity
+
+Answer = tuple[Cell, dict[str, Any], str | None]
+"""A cell with its result, or with what went wrong."""
+
+PATIENCE = 600
+"""Seconds to wait for the first worker of a cluster; a queue may be longer, then run again."""
+_DIED = "worker died while computing it, perhaps for lack of memory"
+
+
+def answers(todo: list[Cell], jobs: int | None, scheduler: str | None) -> Iterator[Answer]:
+    """The answer of every cell, in the order in which they become known."""
+    if not todo:
+        return iter(())
+    if scheduler is not None:
+        return _on_cluster(todo, scheduler)
+    if jobs == 1:
+        return map(attempt, todo)
+    return _on_processes(todo, jobs)
+
+
+def attempt(cell: Cell) -> Answer:
+    """The result of a cell, or what went wrong in one line."""
+    try:
+        return cell, compute(cell), None
+    except Exception as error:
+        return cell, {}, " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _on_processes(todo: list[Cell], jobs: int | None) -> Iterator[Answer]:
+    """joblib's processes. When one dies, the cells that were under way are computed one by one, to find the culprit."""
+    left = {identity(cell): cell for cell in todo}
+    while left:
+        sent: list[Cell] = []
+        try:
+            for answer in _parallel(_noted(list(left.values()), sent), jobs):
+                del left[identity(answer[0])]
+                yield answer
+        except BrokenExecutor:
+            for cell in sent:
+                if identity(cell) in left:
+                    del left[identity(cell)]
+                    yield _alone(cell)
+
+
+def _noted(cells: list[Cell], sent: list[Cell]) -> Iterator[Cell]:
+    for cell in cells:
+        sent.append(cell)
+        yield cell
+
+
+def _parallel(cells: Iterator[Cell], jobs: int | None) -> Iterator[Answer]:
+    from joblib import Parallel, delayed
+
+    # Cells go out one by one: a result is kept as soon as it is known, and little is lost with a process.
+    tasks = (delayed(attempt)(cell) for cell in cells)
+    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
+
+
+def _alone(cell: Cell) -> Answer:
+    try:
+        return next(iter(_parallel(iter([cell]), 2)))  # one job would be this process itself
+    except BrokenExecutor:
+        return cell, {}, _DIED
+
+
+def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
+    """Dask's workers. Cells of a worker that died are given to others; after several deaths the cell has failed."""
+    try:
+        from dask.distributed import Client, as_completed  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        raise InputError("scheduler", scheduler, "Dask is not installed: pip install 'suffice[cluster]'") from None
+    if not scheduler:
+        raise InputError("scheduler", scheduler, "give an address such as tcp://10.0.0.1:8786")
+    try:
+        client = Client(scheduler, timeout=10)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError("scheduler", scheduler, f"no scheduler answers: {error}") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise InputError("scheduler", scheduler, f"no worker came within {PATIENCE} s") from None
+        futures = client.map(attempt, todo, key=[f"cell-{identity(cell)}" for cell in todo], pure=False)
+        cell_of = {future.key: cell for future, cell in zip(futures, todo)}
+        ended = as_completed(futures)
+        for future in ended:
+            if future.status == "finished":
+                yield future.result()  # waits, when the result was lost with its worker and is computed again
+            elif future.status == "error":
+                yield cell_of[future.key], {}, f"{_DIED}: {type(future.exception()).__name__}"
+            elif future.status == "cancelled":
+                remedy = "the connection is lost; results so far are kept, run again to resume"
+                raise InputError("scheduler", scheduler, remedy)
+            else:
+                ended.add(future)  # it had ended, and its worker has died since
+                continue
+            future.release()

@@ -1,0 +1,25 @@
+"""Proof steps as exact identities: the right side minus the left is a nonnegative combination of nonnegative things.
+
+A step is certified by
+    right - left = sum_j c_j F_j,
+each c_j a positive rational times a product of atoms declared nonnegative (eta, 1 - eta beta A, ...) and each
+F_j a squared norm or a hypothesis of the theorem (PL, smoothness). SymPy reduces the difference of both sides to
+exactly zero, in rational arithmetic. This checks the steps written here, not the papers' text.
+"""
+
+from __future__ import annotations
+
+from . import adaptive, cobo, sample_optimal, scafflix, worst_case
+from .step import Identity as Identity
+from .step import Step as Step
+from .vector import Vector as Vector
+from .vector import vectors as vectors
+
+IDENTITIES: tuple[Identity, ...] = tuple(
+    identity for paper in (adaptive, worst_case, sample_optimal, cobo, scafflix) for identity in paper.IDENTITIES
+)
+
+
+def identities(key: str | None = None) -> list[Identity]:
+    """All steps, or those of one theorem."""
+    return [identity for identity in IDENTITIES if key in (None, identity.key)]

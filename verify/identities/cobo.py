@@ -1,0 +1,187 @@
+"""Steps of the CoBo paper's proofs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from .step import Identity, Step
+from .vector import ratio, scalars, total, vectors
+
+
+def mean_step() -> Step:
+    """The cluster's mean moves along m = mean_i grad f_i(x_i); |grad fbar(xbar) - m|^2 <= beta^2 Xi."""
+    eta, beta, Xi, noise, f = scalars("eta beta Xi noise f")
+    g, m = vectors("g m")
+    spare = 1 - eta * beta
+    spread = beta**2 * Xi - (g - m) @ (g - m)
+    return Step(
+        left=f - eta * (g @ m) + eta**2 * beta / 2 * (m @ m + noise),
+        right=f - eta / 2 * (g @ g) + eta / 2 * beta**2 * Xi + eta**2 * beta / 2 * noise,
+        terms=[(eta * spare / 2, m), (eta / 2, spread)],
+        atoms=[eta, spare],
+        facts=[spread],
+    )
+
+
+def deviation_step() -> Step:
+    """y = x_i - xbar becomes (1 - q) y - (q/s) G, q = eta s, s = rho c: convexity of the square."""
+    q, s = scalars("q s")
+    y, G = vectors("y G")
+    after = (1 - q) * y - (q / s) * G
+    return Step(
+        left=after @ after,
+        right=(1 - q) * (y @ y) + q / s**2 * (G @ G),
+        terms=[(q * (1 - q), y + (1 / s) * G)],
+        atoms=[q, 1 - q],
+    )
+
+
+def midpoint_step() -> Step:
+    """Lemma 3: z moves along w = grad f - e in the mean, noise of the given variance; d is f at z less the mean after.
+
+    |grad f(z)|^2 <= (2/eta) d + |e|^2 + (L/eta) variance when eta L <= 1.
+    """
+    eta, beta, variance, d = scalars("eta beta variance d")
+    g, w = vectors("g w")
+    spare = 1 - eta * beta
+    smooth = d - eta * (g @ w) + eta**2 * beta / 2 * (w @ w) + beta / 2 * variance
+    return Step(
+        left=g @ g,
+        right=2 * d / eta + (g - w) @ (g - w) + beta / eta * variance,
+        terms=[(2 / eta, smooth), (spare, w)],
+        atoms=[eta, spare],
+        facts=[smooth],
+    )
+
+
+def midpoint_error() -> Step:
+    """Lemma 3: |a + b| of two parts with mean squares at most L^2 X and s^2 X, s = rho c, is at most (L + s)^2 X."""
+    L, s, X = scalars("L s X")
+    a, b = vectors("a b")
+    one, other = L**2 * X - a @ a, s**2 * X - b @ b
+    return Step(
+        left=(a + b) @ (a + b),
+        right=(L + s) ** 2 * X,
+        terms=[(1, one), (s / L, one), (1, other), (L / s, other), (1 / (L * s), s * a - L * b)],
+        atoms=[L, s],
+        facts=[one, other],
+    )
+
+
+def kept_deviation() -> Step:
+    """Lemma 4: |(1 - eta s) d - eta a| <= (1 - p)|d| for |a| <= L |d|, p = eta (s - L), eta s <= 1."""
+    eta, s, L = scalars("eta s L")
+    d, a = vectors("d a")
+    spare = 1 - eta * s
+    after = spare * d - eta * a
+    lipschitz = L**2 * (d @ d) - a @ a
+    return Step(
+        left=after @ after,
+        right=(1 - eta * (s - L)) ** 2 * (d @ d),
+        terms=[(eta**2, lipschitz), (spare * eta / L, lipschitz), (spare * eta / L, a + L * d)],
+        atoms=[eta, L, spare],
+        facts=[lipschitz],
+    )
+
+
+def drifted_deviation() -> Step:
+    """Lemma 4: |(1 - p) u + p v|^2 <= (1 - p)|u|^2 + p |v|^2, p v = eta b with b of mean square m^2 |grad fbar|^2."""
+    eta, p, square = scalars("eta p square")
+    u, b = vectors("u b")
+    drift = square - b @ b
+    after = (1 - p) * u + eta * b
+    return Step(
+        left=after @ after,
+        right=(1 - p) * (u @ u) + eta**2 / p * square,
+        terms=[(p * (1 - p), u - (eta / p) * b), (eta**2 / p, drift)],
+        atoms=[eta, p, 1 - p],
+        facts=[drift],
+    )
+
+
+def joined_averages() -> Step:
+    """Theorem I: B inserted in A, m2 l^2 < 1 with l = L/k; `first` and `second` are what does not hold A or B."""
+    A, B, L, k, m2, first, second = scalars("A B L k m2 first second")
+    mean, deviation = first + L**2 * B - A, second + m2 * A / k**2 - B
+    return Step(
+        left=(1 - m2 * (L / k) ** 2) * A,
+        right=first + L**2 * second,
+        terms=[(1, mean), (L**2, deviation)],
+        atoms=[L],
+        facts=[mean, deviation],
+    )
+
+
+def alignment() -> Step:
+    """<a, b> >= (1 - M^2)/(2 (1 + M^2)) (|a|^2 + |b|^2) when |a - b| <= M |a + b|."""
+    (M,) = scalars("M,")
+    a, b = vectors("a b")
+    near = M**2 * ((a + b) @ (a + b)) - (a - b) @ (a - b)
+    return Step(
+        left=(1 - M**2) / (2 * (1 + M**2)) * (a @ a + b @ b),
+        right=a @ b,
+        terms=[(1 / (1 + M**2) / 2, near)],
+        atoms=[1 + M**2],
+        facts=[near],
+    )
+
+
+def cluster_dissimilarity() -> Step:
+    """Three clients: the mean of |g_i - g|^2 against |g|^2, from (A4) for every pair."""
+    (M,) = scalars("M,")
+    g = vectors("g1 g2 g3")
+    mean = ratio(1, 3) * total(g)
+    pairs = [M**2 * ((a + b) @ (a + b)) - (a - b) @ (a - b) for a, b in combinations(g, 2)]
+    rest = 3 * (1 - M**2) + 2 * M**2
+    return Step(
+        left=sum((x - mean) @ (x - mean) for x in g) / 3,
+        right=4 * M**2 / rest * (mean @ mean),
+        terms=[(1 / rest / 3, pair) for pair in pairs],
+        atoms=[rest],
+        facts=pairs,
+    )
+
+
+def different_minimisers() -> Step:
+    """Example 2: a^2 |u|^2 + b^2 |u - D|^2 >= a^2 b^2/(a^2 + b^2) |D|^2."""
+    a, b = scalars("a b")
+    u, D = vectors("u D")
+    both = a**2 + b**2
+    return Step(
+        left=a**2 * b**2 / both * (D @ D),
+        right=a**2 * (u @ u) + b**2 * ((u - D) @ (u - D)),
+        terms=[(both, u - (b**2 / both) * D)],
+        atoms=[both],
+    )
+
+
+def selection_margin() -> Step:
+    """<z - m_i, z - m_j> <= r^2 - D^2/4 at the midpoint z of models within r of their minimisers, x and y apart."""
+    a, b, r = scalars("a b r")
+    x, y, D = vectors("x y D")  # D = m_j - m_i
+    half = ratio(1, 2) * D
+    middle = ratio(1, 2) * (x + y)  # z from the middle of both minimisers
+    one, other = r**2 - x @ x, r**2 - y @ y
+    return Step(
+        left=a * b * ((middle + half) @ (middle - half)),
+        right=-a * b * ((D @ D) / 4 - r**2),
+        terms=[(a * b / 2, one), (a * b / 2, other), (a * b / 4, x - y)],
+        atoms=[a, b],
+        facts=[one, other],
+    )
+
+
+IDENTITIES = (
+    Identity(key="cobo/alignment", says="inner product of two gradients", step=alignment),
+    Identity(key="cobo/cluster-dissimilarity", says="three clients around their mean", step=cluster_dissimilarity),
+    Identity(key="cobo/example-2-dissimilarity", says="least sum of two squares", step=different_minimisers),
+    Identity(key="cobo/lemma-3", says="a step that is not along the gradient", step=midpoint_step),
+    Identity(key="cobo/lemma-3", says="both parts of its error", step=midpoint_error),
+    Identity(key="cobo/mean-descent", says="step of the cluster's mean", step=mean_step),
+    Identity(key="cobo/lemma-4", says="what is kept of a deviation", step=kept_deviation),
+    Identity(key="cobo/lemma-4", says="what the drift adds", step=drifted_deviation),
+    Identity(key="cobo/theorem-1-mean-gradient", says="step of the cluster's mean", step=mean_step),
+    Identity(key="cobo/theorem-1-mean-gradient", says="both averages joined", step=joined_averages),
+    Identity(key="cobo/theorem-1-consensus", says="step of the deviation from the mean", step=deviation_step),
+    Identity(key="cobo/selection-margin", says="the test at a midpoint", step=selection_margin),
+)

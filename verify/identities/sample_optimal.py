@@ -1,0 +1,118 @@
+"""Steps of the sample-optimality paper's proofs."""
+
+from __future__ import annotations
+
+from .step import Identity, Step
+from .vector import scalars, vectors
+
+
+def fixed_weights_descent() -> Step:
+    """One step along h = sum_j lambda_j grad f_j; noise = sigma^2 sum_j lambda_j^2."""
+    eta, beta, noise, e = scalars("eta beta noise e")
+    g, h = vectors("g h")
+    spare = 1 - eta * beta
+    return Step(
+        left=e - eta * (g @ h) + eta**2 * beta / 2 * (h @ h + noise),
+        right=e - eta / 2 * (g @ g) + eta / 2 * ((g - h) @ (g - h)) + eta**2 * beta / 2 * noise,
+        terms=[(eta * spare / 2, h)],
+        atoms=[eta, spare],
+    )
+
+
+def all_for_all_descent() -> Step:
+    """Theorem 3, last iterate: one step along W grad F, p = Lambda^T grad F, s the largest eigenvalue of W."""
+    eta, beta, s, noise, F = scalars("eta beta s noise F")
+    (p,) = vectors("p")
+    spare = 1 - eta * beta * s
+    return Step(
+        left=F - eta * (p @ p) + eta**2 * beta / 2 * (s * (p @ p) + noise),
+        right=F - eta / 2 * (p @ p) + eta**2 * beta / 2 * noise,
+        terms=[(eta * spare / 2, p)],
+        atoms=[eta, spare],
+    )
+
+
+def all_for_all_averaged() -> Step:
+    """Theorem 3, averaged iterate: y+ = y - eta (grad phi + n), phi convex and b-smooth, E|n|^2 = noise."""
+    eta, b, noise, phi, best = scalars("eta b noise phi best")
+    g, y = vectors("g y")  # y is measured from the comparator
+    spare = 1 - eta * b
+    convex = g @ y - (phi - best)
+    after = phi - eta * (g @ g) + eta**2 * b / 2 * (g @ g + noise)
+    moved = y @ y - 2 * eta * (g @ y) + eta**2 * (g @ g + noise)
+    return Step(
+        left=after - best,
+        right=(y @ y - moved) / (2 * eta) + eta * noise,
+        terms=[(1, convex), (eta * spare / 2, g), (eta * spare / 2, noise)],
+        atoms=[eta, spare],
+        facts=[convex, noise],
+    )
+
+
+def weak_distance() -> Step:
+    """Theorem 2 under weak dissimilarity: |x - x_i*|^2 <= 2 |x - y|^2 + 2 |y - x_i*|^2, in f_i by smoothness."""
+    (beta,) = scalars("beta,")
+    x, y = vectors("x y")  # x from the mixture's minimiser, y that minimiser from x_i*
+    return Step(
+        left=beta / 2 * ((x + y) @ (x + y)),
+        right=beta * (x @ x) + beta * (y @ y),
+        terms=[(beta / 2, x - y)],
+        atoms=[beta],
+    )
+
+
+def growing_descent() -> Step:
+    """Noise s_j^2 + 2 A (f_j - f_j*): half of the gradient pays for A, half contracts.
+
+    noise2 = sum_j lambda_j^2 (s_j^2 + 2 A b_j^2/mu), Lambda = sum_j lambda_j^2, B the bias.
+    """
+    eta, beta, mu, A, Lambda, noise2, B, e = scalars("eta beta mu A Lambda noise2 B e")
+    (g,) = vectors("g")
+    pl, room = g @ g - 2 * mu * e, mu - 4 * eta * beta * A * Lambda
+    growth = 2 * A / mu * (g @ g)
+    return Step(
+        left=e - eta / 2 * (g @ g) + eta / 2 * B**2 + eta**2 * beta / 2 * (noise2 + Lambda * growth),
+        right=(1 - eta * mu / 2) * e + eta / 2 * B**2 + eta**2 * beta / 2 * noise2,
+        terms=[(eta / 4, pl), (eta * room / (4 * mu), g)],
+        atoms=[eta, mu, room],
+        facts=[pl],
+    )
+
+
+def contraction() -> Step:
+    """Theorem 2 after PL: one factor 1 - eta mu and the bias."""
+    eta, beta, mu, noise, B, e = scalars("eta beta mu noise B e")
+    (g,) = vectors("g")
+    pl = g @ g - 2 * mu * e
+    return Step(
+        left=e - eta / 2 * (g @ g) + eta / 2 * B**2 + eta**2 * beta / 2 * noise,
+        right=(1 - eta * mu) * e + eta * mu * (B**2 / (2 * mu) + eta * beta * noise / (2 * mu)),
+        terms=[(eta / 2, pl)],
+        atoms=[eta],
+        facts=[pl],
+    )
+
+
+def all_for_all_contraction() -> Step:
+    """Theorem 3, last iterate: |Lambda^T grad F|^2 >= 2 mu s (F - F_min), s the least eigenvalue, F_min <= misfit."""
+    eta, beta, mu, s, noise, F, least, misfit = scalars("eta beta mu s noise F least misfit")
+    (p,) = vectors("p")
+    pl, jensen = p @ p - 2 * mu * s * (F - least), misfit - least
+    return Step(
+        left=F - eta / 2 * (p @ p) + eta**2 * beta / 2 * noise,
+        right=(1 - eta * mu * s) * F + eta * mu * s * (misfit + eta * beta * noise / (2 * mu * s)),
+        terms=[(eta / 2, pl), (eta * mu * s, jensen)],
+        atoms=[eta, mu, s],
+        facts=[pl, jensen],
+    )
+
+
+IDENTITIES = (
+    Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
+    Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
+    Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=weak_distance),
+    Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
+    Identity(key="sample-optimal/theorem-3", says="descent along W grad F", step=all_for_all_descent),
+    Identity(key="sample-optimal/theorem-3", says="contraction up to the misfit", step=all_for_all_contraction),
+    Identity(key="sample-optimal/theorem-3-averaged", says="one step towards a comparator", step=all_for_all_averaged),
+)

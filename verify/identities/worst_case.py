@@ -1,0 +1,101 @@
+"""Steps of the worst-case results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .step import Identity, Step
+from .vector import Vector, scalars, vectors
+
+
+def one_step() -> Step:
+    """eta beta A <= 1: h = A g + y with |y| <= r |g|, pull p = A - r. The farthest h from g/(eta beta) is p g."""
+    eta, beta, V, p, r = scalars("eta beta V p r")
+    g, y = vectors("g y")
+    spare = 1 - eta * beta * (p + r)
+    near = r**2 * (g @ g) - y @ y
+    return Step(
+        left=_one_step_left(g, (p + r) * g + y),
+        right=(1 - eta * beta * p) ** 2 * (g @ g) / (2 * beta) + eta**2 * beta / 2 * V,
+        terms=[(eta**2 * beta / 2, near), (eta * spare / (2 * r), near), (eta * spare / (2 * r), y + r * g)],
+        atoms=[eta, beta, r, spare],
+        facts=[near],
+    )
+
+
+def one_step_beyond() -> Step:
+    """eta beta A >= 1: the farthest h is (A + r) g = (2 A - p) g."""
+    eta, beta, V, p, r = scalars("eta beta V p r")
+    g, y = vectors("g y")
+    excess = eta * beta * (p + r) - 1
+    near = r**2 * (g @ g) - y @ y
+    return Step(
+        left=_one_step_left(g, (p + r) * g + y),
+        right=(eta * beta * (p + 2 * r) - 1) ** 2 * (g @ g) / (2 * beta) + eta**2 * beta / 2 * V,
+        terms=[(eta**2 * beta / 2, near), (eta * excess / (2 * r), near), (eta * excess / (2 * r), y - r * g)],
+        atoms=[eta, beta, r, excess],
+        facts=[near],
+    )
+
+
+def _one_step_left(g: Vector, h: Vector) -> Any:
+    """What smoothness leaves: -eta <g, h> + (eta^2 beta/2)(|h|^2 + V) + |g|^2/(2 beta)."""
+    eta, beta, V = scalars("eta beta V")
+    return -eta * (g @ h) + eta**2 * beta / 2 * (h @ h + V) + (g @ g) / (2 * beta)
+
+
+def sharp_step() -> Step:
+    """The value at the weights x_k = G p_k/(beta s_k (1 + G Y)) of two clients, an equality."""
+    beta, G, p1, p2, s1, s2 = scalars("beta G p1 p2 s1 s2")
+    Y = p1**2 / s1 + p2**2 / s2
+    x = [G * p / (beta * s * (1 + G * Y)) for p, s in ((p1, s1), (p2, s2))]
+    return Step(
+        left=G / (2 * beta) * (1 - beta * (p1 * x[0] + p2 * x[1])) ** 2 + beta / 2 * (x[0] ** 2 * s1 + x[1] ** 2 * s2),
+        right=G / (2 * beta * (1 + G * Y)),
+        terms=[],
+        atoms=[],
+    )
+
+
+def contraction() -> Step:
+    """f(x - eta grad f(x)) - f* <= (1 - eta m)^2 (f(x) - f*) for eta (L + m) <= 2 (Taylor, Hendrickx, Glineur 2018).
+
+    Facts are the interpolation inequalities of m-strongly convex, L-smooth functions between x, x+ and x* = 0; e and d
+    are the excess before and after. What their combination leaves is a sum of two squares.
+    """
+    eta, m, L, e, d = scalars("eta m L e d")
+    x, g, h = vectors("x g h")  # gradients g at x, h at x+
+    none: Vector = 0 * x
+    after = x - eta * g
+
+    def interpolation(one: tuple[Any, Vector, Vector], other: tuple[Any, Vector, Vector]) -> Any:
+        (value, at, slope), (value_2, at_2, slope_2) = one, other
+        move, turn = at - at_2, slope - slope_2
+        square = turn @ turn / L + m * (move @ move) - 2 * m / L * (turn @ move)
+        return value - value_2 - slope_2 @ move - square / (2 * (1 - m / L))
+
+    down = interpolation((e, x, g), (d, after, h))
+    best_after = interpolation((0, none, none), (d, after, h))
+    best_before = interpolation((0, none, none), (e, x, g))
+    q, gap, room = 1 - eta * m, L - m, 2 - eta * (L + m)
+    return Step(
+        left=d,
+        right=q**2 * e,
+        terms=[
+            (q, down),
+            (eta * m, best_after),
+            (q * eta * m, best_before),
+            (1 / gap / 2, h + (1 - room) * g - (eta * L * m) * x),
+            (L * eta * room / gap / 2, g - m * x),
+        ],
+        atoms=[eta, m, L, q, gap, room],
+        facts=[down, best_after, best_before],
+    )
+
+
+IDENTITIES = (
+    Identity(key="worst-case/one-step", says="farthest peers within the step limit", step=one_step),
+    Identity(key="worst-case/one-step", says="farthest peers beyond it", step=one_step_beyond),
+    Identity(key="worst-case/sharp-step", says="value at the best weights, two clients", step=sharp_step),
+    Identity(key="worst-case/contraction", says="a gradient step contracts the loss", step=contraction),
+)
