@@ -4,62 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from bounds import Continuous, digits, evaluate, find
-from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, run
+from bounds import Continuous, digits, evaluate, find, write_whole
+from simulate import AllForOne, run
 
-ROUNDS = 5
-
-
-def alternate(ours: Callable[[], Any], peer: Callable[[], Any]) -> tuple[float, float]:
-    """Median seconds of each, run in turn after one warm-up."""
-    ours(), peer()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(ROUNDS):
-        for which, call in zip(times, (ours, peer)):
-            began = time.perf_counter()
-            call()
-            which.append(time.perf_counter() - began)
-    return statistics.median(times[0]), statistics.median(times[1])
-
-
-def row(name: str, shape: list[int], ours: float, peer: str, other: float) -> dict[str, Any]:
-    """One line of the contract, in microseconds per unit of work."""
-    return {
-        "name": name,
-        "shape": shape,
-        "ours_us": 1e6 * ours,
-        "peer": peer,
-        "peer_us": 1e6 * other,
-        "ratio": other / ours,
-        "floor_fraction": None,
-        "threads": 1,
-    }
+from . import gpu, kernels
+from .problems import network
+from .timing import alternate, row
 
 
 def bench_bounds() -> list[dict[str, Any]]:
     """Scalar evaluations of Theorem 2's constant row, conditions included, beside 50-digit evaluation."""
     theorem, count = find("adaptive/theorem-2-constant"), 100_000
     eta = np.linspace(0.01, 0.5, count)
-    values = {"mu": 0.5, "beta": 1.0, "q": 0.9, "e0": 5.0, "s2": 0.7, "T": 20.0}
+    values: dict[str, Any] = {"mu": 0.5, "beta": 1.0, "q": 0.9, "e0": 5.0, "s2": 0.7, "T": 20.0}
     ours, peer = alternate(
         lambda: evaluate(theorem, eta=eta, **values),
         lambda: [digits(theorem, 50, eta=x, **values) for x in eta[:50]],
     )
     return [row("theorem-2-constant", [count], ours / count, "mpmath, 50 digits", peer / 50)]
-
-
-def network(n: int, d: int) -> Quadratics:
-    rng = np.random.default_rng(0)
-    A = np.stack([np.diag(rng.uniform(0.5, 1, d)) for _ in range(n)])
-    return Quadratics.of(A, rng.normal(size=(n, d)) * 0.1, sigma2=1.0, start=np.ones(d))
 
 
 def bench_simulate() -> list[dict[str, Any]]:
@@ -91,35 +60,51 @@ def bench_simulate() -> list[dict[str, Any]]:
     ]
 
 
-def bench_moments() -> list[dict[str, Any]]:
-    """Seconds for E[e_t], t <= T, by exact moments beside a simulation with 1024 seeds."""
-    n, d, iterations = 5, 3, 50
-    problem, algorithm = network(n, d), FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64))
-    ours, peer = alternate(
-        lambda: expected_excess(problem, algorithm, iterations=iterations, eta=0.1),
-        lambda: run(problem, algorithm, iterations=iterations, eta=0.1, seeds=1024),
+def bench_kernels(quick: bool) -> list[dict[str, Any]]:
+    parts = (kernels.memory, kernels.second_core, kernels.table, kernels.scaling)
+    return [entry for part in parts for entry in part(quick)]
+
+
+BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
+    "bounds": lambda quick: bench_bounds(),
+    "simulate": lambda quick: bench_simulate(),
+    "figures": kernels.second_core,
+    "moments": kernels.moments,
+    "kernels": bench_kernels,
+    "gpu": gpu.table,
+}
+DEFAULT = ("bounds", "simulate", "kernels", "moments")
+
+
+def shown(entry: dict[str, Any]) -> str:
+    if "value" in entry:
+        return f"{entry['name']:80s} {entry['value']:.3g}"
+    floor = "" if entry["floor_fraction"] is None else f"   floor {entry['floor_fraction']:.0%}"
+    return (
+        f"{entry['name']:20s} {entry['shape']!s:16s} ours {entry['ours_us']:10.3f} us   "
+        f"{entry['peer']:28s} {entry['peer_us']:12.2f} us   ratio {entry['ratio']:.3g}{floor}"
     )
-    return [row("expected excess", [n, d, iterations], ours, "simulation, 1024 seeds", peer)]
-
-
-BENCHES = {"bounds": bench_bounds, "simulate": bench_simulate, "moments": bench_moments}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("which", nargs="?", choices=list(BENCHES), help="all when omitted")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller shapes, about a minute")
+    parser.add_argument("--json", action="store_true", help="print the rows as JSON")
+    parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")
+    parser.add_argument("--gpu", action="store_true", help="only the GPU kernel and its peers")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    rows = [entry for name in ([arguments.which] if arguments.which else BENCHES) for entry in BENCHES[name]()]
+    chosen = ("gpu",) if arguments.gpu else (arguments.which,) if arguments.which else DEFAULT
+    rows = [entry for name in chosen for entry in BENCHES[name](arguments.quick)]
+    if arguments.out:
+        whole = {"machine": kernels.machine(), "rows": rows}
+        write_whole(arguments.out, json.dumps(whole, indent=1).encode())
     if arguments.json:
         print(json.dumps(rows, indent=2))
         return
     for entry in rows:
-        print(
-            f"{entry['name']:20s} {entry['shape']!s:18s} ours {entry['ours_us']:10.3f} us   "
-            f"{entry['peer']} {entry['peer_us']:10.1f} us   ratio {entry['ratio']:.3g}"
-        )
+        print(shown(entry))
 
 
 if __name__ == "__main__":

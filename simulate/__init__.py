@@ -25,6 +25,7 @@ from .algorithms import Scaffnew as Scaffnew
 from .algorithms import TwoMeansRadius as TwoMeansRadius
 from .catalogue import ALGORITHMS as ALGORITHMS
 from .catalogue import algorithm as algorithm
+from .closed_form import closed_excess as closed_excess
 from .moment_recursion import Moments as Moments
 from .moment_recursion import expected_excess as expected_excess
 from .moment_recursion import expected_moments as expected_moments

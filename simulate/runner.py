@@ -7,8 +7,10 @@ seeds is asked for and however many processes share the work.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal, cast
 
 import numpy as np
 import torch
@@ -17,7 +19,9 @@ from torch import Tensor
 from bounds import InputError, as_numbers
 
 from .algorithms.base import Algorithm, Draw, State
+from .kernels import Unavailable, compiled_paths, refusal
 from .problem import Problem
+from .problems.streaming import StreamingLeastSquares
 from .randomness import Randomness
 from .recorder import Recorder, Weights
 from .trace import Trace
@@ -26,6 +30,7 @@ _CACHE_BYTES = 320 * 1024
 _LARGEST_BLOCK = 4096
 
 Progress = Callable[[int, int], None]
+Kernel = Literal["reference", "auto", "c"]
 StepSize = float | Sequence[float] | np.ndarray | Callable[[int], float | np.ndarray]
 
 
@@ -47,6 +52,7 @@ def run(
     epsilon: float | Sequence[float] | np.ndarray | None = None,
     weights: Weights | None = None,
     clusters: bool = False,
+    kernel: Kernel = "reference",
     progress: Progress | None = None,
 ) -> Trace:
     """Trace the excess losses of `algorithm` from the problem's start.
@@ -57,6 +63,9 @@ def run(
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
+    kernel    "reference", in torch; "c", compiled: the same paths up to rounding and many times as fast, for the
+              pairs that `kernels.refusal` allows; "auto", compiled where possible, with a warning if only a compiler
+              is missing
     Raises `InputError`.
     """
     wanted = _wanted(seeds, root)
@@ -66,6 +75,13 @@ def run(
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
     step_size = _step_size(eta, problem)
     levels = None if epsilon is None else _levels(epsilon, problem)
+    if _compiled(kernel, problem, algorithm, extras=levels is not None or weights is not None or clusters):
+        try:
+            return _run_compiled(problem, algorithm, wanted, root, iterations, points.astype(int), step_size, progress)
+        except Unavailable as reason:
+            if kernel == "c":
+                raise InputError("kernel", kernel, f"this machine cannot build it: {reason}") from None
+            warnings.warn(f"the torch reference runs instead of the compiled kernel: {reason}", stacklevel=2)
     recorder = Recorder(
         problem,
         algorithm,
@@ -83,6 +99,53 @@ def run(
         if progress is not None:
             progress(done + 1, len(blocks))
     return recorder.trace()
+
+
+def _compiled(kernel: Kernel, problem: Problem, algorithm: Algorithm, *, extras: bool) -> bool:
+    if kernel not in ("reference", "auto", "c"):
+        raise InputError("kernel", kernel, 'give "reference", "auto" or "c"')
+    if kernel == "reference":
+        return False
+    why = "it records excess losses alone" if extras else refusal(problem, algorithm)
+    if why is not None and kernel == "c":
+        raise InputError("kernel", kernel, f'the compiled kernel does not run this ({why}); use "auto" or "reference"')
+    return why is None
+
+
+def _run_compiled(
+    problem: Problem,
+    algorithm: Algorithm,
+    wanted: range,
+    root: int,
+    iterations: int,
+    points: np.ndarray,
+    step_size: Callable[[int], Tensor],
+    progress: Progress | None,
+) -> Trace:
+    n = problem.clients
+    first = step_size(1)
+    changes = any(step_size(t) is not first for t in (1, 2))  # a constant is prepared once
+    steps = [step_size(t) for t in range(1, iterations + 1)] if changes else [first]
+    eta = torch.stack([value.expand(n) for value in steps]).numpy()
+    paths = compiled_paths(
+        cast(StreamingLeastSquares, problem),
+        algorithm,
+        seeds=wanted,
+        iterations=iterations,
+        grid=points,
+        eta=eta if changes else eta[0],
+        root=root,
+        progress=progress,
+    )
+    draw = Draw(iteration=1, noise=torch.zeros(0))  # what the compiled algorithms cost does not depend on the draw
+    return Trace(
+        algorithm=algorithm.name,
+        excess=paths.excess,
+        iterations=points,
+        seeds=np.asarray(wanted),
+        oracle_calls=float(algorithm.oracle_calls(problem, draw)) * points,
+        vectors_sent=float(algorithm.vectors_sent(problem, draw)) * points,
+    )
 
 
 def hitting_times(

@@ -11,6 +11,9 @@ import numpy as np
 
 from bounds import write_whole
 
+_SHOWN = 20
+"""Clients that a notebook shows."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
@@ -63,6 +66,19 @@ class Trace:
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: mean excess of each client with its course."""
+        from bounds.html import number, sparkline, table
+
+        mean, last = self.mean(), self.iterations[-1]
+        rows = [
+            (str(client), number(mean[0, client]), sparkline(mean[:, client]), number(mean[-1, client]))
+            for client in range(min(mean.shape[1], _SHOWN))
+        ]
+        more = "" if mean.shape[1] <= _SHOWN else f", the first {_SHOWN} of {mean.shape[1]} clients"
+        caption = f"{self.algorithm}: mean excess over {len(self.seeds):,} seeds, {last:,} iterations{more}"
+        return table(("client", "start", "course, logarithmic", "end"), rows, caption=caption)
 
     @classmethod
     def load(cls, path: str | Path) -> Trace:

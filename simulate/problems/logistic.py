@@ -218,8 +218,10 @@ class Logistic(LinearModel):
 
     @property
     def assumptions(self) -> frozenset[str]:
-        names = {"smooth", "bounded variance", "independent noise", "affine heterogeneity", "bounded heterogeneity"}
-        names.add("expected smoothness")  # every row's loss is convex and smooth
+        """With `reach` the stated sigma and b hold on balls alone: what they say of all models is not listed."""
+        names = {"smooth", "independent noise", "expected smoothness"}  # every row's loss is convex and smooth
+        if self.reach is None:
+            names |= {"bounded variance", "affine heterogeneity", "bounded heterogeneity"}
         return frozenset(names | ({"strongly convex", "PL"} if self.regularisation else set()))
 
     # grad R_i - grad R_k = mean_k(s u) - mean_i(s u) with s in (0, 1). Put s = 1/2 + e/2, |e| < 1: its norm is at most
@@ -229,7 +231,9 @@ class Logistic(LinearModel):
         """b_ik that holds everywhere, with c = 0; b_ik = 0 for clients with the same rows, whatever their order."""
         blocks = self._signed_blocks()
         mean = np.stack([u.mean(0) for u in blocks])
-        rho = [min(np.linalg.norm(u, axis=1).mean(), np.linalg.norm(u, 2) / np.sqrt(len(u))) for u in blocks]
+        # largest singular value / sqrt(n) by the (d, d) moment, 1e-12 outward for its rounding
+        top = [np.sqrt(np.linalg.eigvalsh(u.T @ u / len(u))[-1]) * (1 + 1e-12) for u in blocks]
+        rho = [min(np.linalg.norm(u, axis=1).mean(), largest) for u, largest in zip(blocks, top)]
         b = (np.linalg.norm(mean[:, None] - mean[None], axis=-1) + np.add.outer(rho, rho)) / 2
         content = [(u[np.lexsort(u.T)] + 0.0).tobytes() for u in blocks]  # + 0.0: no negative zeros
         same = np.array([content.index(rows) for rows in content])

@@ -1,0 +1,158 @@
+"""The same runs on a GPU: one program per seed keeps its models on chip, loops over time and draws its own numbers.
+
+Random words are those of `Randomness`: Triton's Philox with key (seed, root) and counter (block, client, iteration,
+stream). Sampled similarities of one sample and a binary criterion only. Needs Triton, which comes with torch's CUDA
+builds; with TRITON_INTERPRET=1 set before the first import it also runs, slowly, on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+import triton  # pyright: ignore[reportMissingImports]
+import triton.language as tl  # pyright: ignore[reportMissingImports]
+from torch import Tensor
+
+from bounds import Binary, InputError
+from bounds.criteria import TOLERANCE
+
+from ..algorithms.all_for_one import AllForOne
+from ..algorithms.arguments import per_client
+from ..problems.streaming import StreamingLeastSquares
+from ..similarity import SampledSimilarity
+from .paths import refusal
+
+
+@triton.jit
+def _normal_pair(a, b):
+    u = (a.to(tl.uint32, bitcast=True).to(tl.float64) + 0.5) * 2.3283064365386963e-10
+    v = (b.to(tl.uint32, bitcast=True).to(tl.float64) + 0.5) * 2.3283064365386963e-10
+    # 1 - u is exact in double; the logarithm and the angle are then taken in single precision
+    near = u > 0.5
+    log = tl.log(tl.where(near, 0.5, u).to(tl.float32))
+    rest = (1 - u).to(tl.float32)
+    # log(1 - e) = -2 atanh(e / (2 - e)), as a series for e <= 1/2
+    w = rest / (2 - rest)
+    q = w * w
+    series = -2 * w * (1 + q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * (1 / 9 + q * (1 / 11 + q * (1 / 13)))))))
+    radius = tl.sqrt(-2 * tl.where(near, series, log))
+    turn = 6.283185307179586 * tl.where(v > 0.5, v - 1, v).to(tl.float32)
+    return radius * tl.cos(turn), radius * tl.sin(turn)
+
+
+@triton.jit
+def _sample(key, iteration, stream, clients, d, root, shift, noise, NP: tl.constexpr, DP: tl.constexpr):
+    """Features (NP, DP) and responses (NP,) of one sample of every client."""
+    k = tl.arange(0, NP)[:, None]
+    block = tl.arange(0, DP // 4)[None]
+    zero = tl.zeros((NP, DP // 4), dtype=tl.int32)
+    a, b, c, e = tl.philox(key, zero + block, zero + k, zero + iteration, zero + stream)
+    z0, z1 = _normal_pair(a, b)
+    z2, z3 = _normal_pair(c, e)
+    z = tl.reshape(tl.join(tl.join(z0, z2), tl.join(z1, z3)), (NP, DP))
+    f = tl.arange(0, DP)[None]
+    z = tl.where(k < clients, z, 0.0)
+    label = tl.sum(tl.where(f == d, z, 0.0), axis=1)
+    z = tl.where(f < d, z, 0.0)
+    column = tl.arange(0, DP)[None, :, None]
+    row = tl.arange(0, DP)[None, None, :]
+    at = k[:, :, None] * d * d + column * d + row
+    inside = (k[:, :, None] < clients) & (column < d) & (row < d)
+    x = tl.sum(tl.load(root + at, mask=inside, other=0.0) * z[:, None, :], axis=2)
+    return x, tl.sum(x * shift, axis=1) + noise * label
+
+
+@triton.jit
+def _paths(
+    keys, start, final, root, optimum, label_noise, precision, threshold, eta,
+    first, iterations, clients, d, start_stride,
+    NORMALISED: tl.constexpr, NP: tl.constexpr, DP: tl.constexpr,
+):  # fmt: skip
+    program = tl.program_id(0)
+    key = tl.load(keys + program)
+    i = tl.arange(0, NP)
+    f = tl.arange(0, DP)
+    inside = (i[:, None] < clients) & (f[None] < d)
+    at = i[:, None] * d + f[None]
+    real = i < clients
+    origin = tl.load(optimum + f, mask=f < d, other=0.0)
+    shift = tl.where(inside, tl.load(optimum + at, mask=inside, other=0.0) - origin[None], 0.0)
+    noise = tl.load(label_noise + i, mask=real, other=0.0)
+    mass = tl.load(precision + i, mask=real, other=0.0)[None]
+    level = tl.load(threshold + i, mask=real, other=1.0)[:, None]
+    step = tl.load(eta + i, mask=real, other=0.0)
+    theta = tl.load(start + program.to(tl.int64) * start_stride + at, mask=inside, other=0.0)
+    theta = tl.where(inside, theta - origin[None], 0.0)
+    own = i[:, None] == i[None]
+    for t in range(0, iterations):
+        xa, ya = _sample(key, first + t + 1, 1, clients, d, root, shift, noise, NP, DP)
+        x, y = _sample(key, first + t + 1, 0, clients, d, root, shift, noise, NP, DP)
+        e = tl.dot(theta, tl.trans(xa), input_precision="ieee") - ya[None]
+        gram = tl.dot(xa, tl.trans(xa), input_precision="ieee")
+        mine = tl.sum(tl.where(own, e, 0.0), axis=1)[:, None]
+        square = tl.sum(xa * xa, axis=1)
+        norm = mine * mine * square[:, None]
+        near = tl.minimum(e * (2 * mine * gram - e * square[None]), norm)
+        near = tl.where(own, norm, near)
+        weight = tl.where(near >= level * norm, mass, 0.0)
+        one = tl.where(norm > 0, norm, 1.0)
+        total = tl.sum(weight if NORMALISED else weight * tl.where(norm > 0, near / one, 1.0), axis=1)
+        slope = weight * (tl.dot(theta, tl.trans(x), input_precision="ieee") - y[None])
+        gradient = tl.dot(slope, x, input_precision="ieee")
+        scale = tl.where(real, 2 * step / tl.where(real, total, 1.0), 0.0)
+        theta = theta - scale[:, None] * gradient
+    tl.store(final + program.to(tl.int64) * clients * d + at, theta + origin[None], mask=inside)
+
+
+def triton_paths(
+    problem: StreamingLeastSquares,
+    algorithm: AllForOne,
+    *,
+    seeds: Sequence[int] | range,
+    iterations: int,
+    eta: float,
+    root: int = 0,
+    start: Tensor | None = None,
+    first: int = 0,
+    device: str = "cuda",
+) -> Tensor:
+    """The models (S, N, d) after `iterations` steps, in float32. `InputError` for what the kernel does not run."""
+    why = refusal(problem.to(torch.float32, "cpu"), algorithm)
+    if why is None and (problem.batch != 1 or problem.clients > 128 or problem.features > 63):
+        why = "batch 1, at most 128 clients and 63 features fit on chip"
+    if why is not None or type(algorithm.similarity) is not SampledSimilarity:
+        raise InputError("kernel", "triton", why or "it runs sampled similarities only")
+    if not isinstance(algorithm.criterion, Binary):
+        raise InputError("kernel", "triton", "it runs binary criteria only")
+    n, d = problem.clients, problem.features
+    variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
+
+    def there(values: Tensor) -> Tensor:
+        return values.to(device, torch.float32).contiguous()
+
+    threshold = torch.as_tensor(algorithm.criterion.threshold, dtype=torch.float64) * (1 - TOLERANCE)
+    keys = np.asarray(seeds, dtype=np.uint64) | np.uint64(root) << np.uint64(32)
+    models = torch.empty((len(seeds), n, d), dtype=torch.float32, device=device)
+    _paths[(len(seeds),)](  # pyright: ignore[reportIndexIssue]
+        torch.from_numpy(keys.view(np.int64)).to(device),
+        there(problem.start if start is None else start),
+        models,
+        there(problem.root),
+        there(problem.optimum),
+        there(problem.label_noise),
+        there(1 / per_client("sigma2", variances, problem).double()),
+        there(threshold.expand(n, 1)),
+        torch.full((n,), eta, dtype=torch.float32, device=device),
+        first,
+        iterations,
+        n,
+        d,
+        0 if start is None else n * d,
+        NORMALISED=algorithm.normalised,
+        NP=max(16, triton.next_power_of_2(n)),
+        DP=max(16, triton.next_power_of_2(d + 1)),
+        num_warps=4,
+    )
+    return models
