@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -30,6 +31,12 @@ class Maker:
         """The figure saved in `folder`."""
         return Figure.load(folder, name, self._of(self.draw))
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What the figure takes besides its edition."""
+        taken = inspect.signature(self._of(self.compute)).parameters
+        return tuple(name for name in taken if name not in ("edition", "progress"))
+
     def _of(self, function: str) -> Callable[..., Any]:
         return getattr(import_module(f".{self.module}", __name__), function)
 
@@ -44,10 +51,15 @@ FIGURES: dict[str, Maker] = {
     "cobo-1": Maker("cobo_inner", "inner_problem"),
     "cobo-5": Maker("cobo_selection", "selection"),
     "sample-optimal-speedup": Maker("speedup", "speedup"),
+    "sample-optimal-excess": Maker("against_samples", "excess"),
     "bound-against-measured": Maker("bound_vs_measured", "bound_vs_measured"),
+    "bound-against-measured-curves": Maker("bound_curves", "bound_curves"),
+    "bound-against-measured-all": Maker("all_bounds", "all_bounds"),
     "theorem-2-truth": Maker("theorem_2_truth", "theorem_2_truth"),
     "best-threshold": Maker("best_threshold", "thresholds"),
     "who-helps-whom": Maker("who_helps_whom", "helpers"),
+    "collaboration-graph": Maker("collaboration_graph", "graph"),
+    "sharpness": Maker("sharpness", "sharpness"),
 }
 EDITIONS = ("stated", "published")
 
@@ -57,12 +69,21 @@ def figure(
 ) -> Figure:
     """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
 
-    `options` are the figure's own, such as `seeds`. Raises `InputError` for an unknown name or edition.
+    `options` are the figure's own, such as `seeds`. Raises `InputError` for an unknown name, edition or option.
     """
     maker = _maker(name)
+    for option, value in options.items():
+        if option not in maker.options:
+            taken = ", ".join(maker.options)
+            raise InputError(option, value, f"{name} takes {taken}" if taken else f"{name} takes no options; drop it")
     if edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
     return maker(edition, progress=progress, **options)
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether a figure has an option of its own, such as `seeds` or `data`."""
+    return option in _maker(name).options
 
 
 def redraw(name: str, folder: str | Path) -> Figure:

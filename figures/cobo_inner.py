@@ -30,6 +30,8 @@ MODELS = {
 }
 ARROW = 0.3
 """Length of an arrow per unit of gradient."""
+LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4, "center")}
+"""Where a point's words stand, clear of the circle: place and alignment."""
 
 
 def inner_problem(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
@@ -76,7 +78,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(COLUMN_WIDTH, 3.9)
     axes = canvas.subplots()
     minimisers = np.array(figure.setup["minimisers"])
-    x, y = np.meshgrid(np.linspace(-2.2, 2.2, 200), np.linspace(-1.5, 3.4, 220))
+    x, y = np.meshgrid(np.linspace(-2.2, 2.2, 200), np.linspace(-1.7, 3.4, 220))
     mean = sum((x - m[0]) ** 2 + (y - m[1]) ** 2 for m in minimisers) / 4
     axes.contour(x, y, mean, levels=9, colors="0.8", linewidths=0.7)
     agreement = sum((c - minimisers[0][k]) * (c - minimisers[1][k]) for k, c in enumerate((x, y)))
@@ -110,22 +112,25 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.plot(*models.T, ":", color="0.4", linewidth=0.8)
             axes.plot(*midpoint, "o", color="white", markeredgecolor=BLUE, markersize=4, zorder=5)
         weight, product = point["weight"][0], point["inner_product"][0]
+        x_at, y_at, side = LABELS[name]
         axes.annotate(
-            f"{name}: $w_{{12}} = {weight:.0f}$\n(inner product {product:.2g})",
+            f"{name}: $w_{{12}} = {weight:.0f}$, product {product:.2g}".replace("-", "\N{MINUS SIGN}"),
             midpoint,
-            xytext=(-28, -26) if apart else (8, 2),
-            textcoords="offset points",
+            xytext=(x_at, y_at),
+            ha=side,
             fontsize=7,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+            arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5, "shrinkB": 4},
         )
     axes.set_aspect("equal")
     axes.grid(False)
     axes.set_xlim(-2.2, 2.2)
-    axes.set_ylim(-1.5, 3.4)
+    axes.set_ylim(-1.7, 3.4)
     axes.set_xlabel(r"$\theta_1$")
     axes.set_ylabel(r"$\theta_2$")
     axes.set_title(
         "blue: descent directions at the midpoint, red: at the models\ncontours: $(f_1 + f_2)/2$; "
-        "shaded: midpoints that disconnect",
+        "shaded: midpoints that disconnect;\nproduct: of the two gradients at the midpoint",
         loc="left",
         fontsize=6.5,
     )

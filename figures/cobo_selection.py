@@ -51,6 +51,8 @@ def selection(
     began = time.perf_counter()
     if edition == "published":
         raise InputError("edition", edition, NO_CODE)
+    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
+        raise InputError("seeds", seeds, "give how many, at least 1")
     if iterations <= 200:
         raise InputError("iterations", iterations, "give over 200: the matrices show 10, 100, 200 and the last")
     same = np.repeat(np.arange(CLUSTERS), SIZE)[:, None] == np.repeat(np.arange(CLUSTERS), SIZE)

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from .lockstep import Contender
     from .regression import Regressions
 
-GREY = "#7F7F7F"
+GREY, BROWN = "#7F7F7F", "#6B3E2E"
 LOOKS: dict[str, tuple[str, Any]] = {
     "All-for-one binary": (BLUE, "-"),
     "All-for-one continuous": (SKY, "-"),
     "Local": (VERMILION, "-"),
     "FedAvg": (GREEN, "-"),
     "Oracle": (BLACK, (0, (4, 1.5))),
-    "Ditto": (PURPLE, "-"),
-    "CoBo": (ORANGE, "-"),
-    "WGA-BC": (GREY, "-"),
-    "APFL": ("#8C564B", "-"),
+    "Ditto": (PURPLE, (0, (3, 1))),
+    "CoBo": (ORANGE, (0, (5, 1, 1, 1))),
+    "WGA-BC": (GREY, (0, (1, 0.8))),
+    "APFL": (BROWN, (0, (5, 1, 1, 1, 1, 1))),
     "Local, batch 1": (VERMILION, (0, (1, 1.2))),
 }
 SEEDS = {"stated": {2: 1000, 10: 1000}, "published": {2: 256, 10: 256}}
@@ -188,11 +188,11 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_xlabel("iteration")
     axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
     setup = figure.setup
-    lines = [f"$d = {setup['features']}$, step {STEP_NAMES[figure.edition][setup['features']]}, {setup['runs']} runs: "
-             "mean, band: standard deviation"]  # fmt: skip
+    lines = [f"$d = {setup['features']}$, step {STEP_NAMES[figure.edition][setup['features']]}, {setup['runs']} runs; "
+             "band: one deviation"]  # fmt: skip
     if published:
         lines.append("crosses: last values of the published picture (one run)")
     if lowest < LOWEST:
         lines.append(f"cut at $10^{{{LOWEST}}}$" + (f"; {', '.join(clipped)}: diverges" if clipped else ""))
     axes.set_title("\n".join(lines), loc="left", fontsize=6.5)
-    canvas.legend(loc="outside lower center", ncols=2 if published else 3, handlelength=1.6, columnspacing=1.0)
+    canvas.legend(loc="outside lower center", ncols=2 if published else 3, handlelength=2.4, columnspacing=1.0)

@@ -10,6 +10,7 @@ Means over hospitals are weighted by their numbers of patients.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -21,11 +22,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds import InputError
 from simulate import APFL, WGABC, CoBo, Ditto, Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream
+from simulate.heart_disease import CENTRES, Hospital, hospitals
 
 from .convergence import APFL_MIXTURE, COBO_RHO, DITTO_PULL, LOOKS, WGA_MEMORY, WGA_MIXTURE, parameters
 from .figure import Figure
-from .heart_data import Hospital, hospitals
 from .lockstep import Contender, LastDraws, Progress, in_blocks, lockstep
 from .regression import all_for_one, chosen_seeds
 from .style import COLUMN_WIDTH
@@ -37,6 +39,9 @@ WEIGHT_SAMPLES = 16
 SEEDS = 64
 LANES = 64
 MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accuracy")
+"""Means over hospitals, weighted by their numbers of patients."""
+PLAIN = ("test_log10_loss_plain", "test_accuracy_plain", "test_accuracy_spread")
+"""Plain means over hospitals, and the standard deviation over them."""
 TABLE_2 = {
     "All-for-one binary": (-0.41, 82.3),
     "All-for-one continuous": (-0.41, 82.1),
@@ -60,20 +65,23 @@ def heart(
 ) -> Figure:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     began = time.perf_counter()
-    four = hospitals(data)
+    four = with_intercept(hospitals(data_folder(data)))
     wanted = chosen_seeds(SEEDS if seeds is None else seeds)
     blocks = in_blocks(wanted, LANES, partial(_block, edition, four, epochs), progress)
     curves: dict[str, dict[str, np.ndarray]] = {}
     for name in blocks[0]:
         runs = np.concatenate([block[name] for block in blocks], axis=1)  # (epochs + 1, S, 4)
         curves[name] = {"epoch": np.arange(epochs + 1, dtype=float)}
-        for column, what in enumerate(MEASURED):
+        for column, what in enumerate((*MEASURED, *PLAIN)):
             curves[name][what] = runs[..., column].mean(1)
             curves[name][f"{what}_sd"] = runs[..., column].std(1, ddof=1)
     unit = {"loss": "log10 of loss", "accuracy": "per cent"}
     units = {"epoch": "mean number of training patients of a hospital"}
-    for what in MEASURED:
-        units |= {what: unit[what.split("_")[-1]], f"{what}_sd": f"{unit[what.split('_')[-1]]}, of single runs"}
+    for what in (*MEASURED, *PLAIN):
+        quantity = unit["loss" if "loss" in what else "accuracy"]
+        how = ", plain mean over hospitals" if what.endswith("plain") else ""
+        how = ", deviation over hospitals" if what.endswith("spread") else how
+        units |= {what: quantity + how, f"{what}_sd": f"{quantity}, of single runs"}
     return Figure(
         name="adaptive-3-heart",
         edition=edition,
@@ -98,6 +106,27 @@ def heart(
         seconds=time.perf_counter() - began,
         draw=draw,
     )
+
+
+def data_folder(data: str | FilePath | None) -> FilePath:
+    """The folder of the four files: `data`, one below it, or that of the variable SUFFICE_DATA. Raises `InputError`."""
+    given = data if data is not None else os.environ.get("SUFFICE_DATA")
+    if not given:
+        remedy = "name the folder of the four files processed.*.data of UCI Heart Disease, or set SUFFICE_DATA"
+        raise InputError("data", "missing", remedy)
+    for folder in (FilePath(given), FilePath(given) / "heart_disease"):
+        if (folder / f"processed.{CENTRES[0]}.data").is_file():
+            return folder
+    raise InputError("data", str(given), f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)")
+
+
+def with_intercept(four: Sequence[Hospital]) -> list[Hospital]:
+    """The hospitals with a last column of ones."""
+
+    def ones(X: np.ndarray) -> np.ndarray:
+        return np.column_stack((X, np.ones(len(X))))
+
+    return [replace(one, X=ones(one.X), X_test=ones(one.X_test)) for one in four]
 
 
 def epoch_length(four: Sequence[Hospital]) -> int:
@@ -183,17 +212,19 @@ def _padded(four: Sequence[Hospital]) -> Tables:
 
 
 def _measure(tables: Tables, models: Tensor) -> Tensor:
-    """`MEASURED` at models (S, N, d), (S, 4): means over hospitals weighted by their patients."""
-    losses, accuracies = [], []
+    """`MEASURED` and `PLAIN` at models (S, N, d), (S, 7)."""
+    losses, accuracies, plain = [], [], []
     for rows, labels, weights in tables:
         margin = torch.einsum("ind,sid->sin", rows, models)
         loss = (torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin) * weights
         correct = ((margin > 0) == (labels > 0)) * weights
         patients = (weights > 0).double().sum(-1)
         share = patients / patients.sum()
-        losses.append((torch.log10(loss.sum(-1)) * share).sum(-1))
-        accuracies.append(100 * (correct.sum(-1) * share).sum(-1))
-    return torch.stack(losses + accuracies, dim=-1)
+        logarithm, accuracy = torch.log10(loss.sum(-1)), 100 * correct.sum(-1)  # (S, N)
+        losses.append((logarithm * share).sum(-1))
+        accuracies.append((accuracy * share).sum(-1))
+        plain.append((logarithm.mean(-1), accuracy.mean(-1), accuracy.std(-1, correction=0)))
+    return torch.stack([*losses, *accuracies, *plain[0]], dim=-1)
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -208,16 +239,19 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.plot(curve["epoch"], mean, color=colour, linestyle=line, label=name)
             published = figure.setup["table_2"][name][place]
             axes.plot(curve["epoch"][-1], published, "x", color=colour, clip_on=False, zorder=5)
+            last = curve[f"{what}_plain"][-1]
+            axes.plot(curve["epoch"][-1], last, "o", color=colour, markerfacecolor="white", clip_on=False, zorder=4)
     above.set_ylabel(r"$\log_{10}$ test loss")
     below.set_ylabel("test accuracy (%)")
     below.set_xlabel("epoch")
     below.set_xlim(0, figure.setup["epochs"])
-    final = [curve["test_accuracy"][-1] for curve in figure.data.values()]
+    final = [curve[f"test_accuracy{of}"][-1] for curve in figure.data.values() for of in ("", "_plain")]
     below.set_ylim(min(*final, 66) - 4, max(*final, 82) + 4)
     above.set_title(
-        f"{figure.setup['runs']} runs: mean, band: standard deviation\ncrosses: the paper's Table 2",
+        f"{figure.setup['runs']} runs, weighted by patients; band: one deviation\n"
+        "circles: plain means over hospitals; crosses: Table 2",
         loc="left",
         fontsize=6.5,
     )
     handles, labels = above.get_legend_handles_labels()
-    canvas.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=1.6, columnspacing=1.0)
+    canvas.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.4, columnspacing=1.0)

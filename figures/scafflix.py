@@ -62,7 +62,7 @@ def scafflix_rounds(
     """
     began = time.perf_counter()
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise InputError("seeds", seeds, "give at least one run")
+        raise InputError("seeds", seeds, "give how many, at least 1")
     folder = _folder(data)
     chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
@@ -219,8 +219,7 @@ class Regression:
 
 
 def _folder(data: str | Path | None) -> Path:
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    given = data or os.environ.get("SUFFICE_DATA") or (beside if beside.is_dir() else None)
+    given = data or os.environ.get("SUFFICE_DATA") or None
     if given is None:
         raise InputError("data", "missing", "name the folder of LIBSVM's mushrooms, a6a and w8a, or set SUFFICE_DATA")
     for folder in (Path(given), Path(given) / "libsvm"):
@@ -331,18 +330,21 @@ def draw(figure: Figure, canvas: Any) -> None:
                         axes.fill_between(curve["round"], low, high, color=COLOURS[alpha], alpha=0.15, linewidth=0)
                     axes.plot(curve["round"], middle, line, color=COLOURS[alpha], linewidth=1.1)
             axes.set_yscale("log")
-            axes.set_xlim(left=0)
-            axes.margins(x=0)
+            axes.set_xlim(0, figure.data[SEPARATOR.join((name, "GD", f"{ALPHAS[0]:g}"))]["round"][-1])
         panels[0, column].set_ylim(bottom=FLOOR)
         panels[1, column].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
-        panels[0, column].set_title(name + (" (labels of one class)" if one_class else ""), loc="left")
+        axes = panels[0, column]
+        axes.set_title(name + (" (labels of one class)" if one_class else ""), loc="left")
     panels[0, 0].set_ylabel(r"gap $f(x^k) - f^\star$ (loss)")
     panels[1, 0].set_ylabel(r"$\|\nabla f(x^k)\|^2$ (loss$^2$/$\theta^2$)")
     lines = panels[0, 0].get_lines()
     handles, labels = lines[1::2], [rf"$\alpha = {alpha:g}$" for alpha in ALPHAS]
     axes = panels[0, 0]
     handles = [*handles, *(axes.plot([], [], line, color="0.3")[0] for line in ("-", "--"))]
+    runs = figure.setup["seeds"][1] + 1
+    words = f"Scafflix: median of {runs} runs, band: their range" if runs > 1 else "Scafflix: one run"
+    canvas.suptitle(words, fontsize=7, x=0.01, ha="left")
     canvas.legend(
         handles, [*labels, "Scafflix", "GD"], loc="outside lower center", ncols=7, handlelength=1.6, columnspacing=1.0
     )

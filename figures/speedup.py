@@ -10,7 +10,7 @@ All-for-one   agent 0 averages the gradients of its nearest agents; their number
 All-for-all   equal blocks of neighbours average, one gradient per agent; block length and step minimise the bound of
               Theorem 3; mean over agents
 lower bound   Theorem 1 at the best level of the start: no method does better for agent 0 on every instance with these
-              dissimilarities, with optima within 4 of the start
+              dissimilarities, with optima within 4 of the start. Rounds alone over its rounds bound every speed-up
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION
 
 AGENTS = (10, 20, 50, 100, 200, 500, 1000)
-SHOWN = 100
 CLUSTERS = 5
 START = -3.0
 BALL = 4.0
 PRECISION = 0.001
 ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
+NAMES = {"clusters": "five clusters", "continuum": "continuum"}
 METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
 COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
 
@@ -48,8 +48,8 @@ def speedup(
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
-    for setting in SETTINGS:
-        for done, n in enumerate(agents):
+    for row, setting in enumerate(SETTINGS):
+        for done, n in enumerate(agents, 1 + row * len(agents)):
             optima = _optima(setting, n)
             both = {
                 "alone": _for_one(optima[:1]),
@@ -60,11 +60,11 @@ def speedup(
             for method, (excess, bound) in both.items():
                 data[SEPARATOR.join((setting, str(n), method))] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
             if progress is not None:
-                progress(done + 1, len(agents))
+                progress(done, len(SETTINGS) * len(agents))
     return Figure(
         name="sample-optimal-speedup",
         edition=edition,
-        title="Excess and rounds of All-for-one and All-for-all against samples",
+        title="Rounds and speed-up of All-for-one and All-for-all against the number of agents",
         data=data,
         units={"rounds": "1, samples of each agent", "excess": "loss", "bound": "loss"},
         setup={
@@ -194,45 +194,50 @@ def rounds_to(curve: Any, precision: float, column: str = "excess") -> float:
     return float(np.exp(x[0] + (np.log(precision) - y[0]) * (x[1] - x[0]) / (y[1] - y[0])))
 
 
+def gain(figure: Figure, setting: str, n: int, method: str, column: str = "excess") -> float:
+    """Rounds alone over rounds of `method` to the precision; of "lower bound", the most that any method can gain."""
+    precision = figure.setup["precision"]
+    alone, other = (figure.data[SEPARATOR.join((setting, str(n), of))] for of in ("alone", method))
+    return rounds_to(alone, precision, column) / rounds_to(other, precision, column)
+
+
 def draw(figure: Figure, canvas: Any) -> None:
-    """Paint from the figure's data: excess against rounds for one N above, rounds to a precision against N below."""
+    """Paint from the figure's data: rounds to a precision above, speed-up below, against the number of agents."""
     agents, precision = figure.setup["agents"], figure.setup["precision"]
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
-    panels = canvas.subplots(2, 2, sharey="row")
-    names = {"clusters": "five clusters", "continuum": "continuum"}
-    shown = SHOWN if SHOWN in agents else agents[-1]
-    for column, setting in enumerate(SETTINGS):
-        axes = panels[0, column]
-        for method in METHODS:
-            curve = figure.data[SEPARATOR.join((setting, str(shown), method))]
-            if method == "lower bound":
-                axes.plot(curve["rounds"], curve["excess"], ":", color=COLOURS[method])
-                continue
-            axes.plot(curve["rounds"], curve["excess"], color=COLOURS[method])
-            axes.plot(curve["rounds"], curve["bound"], "--", color=COLOURS[method], linewidth=1)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_ylim(bottom=1e-5)
-        axes.axhline(precision, color="0.6", linewidth=0.8)
-        axes.set_xlabel("rounds (samples of each agent)")
-        axes.set_title(f"{names[setting]}, $N = {shown}$", loc="left")
-        axes = panels[1, column]
+    panels = canvas.subplots(2, 2, sharex=True, sharey="row")
+    for (above, below), setting in zip(panels.T, SETTINGS):
         for method in METHODS:
             curves = [figure.data[SEPARATOR.join((setting, str(n), method))] for n in agents]
-            line = ":" if method == "lower bound" else "-"
-            marker = "" if method == "lower bound" else "o"
-            needed = [rounds_to(curve, precision) for curve in curves]
-            axes.plot(agents, needed, line, marker=marker, color=COLOURS[method], markersize=3)
-            if method != "lower bound":
+            least = method == "lower bound"
+            look: dict[str, Any] = {"color": COLOURS[method], "marker": "" if least else "o", "markersize": 3}
+            line = ":" if least else "-"
+            above.plot(agents, [rounds_to(curve, precision) for curve in curves], line, **look)
+            if not least:
                 bound = [rounds_to(curve, precision, "bound") for curve in curves]
-                axes.plot(agents, bound, "--", color=COLOURS[method], linewidth=1)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_xlabel("number of agents $N$")
-        axes.set_title(f"{names[setting]}: rounds to excess {precision:g}", loc="left")
-    panels[0, 0].set_ylabel("excess (loss)")
-    panels[1, 0].set_ylabel("rounds")
-    handles = [panels[0, 0].plot([], [], color=COLOURS[method])[0] for method in METHODS[:3]]
-    handles += [panels[0, 0].plot([], [], line, color=c)[0] for line, c in (("--", "0.3"), (":", BLACK))]
+                above.plot(agents, bound, "--", color=COLOURS[method], linewidth=1)
+            if method != "alone":
+                below.plot(agents, [gain(figure, setting, n, method) for n in agents], line, **look)
+            if method in ("all-for-one", "all-for-all"):
+                predicted = [gain(figure, setting, n, method, "bound") for n in agents]
+                below.plot(agents, predicted, "--", color=COLOURS[method], linewidth=1)
+        shares = [n / figure.setup["clusters"] if setting == "clusters" else n for n in agents]
+        below.plot(agents, shares, color="0.6", linewidth=0.8, zorder=0)
+        words = "grey: agents alike, $N/5$" if setting == "clusters" else "grey: $N$"
+        below.set_title(words, loc="left")
+        for axes in (above, below):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        above.set_title(f"{NAMES[setting]}, excess {precision:g}", loc="left")
+        below.set_xlabel("number of agents $N$")
+    panels[0, 0].set_ylabel("rounds (samples of each agent)")
+    panels[1, 0].set_ylabel("speed-up, rounds alone / together")
+    legend(panels[0, 0], canvas)
+
+
+def legend(axes: Any, canvas: Any) -> None:
+    """Names of the methods and of the lines, below the panels."""
+    handles = [axes.plot([], [], color=COLOURS[method])[0] for method in METHODS[:3]]
+    handles += [axes.plot([], [], line, color=c)[0] for line, c in (("--", "0.3"), (":", BLACK))]
     words = ["alone (agent 0)", "All-for-one (agent 0)", "All-for-all (mean)", "upper bounds", "lower bound (agent 0)"]
     canvas.legend(handles, words, loc="outside lower center", ncols=5, columnspacing=1.0, handlelength=1.6)

@@ -112,12 +112,16 @@ def draw(figure: Figure, canvas: Any) -> None:
     epsilon = np.asarray(curves[0]["epsilon"])
     size, speedup = (np.array([curve[what] for curve in curves]) for what in ("size", "speedup"))
     most = max(float(np.nanmax(speedup)), 2.0)
-    for axes, values, label, norm in (
-        (left, size, "clients in the sufficient cluster", None),
-        (right, speedup, "iterations alone / together", LogNorm(min(1.0, float(np.nanmin(speedup))), most)),
+    least = min(1.0, float(np.nanmin(speedup)))
+    ratios = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if least <= tick <= most]
+    for axes, values, label, norm, ticks in (
+        (left, size, "clients in the sufficient cluster", None, [1, 5, 10, 15, figure.setup["clients"]]),
+        (right, speedup, "iterations alone / together", LogNorm(least, most), ratios),
     ):
         image = axes.pcolormesh(epsilon, spreads, values, norm=norm, cmap="cividis", shading="nearest", rasterized=True)
-        canvas.colorbar(image, ax=axes, label=label)
+        bar = canvas.colorbar(image, ax=axes, label=label, ticks=ticks)
+        bar.ax.set_yticklabels([f"{tick:g}" for tick in ticks])
+        bar.ax.minorticks_off()
         axes.grid(False)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -129,5 +133,5 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_xlim(epsilon[0], epsilon[-1])
     left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
     left.set_title(r"white: mean entry precision $\varepsilon = 2 d v^2$", loc="left", fontsize=7)
-    right.set_title("dotted: no gain (1)", loc="left", fontsize=7)
+    right.set_title("dotted: no gain (1); dark blue: a loss", loc="left", fontsize=7)
     right.contour(epsilon, spreads, speedup, levels=[1.0], colors="white", linestyles="dotted", linewidths=1)

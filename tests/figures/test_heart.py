@@ -12,8 +12,8 @@ import torch
 
 from bounds import InputError
 from figures import figure
-from figures.heart import MEASURED, Patients, _measure, _padded, epoch_length
-from figures.heart_data import CENTRES, hospitals
+from figures.heart import MEASURED, Patients, _measure, _padded, epoch_length, with_intercept
+from simulate.heart_disease import CENTRES, hospitals
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease files: set SUFFICE_DATA")
@@ -21,7 +21,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease file
 
 @pytest.fixture(scope="module")
 def four():
-    return hospitals(DATA)
+    return with_intercept(hospitals(DATA))
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +60,18 @@ def test_measures_are_weighted_means_over_hospitals(four):
     models = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 14)))
     got = _measure(_padded(four), models)[1].numpy()
     sizes = {"test": [104, 89, 16, 45], "train": [199, 172, 30, 85]}
+    values_of_test_accuracy: list[float] = []
     for column, what in enumerate(MEASURED):
-        values = []
+        values = values_of_test_accuracy if what == "test_accuracy" else []
         for one, theta in zip(four, models[1].numpy()):
             X, y = (one.X_test, one.y_test) if what.startswith("test") else (one.X, one.y)
             p = 1 / (1 + np.exp(-X @ theta))
             loss = -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
             values.append(np.log10(loss) if "loss" in what else 100 * np.mean((p > 0.5) == y))
         np.testing.assert_allclose(got[column], np.average(values, weights=sizes[what.split("_")[0]]), rtol=1e-11)
+        if what.startswith("test"):
+            np.testing.assert_allclose(got[4 + (what == "test_accuracy")], np.mean(values), rtol=1e-11)
+    np.testing.assert_allclose(got[6], np.std(values_of_test_accuracy), rtol=1e-11)
 
 
 @needs_data
@@ -111,7 +115,7 @@ def test_without_files_it_is_refused(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [("1,2,3", "3 columns"), (",".join(["x"] * 14), "give numbers"), (",".join(["?"] * 14), "no patient")],
+    [("1,2,3", "3 fields"), (",".join(["x"] * 14), "give a number"), (",".join(["?"] * 14), "too few")],
 )
 def test_damaged_files_are_named(tmp_path, row, message):
     for centre in CENTRES:

@@ -81,5 +81,5 @@ def test_the_csv_has_a_column_for_every_part_of_the_key(study, tmp_path):
 
 
 def test_it_is_registered(monkeypatch):
-    monkeypatch.setattr("figures.regimes.regimes", lambda edition, **options: (edition, options["seeds"]))
+    monkeypatch.setattr("figures.regimes.regimes", lambda edition, *, seeds, progress: (edition, seeds))
     assert figure("adaptive-2b-regimes", edition="published", seeds=5) == ("published", 5)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as Canvas
 
 from bounds import InputError
 from bounds.theorems.sample_optimal.lower_bound import needed_rounds
 from figures import figure
-from figures.speedup import BALL, METHODS, SETTINGS, rounds_to
+from figures.speedup import BALL, METHODS, SETTINGS, gain, rounds_to
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +64,27 @@ def test_continuum_gains_less_than_clusters_of_all(drawn):
         for n, method in ((10, "alone"), (10, "all-for-one"), (50, "all-for-one"))
     )
     assert alone >= few > many > alone / 50
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_no_speed_up_exceeds_what_the_lower_bound_leaves(drawn, setting):
+    for n in (10, 50):
+        assert gain(drawn, setting, n, "alone") == 1
+        assert 1 - 1e-9 <= gain(drawn, setting, n, "all-for-one") <= gain(drawn, setting, n, "lower bound")
+    assert gain(drawn, "clusters", 50, "lower bound") > 4 * gain(drawn, "clusters", 10, "lower bound")
+
+
+def test_excess_against_samples_is_of_the_same_settings(drawn):
+    excess = figure("sample-optimal-excess", agents=(10,))
+    for method in METHODS:
+        np.testing.assert_array_equal(
+            excess.data[f"clusters | 10 | {method}"]["excess"], drawn.data[f"clusters | 10 | {method}"]["excess"]
+        )
+    canvas = Canvas()
+    excess.draw(excess, canvas)
+    assert len(canvas.axes) == 2
+    last = [drawn.data[f"clusters | {n} | all-for-one"]["excess"][-1] for n in (10, 50)]
+    assert last[0] > 4 * last[1]
 
 
 @pytest.mark.parametrize("options", [{"edition": "published"}, {"agents": (7,)}])

@@ -1,0 +1,55 @@
+"""sample-optimal-excess: excess of All-for-one and All-for-all against samples, from 10 to 1000 agents.
+
+The settings, methods and bounds of sample-optimal-speedup (clusters and a continuum of our own: the paper's experiment
+is in an appendix that is not at hand). Solid: exact excess. Dashed, in the colour of what they bound: the upper bounds
+that chose peers and step. Dotted: the lower bound for agent 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .figure import SEPARATOR, Figure
+from .speedup import COLOURS, METHODS, NAMES, SETTINGS, legend, speedup
+from .style import COLUMN_WIDTH
+
+AGENTS = (10, 100, 1000)
+
+
+def excess(
+    edition: str, *, agents: Sequence[int] = AGENTS, progress: Callable[[int, int], None] | None = None
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. agents: numbers N, multiples of 5, a column each."""
+    made = speedup(edition, agents=agents, progress=progress)
+    return replace(
+        made,
+        name="sample-optimal-excess",
+        title="Excess of All-for-one and All-for-all against samples, 10 to 1000 agents",
+        draw=draw,
+    )
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: a column of panels per number of agents, a row per setting."""
+    agents = figure.setup["agents"]
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
+    panels = canvas.subplots(2, len(agents), sharex=True, sharey=True, squeeze=False)
+    for row, setting in enumerate(SETTINGS):
+        for axes, n in zip(panels[row], agents):
+            for method in METHODS:
+                curve = figure.data[SEPARATOR.join((setting, str(n), method))]
+                if method == "lower bound":
+                    axes.plot(curve["rounds"], curve["excess"], ":", color=COLOURS[method])
+                    continue
+                axes.plot(curve["rounds"], curve["excess"], color=COLOURS[method])
+                axes.plot(curve["rounds"], curve["bound"], "--", color=COLOURS[method], linewidth=1)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_ylim(bottom=1e-6)
+            axes.set_title(f"{NAMES[setting]}, $N = {n}$", loc="left")
+        panels[row, 0].set_ylabel("excess (loss)")
+    for axes in panels[-1]:
+        axes.set_xlabel("samples of each agent")
+    legend(panels[0, 0], canvas)

@@ -1,0 +1,136 @@
+"""bound-against-measured-all: every corrected theorem that a claim checks, sharp beside ill-conditioned instances.
+
+Each row is one theorem. The filled mark is the largest measured/bound (bound/measured for lower bounds) over the
+claim's sharp instances, chosen because the bound is nearly attained there; the open mark is the median over its random
+instances, the bar their range. Where a theorem takes mu and beta, the random instances are those with a condition
+number beta/mu of at least 10; elsewhere all of them. Only instances that meet the hypotheses count. They are those of
+`suffice verify`, without its search and its engines of other kinds: worst ratios there are at least as large.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds import InputError
+
+from .figure import Figure
+from .style import BLUE, COLUMN_WIDTH, VERMILION
+
+if TYPE_CHECKING:
+    from verify import Claim, Evidence
+
+CONDITION = 10.0
+DRAWS = 96
+LEAST = 1e-4
+"""Smaller ratios are drawn at the edge."""
+COLUMNS = ("sharp", "sharp_instances", "low", "median", "high", "instances", "conditioned")
+
+
+def all_bounds(
+    edition: str, *, draws: int = DRAWS, keys: tuple[str, ...] = (), progress: Callable[[int, int], None] | None = None
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. keys: some theorems (all when empty); draws: per family."""
+    from verify.claims import all_claims
+
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    if draws < 1:
+        raise InputError("draws", draws, "give at least 1")
+    claims = [claim for claim in all_claims() if claim.theorem.guarantee and claim.families]
+    claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
+    data: dict[str, dict[str, np.ndarray]] = {}
+    for done, claim in enumerate(claims):
+        row = _row(claim, draws)
+        if row is not None:
+            data[claim.theorem.key] = {column: np.array([value]) for column, value in zip(COLUMNS, row)}
+        if progress is not None:
+            progress(done + 1, len(claims))
+    if not data:
+        raise InputError("keys", list(keys), "no corrected claim of this name measures instances")
+    return Figure(
+        name="bound-against-measured-all",
+        edition=edition,
+        title="Measured over bound for every theorem, sharp and ill-conditioned",
+        data=data,
+        units={
+            "sharp": "1, largest ratio over sharp instances; NaN if there are none",
+            "sharp_instances": "1",
+            "low": "1, least ratio over random instances",
+            "median": "1",
+            "high": "1",
+            "instances": "1, random instances",
+            "conditioned": f"1 if these have beta/mu >= {CONDITION:g}",
+        },
+        setup={"draws_per_family": draws, "seed": 0, "condition": CONDITION},
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("theorem",),
+    )
+
+
+def _row(claim: Claim, draws: int) -> tuple[float, ...] | None:
+    """Values of `COLUMNS`; None where no instance met the hypotheses."""
+    sharp, ordinary, stiff = [np.empty(0)], [np.empty(0)], [np.empty(0)]
+    takes = {parameter.name for parameter in claim.theorem.parameters}
+    for family in claim.families:
+        if family.sharp is not None:
+            sharp.append(_ratios(claim, family.evidence(family.sharp()))[0])
+        ratios, condition = _ratios(claim, family.evidence(family.draw(draws, seed=0)))
+        ordinary.append(ratios)
+        stiff.append(ratios[condition >= CONDITION])
+    best, drawn, conditioned = (np.concatenate(parts) for parts in (sharp, ordinary, stiff))
+    by_condition = {"mu", "beta"} <= takes and len(conditioned) > 0
+    drawn = conditioned if by_condition else drawn
+    if len(best) + len(drawn) == 0:
+        return None
+    spread = (drawn.min(), np.median(drawn), drawn.max()) if len(drawn) else (np.nan,) * 3
+    most = best.max() if len(best) else np.nan
+    return (*map(float, (most, len(best), *spread, len(drawn), by_condition)),)
+
+
+def _ratios(claim: Claim, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """Ratio and condition number (0 if unknown) of the instances that met the hypotheses."""
+    counted = evidence.counted(claim.theorem)
+    condition = np.zeros(counted.shape)
+    if {"mu", "beta"} <= set(evidence.arguments):
+        with np.errstate(divide="ignore"):
+            condition = np.broadcast_to(evidence.arguments["beta"] / evidence.arguments["mu"], counted.shape)
+    return evidence.ratio(claim.theorem)[counted], condition[counted]
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: two columns of rows."""
+    names = list(figure.data)
+    half = (len(names) + 1) // 2
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 0.13 * half)
+    panels = canvas.subplots(1, 2, sharex=True)
+    for axes, part in zip(panels, (names[:half], names[half:])):
+        for at, name in enumerate(part):
+            row = {column: float(values[0]) for column, values in figure.data[name].items()}
+            low, middle, high = (np.clip(row[column], LEAST, None) for column in ("low", "median", "high"))
+            axes.plot([low, high], [at, at], color=VERMILION, linewidth=0.9, alpha=0.7)
+            shape = "s" if row["conditioned"] else "o"
+            axes.plot(middle, at, shape, color=VERMILION, markerfacecolor="white", markersize=3, markeredgewidth=0.8)
+            axes.plot(np.clip(row["sharp"], LEAST, None), at, "o", color=BLUE, markersize=2.6)
+        axes.axvline(1, color="black", linewidth=0.7)
+        axes.set_xscale("log")
+        axes.set_xlim(LEAST / 1.3, 1.6)
+        axes.set_ylim(half - 0.4, -0.6)
+        axes.set_yticks(range(len(part)), part, fontsize=5.2)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="y", alpha=0.12)
+        axes.set_xlabel("measured / bound")
+    blank = panels[0]
+    handles = [
+        blank.plot([], [], "o", color=BLUE, markersize=2.6)[0],
+        blank.plot([], [], "s-", color=VERMILION, markerfacecolor="white", markersize=3)[0],
+        blank.plot([], [], "o-", color=VERMILION, markerfacecolor="white", markersize=3)[0],
+    ]
+    stiff = rf"$\beta/\mu \geq {figure.setup['condition']:g}$: median, range"
+    words = ["sharp instance", stiff, "random: median, range"]
+    canvas.legend(handles, words, loc="outside lower center", ncols=3, handlelength=1.6)

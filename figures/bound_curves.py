@@ -1,0 +1,178 @@
+"""bound-against-measured-curves: every corrected theorem with a horizon T, measured and bound against T.
+
+One panel per theorem whose claim measures instances at a horizon T, by the exact engines of `suffice verify`. Blue: a
+sharp instance. Red: an ill-conditioned one, the random instance of the largest beta/mu, where the engine's arguments
+have both and they differ (else the median one, in orange). Thick: measured; dashed: the bound. Both are divided by the
+bound at the first T, as quantities differ from row to row. A horizon at which an instance misses the hypotheses is
+left out.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds import InputError
+
+from .figure import SEPARATOR, Figure
+from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+
+if TYPE_CHECKING:
+    from verify import Claim, Evidence, Family
+
+POINTS = 12
+"""Horizons of a curve, at most."""
+LONG = 12
+"""Families with fewer iterations make no curve."""
+DRAWS, CANDIDATES = 48, 24
+SMALLEST = 1e-12
+COLUMNS = 5
+LOOKS = {"sharp": BLUE, "largest beta/mu": VERMILION, "random": ORANGE}
+LEAST = 1e-6
+NARROW = 4.0
+"""A vertical axis spans at least this factor."""
+
+
+def bound_curves(
+    edition: str, *, keys: tuple[str, ...] = (), progress: Callable[[int, int], None] | None = None
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. keys: some theorems (all when empty)."""
+    from verify.claims import all_claims
+
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    claims = [claim for claim in all_claims() if claim.theorem.guarantee and _family(claim) is not None]
+    claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
+    data: dict[str, dict[str, np.ndarray]] = {}
+    for done, claim in enumerate(claims):
+        for kind, curve in _curves(claim).items():
+            data[SEPARATOR.join((claim.theorem.key, kind))] = curve
+        if progress is not None:
+            progress(done + 1, len(claims))
+    if not data:
+        raise InputError("keys", list(keys), "no corrected claim of this name has a horizon")
+    return Figure(
+        name="bound-against-measured-curves",
+        edition=edition,
+        title="Bounds against exact measurements over the horizon, sharp and ill-conditioned",
+        data=data,
+        units={
+            "T": "1, iterations",
+            "measured": "1, over the bound at the first T",
+            "bound": "1, over the bound at the first T",
+            "condition": "1, beta/mu; NaN if the engine does not say",
+        },
+        setup={"draws": DRAWS, "seed": 0},
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("theorem", "instance"),
+    )
+
+
+def _family(claim: Claim) -> Family | None:
+    """The first family with long horizons, one with sharp instances if there is one."""
+    takes = {parameter.name for parameter in claim.theorem.parameters}
+    long = [f for f in claim.families if "T" in f.domains and f.domains["T"].high >= LONG] if "T" in takes else []
+    return next((family for family in long if family.sharp is not None), long[0] if long else None)
+
+
+def _curves(claim: Claim) -> dict[str, dict[str, np.ndarray]]:
+    family = _family(claim)
+    assert family is not None
+    curves = {}
+    if family.sharp is not None:
+        values = family.sharp()
+        ratio = _ratio(claim, family.evidence(values))
+        sharp = [_curve(claim, family, values, at) for at in np.argsort(-ratio)[:CANDIDATES]]
+        # sharp at most horizons, not at its own alone
+        best = max(filter(None, sharp), key=lambda pair: (pair[1], np.ptp(pair[0]["bound"])), default=None)
+        if best is not None:
+            curves["sharp"] = best[0]
+    values = family.draw(DRAWS, seed=0)
+    evidence = family.evidence(values)
+    ratio, condition = _ratio(claim, evidence), _condition(evidence)
+    counted = np.flatnonzero(np.isfinite(ratio))
+    known = bool((condition[counted] > 1).any())
+    rank = -condition[counted] if known else np.abs(ratio[counted] - np.median(ratio[counted]))
+    drawn = (_curve(claim, family, values, at) for at in counted[np.argsort(rank)])
+    first = next(filter(None, drawn), None)
+    if first is not None:
+        curves["largest beta/mu" if known else "random"] = first[0]
+    return curves
+
+
+def _curve(claim: Claim, family: Family, values: Any, at: int) -> tuple[dict[str, np.ndarray], float] | None:
+    """Instance `at` over the horizons, and its median ratio to two digits; None if it counts at fewer than two."""
+    domain, theorem = family.domains["T"], claim.theorem
+    grid = np.unique(np.geomspace(max(domain.low, 1), domain.high, POINTS).round())
+    many = {name: np.repeat(value[[at]], len(grid), axis=0) for name, value in values.items()} | {"T": grid}
+    evidence = family.evidence(many)
+    assert theorem.bound is not None
+    if evidence.measured.shape != grid.shape:
+        return None
+    bound = evidence.bound(theorem.bound, dict.fromkeys(inspect.signature(theorem.bound).parameters))
+    kept = evidence.counted(theorem) & np.isfinite(bound) & (bound > 0)
+    # what has fallen further than that is rounding
+    kept &= bound > SMALLEST * np.max(bound[kept], initial=0)
+    if kept.sum() < 2:
+        return None
+    scale = bound[kept][0]
+    curve = {
+        "T": grid[kept],
+        "measured": evidence.measured[kept] / scale,
+        "bound": bound[kept] / scale,
+        "condition": _condition(evidence)[kept],
+    }
+    return curve, round(float(np.median(evidence.ratio(theorem)[kept])), 2)
+
+
+def _ratio(claim: Claim, evidence: Evidence) -> np.ndarray:
+    """Ratios, -inf where the hypotheses fail."""
+    return np.where(evidence.counted(claim.theorem), evidence.ratio(claim.theorem), -np.inf)
+
+
+def _condition(evidence: Evidence) -> np.ndarray:
+    """beta/mu of each instance; NaN if unknown, infinite where mu is 0."""
+    if not {"mu", "beta"} <= set(evidence.arguments):
+        return np.full(evidence.measured.shape, np.nan)
+    with np.errstate(divide="ignore"):
+        return np.broadcast_to(evidence.arguments["beta"] / evidence.arguments["mu"], evidence.measured.shape)
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: a panel per theorem."""
+    keys = list(dict.fromkeys(name.split(SEPARATOR)[0] for name in figure.data))
+    rows = -(-len(keys) // COLUMNS)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.5 + 1.05 * rows)
+    panels = canvas.subplots(rows, COLUMNS, squeeze=False).ravel()
+    for axes in panels[len(keys) :]:
+        axes.axis("off")
+    for axes, key in zip(panels, keys):
+        for kind, colour in LOOKS.items():
+            curve = figure.data.get(SEPARATOR.join((key, kind)))
+            if curve is None:
+                continue
+            measured = np.where(curve["measured"] > 0, curve["measured"], np.nan)
+            axes.plot(curve["T"], measured, color=colour, alpha=0.45, linewidth=2.2)
+            axes.plot(curve["T"], curve["bound"], "--", color=colour, linewidth=1)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        low = max(low, LEAST)
+        spare = max((NARROW * low / high) ** 0.5, 1.0)
+        axes.set_ylim(low / spare, high * spare)
+        paper, result = key.split("/")
+        axes.set_title(f"{paper}\n{result}", loc="left", fontsize=4.8, pad=2)
+        axes.tick_params(labelsize=4.5, length=2, pad=1)
+        axes.minorticks_off()
+    handles = [panels[0].plot([], [], color="0.3", alpha=0.45, linewidth=2.2)[0]]
+    handles += [panels[0].plot([], [], "--", color="0.3", linewidth=1)[0]]
+    handles += [panels[0].plot([], [], color=colour)[0] for colour in LOOKS.values()]
+    words = ["measured", "bound", "sharp", r"largest $\beta/\mu$ drawn", "random"]
+    canvas.legend(handles, words, loc="outside lower center", ncols=5, handlelength=1.8)
+    canvas.suptitle("against the horizon $T$; all over the bound at the first $T$", x=0.01, ha="left", fontsize=7)

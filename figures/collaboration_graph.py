@@ -1,0 +1,141 @@
+"""collaboration-graph: who may collaborate with whom among real clients, at three precisions.
+
+scikit-learn's 442 diabetes patients, cut by age into eight clients of 55 or 56: disease progression on the body-mass
+index by least squares with an intercept, both standardised over all patients. An arrow k -> i: client k is in the
+sufficient cluster of i at the binary threshold of least sufficient variance; the darker, the larger the guaranteed
+similarity rho_ik. Similarities and curvatures are exact for these losses. A node's area grows with its cluster, its
+colour is the predicted speed-up of client i (bounds of expected iterations from the start 0, alone over together).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bounds import InputError, plan
+
+from .figure import SEPARATOR, Figure
+from .style import BLACK, COLUMN_WIDTH
+
+if TYPE_CHECKING:
+    from simulate import LeastSquares
+
+CLIENTS = 8
+PRECISIONS = (0.2, 0.1, 0.03)
+AGE, BMI = 0, 2
+
+
+def graph(
+    edition: str, *, precisions: Sequence[float] = PRECISIONS, progress: Callable[[int, int], None] | None = None
+) -> Figure:
+    """The stated edition; `published` raises `InputError`. precisions: one panel each."""
+    began = time.perf_counter()
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    problem = patients()
+    rows = plan(problem.constants(), list(precisions))
+    data = {
+        SEPARATOR.join((f"{row.epsilon:g}", row.name)): {
+            "peer": np.arange(len(row.names), dtype=float),
+            "similarity": np.asarray(row.similarity, dtype=float),
+            "member": np.isin(np.arange(len(row.names)), row.cluster).astype(float),
+            "speedup": np.full(len(row.names), np.nan if row.speedup is None else row.speedup),
+        }
+        for row in rows
+    }
+    if progress is not None:
+        progress(1, 1)
+    return Figure(
+        name="collaboration-graph",
+        edition=edition,
+        title="Sufficient clusters of eight groups of diabetes patients",
+        data=data,
+        units={
+            "peer": "position among the clients",
+            "similarity": "1, guaranteed",
+            "member": "1 if the peer is in the client's sufficient cluster",
+            "speedup": "1, predicted iterations alone over together",
+        },
+        setup={
+            "data": "sklearn.datasets.load_diabetes",
+            "clients": list(rows[0].names),
+            "precisions": [float(value) for value in precisions],
+            "predictor": "bmi",
+        },
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("epsilon", "client"),
+    )
+
+
+def patients() -> LeastSquares:
+    """Eight clients named after their ages."""
+    from sklearn.datasets import load_diabetes
+
+    from simulate import LeastSquares
+
+    bunch: Any = load_diabetes(scaled=False)
+    features, response = np.asarray(bunch.data, dtype=float), np.asarray(bunch.target, dtype=float)
+    age, bmi = features[:, AGE], features[:, BMI]
+    X = np.column_stack((np.ones(len(bmi)), (bmi - bmi.mean()) / bmi.std()))
+    y = (response - response.mean()) / response.std()
+    groups = np.array_split(np.argsort(age, kind="stable"), CLIENTS)
+    names = [f"{age[group].min():.0f}-{age[group].max():.0f}" for group in groups]
+    return LeastSquares.of([X[group] for group in groups], [y[group] for group in groups], names=names)
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: clients on a circle, the youngest at the top, clockwise."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LogNorm, Normalize
+
+    names, precisions = figure.setup["clients"], figure.setup["precisions"]
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.5)
+    panels = canvas.subplots(1, len(precisions), squeeze=False)[0]
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
+    place = np.column_stack((np.cos(angle), np.sin(angle)))
+    gains = [curve["speedup"][0] for curve in figure.data.values()]
+    least, most = min(0.99, float(np.nanmin(gains))), max(2.0, float(np.nanmax(gains)))
+    shade = ScalarMappable(LogNorm(least, most), "cividis")
+    arrows = ScalarMappable(Normalize(0, 1), "Blues")
+    for axes, epsilon in zip(panels, precisions):
+        count = 0
+        for i, name in enumerate(names):
+            curve = figure.data[SEPARATOR.join((f"{epsilon:g}", name))]
+            for k in np.flatnonzero(curve["member"]):
+                if k == i:
+                    continue
+                count += 1
+                axes.annotate(
+                    "",
+                    place[i],
+                    xytext=place[k],
+                    arrowprops={
+                        "arrowstyle": "-|>,head_width=0.16,head_length=0.3",
+                        # two directions of a pair bend apart
+                        "connectionstyle": "arc3,rad=0.12",
+                        "color": arrows.to_rgba(0.25 + 0.75 * curve["similarity"][k]),
+                        "linewidth": 0.9,
+                        "shrinkA": 6,
+                        "shrinkB": 6,
+                    },
+                )
+            size = 18 + 10 * curve["member"].sum()
+            colour = shade.to_rgba(curve["speedup"][0])
+            axes.scatter(*place[i], s=size, color=colour, edgecolors=BLACK, linewidths=0.5, zorder=3)
+            axes.annotate(name, (1.5, 1.3) * place[i], ha="center", va="center", fontsize=7)
+        axes.set_title(rf"$\varepsilon = {epsilon:g}$: {count} of {len(names) * (len(names) - 1)} arrows", loc="left")
+        axes.set_aspect("equal")
+        axes.set_xlim(-1.75, 1.75)
+        axes.set_ylim(-1.5, 1.5)
+        axes.axis("off")
+    bar = canvas.colorbar(shade, ax=list(panels), location="right", shrink=0.8, label="speed-up alone / together")
+    ticks = [tick for tick in (0.2, 0.5, 1, 2, 3, 5, 10) if least <= tick <= most]
+    bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    bar.ax.minorticks_off()
+    canvas.suptitle(
+        "ages of eight clients; arrow from a member of the sufficient cluster", x=0.01, ha="left", fontsize=8
+    )

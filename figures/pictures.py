@@ -1,0 +1,52 @@
+"""Small pictures for the README: `python -m figures.pictures FOLDER docs/pictures`.
+
+FOLDER holds what `suffice figure NAME --out FOLDER` wrote. Each PNG is reduced to a palette; nothing is computed anew.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from bounds import InputError, write_whole
+
+NAMES = ("adaptive-1", "adaptive-2b-regimes", "who-helps-whom")
+LARGEST = 150_000
+"""Bytes."""
+WIDTH = 1360
+"""Pixels at most: 200 per inch of a picture two columns wide."""
+COLOURS = 192
+
+
+def reduced(path: Path) -> bytes:
+    """The picture as a PNG below `LARGEST` bytes; `InputError` if it is absent or cannot be made so small."""
+    from PIL import Image
+
+    try:
+        with Image.open(path) as image:
+            picture = image.convert("RGB")
+    except FileNotFoundError:
+        raise InputError("folder", str(path), "no such picture; draw the figure into it first") from None
+    if picture.width > WIDTH:
+        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(out, format="png", optimize=True)
+    if len(out.getvalue()) >= LARGEST:
+        raise InputError(path.name, f"{len(out.getvalue())} bytes", f"give a picture that fits {LARGEST}")
+    return out.getvalue()
+
+
+def write_pictures(drawn: str | Path, into: str | Path) -> list[Path]:
+    """The README's pictures of the figures in `drawn`, written into the folder `into`."""
+    Path(into).mkdir(parents=True, exist_ok=True)
+    return [write_whole(Path(into) / f"{name}.png", reduced(Path(drawn) / f"{name}.png")) for name in NAMES]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("python -m figures.pictures FOLDER docs/pictures")
+    try:
+        write_pictures(*sys.argv[1:])
+    except InputError as error:
+        sys.exit(str(error))

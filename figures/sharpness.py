@@ -1,0 +1,116 @@
+"""sharpness: measured/bound of every theorem over random instances, the worst and the median one.
+
+A ratio of 1 is attained; above 1 the bound is violated. Random draws alone, without the instances made to be sharp
+and without the searches of `suffice verify`: what a bound gives away where nobody looked for its edge. Claims that say
+"at least" show bound/measured. `worst_ratios` draws the results of any campaign.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bounds import InputError
+from verify.campaign import sharpness_of
+from verify.claims import all_claims
+
+from .figure import Figure
+from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, VERMILION
+
+LEAST = 1e-3
+"""Smaller ratios are drawn at the left edge."""
+_ROW = 0.105
+"""Inches per claim."""
+
+
+def sharpness(edition: str, *, instances: int = 100, progress: Callable[[int, int], None] | None = None) -> Figure:
+    """The corrected statements on `instances` random draws per family; `published` raises `InputError`."""
+    if edition == "published":
+        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    began = time.perf_counter()
+    keys = [claim.theorem.key for claim in all_claims() if claim.theorem.edition == "corrected"]
+    rows = []
+    for done, key in enumerate(keys):
+        rows.append({"key": key, "edition": "corrected"} | sharpness_of(key, instances=instances))
+        if progress is not None:
+            progress(done + 1, len(keys))
+    return _figure("sharpness", rows, {"instances per family": instances}, began)
+
+
+def worst_ratios(name: str, rows: Sequence[dict[str, Any]]) -> Figure:
+    """`rows` as `verify.campaign.summary` gives them; claims without counted instances are left out."""
+    return _figure(f"{name}-sharpness", rows, {"campaign": name}, time.perf_counter())
+
+
+def _figure(name: str, rows: Sequence[dict[str, Any]], setup: dict[str, Any], began: float) -> Figure:
+    kept = [row for row in rows if row["worst_ratio"] is not None]
+    if not kept:
+        raise InputError("campaign", name, "no claim has results yet")
+    data = {
+        row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
+            "instances": np.array([float(row["instances"])]),
+            "worst_ratio": np.array([row["worst_ratio"]]),
+            "median_ratio": np.array([math.nan if row["median_ratio"] is None else row["median_ratio"]]),
+        }
+        for row in kept
+    }
+    return Figure(
+        name=name,
+        edition="stated",
+        title="Worst and median measured/bound per claim",
+        data=data,
+        units={"instances": "1", "worst_ratio": "1", "median_ratio": "1"},
+        setup=setup,
+        seconds=time.perf_counter() - began,
+        draw=draw,
+    )
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Two columns of claims, paper by paper."""
+    from matplotlib.ticker import FuncFormatter
+
+    columns = _columns(list(figure.data))
+    rows = max(map(len, columns))
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + _ROW * rows)
+    panels = canvas.subplots(1, len(columns), squeeze=False)[0]
+    for axes, lines in zip(panels, columns):
+        worst = np.array([figure.data[key]["worst_ratio"][0] if key else np.nan for key, _ in lines])
+        median = np.array([figure.data[key]["median_ratio"][0] if key else np.nan for key, _ in lines])
+        at = -np.arange(len(lines))
+        fits = worst <= 1 + 1e-9
+        low, high = np.clip(median, LEAST, 1e3), np.clip(worst, LEAST, 1e3)
+        axes.axvline(1, color=BLACK, linewidth=0.8)
+        axes.hlines(at, low, high, color=SKY, linewidth=0.8)
+        axes.plot(low, at, "|", color=BLUE, markersize=4, label="median")
+        axes.plot(high[fits], at[fits], "o", color=BLUE, markersize=2.5, label="worst")
+        if (above := worst > 1 + 1e-9).any():
+            axes.plot(high[above], at[above], "X", color=VERMILION, markersize=4, label="exceeded")
+        axes.set_xscale("log")
+        axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axes.set_ylim(-rows + 0.4, 0.6)
+        axes.set_yticks(at, [text for _, text in lines], fontsize=4.5)
+        axes.tick_params(axis="y", length=0, pad=1)
+        for label, (key, _) in zip(axes.get_yticklabels(), lines):
+            label.set_fontweight("normal" if key else "bold")
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("measured / bound")
+    panels[0].legend(loc="lower left", framealpha=1)
+
+
+def _columns(keys: list[str]) -> list[list[tuple[str, str]]]:
+    """(key, label) line by line, a heading (no key) per paper; a paper stays whole in one of at most two columns."""
+    papers: dict[str, list[tuple[str, str]]] = {}
+    for key in keys:
+        paper, _, result = key.partition("/")
+        papers.setdefault(paper, [("", paper)]).append((key, result))
+    blocks = list(papers.values())
+    if len(keys) < 20 or len(blocks) == 1:
+        return [[line for block in blocks for line in block]]
+    cut = min(range(1, len(blocks)), key=lambda at: max(sum(map(len, blocks[:at])), sum(map(len, blocks[at:]))))
+    return [[line for block in part for line in block] for part in (blocks[:cut], blocks[cut:])]

@@ -1,0 +1,61 @@
+"""The table of published features: made from saved figures, and able to say no."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bounds import InputError
+from figures import Figure, figure
+from figures.features import elbow, features, table
+
+
+def keep(drawn: Figure, folder: Path) -> None:
+    """The two files that `features` reads, without the drawings."""
+    (folder / f"{drawn.name}.csv").write_text(drawn._csv())
+    (folder / f"{drawn.name}.json").write_text(drawn._json())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("published")
+    keep(figure("adaptive-1", edition="published", draws=200), made)
+    keep(figure("adaptive-2a", edition="published", seeds=8), made)
+    return made
+
+
+def test_figure_1_and_2a_agree_with_the_published_pictures(folder):
+    rows = features(folder)
+    assert {row.figure for row in rows} == {"adaptive-1", "adaptive-2a"}
+    assert [row.feature for row in rows if not row.agrees] == []
+    assert len(rows) == 11 + 2 + 4
+    assert table(rows).count("\n| ") == len(rows)
+
+
+def test_a_wrong_curve_does_not_agree(folder, tmp_path):
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    path = tmp_path / "adaptive-2a.csv"
+    rows = list(csv.reader(path.read_text().splitlines()))
+    for row in rows[1:]:
+        if row[0] == "Local":
+            row[2] = repr(float(row[2]) + 4)
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    assert [row.feature for row in features(tmp_path) if not row.agrees] == ["log10 at the end, Local"]
+
+
+def test_the_other_edition_and_an_empty_folder_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no published edition"):
+        features(tmp_path)
+    keep(figure("adaptive-1", draws=2), tmp_path)
+    with pytest.raises(InputError, match="draw the published"):
+        features(tmp_path)
+
+
+def test_elbow_of_two_lines_is_their_corner():
+    t = np.arange(100.0)
+    assert abs(elbow(np.where(t < 40, -0.1 * t, -4 - 0.01 * (t - 40))) - 40) <= 1

@@ -1,0 +1,38 @@
+"""The README's pictures: small, whole, and refused when they cannot be."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from bounds import InputError
+from figures.pictures import LARGEST, NAMES, WIDTH, reduced, write_pictures
+
+KEPT = Path(__file__).parents[2] / "docs" / "pictures"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pictures_of_the_readme_are_small(name):
+    assert 1000 < (KEPT / f"{name}.png").stat().st_size < LARGEST
+
+
+def test_a_wide_picture_is_narrowed_and_keeps_its_colours(tmp_path):
+    pixels = np.full((200, 2 * WIDTH, 3), 255, dtype=np.uint8)
+    pixels[:, :WIDTH] = (0, 114, 178)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    made = Image.open(io.BytesIO(reduced(tmp_path / "a.png"))).convert("RGB")
+    assert made.size == (WIDTH, 100)
+    assert made.getpixel((10, 50)) == (0, 114, 178)
+
+
+def test_absent_and_too_rich_pictures_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no such picture"):
+        write_pictures(tmp_path, tmp_path / "out")
+    noise = np.random.default_rng(0).integers(0, 256, (600, 800, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "a.png")
+    with pytest.raises(InputError, match="bytes"):
+        reduced(tmp_path / "a.png")

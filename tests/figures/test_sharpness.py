@@ -1,0 +1,75 @@
+"""The picture of worst ratios: every claim with results has its line, violations are told apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bounds import InputError
+from figures import figure
+from figures.sharpness import LEAST, _columns, draw, worst_ratios
+
+PAIRS = [(0.9, 0.5), (1.0, 1.0), (1e-9, -1.0), (None, None), (0.3, None), (0.7, 0.1), (0.8, 0.2)]
+ROWS = [
+    {"key": f"{paper}/result-{k}", "edition": "corrected", "instances": 10 * k, "worst_ratio": ratio, "median_ratio": m}
+    for paper in ("adaptive", "cobo", "scafflix")
+    for k, (ratio, m) in enumerate(PAIRS)
+]
+
+
+def drawn(rows):
+    from matplotlib.figure import Figure as Canvas
+
+    made, canvas = worst_ratios("some", rows), Canvas()
+    draw(made, canvas)
+    return made, canvas
+
+
+def test_every_claim_with_results_has_a_line_and_its_numbers():
+    made, canvas = drawn(ROWS)
+    assert made.name == "some-sharpness"
+    assert len(made.data) == 18  # a claim of each paper has no counted instance
+    for row in ROWS:
+        if row["worst_ratio"] is not None:
+            assert made.data[row["key"]]["worst_ratio"] == [row["worst_ratio"]]
+    labels = [label.get_text() for axes in canvas.axes for label in axes.get_yticklabels()]
+    assert labels.count("result-1") == 3
+    assert "result-3" not in labels
+    shown = np.concatenate([line.get_xdata() for line in canvas.axes[0].lines if line.get_label() == "worst"])
+    assert np.nanmin(shown) == LEAST
+
+
+def test_an_exceeded_bound_is_marked():
+    marked = [line for axes in drawn(ROWS)[1].axes for line in axes.lines if line.get_label() == "exceeded"]
+    assert not marked
+    broken = [{**row, "worst_ratio": 5.0, "edition": "printed"} for row in ROWS[:2]]
+    made, canvas = drawn([*ROWS, *broken])
+    marked = [line for axes in canvas.axes for line in axes.lines if line.get_label() == "exceeded"]
+    assert [x for line in marked for x in line.get_xdata()] == [5.0, 5.0]
+    assert "adaptive/result-0 (printed)" in made.data
+
+
+def test_papers_stay_whole_in_two_columns_of_like_length():
+    keys = [f"{paper}/{k}" for paper, count in (("a", 30), ("b", 5), ("c", 20), ("d", 4)) for k in range(count)]
+    left, right = _columns(keys)
+    assert [text for key, text in left if not key] == ["a"]
+    assert [text for key, text in right if not key] == ["b", "c", "d"]
+    assert [key for key, _ in left + right if key] == keys
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(InputError, match="no claim has results yet"):
+        worst_ratios("empty", [ROWS[3]])
+    with pytest.raises(InputError, match="no code was released"):
+        figure("sharpness", edition="published")
+
+
+@pytest.mark.slow
+def test_every_corrected_statement_is_in_the_figure_and_respected():
+    from verify.claims import all_claims
+
+    made = figure("sharpness", instances=5)
+    expected = {claim.theorem.key for claim in all_claims() if claim.theorem.edition == "corrected"}
+    assert set(made.data) <= expected
+    assert len(made.data) > 0.9 * len(expected)  # five draws may all miss the hypotheses of a claim
+    assert max(float(curve["worst_ratio"][0]) for curve in made.data.values()) <= 1 + 1e-9
