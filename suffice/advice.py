@@ -18,6 +18,8 @@ from bounds.paying import Paying, stops_paying
 if TYPE_CHECKING:
     from simulate import Problem
 
+    from .client_numbers import ClientNumbers
+    from .method_runs import MethodRun
     from .stability import Stability
 
 LONGEST_SIMULATION = 20_000
@@ -25,6 +27,8 @@ LONGEST_SIMULATION = 20_000
 
 
 MOST_SEEDS = 1_000_000
+MOST_WORK = 1e12
+"""Multiplications of a simulation, by a rough count: most of an hour on one core."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +86,25 @@ class Plan:
             raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {', '.join(names)}")
         return found[0] if len(found) == 1 else found
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from bounds.html import number, table, text
+
+        rows = [
+            (
+                text(row.name),
+                number(row.epsilon),
+                text(", ".join(row.collaborators) or "nobody"),
+                number(row.schedules.hitting["eta"]),
+                number(row.local.hitting["expected_iterations"]),
+                number(row.schedules.hitting["expected_iterations"]),
+                number(row.speedup, 3),
+            )
+            for row in self.rows
+        ]
+        columns = ("client", "precision", "collaborates with", "step", "alone at most", "together at most", "speed-up")
+        return table(columns, rows, caption="Expected iterations to an excess below the precision; stopped guarantees")
+
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
         return {"clients": [row.to_dict() for row in self.rows]}
@@ -103,11 +126,47 @@ class Plan:
         """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
         from .stability import bootstrap
 
-        if self.problem is None:
-            raise InputError("bootstrap", "constants", "there are no rows to resample; it needs client data")
         return bootstrap(
-            self.problem, self.rows, criterion=self.criterion, resamples=resamples, root=root, progress=progress
+            self._rows_behind(), self.rows, criterion=self.criterion, resamples=resamples, root=root, progress=progress
         )
+
+    def numbers(
+        self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> ClientNumbers:
+        """What the data say of each client and pair, with trust and, by `resamples`, intervals; for plans from data."""
+        from .client_numbers import known_numbers
+
+        problem: Any = self._rows_behind("numbers")
+        return known_numbers(problem, resamples=resamples, root=root, progress=progress)
+
+    def uncertainty(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[list[Stability], ClientNumbers]:
+        """`stability` and `numbers` from the same resamples."""
+        from .client_numbers import Intervals, numbers_with
+        from .resampling import check_resamples, resampled
+        from .stability import Tally
+
+        problem = self._rows_behind()
+        check_resamples("bootstrap", resamples, 2)
+        tally, intervals = Tally(self.rows, self.criterion), Intervals()
+        for again, constants in resampled(
+            problem, resamples=resamples, root=root, field="bootstrap", progress=progress
+        ):
+            tally.add(constants)
+            intervals.add(again, constants)
+        return tally.result(resamples), numbers_with(problem, intervals)
+
+    def check_rows(self, field: str) -> None:
+        """Raise `InputError` on `field` unless the plan is from data."""
+        self._rows_behind(field)
+
+    def _rows_behind(self, field: str = "bootstrap") -> Problem:
+        if self.problem is None or not hasattr(self.problem, "data"):
+            kind = "constants" if self.problem is None else type(self.problem).__name__
+            what = "there are no rows to resample" if field == "bootstrap" else "there are no rows behind it"
+            raise InputError(field, kind, f"{what}; it needs client data")
+        return self.problem
 
     @property
     def comparable(self) -> bool:
@@ -125,11 +184,17 @@ class Plan:
         """Run All-for-one as planned, and every client alone, on the same problem; one entry per row.
 
         Similarities are exact (from population gradients), steps are those of the hitting schedule.
+        Raises `InputError`, also where that would take hours.
         """
         if not isinstance(seeds, int) or not 1 <= seeds <= MOST_SEEDS:
             raise InputError("seeds", seeds, f"give a number of seeds from 1 to {MOST_SEEDS}")
         if self.problem is None:
             raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        work = self.simulation_work(seeds)
+        if work > MOST_WORK:
+            raise InputError(
+                "simulate", f"about {work:.0e} multiplications", "give fewer seeds, larger precisions or fewer rows"
+            )
         results = []
         precisions = list(dict.fromkeys(row.epsilon for row in self.rows))
         for done, epsilon in enumerate(precisions):
@@ -137,6 +202,32 @@ class Plan:
             if progress is not None:
                 progress(done + 1, len(precisions))
         return results
+
+    def simulation_work(self, seeds: int) -> float:
+        """Multiplications of `simulate` at most, by a rough count; 0 without a problem. One core does 1e9 a second."""
+        if self.problem is None:
+            return 0.0
+        iterations = sum(_limit([_longest(row)]) for row in self.rows) / self.problem.clients
+        return lanes(self.problem, seeds) * _work(self.problem) * iterations
+
+    def simulate_methods(
+        self,
+        methods: Sequence[MethodPlan],
+        measured: Sequence[Measured],
+        *,
+        seeds: int = 256,
+        root: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[MethodRun]:
+        """Run every method of `methods` that applies for its planned rounds; `measured` is what `simulate` gave.
+
+        CoBo runs with the weights of the planned clusters, as its theorem assumes.
+        """
+        from .method_runs import run_methods
+
+        if self.problem is None:
+            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        return run_methods(self.problem, self._known(), methods, measured, seeds=seeds, root=root, progress=progress)
 
 
 def plan(
@@ -217,6 +308,26 @@ def _joint(problem: Problem, rows: list[Row]) -> Criterion:
 
 def _ratio(measured: float, predicted: float | None) -> float | None:
     return measured / predicted if predicted and np.isfinite(measured) else None
+
+
+def lanes(problem: Problem, seeds: int) -> int:
+    """Seeds that run: blocks always run whole."""
+    from simulate import block_size
+
+    size = block_size(problem.clients, problem.features, problem.dtype)
+    return -(-seeds // size) * size
+
+
+def _longest(row: Row) -> float:
+    return max(row.schedules.hitting["expected_iterations"] or 0.0, row.local.hitting["expected_iterations"] or 0.0)
+
+
+def _work(problem: Any) -> float:
+    """Multiplications of one iteration of one seed: gradients of all clients at all models."""
+    rows = getattr(problem, "data", None)
+    quadratic = hasattr(problem, "A")
+    one = problem.features**2 if quadratic or rows is None else problem.features * float(rows.counts.double().mean())
+    return problem.clients**2 * (one + problem.features)
 
 
 def _limit(expected: Iterator[float] | Any) -> int:

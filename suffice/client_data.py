@@ -46,8 +46,8 @@ def read(
     `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
     LIBSVM files, one per client. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1", "labels:8", "column:NAME";
     random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease files is read as
-    `datasets.heart_disease`, its training part; a folder or file of MNIST images as `datasets.mnist`, and
-    "sklearn:NAME" is a set that comes with scikit-learn.
+    `datasets.heart_disease`, its training part; a folder or file of MNIST images as `datasets.mnist` (the training
+    images where the folder has them), and "sklearn:NAME" is a set that comes with scikit-learn.
 
     Every column but `client` and `target` is a predictor and must be numeric. `standardise` sets the predictors to mean
     0 and deviation 1 per client, over all clients, or not at all; `standardise_target` does so to the target, always
@@ -82,7 +82,7 @@ def _divided(
     name: str, *, client: str, target: str, standardise: str, split: str | None, seed: int, loss: str
 ) -> tuple[Sequence[Table], bool]:
     """One table per client, and whether the predictors are standardised already."""
-    from .datasets import PREFIX, embedded, heart_disease, is_heart_disease, is_mnist, mnist
+    from .datasets import PREFIX, embedded, heart_disease, is_heart_disease, mnist, mnist_part
     from .splits import divide, parse_split
 
     rule = None if split is None else parse_split(split)
@@ -90,8 +90,8 @@ def _divided(
     whole = None
     if name.startswith(PREFIX):
         whole = embedded(name.removeprefix(PREFIX))
-    elif is_mnist(path):
-        whole = mnist(path)
+    elif (part := mnist_part(path)) is not None:
+        whole = mnist(path, part=part)
     elif is_heart_disease(path):
         if rule is not None:
             raise InputError("split", split, "the heart-disease files are divided already; drop it")

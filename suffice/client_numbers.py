@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bounds import Constants, InputError, entry_precisions
 
+from .client_data import POINTS, REACH
+from .resampling import check_resamples, resampled
+
 if TYPE_CHECKING:
     from simulate import LeastSquares, Logistic
 
 Trust = Literal["exact", "certified", "estimated"]
 SHARE = 0.95
-MOST_RESAMPLES = 10_000
+ALIKE = 1e-9
+"""Similarity from which on a pair counts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A number per client (N,), or per pair (N, N) with peer k seen from client i.
+    """A number per client (N,), a model per client (N, d), or a number per pair (N, N), peer k seen from client i.
 
     trust      exact: of these rows, to rounding. certified: a bound on `region`. estimated: from points of `region`
     low, high  what the population that the rows were drawn from may have: bootstrap interval of share 0.95, or None
@@ -41,16 +45,20 @@ class Known:
 class ClientNumbers:
     """Constants of a problem on data.
 
+    optimum                       (N, d) minimisers of R_i
     mu, beta, excess              (N,) of R_i; excess at the start
     variance_start, _optimum      (N,) of one stochastic gradient of client i at its own start and optimum
     sigma2                        (N,) variance on the region: what plans use
     floor, factor                 (N,) Var[g_i] <= floor + factor |grad R_i|^2 for all models; factor 0: no growth
     entry                         (N, N) precision from which on peer k is similar to client i at all; inf: never
-    similar_pairs                 share of ordered pairs whose entry is below the initial excess
+    similar_pairs                 share of ordered pairs whose entry is below the initial excess: the others are never
+                                  similar by these numbers
+    estimated_entry, _pairs       the same by sampling, beside certified numbers of the logistic loss; else None
     """
 
     names: tuple[str, ...]
     rows: tuple[int, ...]
+    optimum: Known
     mu: Known
     beta: Known
     excess: Known
@@ -61,6 +69,8 @@ class ClientNumbers:
     factor: Known
     entry: Known
     similar_pairs: float
+    estimated_entry: Known | None = None
+    estimated_pairs: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows)}
@@ -78,39 +88,80 @@ def known_numbers(
 
     Raises `InputError`, also for a problem that is not of rows.
     """
+    intervals = Intervals()
+    if resamples:
+        check_resamples("resamples", resamples, 1)
+        for again in resampled(problem, resamples=resamples, root=root, progress=progress):
+            intervals.add(*again)
+    return numbers_with(problem, intervals)
+
+
+class Intervals:
+    """Collects the numbers of resamples."""
+
+    def __init__(self) -> None:
+        self._drawn: list[dict[str, np.ndarray]] = []
+
+    def add(self, problem: Any, constants: Constants) -> None:
+        self._drawn.append(_values(problem, constants))
+
+    def ends(self, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+        """Values that leave out 2.5 % of the resamples on either side; None without resamples."""
+        if not self._drawn:
+            return None
+        ranked = np.sort(np.stack([entry[name] for entry in self._drawn]), axis=0)  # no means: values may be infinite
+        cut = int((1 - SHARE) / 2 * len(ranked))
+        return ranked[cut], ranked[-1 - cut]
+
+
+def numbers_with(problem: Any, intervals: Intervals) -> ClientNumbers:
+    """The numbers of `problem`, with the intervals of its resamples."""
     if not hasattr(problem, "data"):
         raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
     constants = problem.constants()
     values = _values(problem, constants)
-    low: dict[str, Any] = {}
-    high: dict[str, Any] = {}
-    if resamples:
-        drawn = [_values(*again) for again in _resampled(problem, resamples, root, progress)]
-        for name in values:
-            stacked = np.stack([entry[name] for entry in drawn])
-            low[name], high[name] = np.quantile(stacked, [(1 - SHARE) / 2, (1 + SHARE) / 2], axis=0)
 
     def known(name: str, trust: Trust = "exact", region: str = "") -> Known:
-        return Known(value=values[name], trust=trust, region=region, low=low.get(name), high=high.get(name))
+        low, high = intervals.ends(name) or (None, None)
+        return Known(value=values[name], trust=trust, region=region, low=low, high=high)
 
     trust, region, sigma_region = _trust(problem)
-    entry = entry_precisions(constants.heterogeneity, mu=constants.mu, threshold=1e-9)
-    n = constants.clients
-    useful = (entry < values["excess"][:, None]).sum() - n
+    logistic = _is_logistic(problem)
+    estimated = None
+    if logistic and trust == "certified":
+        sampled = replace(problem, reach=REACH if problem.reach is None else problem.reach, points=POINTS)
+        estimated = Known(value=_entry(sampled.constants()), trust="estimated", region=_ball(sampled.reach))
     return ClientNumbers(
         names=constants.names,
         rows=tuple(problem.data.counts.tolist()),
+        optimum=known("optimum"),
         mu=known("mu", trust, region),
         beta=known("beta"),
         excess=known("excess"),
         variance_start=known("variance_start"),
         variance_optimum=known("variance_optimum"),
         sigma2=known("sigma2", trust, sigma_region),
-        floor=known("floor", "certified" if _is_logistic(problem) else "exact", "all models"),
-        factor=known("factor", "certified" if _is_logistic(problem) else "exact", "all models"),
-        entry=Known(value=entry, trust=trust, region=region),
-        similar_pairs=float(useful / (n * (n - 1))) if n > 1 else 0.0,
+        floor=known("floor", "certified" if logistic else "exact", "all models"),
+        factor=known("factor", "certified" if logistic else "exact", "all models"),
+        entry=known("entry", trust, region),
+        similar_pairs=_share_of_pairs(values["entry"], values["excess"]),
+        estimated_entry=estimated,
+        estimated_pairs=None if estimated is None else _share_of_pairs(estimated.value, values["excess"]),
     )
+
+
+def _entry(constants: Constants) -> np.ndarray:
+    return entry_precisions(constants.heterogeneity, mu=constants.mu, threshold=ALIKE)
+
+
+def _share_of_pairs(entry: np.ndarray, excess: np.ndarray) -> float:
+    n = len(entry)
+    useful = (entry < excess[:, None]) & ~np.eye(n, dtype=bool)
+    return float(useful.sum() / (n * (n - 1))) if n > 1 else 0.0
+
+
+def _ball(reach: float) -> str:
+    return f"balls around the optima, {reach:g} times as wide as the start is away"
 
 
 def _is_logistic(problem: Any) -> bool:
@@ -125,7 +176,7 @@ def _trust(problem: Any) -> tuple[Trust, str, str]:
         return "exact", "all models", "the convex hull of the starts and all optima"
     if problem.reach is None:
         return "certified", "all models", "all models"
-    ball = f"balls around the optima, {problem.reach:g} times as wide as the start is away"
+    ball = _ball(problem.reach)
     return ("estimated" if problem.points else "certified"), ball, ball
 
 
@@ -141,6 +192,8 @@ def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
     else:
         floor, factor = _multiplicative(problem)
     return {
+        "optimum": problem.optimum.double().cpu().numpy(),
+        "entry": _entry(constants),
         "mu": constants.mu,
         "beta": constants.beta,
         "excess": constants.excess,
@@ -174,36 +227,3 @@ def _multiplicative(problem: Any) -> tuple[np.ndarray, np.ndarray]:
         floors.append(2 * v / problem.batch)
         factors.append(max(np.linalg.eigvalsh(inverse @ grown @ inverse)[-1], 0.0) / 4 / problem.batch)
     return np.array(floors), np.array(factors)
-
-
-def _resampled(
-    problem: Any, resamples: int, root: int, progress: Callable[[int, int], None] | None
-) -> Iterator[tuple[Any, Constants]]:
-    """Problems of rows drawn with replacement within every client; those without a minimiser or constants left out."""
-    if isinstance(resamples, bool) or not isinstance(resamples, int) or not 1 <= resamples <= MOST_RESAMPLES:
-        raise InputError("resamples", resamples, f"give a whole number from 1 to {MOST_RESAMPLES}")
-    blocks, found = problem.data.blocks(), 0
-    options = {"regularisation": problem.regularisation, "batch": problem.batch, "names": problem.names}
-    options["start"] = problem.start.double().cpu().numpy()
-    if _is_logistic(problem):
-        options |= {"reach": problem.reach, "points": problem.points}
-    refusal = None
-    for r in range(resamples):
-        rng = np.random.default_rng((root, r))
-        chosen = [rng.integers(0, len(x), len(x)) for x, _ in blocks]
-        try:
-            again = type(problem).of(
-                [x[rows] for (x, _), rows in zip(blocks, chosen)],
-                [y[rows] for (_, y), rows in zip(blocks, chosen)],
-                **options,
-            )
-            constants = again.constants()
-        except InputError as error:
-            refusal = error
-        else:
-            found += 1
-            yield again, constants
-        if progress is not None:
-            progress(r + 1, resamples)
-    if not found and refusal is not None:
-        raise InputError("resamples", resamples, f"none has constants: {refusal}")

@@ -12,21 +12,18 @@ import numpy as np
 
 from bounds import InputError
 
-from .csv_tables import parse_number
 from .tables import Table
 
 if TYPE_CHECKING:
     from simulate import Problem
 
-CENTRES = ("cleveland", "hungarian", "switzerland", "va")
-_FIELDS = ("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak")
 EMBEDDED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 PREFIX = "sklearn:"
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeartDisease:
-    """Four hospitals' patients, split and standardised; a table each in `train` and `test`, in the order of CENTRES."""
+    """Four hospitals' patients, split and standardised: tables of cleveland, hungarian, switzerland and va."""
 
     train: tuple[Table, ...]
     test: tuple[Table, ...]
@@ -49,61 +46,16 @@ def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDise
 
     Source: FLamby (Ogier du Terrail et al. 2022), flamby/datasets/fed_heart_disease. Raises `InputError`.
     """
-    from sklearn.model_selection import train_test_split
+    from simulate.heart_disease import hospitals
 
-    if standardise not in ("client", "pooled", "none"):
-        raise InputError("standardise", standardise, "use client, pooled, none")
-    centres = [_patients(Path(path) / f"processed.{name}.data") for name in CENTRES]
-    everyone = np.concatenate(centres)
-    numeric = [j for j, name in enumerate(_FIELDS) if name not in ("cp", "restecg")]
-    levels = {name: np.unique(everyone[:, _FIELDS.index(name)])[1:] for name in ("cp", "restecg")}
-    columns = [_FIELDS[j] for j in numeric] + [f"{name}_{level:g}" for name in levels for level in levels[name]]
-    parts: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"train": [], "test": []}
-    for patients in centres:
-        indicators = [patients[:, [_FIELDS.index(name)]] == levels[name] for name in levels]
-        X = np.column_stack((patients[:, numeric], *indicators)).astype(float)
-        y = (patients[:, -1] != 0).astype(float)
-        both = min((y == 0).sum(), (y == 1).sum()) > 2
-        chosen = train_test_split(
-            np.arange(len(y)), train_size=0.66, test_size=1 - 0.66, random_state=43, stratify=y if both else None
-        )
-        for part, rows in zip(("train", "test"), chosen):
-            parts[part].append((X[rows], y[rows]))
-    pooled = np.concatenate([X for X, _ in parts["train"]])
-    made: dict[str, list[Table]] = {"train": [], "test": []}
-    for i, name in enumerate(CENTRES):
-        reference = pooled if standardise == "pooled" else parts["train"][i][0]
-        for part, tables in made.items():
-            X, y = parts[part][i]
-            if standardise != "none":
-                X = (X - reference.mean(0)) / (reference.std(0, ddof=1) + 1e-9)
-            tables.append(Table(name=name, X=X, y=y, columns=tuple(columns)))
-    return HeartDisease(train=tuple(made["train"]), test=tuple(made["test"]))
+    four = hospitals(path, standardise=standardise)
+    train = tuple(Table(name=one.name, X=one.X, y=one.y, columns=one.columns) for one in four)
+    test = tuple(Table(name=one.name, X=one.X_test, y=one.y_test, columns=one.columns) for one in four)
+    return HeartDisease(train=train, test=test)
 
 
 def is_heart_disease(path: Path) -> bool:
-    return path.is_dir() and any((path / f"processed.{name}.data").exists() for name in CENTRES)
-
-
-def _patients(path: Path) -> np.ndarray:
-    """Complete patients, (n, 11): ten predictors and the diagnosis."""
-    kept = []
-    try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except OSError as error:
-        raise InputError("path", str(path), (error.strerror or "cannot be read").lower()) from None
-    except UnicodeDecodeError:
-        raise InputError("path", str(path), "not the text file of the UCI archive") from None
-    for number, line in enumerate(lines, 1):
-        words = [word.strip() for word in line.split(",")]
-        if len(words) != 14:
-            raise InputError(f"line {number} of {path.name}", f"{len(words)} fields", "give 14 fields")
-        words = words[:10] + words[13:]
-        if "?" not in words:
-            kept.append([parse_number(f"line {number} of {path.name}", word) for word in words])
-    if len(kept) < 6:
-        raise InputError(f"complete patients in {path.name}", len(kept), "too few to divide into training and test")
-    return np.array(kept)
+    return path.is_dir() and any(path.glob("processed.*.data"))
 
 
 def mnist(path: str | Path, *, part: str = "train") -> Table:
@@ -129,8 +81,10 @@ def mnist(path: str | Path, *, part: str = "train") -> Table:
     return Table(name="", X=X / 255.0, y=y.astype(float), columns=tuple(f"pixel{j}" for j in range(X.shape[1])))
 
 
-def is_mnist(path: Path) -> bool:
-    return _idx_images(path, "train") is not None
+def mnist_part(path: Path) -> str | None:
+    """The part that a folder has, "train" before "test"; None: it is not MNIST's."""
+    known = (("train", "train"), ("test", "t10k"))
+    return next((part for part, prefix in known if _idx_images(path, prefix) is not None), None)
 
 
 def _idx_images(path: Path, part: str) -> Path | None:

@@ -21,15 +21,16 @@ def network(source: Problem | Constants, constants: Constants, *, alpha: float =
     """All that can be told of `source`, whose constants are `constants`, for Scafflix's weight alpha in (0, 1]."""
     if isinstance(source, Constants):
         return Network(constants=constants)
+    from simulate import LeastSquares
+
     start, optimum = _numpy(source.start), _numpy(source.optimum)
     misfit = None
     if source.clients <= MOST_MISFITS:
         everywhere = source.optimum[:, None].expand(-1, source.clients, -1)
         misfit = np.maximum(_numpy(source.excess(everywhere)).T, 0)  # [s, i] is client i at the optimum of s
         np.fill_diagonal(misfit, 0.0)
-    known: dict[str, Any] = {"constants": constants, "start": start, "misfit": misfit}
-    smooth = getattr(source, "sample_smoothness", None)
-    if smooth is not None and "bounded variance" not in source.assumptions and getattr(source, "batch", 0):
+    known: dict[str, Any] = {"constants": constants, "start": start, "misfit": misfit, "batch": int(source.batch)}
+    if isinstance(source, LeastSquares):  # its sigma2 bounds the variance on a region alone
         known |= _by_rows(source, constants, np.full(source.clients, alpha), optimum) | {"notes": (BY_ROWS,)}
     return Network(**known, **_released(source, constants))
 
@@ -49,10 +50,12 @@ def _by_rows(source: Any, constants: Constants, alpha: np.ndarray, optimum: np.n
 
 def _released(source: Any, constants: Constants) -> dict[str, Any]:
     """As the released code of Scafflix: the regulariser is divided by n (least squares) or 4 n (logistic loss)."""
+    from simulate import Logistic
+
     r, data = getattr(source, "regularisation", None), getattr(source, "data", None)
     if not r or data is None:
         return {}
-    logistic = "bounded variance" in source.assumptions
+    logistic = isinstance(source, Logistic)
     counts = _numpy(data.counts) * (4 if logistic else 1)
     smooth = _numpy(source.smoothness) if logistic else constants.beta
     return {"released": smooth - r + r / counts, "released_mu": float(r)}

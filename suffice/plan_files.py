@@ -13,12 +13,13 @@ from bounds.method_plan import MethodPlan
 
 if TYPE_CHECKING:
     from .advice import Measured, Plan
+    from .method_runs import MethodRun
     from .stability import Stability
 
 COLUMNS = (
     "epsilon [loss]", "method", "client", "collaborators", "step size [theta^2/loss]", "iterations <= [1]",
     "vectors <= [1]", "speed-up [1]", "theorem", "promise", "refused because", "measured [1]", "measured/predicted [1]",
-    "least share of a planned peer over resamples [1]",
+    "least share of a planned peer over resamples [1]", "iterations, low [1]", "iterations, high [1]",
 )  # fmt: skip
 
 
@@ -28,9 +29,14 @@ def write_csv(
     methods: Sequence[MethodPlan] = (),
     *,
     measured: Sequence[Measured] | None = None,
+    runs: Sequence[MethodRun] | None = None,
     stability: Sequence[Stability] | None = None,
 ) -> Path:
-    """Rows of clients (All-for-one, then local), and one of every other method for the whole network, client empty."""
+    """Rows of clients (All-for-one, then local), and one of every other method for the whole network, client empty.
+
+    A client's measured number is a mean hitting time; a method's is what its theorem controls, and its ratio is taken
+    to what is promised. Low and high are the middle 95 % over resamples.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -44,16 +50,20 @@ def write_csv(
             mean = None if entry is None else entry.together if together else entry.alone
             ratio = None if entry is None else entry.ratio_together if together else entry.ratio_alone
             weakest = stable.weakest if stable is not None and together else None
+            ends = None if stable is None else stable.iterations if together else stable.local_iterations
             writer.writerow([
                 row.epsilon, name, row.name, "; ".join(peers), part["eta"], part["expected_iterations"], "", speedup,
                 "adaptive/corollary-1-expected-time", "E[tau], stopped", "", mean, ratio, weakest,
+                *(ends or ("", "")),
             ])  # fmt: skip
+    found = {(run.method, run.epsilon): run for run in runs or ()}
     for one in methods:
+        run = found.get((one.method, one.epsilon))
         reason = "" if one.failure is None else f"{one.failure['condition']}: {one.failure['reason']}"
         eta = one.settings.get("eta", "") if isinstance(one.settings.get("eta", ""), (float, str)) else ""
         writer.writerow([
             one.epsilon, one.method, "", "", eta, one.samples_per_client, one.vectors, "", one.theorem, one.guarantee,
-            reason, "", "", "",
+            reason, *(("", "") if run is None else (run.measured, run.ratio)), "", "", "",
         ])  # fmt: skip
     _make_folder(path.parent, "csv")
     return write_whole(path, out.getvalue().encode())

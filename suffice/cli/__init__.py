@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import pictures as pictures
+from . import plan_command as plan_command
 from . import planning as planning
 from . import theory as theory
 from .app import main as main

@@ -59,7 +59,10 @@ def main() -> NoReturn:
         complaint = getattr(error, "format_message", None)  # typer's own, about the arguments
         if complaint is None:
             raise
-        _refuse(" ".join(complaint().split()) + " (suffice --help)")
+        words = complaint().split()
+        if not words:  # no command at all: the help has been shown
+            sys.exit(2)
+        _refuse(" ".join(words) + " (suffice --help)")
     sys.exit(code if isinstance(code, int) else 0)
 
 

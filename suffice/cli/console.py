@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,15 +30,40 @@ def console() -> Console:
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on stderr for work that may be long; None when nobody is watching."""
+def progress(label: str, *, patience: float | None = None) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on stderr for work that may be long. When nobody is watching nothing, or, once it is seen to take longer
+    than `patience` seconds, one line that says how long."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield None
+        yield None if patience is None or sys.stderr is None else _forecast(label, patience)
         return
     columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _forecast(label: str, patience: float) -> Callable[[int, int], None]:
+    began, told = time.monotonic(), [False]
+
+    def told_once(done: int, total: int) -> None:
+        if told[0] or not 0 < done < total:
+            return
+        whole = (time.monotonic() - began) * total / done
+        if whole > patience:
+            told[0] = True
+            typer.echo(f"{label}: {done} of {total} done, about {_duration(whole)} in all", err=True)
+
+    return told_once
+
+
+def _duration(seconds: float) -> str:
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 120
+        else f"{seconds / 60:.0f} min"
+        if seconds < 7200
+        else f"{seconds / 3600:.0f} h"
+    )
 
 
 def print_json(value: Any) -> None:

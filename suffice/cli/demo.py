@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .console import console, progress
-from .report import errata_table, plan_table, verdict_table
+from .plan_tables import plan_table
+from .report import errata_table, verdict_table
 
 if TYPE_CHECKING:
     from simulate import LeastSquares, Logistic

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
 from .app import app
 from .console import progress
-
-if TYPE_CHECKING:
-    pass
 
 
 @app.command()
@@ -28,21 +25,38 @@ def figure(
     name: Annotated[str, typer.Argument(help="A figure's name, or all.")],
     edition: Annotated[str, typer.Option(help="stated or published.")] = "stated",
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Number of runs, or which as 127,496,1729, for figures that average over some.")
+    ] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
     from bounds import InputError
-    from figures import FIGURES, redraw
+    from figures import FIGURES, redraw, takes
     from figures import figure as draw
 
+    given: dict[str, Any] = {
+        "data": None if data is None else str(data),
+        "seeds": None if seeds is None else parse_seeds(seeds),
+    }
+    given = {option: value for option, value in given.items() if value is not None}
+    for option, value in given.items():
+        if reuse:
+            raise InputError(option, str(value), "nothing is computed anew with --reuse; drop one of the two")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError("out", str(out), f"{(error.strerror or 'no folder').lower()}; name a folder") from None
-    for entry in FIGURES if name == "all" else (name,):
+    names = list(FIGURES) if name == "all" else [name]
+    for at, entry in enumerate(names, 1):
+        # of all figures, each takes the options that it has
+        options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
         try:
-            with progress(entry) as report:
-                made = redraw(entry, out) if reuse else draw(entry, edition=edition, progress=report)
+            with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
+                made = redraw(entry, out) if reuse else draw(entry, edition=edition, progress=report, **options)
         except InputError as error:
             if name != "all":
                 raise
@@ -50,3 +64,14 @@ def figure(
             continue
         for path in made.save(out):
             typer.echo(str(path))
+
+
+def parse_seeds(text: str) -> int | tuple[int, ...]:
+    """How many, or which when there is a comma."""
+    from bounds import InputError
+
+    try:
+        first, *others = (int(word) for word in text.split(","))
+    except ValueError:
+        raise InputError("seeds", text, "give how many, or which as 127,496,1729") from None
+    return (first, *others) if others else first

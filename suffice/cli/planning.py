@@ -1,135 +1,16 @@
-"""Commands that run or advise: plan, simulate, campaign."""
+"""Commands that run: simulate, campaign."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .app import Json, app
 from .arguments import words
 from .console import print_json, progress
-
-if TYPE_CHECKING:
-    pass
-
-
-@app.command()
-def plan(
-    setup: Annotated[Path, typer.Argument(help="A setup file (TOML), a CSV with a client column, or a folder.")],
-    epsilon: Annotated[list[str] | None, typer.Option(help="Precision; repeat for several.")] = None,
-    client: Annotated[str | None, typer.Option(help="Client column of a CSV (client).")] = None,
-    target: Annotated[str | None, typer.Option(help="Target column of a CSV (target).")] = None,
-    standardise: Annotated[str | None, typer.Option(help="Predictors of a CSV: client, pooled or none.")] = None,
-    criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
-    standardise_target: Annotated[
-        bool | None, typer.Option("--standardise-target", help="Standardise a CSV's target over all clients.")
-    ] = None,
-    loss: Annotated[str | None, typer.Option(help="Of data: least-squares (default) or logistic.")] = None,
-    regularisation: Annotated[str | None, typer.Option(help="r in (r/2) |theta|^2 (0).")] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="Divide one table: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
-    ] = None,
-    positive: Annotated[list[str] | None, typer.Option(help="A label that is class 1; repeat for several.")] = None,
-    certainty: Annotated[
-        str | None, typer.Option(help="Constants of the logistic loss: certified, estimated or everywhere.")
-    ] = None,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
-    seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
-    method: Annotated[
-        str | None, typer.Option(help="One method of the network table instead of all; a wrong name lists them.")
-    ] = None,
-    alpha: Annotated[str, typer.Option(help="Scafflix's personalisation weight in (0, 1].")] = "0.5",
-    bootstrap: Annotated[
-        int, typer.Option(help="Resample every client's rows this often (50 will do): is the cluster stable?")
-    ] = 0,
-    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan as a table here.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw matrix and curves: a .pdf, .png or .svg file, or a folder.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Who should collaborate with whom, at which step size, and what it gains."""
-    from bounds import InputError
-
-    from ..advice import plan as make
-    from ..client_data import as_label, parse_number, read
-    from ..setup_file import read_setup
-    from .report import plan_table
-
-    if not str(setup) or setup == Path("."):
-        raise InputError("setup", str(setup), "name a setup file, a table or a folder")
-    precisions = [parse_number("epsilon", text) for text in epsilon or ()]
-    if setup.suffix.lower() == ".toml":
-        given = [name for name, value in (("client", client), ("target", target), ("standardise", standardise),
-                 ("standardise-target", standardise_target), ("loss", loss), ("regularisation", regularisation),
-                 ("split", split), ("positive", positive), ("certainty", certainty)) if value is not None]  # fmt: skip
-        if given:
-            raise InputError(f"--{given[0]}", str(setup), "a setup file says this in its [data] table; drop the option")
-        chosen = read_setup(setup)
-        result = make(
-            chosen.source,
-            precisions or chosen.epsilon,
-            criterion=criterion or chosen.criterion,
-            horizon=chosen.horizon,
-            confidence=chosen.confidence,
-        )
-    else:
-        if not (setup.exists() or str(setup).startswith("sklearn:")):
-            raise InputError("setup", str(setup), "no such file or folder")
-        if not precisions:
-            raise InputError("epsilon", "missing", "name a precision: --epsilon 0.1")
-        problem = read(
-            setup,
-            client=client or "client",
-            target=target or "target",
-            standardise=standardise or "client",
-            standardise_target=bool(standardise_target),
-            loss=loss or "least-squares",
-            regularisation=parse_number("regularisation", regularisation or "0"),
-            split=split,
-            positive=[as_label(text) for text in positive or ()],
-            certainty=certainty or "certified",
-        )
-        result = make(problem, precisions, criterion=criterion)
-    measured = None
-    if simulate:
-        with progress("simulating the plan") as report:
-            measured = result.simulate(seeds=seeds, progress=report)
-    from ..plan_files import write_csv, write_plot
-    from .report import methods_table, stability_table
-
-    wanted = result.comparable or method is not None
-    methods = result.methods(method, alpha=parse_number("alpha", alpha)) if wanted else []
-    paying = result.stops_paying() if wanted else []
-    stable = None
-    if bootstrap:
-        with progress("resampling") as report:
-            stable = result.stability(resamples=bootstrap, progress=report)
-    written = [] if save_csv is None else [write_csv(save_csv, result, methods, measured=measured, stability=stable)]
-    written += [] if plot is None else write_plot(plot, result)
-    if as_json:
-        answer = result.to_dict()
-        answer["methods"] = [entry.to_dict() for entry in methods]
-        answer["stops_paying"] = [entry.to_dict() for entry in paying]
-        if measured is not None:
-            answer["measured"] = [entry.to_dict() for entry in measured]
-        if stable is not None:
-            answer["stability"] = [entry.to_dict() for entry in stable]
-        print_json(answer)
-        return
-    plan_table(result, measured)
-    if wanted:
-        methods_table(methods, paying)
-    else:
-        typer.echo("Many clients: name one method with --method to see its plan for the network.")
-    if stable is not None:
-        stability_table(stable, result)
-    for path in written:
-        typer.echo(str(path))
 
 
 @app.command()
@@ -185,25 +66,35 @@ def campaign(
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler instead.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Only print the results so far, as CSV.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="With --collect: draw worst ratios into this folder.")] = None,
+    summarise: Annotated[
+        bool, typer.Option("--summary", help="Only print the worst ratio of each claim so far, as Markdown.")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(help="With either: draw the worst ratios into this folder.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run a sweep of many cells; interrupted, it resumes. Exit 1 if cells failed."""
-    from verify.campaign import conduct, read_campaign, summary, table
+    from bounds import InputError
+    from verify.campaign import conduct, markdown, read_campaign, summary, table
 
     from .report import campaign_table
 
     definition = read_campaign(file, out=out)
-    if collect:
+    if plot is not None and not (collect or summarise):
+        raise InputError("plot", str(plot), "give --collect or --summary with it")
+    if collect or summarise:
         if plot is not None:
-            from figures.worst_ratio import worst_ratios
+            from figures.sharpness import worst_ratios
 
-            for path in worst_ratios(definition.name, summary(definition)).save(plot):
+            try:
+                pictures = worst_ratios(definition.name, summary(definition)).save(plot)
+            except OSError as error:
+                raise InputError("plot", str(plot), (error.strerror or "no folder").lower()) from None
+            for path in pictures:
                 typer.echo(str(path), err=True)
         if as_json:
             print_json(summary(definition))
         else:
-            typer.echo(table(definition), nl=False)
+            typer.echo(markdown(summary(definition)) if summarise else table(definition), nl=False)
         return
     with progress(definition.name) as bar:
         processes = jobs if jobs is not None else os.cpu_count() or 1
@@ -213,5 +104,9 @@ def campaign(
         print_json(about | vars(session))
     else:
         campaign_table(definition, session, summary(definition))
+    if session.failed:
+        typer.echo(
+            f"suffice: {session.failed} cells failed, see {definition.out / 'failed'}: {session.example}", err=True
+        )
     if session.failed or session.skipped:
         raise typer.Exit(1)

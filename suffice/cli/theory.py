@@ -96,7 +96,8 @@ def verify(
     jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated or weak."""
+    """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated, or weak and not
+    said to be."""
     from verify import verify as check
 
     from ..verdicts import keep

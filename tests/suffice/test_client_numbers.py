@@ -10,6 +10,7 @@ import torch
 
 import suffice as sf
 from suffice.client_numbers import known_numbers
+from suffice.resampling import resampled
 
 D = 2
 
@@ -101,3 +102,35 @@ def test_resamples_without_a_minimiser_are_left_out():
     assert numbers.excess.low is not None  # some draws are separable, not all
     with pytest.raises(sf.InputError, match="client data"):
         known_numbers(sf.Quadratics.of(np.eye(2)[None].repeat(2, 0), np.zeros((2, 2)), sigma2=1.0))
+
+
+def test_certified_numbers_stand_beside_estimates_of_the_same_pairs():
+    certified, estimated = known_numbers(logistic()), known_numbers(logistic(certainty="estimated"))
+    np.testing.assert_array_equal(certified.estimated_entry.value, estimated.entry.value)
+    assert certified.estimated_pairs == estimated.similar_pairs >= certified.similar_pairs
+    assert (estimated.estimated_entry, known_numbers(least_squares()).estimated_pairs) == (None, None)
+    np.testing.assert_array_equal(certified.optimum.value, logistic().optimum)
+
+
+def test_intervals_of_pairs_may_be_infinite():
+    numbers = known_numbers(least_squares(), resamples=6)
+    entry = numbers.entry
+    assert entry.low.shape == entry.high.shape == (3, 3)
+    assert (entry.low <= entry.high).all()
+    assert np.isinf(entry.high[0, 2]) or entry.high[0, 2] > entry.high[0, 1]  # opposite slopes are further apart
+
+
+@pytest.mark.parametrize("certainty", ["certified", "estimated", "everywhere"])
+def test_resamples_find_their_constants_as_the_problem_does(certainty):
+    problem = logistic(certainty=certainty)
+    for again, constants in resampled(problem, resamples=3):
+        assert (again.reach, again.points) == (problem.reach, problem.points)
+        assert constants.notes[0] == problem.constants().notes[0]
+        assert again.data.counts.tolist() == problem.data.counts.tolist()
+
+
+def test_a_logistic_problem_with_balls_claims_nothing_of_all_models():
+    everywhere = {"bounded variance", "bounded heterogeneity", "affine heterogeneity"}
+    assert everywhere <= logistic(certainty="everywhere").assumptions
+    for certainty in ("certified", "estimated"):
+        assert not everywhere & logistic(certainty=certainty).assumptions

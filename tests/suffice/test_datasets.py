@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from suffice.datasets import CENTRES, embedded, heart_disease, mnist
+from simulate.heart_disease import CENTRES
+from suffice.datasets import embedded, heart_disease, mnist, mnist_part
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 HEART = DATA / "heart_disease"
@@ -96,6 +97,13 @@ def test_mnist_is_read_from_torchvisions_folders_compressed_or_not(tmp_path):
         np.testing.assert_array_equal(table.y, digits)
     with pytest.raises(sf.InputError, match="no test images"):
         mnist(tmp_path, part="test")
+    assert mnist_part(tmp_path) == "train"
+    only_test = tmp_path / "test-alone"
+    only_test.mkdir()
+    (only_test / "t10k-images-idx3-ubyte").write_bytes(idx(images))
+    (only_test / "t10k-labels-idx1-ubyte").write_bytes(idx(digits))
+    assert mnist_part(only_test) == "test"
+    assert sf.read(only_test, split="iid:3", regularisation=0.1, standardise="none").clients == 3
     problem = sf.read(
         tmp_path, split="labels:4", loss="logistic", positive=[1, 3, 5, 7, 9], regularisation=0.1, standardise="none"
     )

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import suffice as sf
-from simulate import Logistic
 from suffice.cli.demo import diabetes
 from suffice.networks import network
 from suffice.plan_files import write_csv, write_plot
@@ -72,17 +71,15 @@ def test_planned_all_for_one_arrives_within_the_predicted_mean_on_two_hundred_qu
 def test_the_released_rule_gives_the_published_probability_and_the_standard_one_is_equalised(name):
     if not (DATA / name).exists():
         pytest.skip(f"no {DATA / name}: set SUFFICE_DATA to the folder with the data files")
-    from sklearn.datasets import load_svmlight_file
-
-    features, labels = load_svmlight_file(str(DATA / name))
-    X = np.column_stack([np.ones(features.shape[0]), features.toarray()])
-    parts = np.array_split(X, 8), np.array_split((labels == labels.max()).astype(float), 8)
-    problem = Logistic.of(*parts, regularisation=0.1)
+    problem = sf.read(
+        DATA / name, split="contiguous:8", loss="logistic", regularisation=0.1, standardise="none",
+        certainty="everywhere",
+    )  # fmt: skip
     plan = sf.plan(problem, epsilon=0.05)
     released, beneath = plan.methods("scafflix-released")
     np.testing.assert_allclose(released.settings["p"], PUBLISHED[name], rtol=1e-13)
     # its steps 1 / mean L exceed 1 / max L, so it is told and not promised
-    L = problem.smoothness.numpy() - 0.1 + 0.1 / (4 * np.array([len(y) for y in parts[1]]))
+    L = problem.smoothness.numpy() - 0.1 + 0.1 / (4 * problem.data.counts.numpy())
     assert released.failure["condition"] == "every step gamma_i <= 1/A_i: reach <= 1"
     np.testing.assert_allclose(released.failure["lhs"], problem.smoothness.max() / L.mean(), rtol=1e-12)
     assert beneath.method == "lower-bound"
@@ -134,6 +131,31 @@ def test_many_rows_make_a_stable_cluster_and_few_rows_an_unstable_one():
     assert all(entry.share[entry.client] == 1 for entry in shaky)
 
 
+def test_resampled_predictions_surround_the_plan_and_come_with_the_numbers_of_the_same_resamples():
+    plan = sf.plan(near_and_far(300), 0.3)
+    stable, numbers = plan.uncertainty(resamples=20, root=1)
+    assert stable == plan.stability(resamples=20, root=1)
+    again = plan.numbers(resamples=20, root=1)
+    np.testing.assert_array_equal(numbers.sigma2.high, again.sigma2.high)
+    for row, entry in zip(plan, stable):
+        low, high = entry.iterations
+        # resampling widens: an interval may miss the plan itself, not by half
+        assert 0.5 * low < row.schedules.hitting["expected_iterations"] < 2 * high
+        assert entry.speedup[0] <= entry.speedup[1]
+        assert entry.to_dict()["stable"] is entry.stable
+
+
+def test_a_row_carries_the_weights_of_definition_1():
+    plan = sf.plan(near_and_far(300), 0.3)
+    sigma2 = plan.constants.sigma2
+    for row in plan:
+        member = row.similarity >= row.criterion.threshold * (1 - 1e-14)
+        expected = member / sigma2 / (member * row.similarity / sigma2).sum()
+        np.testing.assert_allclose(row.weights, expected, rtol=1e-12)
+        np.testing.assert_allclose(row.weights @ row.similarity, 1, rtol=1e-12)
+        assert tuple(np.flatnonzero(row.weights)) == row.cluster
+
+
 def test_the_bootstrap_is_reproducible_counts_failures_and_refuses_what_has_no_rows():
     few = sf.from_arrays(
         [np.array([[0.0], [1.0], [3.0]]), np.arange(8.0)[:, None]], [np.array([0.0, 1.0, 5.0]), np.arange(8.0) ** 1.5],
@@ -151,22 +173,26 @@ def test_the_bootstrap_is_reproducible_counts_failures_and_refuses_what_has_no_r
 
 
 def test_the_table_and_the_figure_carry_the_plan(tmp_path):
-    plan = sf.plan(diabetes(), [0.2, 0.15])
-    measured = plan.simulate(seeds=16)
-    saved = write_csv(tmp_path / "new" / "plan.csv", plan, plan.methods(), measured=measured)
+    plan = sf.plan(diabetes(), 0.2)
+    measured, methods = plan.simulate(seeds=16), plan.methods()
+    runs = plan.simulate_methods(methods, measured, seeds=16)
+    saved = write_csv(tmp_path / "new" / "plan.csv", plan, methods, measured=measured, runs=runs)
     rows = list(csv.reader(saved.read_text().splitlines()))
     header, body = rows[0], [dict(zip(rows[0], row)) for row in rows[1:]]
     assert all(len(row) == len(header) for row in rows)
     first = next(row for row in body if row["client"] == "59-64" and row["method"] == "all-for-one")
-    assert first["collaborators"] == "; ".join(plan["59-64"][0].collaborators)
-    assert float(first["iterations <= [1]"]) == plan["59-64"][0].schedules.hitting["expected_iterations"]
+    assert first["collaborators"] == "; ".join(plan["59-64"].collaborators)
+    assert float(first["iterations <= [1]"]) == plan["59-64"].schedules.hitting["expected_iterations"]
     assert float(first["measured/predicted [1]"]) == measured[6].ratio_together
     assert any(row["method"] == "cobo" and "one optimum" in row["refused because"] for row in body)
+    (ran,) = (row for row in body if row["method"] == "all-for-all")
+    (one,) = (run for run in runs if run.method == "all-for-all")
+    assert float(ran["measured/predicted [1]"]) == one.ratio
 
     folder = write_plot(tmp_path / "figures", plan)
     assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
     curves = list(csv.DictReader(folder[2].read_text().splitlines()))
-    row, constants = plan["59-64"][0], plan.constants
+    row, constants = plan["59-64"], plan.constants
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
     B, at, eta = constants.excess[6], 0, row.schedules.hitting["eta"]
     mu, beta = constants.mu[6], constants.beta[6]
@@ -187,6 +213,28 @@ def test_constants_without_a_start_are_drawn_without_curves(tmp_path):
     plan = sf.plan(sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=pair), 0.1)
     (made,) = write_plot(tmp_path / "plan.png", plan)
     assert made.stat().st_size > 5000
+
+
+def test_horizon_confidence_and_the_options_of_data_reach_the_plan(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    path = tmp_path / "t.csv"
+    path.write_text("x,target\n" + "".join(f"{a},{2 * a + e}\n" for a, e in zip(x, rng.normal(size=40))))
+    code, out, err = run(
+        capsys, "plan", path, "--split", "iid:2", "--seed", 5, "--batch", 3, "--no-intercept", "--epsilon", 0.5,
+        "--horizon", 40, "--confidence", 0.1, "--json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    problem = sf.read(path, split="iid:2", seed=5, batch=3, intercept=False)
+    plan = sf.plan(problem, 0.5, horizon=40, confidence=0.1)
+    answer = json.loads(out)
+    assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
+    assert answer["clients"][0]["schedules"]["horizon"]["bound"] > 0
+    local = next(row for row in answer["methods"] if row["method"] == "local")
+    np.testing.assert_allclose(local["samples_per_client"], 3 * max(local["rounds"]), rtol=1e-15)
+    code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--horizon", 30)
+    for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5"):
+        assert text in out
 
 
 def run(capsys, *arguments):
@@ -228,6 +276,11 @@ def test_one_method_is_selected_and_a_wrong_one_refused_in_one_line(capsys):
         (("--method", "cobbo"), "suffice: method = 'cobbo': did you mean cobo?"),
         (("--alpha", "2"), "suffice: alpha = 2.0: personalisation weights are in (0, 1]"),
         (("--bootstrap", "9"), "suffice: bootstrap = 'constants'"),
+        (("--numbers",), "suffice: numbers = 'constants'"),
+        (("--simulate",), "suffice: problem = 'constants'"),
+        (("--horizon", "0"), "suffice: horizon = 0"),
+        (("--confidence", "1.5"), "suffice: confidence = 1.5"),
+        (("--batch", "2"), "suffice: --batch = "),
         (("--plot", "a.docx"), "suffice: plot = 'a.docx'"),
     ):
         code, _, err = run(capsys, "plan", EXAMPLES / "constants.toml", *arguments)
@@ -244,7 +297,7 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
         lines += [f"{name},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=300))]
     path = tmp_path / "clients.csv"
     path.write_text("\n".join(lines) + "\n")
-    arguments = ("plan", path, "--epsilon", 0.2, "--simulate", "--seeds", 32, "--bootstrap", 8)
+    arguments = ("plan", path, "--epsilon", 0.8, "--simulate", "--seeds", 32, "--bootstrap", 8, "--numbers")
     code, out, _ = run(capsys, *arguments, "--json")
     answer = json.loads(out)
     assert code == 0
@@ -252,8 +305,17 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
         predicted = row["schedules"]["hitting"]["expected_iterations"]
         np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
     assert [entry["name"] for entry in answer["stability"]] == ["Lyon", "Nice", "Brest"]
-    assert answer["stability"][0]["resamples"] == 8
+    first = answer["stability"][0]
+    assert first["resamples"] == 8
+    low, high = first["iterations"]
+    assert low <= answer["clients"][0]["schedules"]["hitting"]["expected_iterations"] * 1.5
+    assert low < high
+    assert answer["numbers"]["mu"]["interval"][0][0] < answer["numbers"]["mu"]["interval"][1][0]
+    assert {entry["method"] for entry in answer["method_runs"]} == {
+        row["method"] for row in answer["methods"] if row["applies"] and row["method"] != "lower-bound"
+    }
     code, out, _ = run(capsys, *arguments)
     assert code == 0
-    for text in ("measured/predicted", "Nice (100 %)", "stops paying", "The network", "err towards instability"):
+    for text in ("measured/predicted", "Nice (100 %)", "stops paying", "The network", "shares err towards", "sigma^2",
+                 "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
         assert text in out
