@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint theorem-pages errata-page clean
+.PHONY: demo test lint theorem-pages errata-page notation-page readme-table docs wheel-check clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -29,6 +29,23 @@ theorem-pages: .venv/ready
 
 errata-page: .venv/ready
 	$(BIN)/python -m suffice.errata_page docs/errata.md
+
+notation-page: .venv/ready
+	$(BIN)/python -m suffice.notation_page docs/notation.md
+
+readme-table: .venv/ready
+	$(BIN)/python -m suffice.readme_table README.md
+
+.venv/docs-ready: .venv/ready
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
+# Any warning is an error. The gallery shows heart-disease data where they are found.
+docs: .venv/docs-ready
+	SUFFICE_DATA="$${SUFFICE_DATA:-$(abspath ../shared/data)}" $(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+
+wheel-check: .venv/docs-ready
+	.ci/wheel-check
 
 clean:
 	rm -rf .venv out build *.egg-info

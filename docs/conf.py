@@ -1,0 +1,78 @@
+"""Sphinx: `make docs` builds this folder into build/docs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+project = "suffice"
+author = "the contributors of suffice"
+release = importlib.metadata.version("suffice")
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
+]
+exclude_patterns = ["gallery/*.md5", "gallery/*.py", "gallery/*.ipynb", "gallery/*.json"]
+html_theme = "furo"
+html_title = "suffice"
+html_copy_source = False
+
+# Markdown: mathematics between dollars, links to headings by GitHub's anchors.
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+myst_dmath_double_inline = True
+myst_links_external_new_tab = True
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "unsrt"
+
+OPTIONAL = ("campaigns", "planner", "speed", "figures")
+"""Pages of docs/index.md that a checkout may lack."""
+
+# Docstrings are plain text with shapes in parentheses, often in columns: shown as they are written.
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples" / "gallery"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "download_all_examples": False,
+    "plot_gallery": "True",
+    "min_reported_time": 10,
+}
+warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interactive.*cannot be shown.*")
+
+
+def _literal_docstring(app, what, name, obj, options, lines):
+    """Keep line breaks and columns: a line block for each paragraph, markup characters escaped."""
+    made = []
+    for line in lines:
+        text = line.replace("\\", "\\\\")
+        for mark in ("*", "`", "|", "_"):
+            text = text.replace(mark, "\\" + mark)
+        made.append("| " + text if line.strip() else "|")
+    lines[:] = [*made, ""] if lines else lines
+
+
+def _without_absent_pages(app, name, source):
+    """Drop the optional pages that are not there from the table of contents."""
+    if name == "index":
+        absent = {page for page in OPTIONAL if not (HERE / f"{page}.md").exists()}
+        source[0] = "\n".join(line for line in source[0].splitlines() if line not in absent)
+
+
+def setup(app):
+    app.connect("source-read", _without_absent_pages)
+    app.connect("autodoc-process-docstring", _literal_docstring)

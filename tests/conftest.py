@@ -1,0 +1,12 @@
+"""Hypothesis profiles, chosen by HYPOTHESIS_PROFILE: `ci` unless given."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50, database=None)
+settings.register_profile("dev", deadline=None, max_examples=100)
+settings.register_profile("nightly", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,66 @@
+"""Workflow, hooks, citation and extras say the same as the Makefile and pyproject.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from blocks import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+
+
+def test_the_workflow_runs_what_ci_runs_and_existing_targets():
+    text = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    runs = re.findall(r"- run: (.+)", text)
+    assert ".ci/run" in runs
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    assert {"make wheel-check", "make docs"} <= set(runs)
+    assert {line.split()[1] for line in runs if line.startswith("make ")} <= TARGETS
+    versions = re.findall(r'"3\.(\d+)"', text)
+    assert f">=3.{min(map(int, versions))}" == PROJECT["requires-python"]
+    assert {"11", "12", "13"} <= set(versions)
+
+
+def test_targets_that_pages_name_are_there():
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for words in re.findall(r"`make ([a-z -]+)`", page.read_text(encoding="utf-8")):
+            assert set(words.split()) <= TARGETS, words
+
+
+def test_files_that_pages_name_are_there():
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"):
+        named = re.findall(
+            r"`((?:bounds|simulate|verify|figures|suffice|tests)/[\w/]*(?:\.py)?)`", page.read_text("utf-8")
+        )
+        assert len(named) >= 5
+        absent = [path for path in named if not (ROOT / path).exists()]
+        assert not absent, f"{page.name} names {absent}"
+
+
+def test_hooks_are_the_linters_of_make_lint():
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    lint = MAKEFILE.partition("\nlint:")[2].partition("\n\n")[0]
+    tools = set(re.findall(r"\$\(BIN\)/(\S+)", lint))
+    assert tools == set(re.findall(r"entry: \.venv/bin/(\S+)", hooks))
+
+
+def test_the_citation_has_the_version_and_licence():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {PROJECT['version']}\n" in text
+    assert f"license: {PROJECT['license']}\n" in text
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_requirement_is_pinned():
+    def plain(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", re.split(r"[<>=\[ ]", name)[0]).lower()
+
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {plain(line) for line in lines if "==" in line}
+    extras = PROJECT["optional-dependencies"]
+    assert {"test", "docs", "bench"} <= set(extras)
+    asked = [*PROJECT["dependencies"], *(entry for extra in extras.values() for entry in extra)]
+    assert {plain(entry) for entry in asked} <= pinned

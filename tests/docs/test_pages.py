@@ -1,0 +1,129 @@
+"""The Markdown pages under docs/ and CONTRIBUTING: what they show runs; what is generated is up to date."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shlex
+import sys
+
+import pytest
+from blocks import ROOT, blocks, commands, missing
+
+import suffice
+from bounds import PARAMETERS, THEOREMS, Quantity
+from suffice import notation_page
+from suffice.cli import main
+
+DOCS = ROOT / "docs"
+LONG = {"check.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md"}
+"""Pages whose Python takes seconds."""
+PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
+PYTHON = [page for page in PAGES if blocks(page, "python")]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md") for entry in commands(page)]
+
+
+def marked(page):
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG else [])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder beside the examples, to work in."""
+    os.symlink(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in PYTHON])
+def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
+    names = {"__name__": "__main__"}
+    for source in blocks(page, "python"):
+        exec(source, names)
+    for name, test in names.items():
+        if name.startswith("test_"):
+            test()
+
+
+@pytest.mark.parametrize("place", range(3), ids=["theorem", "algorithm", "problem"])
+def test_the_examples_of_contributing_run_and_are_short(place):
+    found = blocks(CONTRIBUTING, "python")
+    assert len(found) == 3
+    assert len(found[place].splitlines()) < 60
+    exec(found[place], {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize(("page", "line", "shown"), TYPED, ids=[f"{page.stem}: {line}" for page, line, _ in TYPED])
+def test_commands_of_a_page_print_what_is_shown(page, line, shown, folder, monkeypatch, capsys):
+    name, *arguments = shlex.split(line)
+    assert name == "suffice"
+    if "figure" in arguments:
+        arguments += ["--help"]  # drawing is tested in tests/figures
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    out, err = capsys.readouterr()
+    refused = [text for text in shown if text.startswith("suffice: ")]
+    assert stop.value.code == (2 if refused else 0), err
+    assert not missing(shown, out + err), out + err
+
+
+def test_commands_and_python_are_there_to_be_tested():
+    assert len(PYTHON) >= 8
+    assert len(TYPED) >= 6
+
+
+def test_the_notation_page_on_disk_is_up_to_date():
+    text = (DOCS / "notation.md").read_text(encoding="utf-8")
+    assert text == notation_page.notation_text(), "run `make notation-page` and commit docs/notation.md"
+    assert text.count("\n| `") == len(PARAMETERS)
+    assert text.count("\n| $") == len(Quantity)
+
+
+def test_the_notation_page_has_the_papers_own_letters():
+    assert notation_page.letters("cobo", "beta")[0] == "L"
+    for theorem in THEOREMS:
+        paper = theorem.key.partition("/")[0]
+        for parameter in theorem.parameters:
+            assert theorem.symbol(parameter.name) in notation_page.letters(paper, parameter.name)
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in DOCS.rglob("*.md"):
+        path = page.relative_to(DOCS)
+        if path.parts[0] in ("gallery", "howto", "pictures") or path.name == "index.md":
+            continue
+        listed = any(line.rstrip("*") and path.as_posix().startswith(line.rstrip("*")) for line in index.splitlines())
+        assert listed, f"{path} is not in docs/index.md"
+
+
+def test_the_gallery_has_at_least_a_dozen_examples_with_a_title():
+    scripts = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+    assert len(scripts) >= 12
+    for script in scripts:
+        text = script.read_text(encoding="utf-8")
+        compile(text, str(script), "exec")
+        assert "plt." in text
+        title, line = text.split('"""')[1].strip().splitlines()[:2]
+        assert len(title) == len(line)
+        assert set(line) == {"="}
+
+
+def test_the_public_names_are_listed():
+    text = (DOCS / "api" / "suffice.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ") and "`" in line.split("|")[2]]
+    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row) if name != "sf"]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(suffice.__all__), "docs/api/suffice.md lists the public interface: say so on purpose"
+
+
+def test_the_modules_of_the_reference_are_there():
+    for page in (DOCS / "api").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for module, members in re.findall(r"\.\. automodule:: (\S+)\n   :members: ?(.*)", text):
+            found = importlib.import_module(module)
+            for name in filter(None, members.split(", ")):
+                assert hasattr(found, name), f"{page.name}: {module} has no {name}"
