@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
             "verdict": verdict.outcome.value,
             "effort": effort,
             "instances": verdict.instances,
-            "worst_ratio": None if not verdict.instances else float(f"{verdict.worst_ratio:.6g}"),
+            "worst_ratio": _ratio(verdict),
             "note": verdict.note,
             "fingerprint": fingerprint(theorem),
         }
@@ -48,8 +49,16 @@ def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
     write_whole(FILE, text.encode())
 
 
+def _ratio(verdict: Verdict) -> float | None:
+    """Six digits; None where nothing met the hypotheses, or where a printed bound of 0 was passed (JSON has no inf)."""
+    if not verdict.instances or not math.isfinite(verdict.worst_ratio):
+        return None
+    return float(f"{verdict.worst_ratio:.6g}")
+
+
 def fingerprint(theorem: Theorem) -> str:
     """Changes with the bound, the names of its conditions or its statement."""
-    formula = str(expression(theorem)) if theorem.bound is not None else str(theorem.order_only)
+    # Evaluated: the order of an unevaluated expression can depend on what else this process has computed.
+    formula = str(expression(theorem).doit()) if theorem.bound is not None else str(theorem.order_only)
     text = "\n".join((formula, *condition_names(theorem), theorem.statement, theorem.hypotheses))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,14 @@ def test_keeping_verdicts_replaces_their_rows_and_leaves_the_others(tmp_path, mo
     assert {key for key, _ in rows} == {"adaptive/property-1", "adaptive/remark-3-binary"}
     assert rows["adaptive/property-1", "printed"]["verdict"] == "violated"
     assert rows["adaptive/property-1", "corrected"]["verdict"] == "holds"
+
+
+def test_a_passed_bound_of_zero_is_kept_without_a_ratio(tmp_path, monkeypatch):
+    from verify import verify
+
+    monkeypatch.setattr(verdicts, "FILE", tmp_path / "verdicts.json")
+    (found,) = verify(["adaptive/property-1"], edition="printed")
+    verdicts.keep([replace(found, worst_ratio=math.inf)])
+    row = verdicts.known()["adaptive/property-1", "printed"]
+    assert row["worst_ratio"] is None
+    assert row["verdict"] == "violated"
