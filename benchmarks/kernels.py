@@ -21,6 +21,8 @@ from .timing import Limits, alternate, one_core, row
 from .workload import ALGORITHM, jax_scan, numpy_loops, numpy_vectorised, stream
 
 SHAPES = ((20, 2), (20, 10), (100, 10), (100, 100))
+LONG = 3e8
+"""Multiply-adds of one timed call: some 100 ms, beside which the 2 ms of Python around a run do not count."""
 NAMES = {torch.float32: "float32", torch.float64: "float64"}
 
 
@@ -39,15 +41,15 @@ def table(quick: bool) -> list[dict[str, Any]]:
         limits = Limits(dtype)
         for n, d in SHAPES:
             work = n * n * (d + 3)
-            many = 32 if work < 1e5 or quick else 64
-            T = max(3, int(2e7 / work / many))
+            many = 64  # a whole block of the reference at N = 20
+            T = max(10, int(LONG / work / many))
             mine = ours(n, d, many, T, dtype)
             short = max(1, int(3e4 / work))
             peers: dict[str, tuple[Callable[[], Any] | None, int]] = {
-                "torch reference": (ours(n, d, many, max(2, T // 20), dtype, "reference"), many * max(2, T // 20)),
+                "torch reference": (ours(n, d, many, max(2, T // 60), dtype, "reference"), many * max(2, T // 60)),
             }
             if dtype == torch.float64:
-                peers["NumPy, vectorised"] = (numpy_vectorised(n, d, many, max(2, T // 20)), many * max(2, T // 20))
+                peers["NumPy, vectorised"] = (numpy_vectorised(n, d, many, max(2, T // 60)), many * max(2, T // 60))
                 if not quick or n == 20:
                     peers["NumPy, loops"] = (numpy_loops(n, d, 1, short), short)
             here = [(name, call, units) for name, (call, units) in peers.items() if call is not None]
@@ -60,7 +62,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
             if quick and dtype == torch.float64:
                 continue
             for seeds in (1, 32) if quick else (1, 32, 1024):
-                T_s = max(20 if seeds <= 32 else 2, int((4e6 if quick else 2e7) / work / max(seeds, 8)))
+                T_s = max(20 if seeds <= 32 else 2, int(LONG / 4 / work / max(seeds, 8)))
                 scan = jax_scan(n, d, seeds, T_s, dtype)
                 if scan is None:
                     continue
