@@ -42,3 +42,8 @@ def as_numbers(
     if positive and finite.size and finite.min() < 1 / LARGEST:
         raise InputError(name, finite.min().item(), f"give positive numbers (at least {1 / LARGEST:g})")
     return array
+
+
+def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x / y with 0 / 0 = 0: a component that is not there contributes nothing."""
+    return np.where(x == 0, 0.0, x / y)

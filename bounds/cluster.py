@@ -31,7 +31,9 @@ def sufficient_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -
 
 
 def tight_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """The largest V = sum_k alpha_k^2 sigma_k^2 over all similarities r >= rho; never above Definition 2's value.
+    """The largest V = sum_k alpha_k^2 sigma_k^2 over all similarities r >= rho, if peers can have any mass.
+
+    Never above Definition 2's value.
 
     Binary weights give V = S / P^2 with S = sum a_k and P = sum a_k r_k over the members.
     V falls when a member's r_k rises, so members sit at rho_k; a peer of mass x that joins at r = lambda

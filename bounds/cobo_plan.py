@@ -23,7 +23,7 @@ GUARANTEE = (
     "the weights of the true clusters: no theorem says when CoBo's own selection finds them"
 )
 SHARED = 1e-9
-"""Optima closer than this, relative to the largest distance of any, count as one."""
+"""Optima closer than this, relative to the largest of their coordinates, count as one."""
 PENALTIES = np.geomspace(1, 300, 60)
 """Penalties tried, in units of the smallest that the theorem allows."""
 

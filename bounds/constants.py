@@ -69,3 +69,9 @@ class Constants:
     def clients(self) -> int:
         """Number of clients N."""
         return self.heterogeneity.clients
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Inverse-variance shares w_i = (1 / sigma_i^2) / sum_k 1 / sigma_k^2, (N,)."""
+        precision = 1 / self.sigma2
+        return precision / precision.sum()

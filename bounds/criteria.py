@@ -170,7 +170,9 @@ class Custom:
             gap = np.minimum(x[:-1] - np.asarray(q)[..., None], 0)
             return (y[1:] * gap).min(-1) / top
 
-        return _root(least, share)
+        share = np.asarray(share, dtype=float)
+        q = largest_root(lambda q: 1 - q + (1 / share - 1) * least(q), share.shape)
+        return np.where(share >= 1, 1.0, q)[()]
 
 
 def named(kind: str) -> Criterion | None:
@@ -181,12 +183,11 @@ def named(kind: str) -> Criterion | None:
     return choices[kind]
 
 
-def _root(least: Callable[[Any], Any], share: Any) -> Any:
-    """Largest q in [0, 1] (rounded down) with 1 - q + (1/w - 1) least(q) >= 0, by bisection."""
-    share = np.asarray(share, dtype=float)
-    low, high = np.zeros_like(share), np.ones_like(share)
+def largest_root(total: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...]) -> Any:
+    """The largest q in [0, 1], of a shape, with total(q) >= 0 for a falling `total`: by bisection, rounded down."""
+    low, high = np.zeros(shape), np.ones(shape)
     for _ in range(60):
         middle = (low + high) / 2
-        good = 1 - middle + (1 / share - 1) * least(middle) >= 0
+        good = total(middle) >= 0
         low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return np.where(share >= 1, 1.0, low * (1 - 2.0**-46))[()]
+    return (low * (1 - 2.0**-46))[()]

@@ -22,7 +22,7 @@ def expression(theorem: Theorem) -> Any:
 
 
 def latex(theorem: Theorem) -> str:
-    """The statement's inequality in LaTeX, terms in the paper's order."""
+    """The statement's inequality in LaTeX, terms in the paper's order; "" where there is no bound to print."""
     if theorem.bound is None:
         return ""
     import sympy

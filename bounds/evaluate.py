@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ the result underflows: at most 1118 ulp. Products, quotients and a sum over N cl
 (similarities near zero: 2 sqrt(N) ulp) take a few hundred more at N = 10^4. The contract tests
 compare with 50 digits. In the subnormal range one step of the smallest number is added.
 """
+_FORGIVEN = 8 * 2.0**-52  # both sides of a condition are rounded: equality within 8 ulp is not a violation
 
 
 def evaluate(theorem: Theorem, *, enforce: bool = True, **values: Any) -> Any:
@@ -49,7 +51,10 @@ def outward(value: Any, direction: str) -> Any:
 
 
 def digits(theorem: Theorem, count: int = 50, **values: Any) -> Any:
-    """The bound at `count` significant digits (an mpmath number); the values are taken as exact."""
+    """The bound at `count` significant digits (an mpmath number); the values are taken as exact.
+
+    Neither domains nor hypotheses are checked (`check` does). Raises `InputError` for missing and unknown names.
+    """
     import mpmath
 
     arguments = _arguments(theorem, values)
@@ -69,9 +74,8 @@ def check(theorem: Theorem, **values: Any) -> None:
     with np.errstate(all="ignore"):
         conditions = theorem.conditions(**_for(theorem.conditions, arguments))
     for condition, (lhs, rhs) in conditions.items():
-        # Both sides are rounded: equality within 8 ulp is not a violation.
         left, right = np.broadcast_arrays(np.asarray(lhs, float), np.asarray(rhs, float))
-        failing = ~(left <= right + 8 * 2.0**-52 * np.abs(right))
+        failing = ~(left <= right + _FORGIVEN * np.abs(right))
         if failing.any():
             at = np.unravel_index(int(np.argmax(failing)), failing.shape)
             x, y = float(left[at]), float(right[at])
@@ -83,10 +87,19 @@ def _remedy(condition: str, arguments: dict[str, Any], lhs: Any, rhs: Any, x: fl
     before, _, after = condition.rpartition(" <= ")
     left, right = before.split()[-1], after.split()[0]
     if left in arguments and np.array_equal(arguments[left], lhs):
-        return f"use {left} <= {y:.6g}"
+        return f"use {left} <= {_six_digits(y, above=False)}"
     if right in arguments and np.array_equal(arguments[right], rhs):
-        return f"use {right} >= {x:.6g}"
-    return f"the left side must be at most {y:.6g}"
+        return f"use {right} >= {_six_digits(x, above=True)}"
+    return f"the left side must be at most {_six_digits(y, above=False)}"
+
+
+def _six_digits(limit: float, *, above: bool) -> str:
+    """`limit` in six digits, of which the rounding does not miss it: whoever copies them meets the condition."""
+    near, slack = float(f"{limit:.6g}"), _FORGIVEN * abs(limit)
+    if not (near >= limit - slack if above else near <= limit + slack):
+        context = Context(prec=6, rounding=ROUND_CEILING if above else ROUND_FLOOR)
+        near = float(context.create_decimal_from_float(limit))
+    return f"{near:.6g}"
 
 
 def _arguments(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import quotient
+
 
 def largest_ratio(A: np.ndarray, xi: np.ndarray, excess: np.ndarray) -> np.ndarray:
     """inf_s F(s) for every pair, (..., N, N), at excess losses (..., N), one per client i; the diagonal is 0.
@@ -35,16 +37,16 @@ def largest_ratio(A: np.ndarray, xi: np.ndarray, excess: np.ndarray) -> np.ndarr
         outer = w[..., :, None] * w[..., None, :]
 
         def matrix(s: np.ndarray) -> np.ndarray:
-            return fixed + s[..., None, None] * slope + _ratio(outer, s[..., None, None])
+            return fixed + s[..., None, None] * slope + quotient(outer, s[..., None, None])
 
         def value(s: np.ndarray) -> np.ndarray:
-            return _top(matrix(s)) + _ratio(spill, s)
+            return _top(matrix(s)) + quotient(spill, s)
 
         # F(s) is at least s lambda_max(B) / eps and at least |M^T v|^2 / s: both bracket the minimiser.
         steep = 1 / (4 * e * np.linalg.eigvalsh(A)[:, :1])
         start = np.sqrt((size**2 + spill) / steep)
         first = value(start)
-        low, high = _ratio(size**2 + spill, first), first / steep
+        low, high = quotient(size**2 + spill, first), first / steep
         for _ in range(48):
             s = np.sqrt(low * high)
             rising = _rising(matrix(s), slope, w, spill, s)
@@ -71,8 +73,3 @@ def _top(matrix: np.ndarray) -> np.ndarray:
     usable = np.isfinite(matrix.sum((-1, -2)))
     top = np.linalg.eigvalsh(np.where(usable[..., None, None], matrix, 0.0))[..., -1]
     return np.where(usable, top, np.nan)
-
-
-def _ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x / y with 0 / 0 = 0."""
-    return np.where(x == 0, 0.0, x / y)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import ConditionError
 from .evaluate import evaluate
-from .method_plan import MethodPlan, failure, of_error, share, unknown_excess, whole
+from .method_plan import MethodPlan, failure, of_error, unknown_excess, whole
 from .network import Network
 from .notation import Quantity
 from .theorems import find
@@ -60,7 +60,7 @@ def fixed_weights_plan(network: Network, epsilon: float) -> MethodPlan:
         refused,
         rounds=served,
         samples_per_client=max(served),
-        vectors=share(2 * ((used > 0).sum(-1) - (used.diagonal() > 0)), served),
+        vectors=float(np.dot(2 * ((used > 0).sum(-1) - (used.diagonal() > 0)), served)),
         settings={"eta": steps, "weights": used, "rule": rules},
         notes=constants.notes,
     )

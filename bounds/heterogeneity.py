@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .arrays import as_numbers
+from .arrays import as_numbers, quotient
 from .errors import InputError
 from .excess_certificate import largest_ratio, rounding
 
@@ -44,7 +44,7 @@ class Affine:
     c: np.ndarray
 
     def __post_init__(self) -> None:
-        clients = len(self.b2)
+        clients = len(as_numbers("b2", self.b2, ("N", "N"), infinite=True))
         for name in ("b2", "c"):
             value = as_numbers(name, getattr(self, name), (clients, clients), infinite=True)
             object.__setattr__(self, name, value)
@@ -134,20 +134,20 @@ class QuadraticCertificate:
             high = np.sqrt(weight.sum(-1) / level)
             for _ in range(64):
                 t = (low + high) / 2
-                steep = _ratio(weight, (t[..., None] + gap) ** 2).sum(-1) > level
+                steep = quotient(weight, (t[..., None] + gap) ** 2).sum(-1) > level
                 low, high = np.where(steep, t, low), np.where(steep, high, t)
         # F is flat at its minimum, so the upper end of the bracket (a valid c) costs nothing. When the hard
         # case holds the bracket shrinks to t = 0, which `_b2` treats exactly.
         b2 = self._b2(high)
         with np.errstate(all="ignore"):
-            return FrontierPoint(c=top + high, b2=b2, ratio=top + high + _ratio(b2, level))
+            return FrontierPoint(c=top + high, b2=b2, ratio=top + high + quotient(b2, level))
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # A_k A_i^{-1} carries a relative error of cond(A_i) roundings: 4 cond u (1 + F) covers it. Nothing is known
         # at a level that under- or overflowed.
         ratio = self.best_pair(level).ratio
-        rounding = 2.0**-51 * np.linalg.cond(self.A)[:, None] * (1 + ratio)
-        rho = np.nan_to_num(np.maximum(1 - ratio - rounding, 0), nan=0.0)
+        lost = 2.0**-51 * np.linalg.cond(self.A)[:, None] * (1 + ratio)
+        rho = np.nan_to_num(np.maximum(1 - ratio - lost, 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def entry_level(self, similarity: float) -> np.ndarray:
@@ -160,7 +160,7 @@ class QuadraticCertificate:
         with np.errstate(all="ignore"):
             for _ in range(100):
                 t = (low + high) / 2
-                S = _ratio(weight, (t[..., None] + gap) ** 2).sum(-1)
+                S = quotient(weight, (t[..., None] + gap) ** 2).sum(-1)
                 small = t + self._b2(t) / S <= room
                 low, high = np.where(small, t, low), np.where(small, high, t)
             level = np.where(room > low, self._b2(low) / (room - low), np.inf)
@@ -185,13 +185,8 @@ class QuadraticCertificate:
         top, gap, w2 = self._spectrum
         c = (top + t)[..., None]
         with np.errstate(all="ignore"):
-            terms = _ratio(c * w2, t[..., None] + gap)
+            terms = quotient(c * w2, t[..., None] + gap)
         return np.where(c == 0, w2, terms).sum(-1)
-
-
-def _ratio(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """x / y with 0 / 0 = 0: a component that v does not have contributes nothing."""
-    return np.where(x == 0, 0.0, x / y)
 
 
 def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> Affine:

@@ -20,20 +20,19 @@ def text(value: object) -> str:
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
     """A table of cells that are HTML already; `columns` and `caption` are plain text."""
     head = "".join(f'<th style="text-align:left">{text(column)}</th>' for column in columns)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>" for row in rows
-    )
     above = f'<caption style="text-align:left">{text(caption)}</caption>' if caption else ""
-    return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(rows)}</table>"
 
 
 def facts(entries: Mapping[str, str]) -> str:
     """Named facts, one a line; values are HTML already, empty ones are left out."""
     rows = ([f"<b>{text(name)}</b>", value] for name, value in entries.items() if value)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:left">{cell}</td>' for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><tbody>{body}</tbody></table>"
+    return f"<table>{_body(rows)}</table>"
+
+
+def _body(rows: Iterable[Sequence[str]]) -> str:
+    cells = ("".join(f'<td style="text-align:left">{cell}</td>' for cell in row) for row in rows)
+    return "<tbody>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</tbody>"
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -1,8 +1,9 @@
 """A bound solved for one of its parameters, on the safe side: the answer itself satisfies the target.
 
 An upper bound is asked to be at most the target, a lower bound at least; both within the theorem's conditions.
-For T the answer is the smallest number of iterations, for a step size the largest, and for any other parameter
-the boundary of the admissible set: the smallest value when larger ones are admissible too, else the largest.
+For T the answer is the smallest number of iterations (the largest in a lower bound that falls with T), for a step size
+the largest, and for any other parameter the boundary of the admissible set: the smallest value when larger ones are
+admissible too, else the largest.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from .theorem import Theorem
 from .vocabulary import PARAMETERS
 
 _GRID = 2001
-_LONGEST = 2**60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,9 @@ def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
 
 
 def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:
-    """The smallest whole number: doubling until the target is met, then bisection.
+    """The smallest whole number that meets the target, or the largest where smaller ones are easier.
 
-    Correct for bounds that fall, or rise and then fall, along `name`.
+    By doubling, then bisection. For the smallest the bound may also rise before it falls along `name`.
     """
     lowest = int(PARAMETERS[name].lower)
     points = [lowest, *(lowest + 2**k for k in range(61))]
@@ -86,15 +86,19 @@ def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -
     met = _meets(theorem, name, target, values, np.array(points, dtype=float))
     if not met.any():
         raise _unreachable(theorem, name, target, values, np.array(points, dtype=float))
-    first = int(np.argmax(met))
-    low, high = points[max(first - 1, 0)], points[first]
-    while high - low > 1:
-        middle = (low + high) // 2
+    unclaimed = name == "T" and name not in theorem.monotone
+    upward = unclaimed or _larger_is_easier(theorem, name, values, np.array(points, dtype=float))
+    inside = np.flatnonzero(met).tolist()
+    edge, beyond = (inside[0], inside[0] - 1) if upward else (inside[-1], inside[-1] + 1)
+    good = points[edge]
+    bad = points[beyond] if 0 <= beyond < len(points) else good
+    while abs(good - bad) > 1:
+        middle = (good + bad) // 2
         if _meets(theorem, name, target, values, np.array([float(middle)]))[0]:
-            high = middle
+            good = middle
         else:
-            low = middle
-    return _solution(theorem, name, float(high), "smallest", values)
+            bad = middle
+    return _solution(theorem, name, float(good), "smallest" if upward else "largest", values)
 
 
 def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,11 +79,6 @@ def whole(rounds: Any) -> tuple[float, ...]:
     """Bounds of iterations (N,) as the smallest whole numbers that satisfy them."""
     values = np.asarray(rounds, dtype=float)
     return tuple(np.where(values < 1e-200, 0.0, np.ceil(values)).tolist())  # an outward-rounded 0 stays 0
-
-
-def share(vectors: Sequence[float], rounds: Sequence[float]) -> float:
-    """Vectors of clients that stop after their own rounds."""
-    return float(np.dot(vectors, rounds))
 
 
 def _plain(value: Any) -> Any:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cluster import best_threshold, entry_precisions, tight_variance
+from .cluster import entry_precisions
 from .constants import Constants
-from .criteria import Binary, Criterion
+from .criteria import Criterion
+from .planner import weighing
 
 GRID, HALVINGS = 33, 26
 GAIN = 1 + 1e-9
@@ -42,13 +43,7 @@ def gain(constants: Constants, precisions: np.ndarray, criterion: Criterion | No
     """Predicted speed-up (N,) of each client at a precision of its own (N,), as `bounds.plan` has it."""
     mu, beta, sigma2 = constants.mu, constants.beta, constants.sigma2
     similarity = constants.heterogeneity.similarity(2 * mu * precisions)
-    thresholds = best_threshold(similarity=similarity, sigma2=sigma2)
-    share = 1 / sigma2 / (1 / sigma2).sum()
-    s2, q = np.empty(constants.clients), np.empty(constants.clients)
-    for i in range(constants.clients):
-        chosen = Binary(threshold=thresholds[i].item()) if criterion is None else criterion
-        s2[i] = tight_variance(chosen, similarity=similarity[i], sigma2=sigma2)
-        q[i] = chosen.step_ratio(share[i].item())
+    s2, q = np.array([(s2, q) for _, s2, q in weighing(constants, similarity, criterion)]).T
 
     def drift(ratio: np.ndarray, variance: np.ndarray) -> np.ndarray:
         eta = np.minimum(ratio / beta, mu * precisions / (beta * variance))

@@ -5,7 +5,7 @@ Every number is a bound of the stopped process: it holds until tau = min{t: e_t 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,16 @@ class Schedules:
 class Row:
     """The plan of one client at one precision.
 
-    weights  (N,) of Definition 1 at the guaranteed similarities `similarity`: each path has its own, from the
-             similarities along it. A plan's rows make the network's collaboration matrix
+    epsilon              precision [loss]
+    similarity           (N,) guaranteed before it is reached, rho_ik
+    weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
+                         it. A plan's rows make the network's collaboration matrix
+    cluster              peers of positive weight there, the client itself included; `names` labels all N
+    sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
+                         value and the client's alone
+    step_limit           step_ratio / beta [theta^2 / loss]
+    local                the same schedules alone; speedup, the quotient of the expected iterations
+    continuous           variance, step ratio, step and expected iterations that continuous weights would give
     """
 
     client: int
@@ -148,7 +156,23 @@ def plan(
         )
     if not (criterion is None or isinstance(criterion, Criterion)) or isinstance(criterion, type):
         raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
+    if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
+        raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
     return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
+
+
+def weighing(
+    constants: Constants, similarity: np.ndarray, criterion: Criterion | None
+) -> Iterator[tuple[Criterion, float, float]]:
+    """Of each client: its criterion, sufficient variance and step ratio at similarities of at least (N, N).
+
+    Without a criterion each takes the binary one of least sufficient variance.
+    """
+    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
+    for rho, threshold, share in zip(similarity, thresholds.tolist(), constants.shares.tolist()):
+        chosen = Binary(threshold=threshold) if criterion is None else criterion
+        s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
+        yield chosen, s2, float(chosen.step_ratio(share))
 
 
 def _rows(
@@ -159,19 +183,13 @@ def _rows(
     confidence: float | None,
 ) -> list[Row]:
     similarity = constants.heterogeneity.similarity(2 * constants.mu * epsilon)
-    precision = 1 / constants.sigma2
-    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
     rows = []
-    for i in range(constants.clients):
+    for i, (chosen, s2, q) in enumerate(weighing(constants, similarity, criterion)):
         rho = similarity[i]
-        chosen = Binary(threshold=thresholds[i].item()) if criterion is None else criterion
-        share = (precision[i] / precision.sum()).item()
-        s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
-        q = float(chosen.step_ratio(share))
         together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
         alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
         speedup = _quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
-        continuous = _continuous(constants, i, rho, share, epsilon)
+        continuous = _continuous(constants, i, rho, epsilon)
         rows.append(
             Row(
                 client=i,
@@ -294,11 +312,11 @@ def _hitting(
     return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
 
 
-def _continuous(constants: Constants, i: int, rho: np.ndarray, share: float, epsilon: float) -> dict[str, float | None]:
+def _continuous(constants: Constants, i: int, rho: np.ndarray, epsilon: float) -> dict[str, float | None]:
     """What continuous weights would give: variance, step ratio and expected iterations."""
     criterion = Continuous()
     s2 = float(sufficient_variance(criterion, similarity=rho, sigma2=constants.sigma2))
-    q = float(criterion.step_ratio(share))
+    q = float(criterion.step_ratio(constants.shares[i].item()))
     hitting = _schedules(constants, i, s2, q, epsilon, None, None).hitting
     return {
         "sufficient_variance": s2,

@@ -77,8 +77,7 @@ def scafflix_plan(network: Network, epsilon: float, *, rule: str = "scafflix", a
     if distance2 is None:
         return replace(row, failure=unknown_excess())
     if distance2 == 0:
-        rounds: float = 0.0
-        return replace(row, rounds=whole(np.zeros(network.clients)), samples_per_client=rounds, vectors=0.0)
+        return replace(row, rounds=whole(np.zeros(network.clients)), samples_per_client=0.0, vectors=0.0)
     Psi0 = _initial(steps, weights, constants.beta, distance2)
     settings["Psi0"] = Psi0
     try:
@@ -103,6 +102,8 @@ def scafflix_plan(network: Network, epsilon: float, *, rule: str = "scafflix", a
 
 
 def _initial(steps: Steps, alpha: np.ndarray, beta: np.ndarray, distance2: float) -> float:
+    # equal steps and alpha = 1 meet eta_min <= 1/inverse_step with equality: its rounding is taken back, far less than
+    # `evaluate` adds
     return float(
         evaluate(
             find("scafflix/initial-lyapunov"),
@@ -152,7 +153,7 @@ def _rounds(
     theorem = find(KEYS[rule])
     check(theorem, **steps.arguments(A=A, C=C, mu=mu), Psi0=Psi0, T=1)
     # (1 - zeta)^T Psi0 + floor (1 - (1 - zeta)^T) <= eps_Psi
-    zeta, floor = min((steps.eta * mu).min().item(), steps.p**2), _floor(steps, C=C, mu=mu)
+    zeta, floor = _rate(steps, mu), _floor(steps, C=C, mu=mu)
     if Psi0 <= eps_Psi and floor <= eps_Psi:
         return 0.0
     if floor >= eps_Psi:
@@ -161,5 +162,9 @@ def _rounds(
 
 
 def _floor(steps: Steps, *, C: np.ndarray, mu: np.ndarray) -> float:
-    zeta = min((steps.eta * mu).min().item(), steps.p**2)
-    return steps.eta.min().item() * (steps.eta * C).mean().item() / zeta
+    return steps.eta.min().item() * (steps.eta * C).mean().item() / _rate(steps, mu)
+
+
+def _rate(steps: Steps, mu: np.ndarray) -> float:
+    """zeta of Theorem 1: Psi contracts by 1 - zeta per iteration."""
+    return min((steps.eta * mu).min().item(), steps.p**2)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import Binary, Continuous, Criterion, Sharp
+from .criteria import Binary, Continuous, Criterion, Sharp, largest_root
 
 _DOWN = 1 - 2.0**-46
 _CELLS = 4096
@@ -29,7 +29,7 @@ def running_step_ratio(criterion: Criterion, *, similarity: Any, sigma2: Any) ->
     if isinstance(criterion, Continuous):
         return continuous_running(similarity=similarity, sigma2=sigma2)
     least = _sharp_least(similarity) if isinstance(criterion, Sharp) else _least_on_grid(criterion, similarity)
-    return _root(lambda q: (least(q) / sigma2).sum(-1), similarity.shape[:-1])
+    return largest_root(lambda q: (least(q) / sigma2).sum(-1), similarity.shape[:-1])
 
 
 def binary_running(*, similarity: Any, sigma2: Any, threshold: Any) -> Any:
@@ -96,13 +96,3 @@ def _least_on_grid(criterion: Criterion, rho: np.ndarray) -> Callable[[np.ndarra
         return np.where(rho >= q, own * (rho - q), below)
 
     return least
-
-
-def _root(total: Callable[[np.ndarray], np.ndarray], shape: tuple[int, ...]) -> Any:
-    """The largest q in [0, 1] with total(q) >= 0, by bisection."""
-    low, high = np.zeros(shape), np.ones(shape)
-    for _ in range(60):
-        middle = (low + high) / 2
-        good = total(middle) >= 0
-        low, high = np.where(good, middle, low), np.where(good, high, middle)
-    return (low * _DOWN)[()]

@@ -32,9 +32,6 @@ myst_links_external_new_tab = True
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "unsrt"
 
-OPTIONAL = ("campaigns", "planner", "speed", "figures")
-"""Pages of docs/index.md that a checkout may lack."""
-
 # Docstrings are plain text with shapes in parentheses, often in columns: shown as they are written.
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
@@ -66,13 +63,5 @@ def _literal_docstring(app, what, name, obj, options, lines):
     lines[:] = [*made, ""] if lines else lines
 
 
-def _without_absent_pages(app, name, source):
-    """Drop the optional pages that are not there from the table of contents."""
-    if name == "index":
-        absent = {page for page in OPTIONAL if not (HERE / f"{page}.md").exists()}
-        source[0] = "\n".join(line for line in source[0].splitlines() if line not in absent)
-
-
 def setup(app):
-    app.connect("source-read", _without_absent_pages)
     app.connect("autodoc-process-docstring", _literal_docstring)

@@ -1,4 +1,4 @@
-"""All ten predictors of the diabetes data, eight clients by age: a plan that honestly refuses to collaborate.
+"""All ten predictors of the diabetes data, eight clients by age: a plan in which nobody collaborates.
 
 The condition number is about 4000. At precision eps the squared gradient may be as small as 2 mu eps, and
 against that every pair of clients differs too much, so each row's cluster is the client alone.

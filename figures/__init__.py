@@ -18,18 +18,17 @@ from .report import save_report as save_report
 
 @dataclass(frozen=True)
 class Maker:
-    """A figure's module, its function that computes, and the one that paints; imported when called."""
+    """A figure's module, imported when called, and the function in it that computes; its `draw` paints."""
 
     module: str
     compute: str
-    draw: str = "draw"
 
     def __call__(self, edition: str, **options: Any) -> Figure:
         return self._of(self.compute)(edition, **options)
 
     def again(self, name: str, folder: str | Path) -> Figure:
         """The figure saved in `folder`."""
-        return Figure.load(folder, name, self._of(self.draw))
+        return Figure.load(folder, name, self._of("draw"))
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -42,7 +41,7 @@ class Maker:
 
 
 FIGURES: dict[str, Maker] = {
-    "adaptive-1": Maker("sufficient_cluster", "sufficient_cluster", "_draw"),
+    "adaptive-1": Maker("sufficient_cluster", "sufficient_cluster"),
     "adaptive-2a": Maker("convergence", "two_features"),
     "adaptive-2b": Maker("convergence", "ten_features"),
     "adaptive-2b-regimes": Maker("regimes", "regimes"),

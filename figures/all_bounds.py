@@ -17,7 +17,7 @@ import numpy as np
 
 from bounds import InputError
 
-from .figure import Figure
+from .figure import Figure, stated_only
 from .style import BLUE, COLUMN_WIDTH, VERMILION
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def all_bounds(
     from verify.claims import all_claims
 
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and claim.families]

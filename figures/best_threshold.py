@@ -17,7 +17,6 @@ import numpy as np
 from bounds import (
     Binary,
     Continuous,
-    InputError,
     QuadraticCertificate,
     Sharp,
     best_threshold,
@@ -25,7 +24,7 @@ from bounds import (
     tight_variance,
 )
 
-from .figure import Figure
+from .figure import Figure, stated_only
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
 
 CLIENTS, FEATURES = 20, 10
@@ -45,8 +44,7 @@ LOOKS = {
 def thresholds(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
     """The stated edition; `published` raises `InputError`."""
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     similarity, sigma2 = _similarities(PRECISIONS), np.ones(CLIENTS)
     best = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
     chosen, half = Binary(threshold=best[:, None]), Binary(threshold=0.5)

@@ -18,7 +18,7 @@ import numpy as np
 
 from bounds import InputError
 
-from .figure import SEPARATOR, Figure
+from .figure import SEPARATOR, Figure, stated_only
 from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def bound_curves(
     from verify.claims import all_claims
 
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and _family(claim) is not None]
     claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
     data: dict[str, dict[str, np.ndarray]] = {}

@@ -16,7 +16,7 @@ import numpy as np
 
 from bounds import InputError
 
-from .figure import SEPARATOR, Figure
+from .figure import SEPARATOR, Figure, stated_only
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ def bound_vs_measured(
     from simulate import expected_excess
 
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     if iterations < 1:
         raise InputError("iterations", iterations, "give at least 1")
     grid = np.unique(np.geomspace(1, iterations, 40).astype(int))

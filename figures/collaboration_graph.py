@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError, plan
+from bounds import plan
 
-from .figure import SEPARATOR, Figure
+from .figure import SEPARATOR, Figure, stated_only
 from .style import BLACK, COLUMN_WIDTH
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def graph(
 ) -> Figure:
     """The stated edition; `published` raises `InputError`. precisions: one panel each."""
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     problem = patients()
     rows = plan(problem.constants(), list(precisions))
     data = {

@@ -9,7 +9,7 @@ Plotted is the mean over clients of log10 of the excess, as in the picture; mean
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .figure import Figure
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
-    from .lockstep import Contender
+    from .lockstep import Contender, Progress
     from .regression import Regressions
 
 GREY, BROWN = "#7F7F7F", "#6B3E2E"
@@ -48,8 +48,6 @@ PUBLISHED_FINAL = {
 """Last values in the published picture, one run each."""
 DITTO_PULL, COBO_RHO, WGA_MIXTURE, WGA_MEMORY, APFL_MIXTURE = 1.0, 0.05, 0.5, 0.1, 0.5
 """The paper does not state its competitors' parameters. Ditto's and CoBo's are those of CoBo's released code."""
-
-Progress = Callable[[int, int], None]
 
 
 def two_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress | None = None) -> Figure:
@@ -111,6 +109,7 @@ def _convergence(
 
 
 def parameters() -> dict[str, Any]:
+    """The competitors' parameters in words, for a figure's setup."""
     return {
         "Ditto": f"pull {DITTO_PULL}",
         "CoBo": f"rho {COBO_RHO}, weight step 0.01, pairs as its released code samples them",

@@ -1,8 +1,10 @@
 """What the published pictures show beside what our published editions show: `python -m figures.features FOLDER`.
 
 FOLDER holds the CSV and JSON files of `suffice figure NAME --edition published --out FOLDER`. Figures that are not
-there are left out. "Agrees" means: equal to the digits given; or, for a single random run, inside our 5 to 95 % band
-(adaptive-1) or within two standard deviations of our single runs (adaptive-2a, -2b).
+there are left out. "Agrees" means: inside our 5 to 95 % band (adaptive-1, one draw in print); within two deviations of
+our single runs (last values of adaptive-2a, -2b, one run in print); within 0.02 of log10 of the loss and one point of
+the accuracy and its deviation (adaptive-3-heart); to 12 digits for p, to 0.1 % for gaps (scafflix-1). What is read off
+a picture has 0.25 decades, at the start and after saturation.
 """
 
 from __future__ import annotations

@@ -23,6 +23,12 @@ Curve = Mapping[str, np.ndarray]
 SEPARATOR = " | "
 
 
+def stated_only(edition: str, why: str = "a figure of our own: no code was released for it") -> None:
+    """Raises `InputError` for the published edition of a figure that has none."""
+    if edition == "published":
+        raise InputError("edition", edition, f"{why}; use stated")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
@@ -65,30 +71,30 @@ class Figure:
         try:
             header, *rows = csv.reader((folder / f"{name}.csv").read_text().splitlines())
             about = json.loads((folder / f"{name}.json").read_text())
+            units = dict(column[:-1].split(" [", 1) for column in header if column.endswith("]"))
+            keys = tuple(header[: len(header) - len(units)])
+            columns: dict[str, list[list[float]]] = {}
+            for row in rows:
+                curve = columns.setdefault(SEPARATOR.join(row[: len(keys)]), [[] for _ in units])
+                for values, text in zip(curve, row[len(keys) :], strict=True):
+                    values.append(float(text))
+            return cls(
+                name=about["name"],
+                edition=about["edition"],
+                title=about["title"],
+                data={name: dict(zip(units, map(np.array, values))) for name, values in columns.items()},
+                units=units,
+                setup=about["setup"],
+                seconds=about["wall_seconds"],
+                draw=draw,
+                keys=keys,
+            )
         except FileNotFoundError as error:
             raise InputError("reuse", str(error.filename), "no such file; draw the figure once without it") from None
-        except (ValueError, UnicodeDecodeError):
+        except (ValueError, TypeError, KeyError, csv.Error):
             raise InputError(
                 "reuse", str(folder / name), "its .csv or .json is damaged; draw the figure anew"
             ) from None
-        units = dict(column[:-1].split(" [", 1) for column in header if column.endswith("]"))
-        keys = tuple(header[: len(header) - len(units)])
-        columns: dict[str, list[list[float]]] = {}
-        for row in rows:
-            curve = columns.setdefault(SEPARATOR.join(row[: len(keys)]), [[] for _ in units])
-            for values, text in zip(curve, row[len(keys) :]):
-                values.append(float(text))
-        return cls(
-            name=about["name"],
-            edition=about["edition"],
-            title=about["title"],
-            data={name: dict(zip(units, map(np.array, values))) for name, values in columns.items()},
-            units=units,
-            setup=about["setup"],
-            seconds=about["wall_seconds"],
-            draw=draw,
-            keys=keys,
-        )
 
     def _csv(self) -> str:
         out = io.StringIO()

@@ -65,6 +65,8 @@ def heart(
 ) -> Figure:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it."""
     began = time.perf_counter()
+    if epochs < 1:
+        raise InputError("epochs", epochs, "give at least 1")
     four = with_intercept(hospitals(data_folder(data)))
     wanted = chosen_seeds(SEEDS if seeds is None else seeds)
     blocks = in_blocks(wanted, LANES, partial(_block, edition, four, epochs), progress)

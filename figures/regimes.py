@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bounds import InputError
+
 from .figure import SEPARATOR, Figure
 from .lockstep import Contender, Path, Progress, in_blocks, lockstep
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
@@ -65,6 +67,8 @@ def regimes(
     began = time.perf_counter()
     wanted = chosen_seeds(SEEDS if seeds is None else seeds)
     last = ITERATIONS[FEATURES] if iterations is None else iterations
+    if last < 1:
+        raise InputError("iterations", iterations, "give at least 1")
     data: dict[str, dict[str, np.ndarray]] = {}
     for index, setting in enumerate(SETTINGS):
         blocks = in_blocks(wanted, LANES, partial(_block, setting, last), _part(progress, index))

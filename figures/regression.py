@@ -31,11 +31,11 @@ from .lockstep import LastDraws
 CLIENTS = 20
 BETA = 2.0
 """2 lambda_max(H) for H = I."""
-PAPER_SEEDS = (127, 496, 1729)
 ITERATIONS = {2: 100, 10: 200}
 STEPS = {"stated": {2: 1 / (2 * BETA), 10: 1 / (4 * BETA)}, "published": {2: 1 / 2, 10: 1 / 8}}
 """Step size, in the published edition times L_i."""
 SAMPLES = 10_000
+"""Rows from which the released code estimates smoothness and strong convexity."""
 FLOOR = 1e-30
 """Excess losses below are rounding errors: optima are of size 5 and doubles have 16 digits."""
 LANES = 64
@@ -71,6 +71,7 @@ class Regressions(StreamingLeastSquares):
 
     @classmethod
     def drawn(cls, edition: str, features: int, seeds: Sequence[int]) -> Regressions:
+        """The setting of every seed, stacked; all but optima and starts is that of the first."""
         settings = [
             generators.adaptive_regression(edition, features, clients=CLIENTS, seed=int(seed)) for seed in seeds
         ]
@@ -151,21 +152,29 @@ def step_sizes(edition: str, features: int, seeds: Sequence[int]) -> Tensor:
 
 def estimated_smoothness(features: int, seeds: Sequence[int]) -> Tensor:
     """2 lambda_max of the second-moment matrix of 10^4 standard normal rows, (S, N)."""
-    from scipy.stats import chi2
-
     d, n = features, CLIENTS
     randomness = Randomness(seeds=torch.as_tensor(list(seeds)))
     # iterations 0 to 2 of this stream are the generator's
     normal = randomness.normal(iteration=3, stream=Stream.DATA, clients=n * d, features=d).unflatten(1, (n, d)).numpy()
     uniform = randomness.uniform(iteration=4, stream=Stream.DATA, clients=n, features=d).numpy()
-    factor, index = np.tril(normal, -1), np.arange(d)
+    return torch.from_numpy(sampled_curvatures(normal, uniform)[..., -1])
+
+
+def sampled_curvatures(normal: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """Twice the eigenvalues, ascending, of the second-moment matrix of 10^4 standard normal rows, (..., d).
+
+    That matrix is Wishart; Bartlett's factor has its exact law: below the diagonal normals (..., d, d), on it roots of
+    chi-square variables, here at the quantiles `uniform` (..., d).
+    """
+    from scipy.stats import chi2
+
+    factor, index = np.tril(normal, -1), np.arange(normal.shape[-1])
     factor[..., index, index] = np.sqrt(chi2.ppf(uniform, SAMPLES - index))
-    largest = np.linalg.eigvalsh(factor @ factor.swapaxes(-1, -2))[..., -1]
-    return torch.from_numpy(2 * largest / SAMPLES)
+    return 2 * np.linalg.eigvalsh(factor @ factor.swapaxes(-1, -2)) / SAMPLES
 
 
 def chosen_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """How many seeds (0, 1, ...), or which; at least two, for a spread."""
+    """The seeds 0, 1, ... or those given; at least two, for a spread. Raises `InputError`."""
     wanted = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
     if len(wanted) < 2 or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
         raise InputError("seeds", seeds, "give how many (at least 2), or different whole numbers within 0..2^32 - 1")

@@ -58,7 +58,7 @@ def save_report(verdicts: Sequence[Verdict], path: str | Path) -> Path:
 
 
 def _row(verdict: Verdict) -> str:
-    refuted = f"{verdict.mutants - len(verdict.survivors)} of {verdict.mutants}" if verdict.mutants else "-"
+    refuted = f"{verdict.refuted} of {verdict.mutants}" if verdict.mutants else "-"
     ratio = f"{verdict.worst_ratio:.6g}" if verdict.instances else "-"
     numbers = (f"{verdict.instances:,}", ratio, refuted, f"{verdict.seconds:.2f}")
     return (

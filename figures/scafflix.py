@@ -63,6 +63,8 @@ def scafflix_rounds(
     began = time.perf_counter()
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise InputError("seeds", seeds, "give how many, at least 1")
+    if rounds is not None and rounds < 1:
+        raise InputError("rounds", rounds, "give at least 1")
     folder = _folder(data)
     chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
@@ -130,6 +132,7 @@ class Regression:
 
     @classmethod
     def read(cls, folder: Path, name: str, edition: str) -> Regression:
+        """The LIBSVM file `name` (or NAME_pm1, with labels +-1) of `folder`; `InputError` if it is none."""
         from sklearn.datasets import load_svmlight_file
 
         path = folder / f"{name}_pm1" if (folder / f"{name}_pm1").is_file() else folder / name

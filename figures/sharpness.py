@@ -18,7 +18,7 @@ from bounds import InputError
 from verify.campaign import sharpness_of
 from verify.claims import all_claims
 
-from .figure import Figure
+from .figure import Figure, stated_only
 from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, VERMILION
 
 LEAST = 1e-3
@@ -29,8 +29,9 @@ _ROW = 0.105
 
 def sharpness(edition: str, *, instances: int = 100, progress: Callable[[int, int], None] | None = None) -> Figure:
     """The corrected statements on `instances` random draws per family; `published` raises `InputError`."""
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
+    if instances < 1:
+        raise InputError("instances", instances, "give at least 1 per family")
     began = time.perf_counter()
     keys = [claim.theorem.key for claim in all_claims() if claim.theorem.edition == "corrected"]
     rows = []
@@ -49,7 +50,7 @@ def worst_ratios(name: str, rows: Sequence[dict[str, Any]]) -> Figure:
 def _figure(name: str, rows: Sequence[dict[str, Any]], setup: dict[str, Any], began: float) -> Figure:
     kept = [row for row in rows if row["worst_ratio"] is not None]
     if not kept:
-        raise InputError("campaign", name, "no claim has results yet")
+        raise InputError("campaign", name, "no claim has results yet; run the campaign first")
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
             "instances": np.array([float(row["instances"])]),
@@ -71,7 +72,7 @@ def _figure(name: str, rows: Sequence[dict[str, Any]], setup: dict[str, Any], be
 
 
 def draw(figure: Figure, canvas: Any) -> None:
-    """Two columns of claims, paper by paper."""
+    """Paint from the figure's data: two columns of claims, paper by paper."""
     from matplotlib.ticker import FuncFormatter
 
     columns = _columns(list(figure.data))

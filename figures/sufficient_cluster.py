@@ -19,12 +19,12 @@ from bounds import InputError, QuadraticCertificate, entry_precisions
 from simulate import Randomness, Stream
 
 from .figure import Figure
+from .regression import sampled_curvatures
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
 
 CLIENTS, FEATURES = 20, 10
 SPREADS = {0.001: (BLUE, "o"), 0.01: (VERMILION, "s"), 0.1: (ORANGE, "D"), 1.0: (GREEN, "^")}
 DRAWS = 1000
-SAMPLES = 10_000
 MU = 2.0
 BAND = (0.05, 0.95)
 
@@ -75,7 +75,7 @@ def sufficient_cluster(
             "bands": list(BAND),
         },
         seconds=time.perf_counter() - began,
-        draw=_draw,
+        draw=draw,
     )
 
 
@@ -98,20 +98,11 @@ def _entries(offsets: np.ndarray, edition: str) -> np.ndarray:
 
 
 def estimated_mu(draws: int) -> np.ndarray:
-    """2 lambda_min of the second-moment matrix of 10^4 standard normal rows, one per draw.
-
-    That matrix is Wishart; Bartlett's factor has its exact law: a lower triangle of normals with roots of
-    chi-square variables on the diagonal.
-    """
-    from scipy.stats import chi2
-
+    """2 lambda_min of the second-moment matrix of 10^4 standard normal rows, (draws,)."""
     randomness = Randomness(seeds=torch.arange(draws))
     normal = randomness.normal(iteration=1, stream=Stream.DATA, clients=FEATURES, features=FEATURES).numpy()
     uniform = randomness.uniform(iteration=2, stream=Stream.DATA, clients=1, features=FEATURES).numpy()[:, 0]
-    factor = np.tril(normal, -1)
-    index = np.arange(FEATURES)
-    factor[:, index, index] = np.sqrt(chi2.ppf(uniform, SAMPLES - index))
-    return 2 * np.linalg.eigvalsh(factor @ factor.transpose(0, 2, 1))[:, 0] / SAMPLES
+    return sampled_curvatures(normal, uniform)[:, 0]
 
 
 def size_at(curve: Any, epsilon: float) -> int:
@@ -119,20 +110,20 @@ def size_at(curve: Any, epsilon: float) -> int:
     return int((np.asarray(curve["epsilon"]) <= epsilon).sum())
 
 
-def _draw(figure: Figure, canvas: Any) -> None:
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: a step curve per spread, with the median and the band over draws."""
     canvas.set_size_inches(COLUMN_WIDTH, 2.5)
     axes = canvas.subplots()
     low, high = 1e-5, 10.0
     for v, (colour, marker) in SPREADS.items():
         name = f"v={v:g}"
-        x, lower = _steps(figure.data[f"{name} 5%"], low, high)
         grid = np.geomspace(low, high, 600)
         many, few = (
             np.searchsorted(figure.data[f"{name} {side}"]["epsilon"], grid, side="right") for side in ("95%", "5%")
         )
         axes.fill_between(grid, few, many, step="post", color=colour, alpha=0.18, linewidth=0)
-        x, lower = _steps(figure.data[f"{name} median"], low, high)
-        axes.step(x, lower, where="post", color=colour, linestyle=(0, (1, 1)), linewidth=1)
+        x, middle = _steps(figure.data[f"{name} median"], low, high)
+        axes.step(x, middle, where="post", color=colour, linestyle=(0, (1, 1)), linewidth=1)
         x, size = _steps(figure.data[name], low, high)
         axes.step(x, size, where="post", color=colour)
         powers = 10.0 ** np.arange(-5, 2)

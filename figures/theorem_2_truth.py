@@ -16,7 +16,7 @@ import numpy as np
 
 from bounds import InputError
 
-from .figure import Figure
+from .figure import Figure, stated_only
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def theorem_2_truth(
     from verify.line import audited
 
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     if iterations < 2:
         raise InputError("iterations", iterations, "give at least 2: the bound first fails at the second step")
     line, given = audited()
@@ -66,8 +65,8 @@ def theorem_2_truth(
         units={"iteration": "1", "excess": "loss"},
         setup={
             "clients": len(line.h),
-            "gap": 0.02,
-            "noise_variance": 1.0,
+            "gap": float(-line.xi[-1]),
+            "noise_variance": float(line.sigma2[0]),
             "threshold": line.criterion.threshold,  # pyright: ignore[reportAttributeAccessIssue]
             "eta": given["eta"],
             "epsilon": given["eps"],

@@ -17,7 +17,7 @@ import numpy as np
 
 from bounds import Binary, InputError, best_threshold, evaluate, find, sufficient_cluster, tight_variance
 
-from .figure import Figure
+from .figure import Figure, stated_only
 from .style import COLUMN_WIDTH
 
 CLIENTS, FEATURES = 20, 10
@@ -41,8 +41,7 @@ def helpers(
     from simulate import Randomness, Stream
 
     began = time.perf_counter()
-    if edition == "published":
-        raise InputError("edition", edition, "a figure of our own: no code was released for it; use stated")
+    stated_only(edition)
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
     spreads, precisions = np.asarray(spreads, dtype=float), np.asarray(precisions, dtype=float)
@@ -128,8 +127,8 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_xlabel(r"precision $\varepsilon$ (loss)")
     # expected entry of a peer: eps = 4 E|xi_0 - xi_k|^2 / (2 mu) = 2 d v^2
     shown = 2 * figure.setup["features"] * spreads**2
-    for axes, colour in ((left, "white"), (right, "white")):
-        axes.plot(shown, spreads, color=colour, linewidth=1.2)
+    for axes in (left, right):
+        axes.plot(shown, spreads, color="white", linewidth=1.2)
         axes.set_xlim(epsilon[0], epsilon[-1])
     left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
     left.set_title(r"white: mean entry precision $\varepsilon = 2 d v^2$", loc="left", fontsize=7)

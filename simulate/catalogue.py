@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from bounds import Binary, InputError, QuadraticCertificate, named
+from bounds.network import Network
 
 from .algorithms import (
     APFL,
@@ -30,11 +31,11 @@ from .algorithms import (
     QuantileRadius,
     Scaffnew,
 )
+from .algorithms.checks import check_count
 from .problem import Problem
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
 Options = Mapping[str, float | str]
-_SIMILARITIES = ("exact", "sampled", "debiased", "released")
 
 
 def _all_for_one(
@@ -48,25 +49,23 @@ def _all_for_one(
     normalised: int = 0,
 ) -> AllForOne:
     chosen = named(criterion) or Binary(threshold=threshold)
-    if similarity not in _SIMILARITIES:
-        raise InputError("similarity", similarity, f"use {', '.join(_SIMILARITIES)}")
     sources: dict[str, Callable[[], Similarity]] = {
         "exact": ExactSimilarity,
         "sampled": lambda: SampledSimilarity(samples=samples),
         "debiased": lambda: DebiasedSimilarity(samples=samples),
         "released": ReleasedSimilarity,
     }
+    if similarity not in sources:
+        raise InputError("similarity", similarity, f"use {', '.join(sources)}")
     return AllForOne(criterion=chosen, similarity=sources[similarity](), normalised=bool(normalised))
 
 
 def _dissimilarity(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """b (N, N) with |grad R_i - grad R_k| <= b_ik everywhere, infinite where two Hessians differ; and the mu_i."""
     constants = problem.constants()
-    certificate = constants.heterogeneity
-    if not isinstance(certificate, QuadraticCertificate):
-        raise InputError("problem", type(problem).__name__, "uniform dissimilarities are known for quadratics alone")
-    b2 = certificate.frontier(np.zeros((problem.clients, problem.clients)))
-    return np.sqrt(np.maximum(b2, 0)), constants.mu
+    if not isinstance(constants.heterogeneity, QuadraticCertificate):
+        raise InputError("problem", type(problem).__name__, "these weights are built for quadratics: use all-for-one")
+    return Network(constants=constants).uniform, constants.mu
 
 
 def _fixed(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> FixedWeights:
@@ -88,6 +87,7 @@ def _cobo(
 
 def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
     """Centres at the start plus the corners that the optima's largest principal directions point to."""
+    check_count("clusters", clusters)
     centred = problem.optimum - problem.optimum.mean(0)
     directions = torch.linalg.svd(centred, full_matrices=False).Vh
     size = spread * centred.norm(dim=-1).max().clamp_min(1e-3)
@@ -139,7 +139,7 @@ def algorithm(name: str, problem: Problem, *, eta: Any, **options: float | str) 
         if isinstance(default, str) != isinstance(value, str):
             raise InputError(option, value, f"give a {'word' if isinstance(default, str) else 'number'}")
         if isinstance(default, int):
-            if value != int(value):
+            if not float(value).is_integer():  # neither infinity nor NaN is
                 raise InputError(option, value, "give a whole number")
             value = int(value)
         chosen[option] = value

@@ -42,10 +42,11 @@ def closed_excess(
         alpha = torch.as_tensor(algorithm.alpha).double().numpy()
     d = problem.features
     flat = A.reshape(n, -1)
-    eigenvalues, basis = np.linalg.eigh((alpha @ flat).reshape(n, d, d))
+    mixed = (alpha @ flat).reshape(n, d, d)
+    eigenvalues, basis = np.linalg.eigh(mixed)
     to_basis = basis.transpose(0, 2, 1)
     target = np.einsum("kde,ke->kd", A, xi)
-    pull = 2 * (alpha @ target - np.einsum("ide,ie->id", (alpha @ flat).reshape(n, d, d), xi))
+    pull = 2 * (alpha @ target - np.einsum("ide,ie->id", mixed, xi))
     start = problem.start.double().cpu().numpy() + xi
     u, c = (np.einsum("iad,id->ia", to_basis, vector) for vector in (start, pull))
     curvature = to_basis @ A @ basis

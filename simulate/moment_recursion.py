@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from bounds import InputError
+
 from .algorithms.base import Algorithm, Draw, State
 from .problem import QuadraticProblem
 
@@ -52,12 +54,13 @@ def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iteratio
 
 
 def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> Moments:
-    """Second moments of the whole state, exactly. Needs a linear algorithm; cost O((N d)^3) per iteration and source.
+    """Second moments of the whole state, exactly. Needs a linear algorithm (`InputError` otherwise).
 
-    A source is one direction of noise per client when noise is additive, one scenario per client otherwise.
+    The cost is O((N d)^3) per iteration and source: a source is one direction of noise per client when noise is
+    additive, one scenario per client otherwise.
     """
     if not algorithm.linear:
-        raise ValueError(f"{algorithm.name} is not linear: use expected_step at given states")
+        raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
     template, centre, z = origin(problem, algorithm)
     result = [torch.outer(z, z)]
     known: dict[tuple[int, tuple[float, ...]], list[tuple[float, Maps]]] = {}
@@ -201,10 +204,10 @@ def _linear(
     with torch.no_grad():
         after = algorithm.step(problem, state, moved, eta)
     image = _flatten({name: after[name] - centre[name] for name in centre}).view(count, states + 1, states)
-    origin = image[:, -1:]
+    image_of_zero = image[:, -1:]
     matrix = torch.zeros(count, states + 1, states + 1, dtype=problem.dtype)
-    matrix[:, :-1, :-1] = (image[:, :states] - origin).transpose(1, 2)
-    matrix[:, :-1, -1] = origin[:, 0]
+    matrix[:, :-1, :-1] = (image[:, :states] - image_of_zero).transpose(1, 2)
+    matrix[:, :-1, -1] = image_of_zero[:, 0]
     matrix[:, -1, -1] = 1
     return matrix
 

@@ -20,6 +20,12 @@ _LARGEST = 200_000_000
 Weights = Literal["mean"] | Sequence[int]
 
 
+def check_size(seeds: int, points: int, clients: int) -> None:
+    """Raise `InputError` for a trace that would fill the memory."""
+    if seeds * points * clients > _LARGEST:
+        raise InputError("grid", points, f"the trace would hold over {_LARGEST} numbers; record fewer iterations")
+
+
 class Recorder:
     """Collects a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration."""
 
@@ -36,10 +42,7 @@ class Recorder:
     ) -> None:
         self.problem, self.algorithm, self.wanted, self.grid, self.clusters = problem, algorithm, wanted, grid, clusters
         n, count = problem.clients, len(wanted)
-        if count * len(grid) * n > _LARGEST:
-            raise InputError(
-                "grid", len(grid), f"the trace would hold over {_LARGEST} numbers; record fewer iterations"
-            )
+        check_size(count, len(grid), n)
         self.mean_weights = isinstance(weights, str)
         if self.mean_weights and weights != "mean":
             raise InputError("weights", weights, 'give "mean" or the seeds to record')
@@ -103,6 +106,7 @@ class Recorder:
                 self.weights[self.chosen[seed], at] = weights[lane].double().cpu().numpy()
 
     def trace(self) -> Trace:
+        """What was recorded, when all blocks are done; call it once."""
         count = len(self.wanted)
         if self.weights is not None:
             self.weights[..., self.grid == 0, :, :] = np.nan

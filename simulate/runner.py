@@ -23,7 +23,7 @@ from .kernels import Unavailable, compiled_paths, refusal
 from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
 from .randomness import Randomness
-from .recorder import Recorder, Weights
+from .recorder import Recorder, Weights, check_size
 from .trace import Trace
 
 _CACHE_BYTES = 320 * 1024
@@ -123,6 +123,7 @@ def _run_compiled(
     progress: Progress | None,
 ) -> Trace:
     n = problem.clients
+    check_size(len(wanted), len(points), n)
     first = step_size(1)
     changes = any(step_size(t) is not first for t in (1, 2))  # a constant is prepared once
     steps = [step_size(t) for t in range(1, iterations + 1)] if changes else [first]
@@ -159,7 +160,10 @@ def hitting_times(
     root: int = 0,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`."""
+    """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`.
+
+    The other arguments are those of `run`. Raises `InputError`.
+    """
     wanted = _wanted(seeds, root)
     _check_length("limit", limit)
     level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds import write_whole
+from bounds import InputError, write_whole
 
 _SHOWN = 20
 """Clients that a notebook shows."""
@@ -53,10 +53,10 @@ class Trace:
     def hitting_time(self, epsilon: float | np.ndarray) -> np.ndarray:
         """tau = min{t: e_t < epsilon} per seed and client, (S, N); inf where not reached by the last iteration.
 
-        Needs every iteration on the grid.
+        Needs every iteration on the grid, or raises `InputError`.
         """
         if not np.array_equal(self.iterations, np.arange(len(self.iterations))):
-            raise ValueError("hitting times need a trace of every iteration: run without a grid")
+            raise InputError("grid", self.iterations.tolist(), "hitting times need every iteration: run without a grid")
         below = self.excess < np.asarray(epsilon)
         return np.where(below.any(1), below.argmax(1), np.inf)
 

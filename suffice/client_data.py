@@ -168,6 +168,7 @@ def from_arrays(
     for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
         if not isinstance(value, bool):
             raise InputError(name, value, "give true or false")
+    positive = [positive] if isinstance(positive, (str, int, float)) else positive
     if isinstance(X, np.ndarray) and X.ndim != 3:
         raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
     labels = list(names) or [str(i) for i in range(len(X))]
@@ -245,8 +246,6 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
     if len(kinds) > 1:
         raise InputError("labels", "numbers and texts", "give one kind to all clients")
     found = np.unique(np.concatenate(arrays)).tolist()
-    if isinstance(positive, (str, int, float)):
-        positive = [positive]
     if len(positive):
         absent = [value for value in positive if value not in found]
         if absent:

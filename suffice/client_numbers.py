@@ -187,7 +187,8 @@ def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
         np.diagonal(problem.variance(points).double().cpu().numpy()) for points in (problem.start, problem.optimum)
     )
     if _is_logistic(problem):
-        floor = problem.data.means((problem.data.X**2).sum(-1)[None])[0].numpy() / problem.batch
+        squares = problem.data.means((problem.data.X**2).sum(-1)[None])[0]
+        floor = squares.double().cpu().numpy() / problem.batch
         factor = np.zeros_like(floor)
     else:
         floor, factor = _multiplicative(problem)

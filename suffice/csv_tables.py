@@ -22,10 +22,14 @@ def read_csv(path: Path, *, client: str | None, target: str, text_target: bool, 
         raise InputError("split", "given", f"{path.name} has a column {client} that names clients; drop one of them")
     client = client if divided else None
     if target not in header:
-        raise InputError("target", target, f"no such column in {path.name}; columns: {', '.join(header)}")
+        raise InputError(
+            "target", target, f"no such column in {path.name}; columns: {', '.join(header)}; say which one by target"
+        )
     if client is not None and client not in header:
         remedy = f"no such column in {path.name}; columns: {', '.join(header)}"
-        raise InputError("client", client, f"{remedy}; or say how to divide it, as split = contiguous:8")
+        raise InputError(
+            "client", client, f"{remedy}; say which one by client, or how to divide it, as split = contiguous:8"
+        )
     columns = tuple(column for column in header if column not in (client, target))
     if not columns:
         raise InputError("columns", header, "give at least one predictor beside client and target")

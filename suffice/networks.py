@@ -27,7 +27,7 @@ def network(source: Problem | Constants, constants: Constants, *, alpha: float =
     misfit = None
     if source.clients <= MOST_MISFITS:
         everywhere = source.optimum[:, None].expand(-1, source.clients, -1)
-        misfit = np.maximum(_numpy(source.excess(everywhere)).T, 0)  # [s, i] is client i at the optimum of s
+        misfit = np.maximum(_numpy(source.excess(everywhere)).T, 0)  # [i, s]: client i at the optimum of s
         np.fill_diagonal(misfit, 0.0)
     known: dict[str, Any] = {"constants": constants, "start": start, "misfit": misfit, "batch": int(source.batch)}
     if isinstance(source, LeastSquares):  # its sigma2 bounds the variance on a region alone

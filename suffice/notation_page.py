@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bounds import PARAMETERS, THEOREMS, Quantity, write_whole
 
-from .pages import escaped
+from .pages import cell, escaped
 
 PAPERS = ("adaptive", "sample-optimal", "cobo", "scafflix")
 
@@ -51,11 +51,6 @@ def letters(paper: str, name: str) -> tuple[str, ...]:
     records = [theorem for theorem in THEOREMS if theorem.key.startswith(paper + "/")]
     using = [theorem for theorem in records if any(parameter.name == name for parameter in theorem.parameters)]
     return tuple(dict.fromkeys(theorem.symbol(name) for theorem in using))
-
-
-def cell(text: str) -> str:
-    """Text that may stand in a cell of a Markdown table."""
-    return text.replace("|", "\\|")
 
 
 def _row(cells: list[str]) -> str:

@@ -41,7 +41,7 @@ def _index(papers: list[str]) -> str:
             verdict = verdicts.get((theorem.key, theorem.edition), {}).get("verdict", "")
             lines.append(
                 f"| [{theorem.key}]({paper}.md#{_anchor(theorem.key)}) | {theorem.edition} | "
-                f"{_cell(theorem.quantity.expression)} | {_cell(theorem.source.locator)} | {verdict} |"
+                f"{cell(theorem.quantity.expression)} | {cell(theorem.source.locator)} | {verdict} |"
             )
         lines.append("")
     return "\n".join(lines)
@@ -99,7 +99,7 @@ def _parameters(editions: list[Theorem]) -> list[str]:
         return []
     lines = ["| keyword | symbol | meaning | unit |", "|---|---|---|---|"]
     for name, (parameter, theorem) in rows.items():
-        lines.append(f"| `{name}` | ${_cell(theorem.symbol(name))}$ | {_cell(parameter.meaning)} | {parameter.unit} |")
+        lines.append(f"| `{name}` | ${cell(theorem.symbol(name))}$ | {cell(parameter.meaning)} | {parameter.unit} |")
     return [*lines, ""]
 
 
@@ -131,7 +131,8 @@ def escaped(text: str) -> str:
     return text
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
+    """Text that may stand in a cell of a Markdown table."""
     return text.replace("|", "\\|")
 
 

@@ -108,7 +108,7 @@ def read_setup(path: str | Path, *, target: bool = True) -> Setup:
     if len(given) != 1:
         raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
     if table.target is None and target:
-        raise InputError("setup file", path.name, _readable("Object missing required field `target`"))
+        raise InputError("setup file", path.name, "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1")
     wanted = table.target or TargetTable(epsilon=[])
     epsilon = wanted.epsilon
     return Setup(

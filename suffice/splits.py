@@ -10,6 +10,7 @@ import numpy as np
 
 from bounds import InputError
 
+from .csv_tables import parse_number
 from .tables import Table
 
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
@@ -49,8 +50,6 @@ def parse_split(text: str) -> Split:
         raise InputError("split", text, f"give a whole number of clients from 2 to {MOST_CLIENTS}")
     concentration = 0.0
     if kind == "dirichlet":
-        from .csv_tables import parse_number
-
         concentration = parse_number("split", words[1])
         if not 1e-6 <= concentration <= 1e6:
             raise InputError("split", text, "give a concentration from 1e-6 to 1e6")

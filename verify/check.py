@@ -39,6 +39,7 @@ def check(
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     algorithm   a linear one, `Local()` unless given: its expected excess is computed exactly
     family      instances, `quadratics()` unless given
+    client      whose excess is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
 
     A violation is shrunk to a simple instance and evaluated again at 50 digits: see `verdict.counterexample`.
     Raises `InputError`.
@@ -102,6 +103,9 @@ def _measure(problems: ProblemFamily, algorithm: Algorithm, client: int, theorem
     measured, rows = [], []
     for index in range(len(next(iter(values.values())))):
         setting = _setting(problems, values, index)
+        if not 0 <= client < setting.problem.clients:
+            last = setting.problem.clients - 1
+            raise InputError("client", client, f"the family {problems.name} has clients 0 to {last}")
         excess = expected_excess(setting.problem, algorithm, iterations=setting.iterations, eta=setting.eta)
         measured.append(excess[setting.iterations, client])
         rows.append(setting.arguments)

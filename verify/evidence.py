@@ -14,7 +14,6 @@ from bounds import PARAMETERS, Theorem
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
 
-
 ROUTES = 1e-8
 """Relative tolerance between two routes to one number, a hundred times what either loses on small instances."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bounds import InputError
 from simulate import Quadratics
 from simulate.problem import QuadraticProblem
 
@@ -41,10 +42,11 @@ def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps:
     """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
 
     Arguments of a bound: mu, beta (of all clients together), sigma2, e0 (client 0), eta, T, N, d. Step sizes reach
-    `steps`/beta. Sharp instances have mu = beta.
+    `steps`/beta, T reaches `longest`. Sharp instances have mu = beta. Raises `InputError`.
     """
-    if clients < 1 or features < 1:
-        raise ValueError("clients and features start at 1")
+    for name, value in (("clients", clients), ("features", features), ("longest", longest)):
+        if value < 1:
+            raise InputError(name, value, "give at least 1")
 
     def build(values: Mapping[str, Any]) -> Setting:
         curvature = np.reshape(values["curvature"], (clients, features))
@@ -72,7 +74,7 @@ def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps:
         domains["minimiser"] = Domain(low=-2, high=2, shape=(clients, features))
 
     def sharp() -> Values:
-        T = np.array([1.0, 2.0, 5.0, longest])
+        T = np.minimum([1.0, 2.0, 5.0, longest], longest)
         values = {
             "curvature": np.ones((4, clients, features)),
             "sigma2": np.array([1.0, 16.0, 0.0625, 1.0]),

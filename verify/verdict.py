@@ -11,7 +11,6 @@ from bounds import Theorem
 POINTS = 200
 """Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
 
-
 VISIBLE = 0.01
 """A variant counts at an instance where it is stronger than the bound by this share or more."""
 
@@ -48,10 +47,11 @@ class Verdict:
     """The outcome of one claim.
 
     instances counts those that met the hypotheses. worst_ratio is the largest measured/bound (bound/measured for
-    lower bounds) of the exact engines, at worst_instance. error_probability bounds the chance that
-    sampling alone produced a violation (0 when nothing was sampled). survivors names the mutants left standing,
-    survivor_ratios the largest measured/bound where each is stronger by `VISIBLE` or more: how nearly the bound is
-    attained where the changed part counts.
+    lower bounds) of the exact engines, at worst_instance; -inf where no instance counted. error_probability bounds the
+    chance that sampling alone produced a violation (0 when nothing was sampled). survivors names what speaks against
+    the check: two routes that differ, proof steps that are not certified, and the mutants left standing. For each of
+    these mutants survivor_ratios is the largest measured/bound where it is stronger by `VISIBLE` or more: how nearly
+    the bound is attained where the changed part counts.
     points are (bound, measured) of up to `POINTS` instances, for pictures.
     counterexample is the violation shrunk to a simple instance, at 50 digits, where the claim can shrink.
     weakness is the claim's own account of variants that may survive.
@@ -83,6 +83,11 @@ class Verdict:
         return self.worst_instance
 
     @property
+    def refuted(self) -> int:
+        """How many of the `mutants` are refuted: all but those with a survivor ratio."""
+        return self.mutants - len(self.survivor_ratios)
+
+    @property
     def expected(self) -> bool:
         """A corrected statement holds, or is weak as its claim says; a printed one is violated or vacuous."""
         if self.theorem.guarantee:
@@ -97,12 +102,11 @@ class Verdict:
         return self.weakness.reason
 
     def __str__(self) -> str:
-        refuted = self.mutants - len(self.survivors)
         if not self.instances:
             return f"{self.outcome.value}: no instance meets the hypotheses"
         text = f"{self.outcome.value} on {self.instances:,} instances, worst ratio {self.worst_ratio:.4g}"
         if self.mutants:
-            text += f", {refuted} of {self.mutants} mutants refuted"
+            text += f", {self.refuted} of {self.mutants} mutants refuted"
         if self.survivors:
             text += f" (surviving: {'; '.join(self.survivors)})"
         return text + (f"; {self.weak}" if self.weak else "")
@@ -112,7 +116,7 @@ class Verdict:
         """What to know about a verdict that is weak as its claim says: how loose it is, and why; else ""."""
         if not self.weak:
             return ""
-        text = f"{len(self.survivors)} of {self.mutants} wrong variants are not refuted"
+        text = f"{len(self.survivor_ratios)} of {self.mutants} wrong variants are not refuted"
         if self.survivor_ratios:
             low, high = min(self.survivor_ratios), max(self.survivor_ratios)
             span = f"{low:.2g}" if high - low < 0.005 else f"{low:.2g} to {high:.2g}"
@@ -147,7 +151,7 @@ class Verdict:
             "worst_ratio": self.worst_ratio,
             "worst_instance": self.worst_instance,
             "error_probability": self.error_probability,
-            "refuted_mutants": self.mutants - len(self.survivors),
+            "refuted_mutants": self.refuted,
             "mutants": self.mutants,
             "survivors": list(self.survivors),
             "survivor_ratios": list(self.survivor_ratios),

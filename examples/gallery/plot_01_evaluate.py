@@ -13,7 +13,7 @@ import suffice as sf
 
 bound = sf.theorem("adaptive/theorem-2-constant")
 print(bound.statement)
-print("E[e_T] <=", sf.evaluate(bound, eta=0.5, mu=0.5, beta=1.0, q=0.9, e0=5.0, s2=0.7, T=20))
+print(bound.quantity.expression, "<=", sf.evaluate(bound, eta=0.5, mu=0.5, beta=1.0, q=0.9, e0=5.0, s2=0.7, T=20))
 
 # %%
 # Arguments broadcast. A smaller step ends lower and gets there later.

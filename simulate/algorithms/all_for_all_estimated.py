@@ -75,4 +75,5 @@ class EstimatedAllForAll(Algorithm):
         return problem.clients * (problem.clients - 1) * (2 if draw.iteration == 1 else 1)
 
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        raise ValueError(f"{self.name}: weights estimated from samples have no finite list of outcomes")
+        remedy = "weights estimated from samples have no finite list of outcomes: simulate"
+        raise InputError("algorithm", self.name, remedy)

@@ -130,11 +130,13 @@ class AllForOne(Algorithm):
 
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         if self.similarity.samples:
-            raise ValueError(f"{self.name}: weights estimated from samples have no finite list of outcomes")
+            remedy = "weights estimated from samples have no finite list of outcomes: simulate"
+            raise InputError("algorithm", self.name, remedy)
         if not self._partial:
             return [(1.0, {})]
         if problem.clients > 12:
-            raise ValueError(f"{self.name}: 2^{problem.clients} sets of active clients are too many to list")
+            remedy = f"2^{problem.clients} sets of active clients are too many to list: simulate"
+            raise InputError("participation", self.participation, remedy)
         chance = per_client("participation", self.participation, problem)
         masks = (
             torch.cartesian_prod(*[torch.tensor([True, False])] * problem.clients)

@@ -128,4 +128,4 @@ class CoBo(Algorithm):
         return problem.clients * (problem.clients - 1) + draw.extra[PAIRS].sum((-1, -2))
 
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        raise ValueError(f"{self.name}: weights that samples decide have no finite list of outcomes")
+        raise InputError("algorithm", self.name, "weights from samples have no finite list of outcomes: simulate")

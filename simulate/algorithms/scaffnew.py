@@ -12,6 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from bounds import InputError
 from bounds.scafflix import initial_control_variates
 
 from ..problem import Problem
@@ -67,8 +68,10 @@ class Scaffnew(Algorithm):
         """Scafflix started, for one communication, from the gradients at the clients' starts.
 
         They are projected onto sum_i alpha_i h_i = 0 (`corrected`; eta are the steps it will run with) or, as the
-        constraint is printed, onto sum_i h_i = 0.
+        constraint is printed, onto sum_i h_i = 0. Raises `InputError`.
         """
+        if start not in ("corrected", "printed"):
+            raise InputError("start", start, "use corrected or printed")
         gradients = problem.gradient(personalised(problem.start[None], alpha, anchors, problem))[0]
         if start == "printed":
             control = gradients - gradients.mean(0)

@@ -16,13 +16,14 @@ def positive_definite(name: str, value: Any) -> np.ndarray:
     n, d = A.shape[:2]
     if A.shape[2] != d or n == 0 or d == 0:
         raise InputError(name, f"array of shape {A.shape}", "give shape (N, d, d)")
-    asymmetry = np.abs(A - A.transpose(0, 2, 1)).max((1, 2))
-    if (asymmetry > 1e-12 * np.abs(A).max((1, 2))).any():
-        i = int(np.argmax(asymmetry))
+    asymmetric = np.abs(A - A.transpose(0, 2, 1)).max((1, 2)) > 1e-12 * np.abs(A).max((1, 2))
+    if asymmetric.any():
+        i = int(np.argmax(asymmetric))
         raise InputError(f"{name}[{i}]", A[i].tolist(), f"give symmetric matrices, for example ({name} + {name}.T) / 2")
     least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
-    if (least <= np.maximum(1e-14 * largest, 1e-60)).any():
-        i = int(np.argmin(least))
+    flat = least <= np.maximum(1e-14 * largest, 1e-60)
+    if flat.any():
+        i = int(np.argmax(flat))
         raise InputError(f"smallest eigenvalue of {name}[{i}]", least[i].item(), "give positive definite matrices")
     return A
 

@@ -111,8 +111,8 @@ def sampled_constants(
         excess.append(_excess(u, theta, optimum[i], ridge))
         for k, v in enumerate(rows):
             mean = gradient[:, k] - ridge * theta
-            sigma2[k] = max(sigma2[k], ((_second(v, theta)) - (mean**2).sum(-1)).max())
-        usable = excess[-1] > 1e-12 * excess[-1].max() if len(theta) else np.zeros(0, bool)
+            sigma2[k] = max(sigma2[k], (_second(v, theta) - (mean**2).sum(-1)).max())
+        usable = excess[-1] > 1e-12 * excess[-1].max()
         ratios = norm2[-1][usable] / (2 * excess[-1][usable])
         mu.append(max(ridge, min([spectrum[0], *ratios.tolist()])))
         if mu[-1] <= 1e-13 * spectrum[-1]:
@@ -136,9 +136,8 @@ def _points(
     rng = np.random.default_rng((i, count))
     d = len(optimum)
     directions = rng.normal(size=(count, d))
-    axes = np.repeat(np.stack((vectors.T, -vectors.T), 1).reshape(-1, d), 2, axis=0)[
-        : count // 3
-    ]  # least curvature first
+    both_ways = np.stack((vectors.T, -vectors.T), 1).reshape(-1, d)  # least curvature first
+    axes = np.repeat(both_ways, 2, axis=0)[: count // 3]
     directions[: len(axes)] = axes
     toward = slice(len(axes), len(axes) + count // 6)
     directions[toward] = (start - optimum) + 0.1 * np.linalg.norm(start - optimum) / np.sqrt(d) * directions[toward]

@@ -1,7 +1,8 @@
-"""The `suffice` command; its subcommands stand in planning, theory and pictures, thin over the Python interface."""
+"""The `suffice` command: its subcommands stand in the modules beside, thin over the Python interface."""
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -52,6 +53,9 @@ def main() -> NoReturn:
         code = stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
+    except BrokenPipeError:  # whoever reads, such as `head`, has seen enough; rich ends alike
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _refuse(f"{where}{error.strerror or error}")

@@ -6,35 +6,28 @@ from typing import Any
 
 
 def words(values: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs whose values are numbers or words."""
-    from bounds import InputError
+    """NAME=VALUE pairs whose values are numbers or words; `InputError` for what is no pair, or given twice."""
+    from ..client_data import as_label
 
-    words: dict[str, Any] = {}
-    for entry in values:
-        name, sign, text = entry.partition("=")
-        if not sign or not name:
-            raise InputError("option", entry, "write NAME=VALUE, for example period=5")
-        if name in words:
-            raise InputError(name, text, "given twice; give it once")
-        try:
-            words[name] = float(text)
-        except ValueError:
-            words[name] = text
-    return words
+    return {name: as_label(text) for name, text in _pairs("option", values, "period=5").items()}
 
 
 def assignments(values: list[str]) -> dict[str, Any]:
-    """NAME=VALUE pairs whose values are numbers."""
-    from bounds import InputError
-
+    """NAME=VALUE pairs whose values are numbers, or `InputError`."""
     from ..client_data import parse_number
 
-    numbers: dict[str, Any] = {}
+    return {name: parse_number(name, text) for name, text in _pairs("argument", values, "mu=0.5").items()}
+
+
+def _pairs(field: str, values: list[str], example: str) -> dict[str, str]:
+    from bounds import InputError
+
+    pairs: dict[str, str] = {}
     for entry in values:
         name, sign, text = entry.partition("=")
         if not sign or not name:
-            raise InputError("argument", entry, "write NAME=VALUE, for example mu=0.5")
-        if name in numbers:
+            raise InputError(field, entry, f"write NAME=VALUE, for example {example}")
+        if name in pairs:
             raise InputError(name, text, "given twice; give it once")
-        numbers[name] = parse_number(name, text)
-    return numbers
+        pairs[name] = text
+    return pairs

@@ -12,6 +12,8 @@ from .plan_tables import plan_table
 from .report import errata_table, verdict_table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from simulate import LeastSquares, Logistic
 
 CLIENTS = 8
@@ -80,26 +82,23 @@ def run_demo(out: Path) -> bool:
         measured = advice.simulate(seeds=256, progress=report)
     plan_table(advice, measured)
 
-    screen.rule("An honest refusal: all ten predictors")
+    screen.rule("A refusal: all ten predictors")
     refuse(screen)
 
-    screen.rule("Verdicts")
+    screen.rule("Some verdicts: suffice verify checks every claim")
     with progress("checking claims") as report:
         verdicts = verify(CLAIMS, progress=report)
     verdict_table(verdicts)
 
-    screen.rule("Errata found so far")
+    screen.rule("Some of the errata: suffice errata lists all")
     errata_table([entry.to_dict() for name in ERRATA for entry in errata(name)])
     return all(verdict.expected for verdict in verdicts)
 
 
-def refuse(screen: object) -> None:
+def refuse(screen: Console) -> None:
     """The ten-predictor problem, where the certificates admit nobody, in one paragraph."""
-    from rich.console import Console
-
     from ..advice import plan
 
-    assert isinstance(screen, Console)
     problem = diabetes(list(range(10)))
     constants = problem.constants()
     advice = plan(problem, epsilon=PRECISIONS)

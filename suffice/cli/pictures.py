@@ -22,7 +22,7 @@ def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Pat
 
 @app.command()
 def figure(
-    name: Annotated[str, typer.Argument(help="A figure's name, or all.")],
+    name: Annotated[str | None, typer.Argument(help="A figure's name, or all; given none, the names.")] = None,
     edition: Annotated[str, typer.Option(help="stated or published.")] = "stated",
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
     data: Annotated[
@@ -35,9 +35,15 @@ def figure(
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
     from bounds import InputError
-    from figures import FIGURES, redraw, takes
+    from figures import EDITIONS, FIGURES, redraw, takes
     from figures import figure as draw
 
+    if name is None:
+        for known in FIGURES:
+            typer.echo(known)
+        return
+    if edition not in EDITIONS:
+        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
     given: dict[str, Any] = {
         "data": None if data is None else str(data),
         "seeds": None if seeds is None else parse_seeds(seeds),
@@ -51,6 +57,7 @@ def figure(
     except OSError as error:
         raise InputError("out", str(out), f"{(error.strerror or 'no folder').lower()}; name a folder") from None
     names = list(FIGURES) if name == "all" else [name]
+    drawn = 0
     for at, entry in enumerate(names, 1):
         # of all figures, each takes the options that it has
         options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
@@ -62,8 +69,11 @@ def figure(
                 raise
             typer.echo(f"{entry} left out: {error}", err=True)  # no data at hand, or no such edition
             continue
+        drawn += 1
         for path in made.save(out):
             typer.echo(str(path))
+    if not drawn:
+        raise InputError("figure", name, "none could be drawn, for the reasons above")
 
 
 def parse_seeds(text: str) -> int | tuple[int, ...]:

@@ -13,8 +13,10 @@ from .console import print_json, progress
 
 @app.command()
 def plan(
-    setup: Annotated[Path, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
-    epsilon: Annotated[list[str] | None, typer.Option(help="Precision; repeat for several.")] = None,
+    setup: Annotated[str, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
+    epsilon: Annotated[
+        list[str] | None, typer.Option(help="Precision, an excess loss to reach; repeat for several.")
+    ] = None,
     horizon: Annotated[int | None, typer.Option(help="Iterations T of the schedules with a fixed end.")] = None,
     confidence: Annotated[
         str | None, typer.Option(help="delta in (0, 1]: allowed probability of not having arrived.")
@@ -140,20 +142,21 @@ PATIENCE = 10.0
 
 
 def _request(
-    setup: Path, precisions: list[float], criterion: str | None, targets: dict[str, Any], data: dict[str, Any]
+    setup: str, precisions: list[float], criterion: str | None, targets: dict[str, Any], data: dict[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
     """What is planned for, and the arguments of `suffice.plan`."""
     from bounds import InputError
 
     from ..client_data import as_label, parse_number, read
+    from ..datasets import PREFIX
     from ..setup_file import read_setup
 
-    if not str(setup) or setup == Path("."):
-        raise InputError("setup", str(setup), "name a setup file, a table or a folder")
-    if setup.suffix.lower() == ".toml":
+    if not setup:
+        raise InputError("setup", setup, "name a setup file, a table or a folder")
+    if setup.lower().endswith(".toml"):
         if data:
             name = next(iter(data)).replace("_", "-")
-            raise InputError(f"--{name}", str(setup), "a setup file says this in its [data] table; drop the option")
+            raise InputError(f"--{name}", setup, "a setup file says this in its [data] table; drop the option")
         chosen = read_setup(setup, target=not precisions)
         stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
         given = {name: value for name, value in targets.items() if value is not None}
@@ -163,10 +166,14 @@ def _request(
             **stated,
             **given,
         }
-    if not (setup.exists() or str(setup).startswith("sklearn:")):
-        raise InputError("setup", str(setup), "no such file or folder")
+    if not (Path(setup).exists() or setup.startswith(PREFIX)):
+        raise InputError("setup", setup, "no such file or folder")
     if not precisions:
-        raise InputError("epsilon", "missing", "name a precision: --epsilon 0.1")
+        raise InputError(
+            "epsilon",
+            "missing",
+            "name a precision: --epsilon 0.1, an excess loss to reach; --numbers shows it at the start",
+        )
     if "regularisation" in data:
         data["regularisation"] = parse_number("regularisation", data["regularisation"])
     if "positive" in data:

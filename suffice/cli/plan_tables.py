@@ -116,14 +116,20 @@ def weights_table(plan: Plan) -> None:
         if not any(row.collaborators for row in there):
             continue
         made = table(
-            f"Collaboration matrix at {epsilon:.3g}: weights that the guaranteed similarities give, row by row",
+            "",
             "client", *names, "sum",
             numeric=(*names, "sum"),
         )  # fmt: skip
         for row in there:
             cells = [number(weight.item()) if weight else "." for weight in row.weights]
             made.add_row(row.name, *cells, number(row.weights.sum().item()))
-        console().print(made, highlight=False)
+        out = console()  # a title would be folded to the width of a small matrix
+        out.print(
+            f"Collaboration matrix at {epsilon:.3g}: weights that the guaranteed similarities give, row by row",
+            style="italic",
+            highlight=False,
+        )
+        out.print(made, highlight=False)
 
 
 def methods_table(plans: Sequence[MethodPlan], paying: Sequence[Paying]) -> None:

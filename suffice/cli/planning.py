@@ -36,6 +36,8 @@ def simulate(
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
+    if setup.suffix.lower() != ".toml":
+        raise InputError("setup", str(setup), "give a setup file (.toml) with a [problem] or [data] table")
     source = read_setup(setup, target=False).source
     step = None if eta is None else parse_number("eta", eta)
     with progress("simulating") as report:

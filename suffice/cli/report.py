@@ -85,7 +85,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
     )  # fmt: skip
     for verdict in verdicts:
         good = verdict.expected
-        refuted = f"{verdict.mutants - len(verdict.survivors)}/{verdict.mutants}" if verdict.mutants else "-"
+        refuted = f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-"
         ratio = f"{verdict.worst_ratio:.4g}" if verdict.instances else "-"
         made.add_row(
             verdict.theorem.key,

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @app.command()
 def theorem(
-    key: Annotated[str | None, typer.Argument(help="A key such as adaptive/theorem-2-constant.")] = None,
+    key: Annotated[
+        str | None,
+        typer.Argument(help="A key such as adaptive/theorem-2-constant; a part of one lists those that have it."),
+    ] = None,
     values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[str | None, typer.Option(help="printed or corrected (default corrected; a list: both).")] = None,
     solve: Annotated[
@@ -38,12 +41,13 @@ def theorem(
         raise InputError(
             "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
         )
-    if key is None:
+    listed = [] if key is None or "/" in key else [entry for entry in THEOREMS if key in entry.key]
+    if key is None or (listed and not values and solve is None):
         if solve is not None:
             raise InputError("theorem", "missing", "name the theorem to solve")
         if edition not in (None, "printed", "corrected"):
             raise InputError("edition", edition, "use printed or corrected")
-        chosen = [entry for entry in THEOREMS if edition in (None, entry.edition)]
+        chosen = [entry for entry in listed or THEOREMS if edition in (None, entry.edition)]
         if as_json:
             print_json([theorem_row(entry) for entry in chosen])
         else:
@@ -85,7 +89,7 @@ def _bound(record: Theorem, bound: float) -> None:
 
 @app.command()
 def verify(
-    keys: Annotated[list[str] | None, typer.Argument(help="Theorem keys; all when none is given.")] = None,
+    keys: Annotated[list[str] | None, typer.Argument(help="Theorem keys; all when none is given: minutes.")] = None,
     edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,

@@ -171,7 +171,7 @@ def test_definition_2_as_printed_depends_on_the_units_of_the_loss():
     pair = Affine(b2=np.array([[0, b**2], [b**2, 0]]), c=np.zeros((2, 2)))
     level = np.full(2, 2 * mu * eps)
     assert pair.similarity(level)[0, 1] == 0
-    np.testing.assert_allclose(pair.as_printed().similarity(level)[0, 1], 0.25, rtol=1e-15)  # ledger, section 5
+    np.testing.assert_allclose(pair.as_printed().similarity(level)[0, 1], 0.25, rtol=1e-15)  # by hand
     tenfold = Affine(b2=100 * pair.b2, c=pair.c)  # the loss times 10: b, mu and eps all grow tenfold
     np.testing.assert_allclose(tenfold.as_printed().similarity(100 * level)[0, 1], 0.925, rtol=1e-15)
     assert tenfold.similarity(100 * level)[0, 1] == 0

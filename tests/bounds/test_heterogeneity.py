@@ -198,6 +198,6 @@ def test_entry_level_inverts_similarity_of_affine_pairs_and_of_quadratics(wanted
 @pytest.mark.parametrize("name", ["b2", "c"])
 def test_bad_pairs_are_refused_by_name(name):
     good = {"b2": np.zeros((2, 2)), "c": np.zeros((2, 2))}
-    for bad in (np.array([[0, np.nan], [0, 0]]), np.array([[0, -1.0], [0, 0]]), np.eye(2), np.zeros((2, 3))):
+    for bad in (np.array([[0, np.nan], [0, 0]]), np.array([[0, -1.0], [0, 0]]), np.eye(2), np.zeros((2, 3)), 1.0):
         with pytest.raises(InputError, match=f"^{name} = "):
             Affine(**(good | {name: bad}))

@@ -84,6 +84,33 @@ def test_precision_of_a_hitting_time():
         assert evaluate(theorem, eta=0.2, **BASE, eps=found.value * (1 - 1e-9)) <= 100
 
 
+@pytest.mark.parametrize(
+    ("key", "name", "last", "values"),
+    [
+        (
+            "adaptive/least-squares-rate",
+            "d",
+            17,
+            {"eta": 0.05, "h": 0.5, "batch": 4, "e0": 1.0, "label_variance": 0.5, "T": 50},
+        ),
+        ("sample-optimal/theorem-1", "near", 12, {"mu": 0.5, "eps": 0.01, "sigma2": 1.0, "ball": 1.0}),
+        (
+            "sample-optimal/theorem-1-excess",
+            "T",
+            7,
+            {"mu": 1.0, "e0": 1.0, "sigma2": 1.0, "signal2": 2.0, "ball": 2.0},
+        ),
+    ],
+)
+def test_where_smaller_whole_numbers_are_easier_the_largest_is_found(key, name, last, values):
+    theorem = find(key)
+    there, beyond = (evaluate(theorem, **values, **{name: at}) for at in (last, last + 1))
+    assert there < beyond if theorem.direction == "upper" else there > beyond
+    found = solve(theorem, name, target=(there + beyond) / 2, **values)
+    assert (found.value, found.side) == (last, "largest")
+    np.testing.assert_allclose(found.bound, there, rtol=1e-12)
+
+
 def test_what_cannot_be_reached_says_how_close_one_gets():
     with pytest.raises(InputError, match=r"target = 0\.01: no T reaches it; .* is 0\.02$"):
         solve(CONSTANT, "T", target=0.01, eta=0.2, **BASE)

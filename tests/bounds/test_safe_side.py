@@ -67,6 +67,24 @@ def test_the_remedy_names_the_number_that_fails(change, remedy):
     assert left != right
 
 
+def test_a_remedy_that_is_copied_meets_the_condition():
+    rng = np.random.default_rng(12)
+    for beta in rng.uniform(1, 9, 100):  # six digits of 1 / beta round up in half of them
+        values = {"eta": 1.0, "mu": 0.5, "beta": beta, "q": 1.0, "e0": 1.0, "s2": 1.0, "T": 3}
+        theorem = find("adaptive/theorem-2-constant")
+        with pytest.raises(ConditionError) as caught:
+            evaluate(theorem, **values)
+        limit = float(str(caught.value).rpartition("use eta <= ")[2])
+        np.testing.assert_allclose(limit, 1 / beta, rtol=1e-5)
+        evaluate(theorem, **values | {"eta": limit})
+    for mu in rng.uniform(1, 9, 100):
+        values = {"mu": mu, "e0": 1.0, "sigma2": 1.0, "signal2": 0.1, "ball": 3.0, "T": 1}
+        theorem = find("sample-optimal/theorem-1-excess")
+        with pytest.raises(ConditionError) as caught:
+            evaluate(theorem, **values)
+        evaluate(theorem, **values | {"signal2": float(str(caught.value).rpartition("use signal2 >= ")[2])})
+
+
 def nobody():
     return Constants(mu=1, beta=1, sigma2=1, heterogeneity=Affine(b2=np.zeros((0, 0)), c=np.zeros((0, 0))))
 
@@ -75,6 +93,10 @@ def nobody():
     ("field", "call"),
     [
         ("criterion", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
+        (
+            "threshold",
+            lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion=Binary(threshold=np.array([0.3, 0.5]))),
+        ),
         ("epsilon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
         ("horizon", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
         ("confidence", lambda: plan(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),

@@ -7,7 +7,9 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 from blocks import ROOT, blocks, commands, missing
 
@@ -68,6 +70,18 @@ def test_commands_of_a_page_print_what_is_shown(page, line, shown, folder, monke
     refused = [text for text in shown if text.startswith("suffice: ")]
     assert stop.value.code == (2 if refused else 0), err
     assert not missing(shown, out + err), out + err
+
+
+def test_the_setup_files_that_are_shown_are_read(folder):
+    n, d = 3, 2
+    np.savez("problem.npz", A=np.tile(np.eye(d), (n, 1, 1)), xi=np.zeros((n, d)), sigma=np.ones(n), theta0=np.ones(d))
+    lines = [f"{site},{x},{x * x - i}" for i, site in enumerate(("Lyon", "Oslo")) for x in range(5)]
+    Path("sites.csv").write_text("\n".join(("site,x,y", *lines)))
+    shown = blocks(DOCS / "howto" / "setup.md", "toml")
+    assert len(shown) == 3
+    for text in shown:
+        Path("setup.toml").write_text(text)
+        assert suffice.read_setup("setup.toml").source.clients >= 2
 
 
 def test_commands_and_python_are_there_to_be_tested():

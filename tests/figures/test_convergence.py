@@ -151,9 +151,20 @@ def test_redrawing_needs_whole_files(stated, tmp_path):
     with pytest.raises(InputError, match="no such file"):
         redraw("adaptive-2a", tmp_path)
     stated.save(tmp_path)
-    (tmp_path / "adaptive-2a.json").write_text("{")
-    with pytest.raises(InputError, match="damaged"):
-        redraw("adaptive-2a", tmp_path)
+    whole = {kind: (tmp_path / f"adaptive-2a.{kind}").read_text() for kind in ("csv", "json")}
+    for kind, text in (
+        ("json", "{"),
+        ("json", "{}"),
+        ("json", "[]"),
+        ("csv", ""),
+        ("csv", whole["csv"] + "Local,1.0,two,3.0,4.0\n"),
+        ("csv", whole["csv"] + "Local,1.0\n"),
+    ):
+        (tmp_path / f"adaptive-2a.{kind}").write_text(text)
+        with pytest.raises(InputError, match="damaged"):
+            redraw("adaptive-2a", tmp_path)
+        (tmp_path / f"adaptive-2a.{kind}").write_text(whole[kind])
+    assert redraw("adaptive-2a", tmp_path).title == stated.title
 
 
 @pytest.mark.parametrize("seeds", [1, (3, 3), (-1, 2), (1, 2**32)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,22 @@ def test_options_are_those_of_the_function_that_computes():
         figure("adaptive-2a", data="folder")
     with pytest.raises(InputError, match="cobo-1 takes no options"):
         figure("cobo-1", seeds=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("adaptive-2b-regimes", "iterations"),
+        ("adaptive-3-heart", "epochs"),
+        ("scafflix-1", "rounds"),
+        ("sharpness", "instances"),
+    ],
+)
+def test_a_length_below_one_is_refused(name, option):
+    for value in (0, -1):
+        options: dict[str, Any] = {option: value}
+        with pytest.raises(InputError, match=f"{option} = {value}: give at least 1"):
+            figure(name, **options)
 
 
 def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):

@@ -10,7 +10,8 @@ import pytest
 
 from bounds import QuadraticCertificate
 from figures import figure
-from figures.sufficient_cluster import CLIENTS, FEATURES, SAMPLES, estimated_mu, size_at
+from figures.regression import SAMPLES
+from figures.sufficient_cluster import CLIENTS, FEATURES, estimated_mu, size_at
 from simulate import Randomness, Stream
 from suffice import InputError
 

@@ -48,6 +48,9 @@ def test_options_reach_the_algorithm():
         ("local", {"period": 2}, r"^period = 2: local takes no options"),
         ("fedavg", {"perod": 2}, r"^perod = 2: fedavg takes period, participants, fine_tune_after"),
         ("fedavg", {"period": 2.5}, r"^period = 2\.5: give a whole number"),
+        ("fedavg", {"period": np.nan}, r"^period = nan: give a whole number"),
+        ("fedavg", {"period": np.inf}, r"^period = inf: give a whole number"),
+        ("ifca", {"clusters": 0}, r"^clusters = 0: give a whole number, at least 1"),
         ("fedavg", {"period": "often"}, r"^period = 'often': give a number"),
         ("all-for-one", {"criterion": 3.0}, r"^criterion = 3\.0: give a word"),
         ("all-for-one", {"similarity": "psychic"}, r"^similarity = 'psychic': use exact, sampled"),
@@ -57,3 +60,14 @@ def test_options_reach_the_algorithm():
 def test_wrong_names_and_options_are_refused_by_name(name, options, message):
     with pytest.raises(InputError, match=message):
         algorithm(name, problem(), eta=0.1, **options)
+
+
+@pytest.mark.parametrize("name", ["all-for-one-fixed", "all-for-all"])
+def test_equal_hessians_are_recognised_whatever_their_inverse_is_rounded_to(name):
+    A = np.array([[2.0, 0.3], [0.3, 0.7]])
+    rounded = A @ np.linalg.inv(A) - np.eye(2)
+    assert rounded.any()
+    stack = Quadratics.of(np.stack([A] * 3), np.zeros((3, 2)), sigma2=0.5, start=[3.0, -2.0])
+    chosen = algorithm(name, stack, eta=0.1)
+    weights = getattr(chosen, "Lambda" if name == "all-for-all" else "alpha")
+    torch.testing.assert_close(weights, torch.full((3, 3), 1 / 3, dtype=torch.float64), rtol=1e-14, atol=0)

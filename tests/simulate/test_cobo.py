@@ -206,7 +206,7 @@ def test_bad_input_is_named(field, make):
 
 
 def test_weights_that_samples_decide_have_no_exact_moments():
-    with pytest.raises(ValueError, match="not linear"):
+    with pytest.raises(InputError, match="not linear"):
         expected_excess(built(), RULES["paper"], iterations=1, eta=ETA)
-    with pytest.raises(ValueError, match="no finite list"):
+    with pytest.raises(InputError, match="no finite list"):
         RULES["paper"].outcomes(built(), 1)

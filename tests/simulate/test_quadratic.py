@@ -215,3 +215,14 @@ def test_shared_noise_needs_one_covariance():
     spread = np.sqrt((np.outer(np.diag(C), np.diag(C)) + C**2) / 20000)
     assert np.abs((draw[:, 1, 0].T @ draw[:, 1, 0] / 20000 - C) / spread).max() < 6
     assert np.abs(np.corrcoef(draw[:, 1, 0, 0], draw[:, 1, 1, 0])[0, 1]) < 6 / np.sqrt(20000)
+
+
+def test_the_matrix_that_fails_is_named_whatever_the_scale_of_the_others():
+    """Relative tolerances: a small matrix may be definite, and a large one symmetric, where another is not."""
+    steep = np.stack([1e-8 * np.eye(2), np.diag([1e-7, 1e8])])
+    with pytest.raises(InputError, match=r"^smallest eigenvalue of A\[1\]"):
+        Quadratics.of(steep, np.zeros((2, 2)), sigma2=1.0)
+    skewed = np.stack([1e6 * np.eye(2), np.eye(2)])
+    skewed[:, 0, 1] += [1e-7, 1e-8]
+    with pytest.raises(InputError, match=r"^A\[1\] = "):
+        Quadratics.of(skewed, np.zeros((2, 2)), sigma2=1.0)

@@ -55,7 +55,6 @@ PLAN_SVM = ("plan", "t.svm", "--epsilon", "0.1", "--split", "contiguous:2", "--s
 FOLDER = ("plan", "folder", "--epsilon", "0.1")
 LOGISTIC = (*PLAN, "--loss", "logistic", "--regularisation", "0.1")
 SETUP = ("plan", "s.toml")
-HEART = ("plan", ".", "--epsilon", "0.1", "--loss", "logistic")
 PATIENT = "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 
 CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {

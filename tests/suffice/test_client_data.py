@@ -170,3 +170,12 @@ def test_constants_of_logistic_clients_are_certified_estimated_or_hold_everywher
     assert (similar["estimated"] > 0.5).all()  # three samples of one population
     assert (sigma2["certified"] <= sigma2["everywhere"] * (1 + 1e-8)).all()
     assert (sigma2["estimated"] <= sigma2["certified"]).all()
+
+
+def test_one_positive_label_may_stand_without_a_list():
+    X, y = [np.arange(6.0)[:, None]] * 2, [np.array([0, 1, 0, 1, 0, 1])] * 2
+    options = {"loss": "logistic", "regularisation": 0.1}
+    one, several = (sf.from_arrays(X, y, positive=positive, **options) for positive in (0, [0]))
+    np.testing.assert_array_equal(one.optimum, several.optimum)
+    with pytest.raises(sf.InputError, match="only the logistic loss has classes"):
+        sf.from_arrays(X, y, positive=1)

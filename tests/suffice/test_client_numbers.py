@@ -134,3 +134,8 @@ def test_a_logistic_problem_with_balls_claims_nothing_of_all_models():
     assert everywhere <= logistic(certainty="everywhere").assumptions
     for certainty in ("certified", "estimated"):
         assert not everywhere & logistic(certainty=certainty).assumptions
+
+
+def test_numbers_of_a_problem_in_single_precision_are_doubles():
+    numbers = known_numbers(logistic(certainty="everywhere").to(torch.float32))
+    assert {numbers.floor.value.dtype, numbers.sigma2.value.dtype, numbers.optimum.value.dtype} == {np.dtype(float)}

@@ -111,6 +111,28 @@ def test_figure_writes_into_the_folder_that_was_named(command, tmp_path):
     ]
 
 
+def test_a_part_of_a_key_lists_those_that_have_it(command):
+    keys = {row["key"] for row in json.loads(command("theorem", "cobo", "--json").stdout)}
+    assert "cobo/lemma-3" in keys
+    assert all("cobo" in key for key in keys)
+
+
+def test_figures_are_listed_when_none_is_named(command):
+    done = command("figure")
+    assert done.returncode == 0
+    assert {"adaptive-1", "who-helps-whom"} <= set(done.stdout.split())
+
+
+def test_the_folder_that_one_is_in_can_be_planned(command, tmp_path, monkeypatch):
+    for name, slope in (("Lyon", 1.0), ("Oslo", -1.0)):
+        rows = [f"{x},{slope * x + 0.1 * (-1) ** x}" for x in range(6)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(("x,target", *rows)))
+    monkeypatch.chdir(tmp_path)
+    done = command("plan", ".", "--epsilon", "0.1")
+    assert done.returncode == 0, done.stderr
+    assert "Lyon" in done.stdout
+
+
 MISTAKES = {
     "unknown key": ("beta = 1.0", "betta = 1.0", "betta"),
     "wrong type": ("mu = 0.5", 'mu = "half"', "mu"),
@@ -131,7 +153,7 @@ MISTAKES = {
     "threshold": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 0.0", "threshold = 0.0"),
     "threshold over one": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 1.01", "threshold = 1.01"),
     "no source": (CONSTANTS.split("[target]")[0], "", "exactly one of"),
-    "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "target"),
+    "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "no [target] table; add it with epsilon = 0.1"),
     "no precisions": ("epsilon = 0.05", "epsilon = []", "at least one precision"),
     "tiny confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 1e-320", "confidence"),
     "tiny mu": ("mu = 0.5", "mu = 1e-200", "mu = 1e-200"),
@@ -176,6 +198,9 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         (("plan",), "setup"),
         (("simulat",), "simulat"),
         (("figure", "adaptive-1", "--edition", "new"), "edition = 'new'"),
+        (("figure", "all", "--edition", "new"), "edition = 'new'"),
+        (("plan", ""), "setup = ''"),
+        (("simulate", "clients.csv", "--algorithm", "local"), "give a setup file (.toml)"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):

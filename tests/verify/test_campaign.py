@@ -115,6 +115,32 @@ def test_the_worst_instance_of_a_claim_gives_its_ratio_again(finished):
     np.testing.assert_allclose(row["instance"]["measured"] / bound, row["worst_ratio"], rtol=1e-12)  # outward rounding
 
 
+def test_a_claim_that_no_instance_meets_has_no_ratio(tmp_path):
+    vacuous = CHEAP[: CHEAP.index("[[simulate]]")]
+    vacuous += '[[verify]]\nkeys = ["adaptive/corollary-1"]\neditions = ["printed"]\n'
+    campaign = read_campaign(written(tmp_path, vacuous))
+    assert conduct(campaign).computed == 1
+    (row,) = summary(campaign)
+    assert (row["instances"], row["worst_ratio"], row["instance"]) == (0, None, {})
+    (cell,) = (campaign.out / "cells").iterdir()
+    json.loads(cell.read_text(), parse_constant=pytest.fail)  # no Infinity, which strict readers refuse
+
+
+def test_a_folder_that_holds_other_hidden_files_keeps_them(tmp_path):
+    campaign = read_campaign(written(tmp_path, CHEAP), out=tmp_path)
+    mine = [".gitignore", ".env", ".eslintrc.json"]
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".git").mkdir()
+    left = [tmp_path / ".abcd_12z.json", tmp_path / "cells" / ".abcdefgh.json"]
+    left[1].parent.mkdir()
+    for path in left:
+        path.write_text("{")
+    assert conduct(campaign).failed == 0
+    assert sorted(path.name for path in tmp_path.glob(".*")) == sorted([*mine, ".git"])
+    assert not any(path.exists() for path in left)
+
+
 def test_a_changed_definition_is_refused_and_a_new_folder_accepted(finished, tmp_path):
     campaign, _, text = finished
     changed = read_campaign(written(tmp_path, SMALL.replace("seeds = 8", "seeds = 9")), out=campaign.out)

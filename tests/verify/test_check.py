@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,10 @@ def test_a_right_bound_holds_with_every_wrong_variant_refuted():
     assert verdict.holds, str(verdict)
     assert verdict.mutants >= 6
     assert verdict.worst_ratio > 1 - 1e-9  # attained at mu = beta, eta = 1/beta
+    # what speaks against a check need not be a variant: all of these are refuted still
+    apart = replace(verdict, survivors=("two routes differ: here", "proof step not certified: there"))
+    assert apart.refuted == verdict.mutants == apart.to_dict()["refuted_mutants"]
+    assert f"{verdict.mutants} of {verdict.mutants} mutants refuted" in str(apart)
 
 
 @pytest.mark.parametrize("bound", [half_noise, no_square])
@@ -105,11 +111,26 @@ def test_other_linear_algorithms_and_clients():
     assert verdict.worst_ratio > 2.9
 
 
+@pytest.mark.parametrize("longest", [1, 3, 40])
+def test_sharp_instances_stay_within_the_familys_domains(longest):
+    family = quadratics(longest=longest)
+    assert family.sharp is not None
+    for name, values in family.sharp().items():
+        domain = family.domains[name]
+        assert ((values >= domain.low) & (values <= domain.high)).all(), name
+
+
 def test_requests_that_cannot_be_checked_are_named():
     with pytest.raises(InputError, match="algorithm = 'all-for-one'"):
         check(right, algorithm=AllForOne(criterion=Binary(threshold=0.5)))
     with pytest.raises(InputError, match="quantity = 'gradient'"):
         check(right, quantity="gradient")
+    with pytest.raises(InputError, match="client = 1: the family 1 quadratics in R\\^2 has clients 0 to 0"):
+        check(right, client=1)
+    with pytest.raises(InputError, match="client = -1"):
+        check(right, client=-1)
+    with pytest.raises(InputError, match="longest = 0"):
+        quadratics(longest=0)
     with pytest.raises(InputError, match="effort = 'heroic'"):
         check(right, effort="heroic")
     with pytest.raises(InputError, match="parameter = 'colour'"):

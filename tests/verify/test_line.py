@@ -1,4 +1,4 @@
-"""The law of two steps in dimension 1: the ledger's digits, the probing engine, and simulation."""
+"""The law of two steps in dimension 1: digits known beforehand, the probing engine, and simulation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mixed(criterion) -> Line:
     )
 
 
-def test_audited_instance_has_the_digits_of_the_ledger():
+def test_audited_instance_has_the_digits_known_beforehand():
     line, arguments = audited()
     law = line.two_steps(arguments["eps"])
     assert abs(law["mass"] - 1) < 1e-12

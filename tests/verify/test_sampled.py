@@ -35,7 +35,7 @@ def test_false_alarms_stay_below_alpha_where_the_bound_is_attained(law):
 def test_a_bound_ten_percent_too_low_is_refuted_by_2000_exponential_draws():
     samples = np.random.default_rng(41).exponential(size=(200, 2000))
     found = sum(log_evidence(sample, 0.9) > math.log(1 / ALPHA) for sample in samples)
-    assert found > 0.8 * 200  # the ledger measured a power of .98
+    assert found > 0.8 * 200  # a power of .98 was measured once
 
 
 def test_evidence_is_the_running_maximum_of_the_averaged_bets():

@@ -30,7 +30,9 @@ def _verify(cell: Cell) -> dict[str, Any]:
     )
     answer = verdict.to_dict()
     return {name: answer[name] for name in ("verdict", "instances", "worst_ratio", "refuted_mutants", "mutants")} | {
-        "instance": _plain(answer["worst_instance"])
+        # where no instance counted the ratio is -inf, for which JSON has no number
+        **({"worst_ratio": None} if answer["worst_ratio"] == -np.inf else {}),
+        "instance": _plain(answer["worst_instance"]),
     }
 
 

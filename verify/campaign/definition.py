@@ -255,7 +255,7 @@ def _roots(table: CampaignFile, count: int) -> range:
     return range(table.root, table.root + count)
 
 
-def _size(name: str, value: float, limit: str | None = None) -> None:
-    largest = _LARGEST[limit or name]
+def _size(name: str, value: float) -> None:
+    largest = _LARGEST[name]
     if not 1 <= value <= largest or value != int(value):
         raise InputError(name, value, f"give a whole number from 1 to {largest}")

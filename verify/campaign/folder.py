@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from typing import Any
 from bounds import InputError, write_whole
 
 from .definition import Campaign, Cell, identity
+
+_HALF_WRITTEN = re.compile(r"\.[a-z0-9_]{8}\.json")
+"""Names under which `write_whole` writes before it renames."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +55,21 @@ class Folder:
                 raise InputError(
                     "out", str(self.path), "another campaign is running there; wait, or give --out"
                 ) from None
-            for part in (self.path, self.cells, self.failed):
-                for leftover in part.glob(".*"):  # half-written files of a killed process
-                    leftover.unlink(missing_ok=True)
+            self._sweep()
             yield
         finally:
             os.close(handle)
+
+    def _sweep(self) -> None:
+        """Delete the half-written files of a killed process, and nothing else.
+
+        The folder itself may be the user's own, with files such as .eslintrc.json: there a name of letters alone stays.
+        """
+        for part in (self.path, self.cells, self.failed):
+            for leftover in part.glob(".*.json"):
+                own = part != self.path or not leftover.stem[1:].isalpha()
+                if own and _HALF_WRITTEN.fullmatch(leftover.name):
+                    leftover.unlink(missing_ok=True)
 
     def claim(self, campaign: Campaign) -> None:
         """Start or continue `campaign` here; a folder of another definition is refused."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..rows import rows as listed
+
 
 def power(x: np.ndarray, T: np.ndarray) -> np.ndarray:
     """(1 - x)^T, also for x within rounding of 0 and T in the billions."""
@@ -190,6 +192,4 @@ def last_missed(excess: Callable[[np.ndarray], np.ndarray], eps: np.ndarray) -> 
 
 def rows(default: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """A batch of values: one instance per change of the default."""
-    return {
-        name: np.array([np.asarray({**default, **change}[name], dtype=float) for change in changes]) for name in default
-    }
+    return listed(default, changes)
