@@ -42,7 +42,9 @@ def folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", [marked(page) for page in PYTHON])
 def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
     names = {"__name__": "__main__"}
-    for source in blocks(page, "python"):
+    sources = blocks(page, "python")
+    assert sources
+    for source in sources:  # their own assertions are the test
         exec(source, names)
     for name, test in names.items():
         if name.startswith("test_"):

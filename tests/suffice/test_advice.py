@@ -32,7 +32,7 @@ def test_the_diabetes_clients_are_those_of_the_specification():
         assert (members.min(), members.max()) == sizes
 
 
-def below_the_predictions(pairs):
+def assert_below_predictions(pairs):
     # The bounds are several times above the means; at most 32 comparisons at 6 standard errors.
     for row, entry in pairs:
         assert entry.together_arrived == entry.alone_arrived == 1
@@ -47,7 +47,7 @@ def least_gain(pairs):
 
 
 def test_measured_times_stay_below_the_predicted_expectations(measured):
-    below_the_predictions(measured)
+    assert_below_predictions(measured)
 
 
 def test_collaboration_measurably_helps_where_it_is_planned(measured):
@@ -59,7 +59,7 @@ def test_both_also_at_the_smallest_precision(demo):
     rows = [row for row in demo if row.epsilon == PRECISIONS[2]]
     plan = sf.plan(diabetes(), epsilon=PRECISIONS[2])
     pairs = list(zip(rows, plan.simulate(seeds=128)))
-    below_the_predictions(pairs)
+    assert_below_predictions(pairs)
     assert least_gain(pairs) > 6
 
 

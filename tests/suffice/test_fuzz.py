@@ -146,7 +146,7 @@ def outcome(folder: Path, name: str, content: bytes, reader: Reader) -> str:
     return message
 
 
-def fuzz(kind: str, folder: Path, seeds: range) -> None:
+def assert_all_answered(kind: str, folder: Path, seeds: range) -> None:
     corpus, name, reader = READERS[kind]
     messages = [outcome(folder, name, mutated(corpus, seed), reader) for seed in seeds]
     understood = messages.count("")
@@ -156,13 +156,13 @@ def fuzz(kind: str, folder: Path, seeds: range) -> None:
 
 @pytest.mark.parametrize("kind", READERS)
 def test_files_that_are_nearly_right_are_read_or_refused_in_one_line(kind, tmp_path):
-    fuzz(kind, tmp_path, range(60))
+    assert_all_answered(kind, tmp_path, range(60))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", READERS)
 def test_many_files_that_are_nearly_right_are_read_or_refused_in_one_line(kind, tmp_path):
-    fuzz(kind, tmp_path, range(60, 660))
+    assert_all_answered(kind, tmp_path, range(60, 660))
 
 
 SIZES = st.one_of(st.integers(-3, 10**9), st.integers(1, 12), st.floats(), st.sampled_from([2**63, 10**30, True, "8"]))
