@@ -7,9 +7,8 @@ Paths are those of `simulate.run`, to rounding, but for settings that differ fro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ import torch
 from torch import Tensor
 
 from simulate import Algorithm, Problem, Randomness, Stream
+from simulate.threads import one_thread
 
 Progress = Callable[[int, int], None]
 Result = TypeVar("Result")
@@ -98,19 +98,9 @@ def in_blocks(
     """`work` on blocks of seeds in their order, a few at a time: threads, as the work is inside torch."""
     blocks = [seeds[at : at + size] for at in range(0, len(seeds), size)]
     done: list[Result] = []
-    with _one_thread(), ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, len(blocks), 4)) as pool:
+    with one_thread(), ThreadPoolExecutor(max_workers=min(os.cpu_count() or 1, len(blocks), 4)) as pool:
         for result in pool.map(work, blocks):
             done.append(result)
             if progress is not None:
                 progress(len(done), len(blocks))
     return done
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

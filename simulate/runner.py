@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Literal, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
 from .randomness import Randomness
 from .recorder import Recorder, Weights, check_size
+from .threads import one_thread
 from .trace import Trace
 
 _CACHE_BYTES = 320 * 1024
@@ -195,7 +195,7 @@ def _path(
 
     One thread: no reduction is split.
     """
-    with torch.no_grad(), _one_thread():
+    with torch.no_grad(), one_thread():
         randomness = Randomness(seeds=seeds.to(problem.device), root=root)
         models = problem.start.expand(len(seeds), -1, -1).clone()
         state = algorithm.init(problem, models)
@@ -241,13 +241,3 @@ def _step_size(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
         return lambda t: prepared(eta(t))
     constant = prepared(eta)
     return lambda t: constant
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -218,10 +217,11 @@ def _followed(
     import torch
 
     from simulate import Randomness, block_size
+    from simulate.threads import one_thread
 
     size = block_size(problem.clients, problem.features, problem.dtype)
     steps, wanted, blocks = torch.from_numpy(eta).to(problem.start), set(looks.tolist()), []
-    with torch.no_grad(), _one_thread():
+    with torch.no_grad(), one_thread():
         for begin in range(0, seeds, size):
             randomness = Randomness(seeds=torch.arange(begin, begin + size), root=root)
             state = algorithm.init(problem, problem.start.expand(size, -1, -1).clone())
@@ -235,15 +235,3 @@ def _followed(
                     seen.append(watch.value().double().cpu().numpy())
             blocks.append(np.stack(seen, axis=1)[: seeds - begin])
     return np.concatenate(blocks)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
