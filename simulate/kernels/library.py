@@ -22,6 +22,9 @@ from bounds import write_whole
 
 # No -ffast-math: it assumes that there is no NaN, and loading such a library flushes subnormals in the whole process.
 _FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
+# Tuned for some processors, GCC rounds the products in short sums before it adds them, but not in long ones, and the
+# same sum must come out alike whatever lanes are; and it interleaves independent work only when told.
+_OF_GCC = ("--param=avoid-fma-max-bits=0", "-fschedule-insns", "-fsched-pressure")
 _REAL = {torch.float32: ("float", 32), torch.float64: ("double", 64)}
 
 
@@ -32,21 +35,22 @@ class Unavailable(Exception):
 @cache
 def library(dtype: torch.dtype) -> ctypes.CDLL:
     """The compiled kernel for one precision, built if it is not in the cache. `Unavailable` with the reason."""
-    source = Path(__file__).with_name("paths.c").read_bytes()
+    source = b"\0".join(path.read_bytes() for path in sources())
     compiler = _compiler()
     name, width = _REAL[dtype]
-    flags = [*_FLAGS, f"-DREAL={name}", f"-DREAL_BITS={width}"]
     # The predefined macros name the compiler's version and every instruction set that -march=native allows.
     machine = _call([compiler, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
+    flags = [*_FLAGS, *(() if b"__clang__" in machine else _OF_GCC), f"-DREAL={name}", f"-DREAL_BITS={width}"]
     key = hashlib.sha256(b"\0".join((source, machine, " ".join(flags).encode()))).hexdigest()[:20]
     path = _folder() / f"paths-{name}-{key}.so"
     try:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _build(compiler, flags, source, path)
+            _build(compiler, flags, path)
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
         raise Unavailable(f"{path}: {error.strerror or error}") from None
+    loaded.arrange.restype = ctypes.c_int64
     loaded.drain.restype = loaded.multiply.restype = ctypes.c_double
     return loaded
 
@@ -62,11 +66,15 @@ def _folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "suffice"
 
 
-def _build(compiler: str, flags: list[str], source: bytes, path: Path) -> None:
+def sources() -> list[Path]:
+    """paths.c and the headers that it includes."""
+    return sorted((*Path(__file__).parent.glob("*.h"), Path(__file__).with_name("paths.c")))
+
+
+def _build(compiler: str, flags: list[str], path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        code, built = Path(folder, "paths.c"), Path(folder, "paths.so")
-        code.write_bytes(source)
-        _call([compiler, *flags, str(code), "-o", str(built), "-lm"])
+        built = Path(folder, "paths.so")
+        _call([compiler, *flags, str(Path(__file__).with_name("paths.c")), "-o", str(built), "-lm"])
         write_whole(path, built.read_bytes())
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from .library import library
 Progress = Callable[[int, int], None]
 _LOCAL, _FIXED, _ADAPTIVE = range(3)
 _PIECES = 16
-"""Pieces per thread: enough for progress and an even load."""
+"""Pieces per thread."""
 
 
 class _Run(ctypes.Structure):
@@ -45,8 +45,9 @@ class _Run(ctypes.Structure):
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "first", "grid", "clients", "features", "batch",
                                              "rule", "similarity", "criterion", "normalised", "diagonal",
                                              "eta_stride", "start_stride", "root_key")]
-        + [(name, ctypes.c_void_p) for name in ("seed", "points", "start", "eta", "root", "half_hessian", "optimum",
-                                                "label_noise", "precision", "threshold", "alpha", "excess", "final")]
+        + [(name, ctypes.c_void_p) for name in ("seed", "points", "start", "eta", "root", "packed_seeds",
+                                                "packed_clients", "half_hessian", "optimum", "label_noise",
+                                                "precision", "threshold", "alpha", "excess", "final")]
     )  # fmt: skip
 
 
@@ -99,6 +100,7 @@ def compiled_paths(
     start: np.ndarray | None = None,
     first: int = 0,
     models: bool = False,
+    lanes: Literal["seeds", "clients"] | None = None,
     progress: Progress | None = None,
 ) -> Paths:
     """Run a pair that `refusal` does not refuse, on torch's number of threads. `Unavailable` without a compiler.
@@ -107,6 +109,8 @@ def compiled_paths(
     start   models (S, N, d) instead of the problem's own
     first   iterations done before: the first step draws the numbers of iteration first + 1
     models  return the last models too
+    lanes   "seeds" or "clients" side by side in a register; the results are the same bits, and the faster is taken
+            unless one is named (Local knows seeds only)
     """
     code = library(problem.dtype)
     n, d = problem.clients, problem.features
@@ -144,7 +148,7 @@ def compiled_paths(
         }
     if models:
         arrays["final"] = np.empty((number, n, d), dtype=real)
-    off_diagonal = problem.A - torch.diag_embed(problem.A.diagonal(dim1=-2, dim2=-1))
+    diagonal = problem.A.count_nonzero() == problem.A.diagonal(dim1=-2, dim2=-1).count_nonzero()
     run = _Run(
         seeds=number,
         iterations=iterations,
@@ -153,26 +157,48 @@ def compiled_paths(
         clients=n,
         features=d,
         batch=problem.batch,
-        diagonal=int(not bool(off_diagonal.any())),
+        diagonal=int(diagonal),
         eta_stride=n if np.ndim(eta) == 2 else 0,
         start_stride=0 if start is None else n * d,
         root_key=root,
         **choice,
         **{name: array.ctypes.data for name, array in arrays.items()},
     )
-    _in_threads(code, run, number, progress)
+    pieces = _pieces(number, code.lanes(), "seeds" if isinstance(algorithm, Local) else lanes)
+    for in_clients in {kind for *_, kind in pieces}:
+        kind = ctypes.c_int64(in_clients)
+        packed = np.zeros(code.arrange(ctypes.byref(run), kind, None), dtype=real)
+        code.arrange(ctypes.byref(run), kind, ctypes.c_void_p(packed.ctypes.data))
+        name = "packed_clients" if in_clients else "packed_seeds"
+        arrays[name] = packed  # kept alive
+        setattr(run, name, packed.ctypes.data)
+    _in_threads(code, run, pieces, progress)
     return Paths(excess=arrays["excess"], models=arrays.get("final"))
 
 
-def _in_threads(code: ctypes.CDLL, run: _Run, number: int, progress: Progress | None) -> None:
-    lanes = code.lanes()
-    blocks = -(-number // lanes)
-    threads = min(torch.get_num_threads(), blocks)
-    cuts = np.unique(np.linspace(0, blocks, min(blocks, threads * _PIECES) + 1).astype(int)) * lanes
-    pieces = [(int(begin), int(min(end, number))) for begin, end in pairwise(cuts)]
+def _pieces(number: int, width: int, lanes: str | None) -> list[tuple[int, int, bool]]:
+    """Seeds begin .. end - 1 and whether their lanes are clients: enough pieces for progress and an even load.
 
-    def work(piece: tuple[int, int]) -> int:  # ctypes releases the interpreter's lock
-        return code.paths(ctypes.byref(run), ctypes.c_int64(piece[0]), ctypes.c_int64(piece[1]))
+    Lanes of seeds are the faster where all are used; for half a register of seeds or less, lanes of clients are.
+    """
+
+    def cut(begin: int, end: int, in_clients: bool) -> list[tuple[int, int, bool]]:
+        blocks = -(-(end - begin) // width)
+        pieces = min(blocks, torch.get_num_threads() * _PIECES)
+        cuts = begin + np.unique(np.linspace(0, blocks, pieces + 1).astype(int)) * width
+        return [(int(one), int(min(two, end)), in_clients) for one, two in pairwise(cuts)]
+
+    if lanes:
+        return cut(0, number, lanes == "clients")
+    rest = number % width
+    in_clients = 2 * rest <= width
+    whole = number - rest if in_clients else number
+    return cut(0, whole, False) + cut(whole, number, True)
+
+
+def _in_threads(code: ctypes.CDLL, run: _Run, pieces: list[tuple[int, int, bool]], progress: Progress | None) -> None:
+    def work(piece: tuple[int, int, bool]) -> int:  # ctypes releases the interpreter's lock
+        return code.paths(ctypes.byref(run), *(ctypes.c_int64(value) for value in piece))
 
     def watch(results: Any) -> None:
         for done, failed in enumerate(results):
@@ -181,6 +207,7 @@ def _in_threads(code: ctypes.CDLL, run: _Run, number: int, progress: Progress | 
             if progress is not None:
                 progress(done + 1, len(pieces))
 
+    threads = min(torch.get_num_threads(), len(pieces))
     if threads == 1:
         watch(map(work, pieces))
         return

@@ -162,6 +162,25 @@ def test_a_seed_is_bitwise_alone(dtype):
 
 
 @needs_compiler
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 1), (17, 9, 2), (33, 18, 1)])
+def test_what_lanes_are_changes_no_bit(shape, dtype):
+    """Lanes of seeds and of clients: partly filled rows, each number of last rows, squares of features."""
+    n, d, batch = shape
+    for diagonal in (False, True):
+        problem = problem_of(n, d, batch, diagonal=diagonal).to(dtype)
+        for name, rule in RULES.items():
+            if name == "local":
+                continue
+            setting: dict[str, Any] = {"seeds": 11, "iterations": 4, "grid": [2, 4]}
+            one, two = (directly(problem, rule(n), lanes=lanes, **setting) for lanes in ("seeds", "clients"))
+            np.testing.assert_array_equal(one.models, two.models, err_msg=name)
+            np.testing.assert_array_equal(one.excess, two.excess, err_msg=name)
+            assert np.isfinite(one.models).all()
+            assert np.ptp(one.models, axis=0).max() > 0
+
+
+@needs_compiler
 @pytest.mark.parametrize("scale", [0.0, 1e-160, 1e-300, 5e-324])
 @pytest.mark.parametrize("rule", ["binary", "continuous", "released continuous", "binary normalised"])
 def test_vanishing_and_subnormal_gradients(rule, scale):
