@@ -36,7 +36,7 @@ def ours(n: int, d: int, seeds: int, iterations: int, dtype: torch.dtype, kernel
 def table(quick: bool) -> list[dict[str, Any]]:
     """Seconds per seed-iteration of every implementation, one core, processor time, in turn."""
     one_core()
-    rows, rounds = [], 3 if quick else 7
+    rows, rounds = [], 5 if quick else 15
     for dtype, label in NAMES.items():
         limits = Limits(dtype)
         for n, d in SHAPES:
@@ -45,20 +45,19 @@ def table(quick: bool) -> list[dict[str, Any]]:
             T = max(10, int(LONG / work / many))
             mine = ours(n, d, many, T, dtype)
             short = max(1, int(3e4 / work))
-            peers: dict[str, tuple[Callable[[], Any] | None, int]] = {
+            peers: dict[str, tuple[Callable[[], Any], int]] = {
                 "torch reference": (ours(n, d, many, max(2, T // 60), dtype, "reference"), many * max(2, T // 60)),
             }
             if dtype == torch.float64:
                 peers["NumPy, vectorised"] = (numpy_vectorised(n, d, many, max(2, T // 60)), many * max(2, T // 60))
                 if not quick or n == 20:
                     peers["NumPy, loops"] = (numpy_loops(n, d, 1, short), short)
-            here = [(name, call, units) for name, (call, units) in peers.items() if call is not None]
-            best, *others = alternate(mine, *(call for _, call, _ in here), rounds=rounds, clock=time.process_time)
-            floor = limits.floor(n, d)
-            for (name, _, units), other in zip(here, others):
-                rows.append(
-                    row(f"all-for-one {label}", (n, d, many), best / many / T, name, other / units, floor=floor)
-                )
+            own, draws, flops, *others = alternate(
+                mine, *limits.calls, *(call for call, _ in peers.values()), rounds=rounds, clock=time.process_time
+            )
+            floor = limits.floor(n, d, (draws, flops))
+            for (name, (_, units)), other in zip(peers.items(), others):
+                rows.append(row(f"all-for-one {label}", (n, d, many), own / many / T, name, other / units, floor=floor))
             if quick and dtype == torch.float64:
                 continue
             for seeds in (1, 32) if quick else (1, 32, 1024):
@@ -67,9 +66,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
                 if scan is None:
                     continue
                 a, b = alternate(ours(n, d, seeds, T_s, dtype), scan, rounds=rounds, clock=time.process_time)
-                own, other = a / seeds / T_s, b / seeds / T_s
-                shape = (n, d, seeds)
-                rows.append(row(f"all-for-one {label}", shape, own, "JAX", other, floor=floor if seeds > 8 else None))
+                rows.append(row(f"all-for-one {label}", (n, d, seeds), a / seeds / T_s, "JAX", b / seeds / T_s))
     return rows
 
 
@@ -178,7 +175,7 @@ def machine() -> dict[str, Any]:
             model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "")
     except OSError:
         model = platform.processor()
-    limits = {label: vars(Limits(dtype)) for dtype, label in NAMES.items()}
+    limits = {label: Limits(dtype).best() for dtype, label in NAMES.items()}
     return {
         "date": time.strftime("%Y-%m-%d"),
         "processor": model,

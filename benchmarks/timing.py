@@ -37,26 +37,37 @@ def one_core() -> None:
 
 
 class Limits:
-    """Normals per second and flops per second of one core, the best of many short runs.
+    """What one core can do in one precision: random normals and multiply-adds by themselves.
 
-    At least 1e9 single-precision normals per second are assumed, whatever this generator reaches.
+    Their rates are measured in turn with what is compared to them (`calls`), as other users of the machine slow both.
     """
 
     def __init__(self, dtype: torch.dtype) -> None:
-        code, single = library(dtype), dtype == torch.float32
-        lanes, rounds, steps = code.lanes(), 60, 100_000
+        code = library(dtype)
+        lanes, rounds, steps = code.lanes(), 5_000, 10_000_000  # 20 ms each
+        self.calls = (lambda: code.drain(ctypes.c_int64(rounds)), lambda: code.multiply(ctypes.c_int64(steps)))
+        self._normals = rounds * 512 * lanes
+        self._flops = 2 * 10 * (lanes if dtype == torch.float32 else lanes // 2) * steps
 
-        def best(call: Callable[[], Any]) -> float:
-            return min(alternate(call, rounds=1, clock=time.process_time)[0] for _ in range(30))
+    def rates(self, seconds: Sequence[float]) -> dict[str, float]:
+        """Normals and flops per second from the times of the two calls."""
+        return {"normals": self._normals / seconds[0], "flops": self._flops / seconds[1]}
 
-        self.own_normals = rounds * 512 * lanes / best(lambda: code.drain(ctypes.c_int64(rounds)))
-        self.normals = max(self.own_normals, 1e9) if single else self.own_normals
-        width = lanes if single else lanes // 2
-        self.flops = 2 * 10 * width * steps / best(lambda: code.multiply(ctypes.c_int64(steps)))
-
-    def floor(self, n: int, d: int) -> float:
+    def floor(self, n: int, d: int, seconds: Sequence[float]) -> float:
         """Seconds per seed-iteration that normals and multiply-adds alone would take."""
-        return 2 * n * (d + 1) / self.normals + flops(n, d) / self.flops
+        rates = self.rates(seconds)
+        return 2 * n * (d + 1) / rates["normals"] + flops(n, d) / rates["flops"]
+
+    def best(self) -> dict[str, float]:
+        """The rates in quiet moments: the best of many short runs."""
+        times = [[_seconds(call) for _ in range(20)] for call in self.calls]
+        return self.rates([min(which) for which in times])
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    began = time.process_time()
+    call()
+    return time.process_time() - began
 
 
 def flops(n: int, d: int) -> int:
