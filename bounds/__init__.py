@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from .arrays import as_number as as_number
 from .arrays import as_numbers as as_numbers
+from .arrays import as_whole as as_whole
+from .arrays import real_array as real_array
 from .cluster import best_threshold as best_threshold
 from .cluster import collaboration_weights as collaboration_weights
 from .cluster import entry_precisions as entry_precisions
@@ -10,7 +13,7 @@ from .cluster import sufficient_cluster as sufficient_cluster
 from .cluster import sufficient_variance as sufficient_variance
 from .cluster import tight_variance as tight_variance
 from .constants import Constants as Constants
-from .constants import check_names as check_names
+from .constants import labelled as labelled
 from .criteria import Binary as Binary
 from .criteria import Continuous as Continuous
 from .criteria import Criterion as Criterion
@@ -38,6 +41,7 @@ from .notation import Quantity as Quantity
 from .notation import Unit as Unit
 from .planner import Row as Row
 from .planner import plan as plan
+from .quadratics import positive_definite as positive_definite
 from .theorem import Definition as Definition
 from .theorem import Source as Source
 from .theorem import Theorem as Theorem

@@ -1,7 +1,8 @@
-"""Numbers that a user hands in, as checked float64 arrays."""
+"""Numbers that a user hands in, checked: as float64 arrays, as one number, as a whole one."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,23 +13,41 @@ LARGEST = 1e60
 """Magnitudes beyond 1e60 (or, for what must be positive, below 1e-60) overflow in products: they are refused."""
 
 
+def real_array(name: str, value: Any) -> np.ndarray:
+    """`value` as a float64 array of whatever shape and size it has, or `InputError`.
+
+    Truth values, texts, complex numbers and rows of different lengths are no numbers here; NaN and infinity are.
+    """
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind in "iuf":
+            return np.array(raw, dtype=float)
+    except (TypeError, ValueError, OverflowError, RuntimeError):  # the last is torch's, of a tensor with a gradient
+        pass
+    raise InputError(name, value, "give real numbers (every row of the same length)")
+
+
 def as_numbers(
-    name: str, value: Any, shape: tuple[int | str, ...], *, infinite: bool = False, positive: bool = False
+    name: str,
+    value: Any,
+    shape: tuple[int | str, ...],
+    *,
+    one_for_all: bool = False,
+    infinite: bool = False,
+    positive: bool = False,
 ) -> np.ndarray:
     """`value` as a float64 array of `shape` (a string is a free axis), or `InputError`.
 
     NaN is never legitimate, infinity only with `infinite`; truth values, texts and complex numbers are not
-    numbers here. With `positive` every entry is in [1e-60, 1e60].
+    numbers here. With `positive` every entry is in [1e-60, 1e60]. With `one_for_all` one number stands for every
+    entry, and for a single one along a free axis.
     """
-    try:
-        raw = np.asarray(value)
-        array = np.array(raw, dtype=float) if raw.dtype.kind in "iuf" else None
-    except (TypeError, ValueError, OverflowError):
-        array = None
-    if array is None:
-        raise InputError(name, value, "give real numbers (every row of the same length)")
+    array = real_array(name, value)
+    if one_for_all and array.ndim == 0:
+        array = np.full([size if isinstance(size, int) else 1 for size in shape], array.item())
     if array.ndim != len(shape) or any(size != have for size, have in zip(shape, array.shape) if isinstance(size, int)):
         wanted = f"shape ({', '.join(str(size) for size in shape)})" if shape else "one number"
+        wanted += " or one number" if one_for_all else ""
         raise InputError(name, f"array of shape {array.shape}", f"give {wanted}")
     if np.isnan(array).any():
         raise InputError(name, float("nan"), "replace NaN by numbers")
@@ -42,6 +61,22 @@ def as_numbers(
     if positive and finite.size and finite.min() < 1 / LARGEST:
         raise InputError(name, finite.min().item(), f"give positive numbers (at least {1 / LARGEST:g})")
     return array
+
+
+def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = LARGEST) -> float:
+    """One finite number in [least, most], or `InputError`."""
+    number = as_numbers(name, value, ()).item()
+    if not least <= number <= most:
+        wanted = f"in [{least:g}, {most:g}]" if most < LARGEST else f">= {least:g}"
+        raise InputError(name, value, f"give a number {wanted}")
+    return number
+
+
+def as_whole(name: str, value: Any, *, least: int = 1) -> int:
+    """A whole number >= `least`, or `InputError`: 2.0 is none, nor is a truth value."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+        raise InputError(name, value, f"give a whole number, at least {least}")
+    return int(value)
 
 
 def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +13,16 @@ from .errors import InputError
 from .heterogeneity import Heterogeneity
 
 
-def check_names(names: Any, clients: int) -> None:
-    """Raise `InputError` unless `names` is one distinct, non-empty text per client."""
-    if isinstance(names, str) or len(names) != clients:
+def labelled(names: Any, clients: int) -> tuple[str, ...]:
+    """One distinct, non-empty text per client, "0", "1", ... where `names` is empty; or `InputError`."""
+    unordered = isinstance(names, (str, set, frozenset)) or not isinstance(names, Iterable)
+    given = () if unordered else tuple(names) or tuple(str(i) for i in range(clients))
+    if len(given) != clients:
         raise InputError("names", names, f"give {clients} names, one per client")
-    for at, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip() or name in names[:at]:
+    for at, name in enumerate(given):
+        if not isinstance(name, str) or not name.strip() or name in given[:at]:
             raise InputError("names", name, "give every client a text of its own")
+    return given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +46,16 @@ class Constants:
     notes: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
+        if not isinstance(self.heterogeneity, Heterogeneity) or isinstance(self.heterogeneity, type):
+            raise InputError("heterogeneity", self.heterogeneity, "give Affine or QuadraticCertificate")
         n = self.heterogeneity.clients
         if n == 0:
             raise InputError("clients", 0, "give at least one client")
         for name in ("mu", "beta", "sigma2", "excess"):
             value = getattr(self, name)
-            if value is None:
+            if value is None and name == "excess":
                 continue
-            if np.ndim(value) != 0 and np.shape(value) != (n,):
-                raise InputError(name, value, f"give one number or a list of {n}, one per client")
-            if np.ndim(value) == 0:
-                value = [value] * n
-            value = as_numbers(name, value, (n,), positive=name in ("mu", "beta"))
+            value = as_numbers(name, value, (n,), one_for_all=True, positive=name in ("mu", "beta"))
             if (value < 0).any():
                 raise InputError(name, value.min().item(), "give numbers >= 0")
             object.__setattr__(self, name, value)
@@ -61,9 +63,7 @@ class Constants:
         if over.size:
             i = over[0].item()
             raise InputError("mu", self.mu[i].item(), f"mu <= beta must hold; client {i} has beta = {self.beta[i]:.6g}")
-        if not self.names:
-            object.__setattr__(self, "names", tuple(str(i) for i in range(n)))
-        check_names(self.names, n)
+        object.__setattr__(self, "names", labelled(self.names, n))
 
     @property
     def clients(self) -> int:

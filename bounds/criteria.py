@@ -137,6 +137,8 @@ class Custom:
     function: Callable[[Any], Any]
 
     def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError("criterion", self.function, "give a function of the similarities")
         x = np.linspace(0, 1, 4097)
         y = np.asarray(self.function(x), dtype=float)
         if y.shape != x.shape or not np.isfinite(y).all():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from .evaluate import as_record
 from .theorem import Theorem
 
 _RELATION = {"upper": r"\le", "lower": r"\ge"}
@@ -21,8 +22,9 @@ def expression(theorem: Theorem) -> Any:
         return theorem.bound(**symbols)
 
 
-def latex(theorem: Theorem) -> str:
-    """The statement's inequality in LaTeX, terms in the paper's order; "" where there is no bound to print."""
+def latex(theorem: Theorem | str) -> str:
+    """The inequality of a record or key in LaTeX, terms in the paper's order; "" where there is no bound to print."""
+    theorem = as_record(theorem)
     if theorem.bound is None:
         return ""
     import sympy

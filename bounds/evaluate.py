@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import as_number, as_whole
 from .errors import ConditionError, InputError
 from .theorem import Theorem
 from .vocabulary import PARAMETERS
@@ -24,14 +25,16 @@ compare with 50 digits. In the subnormal range one step of the smallest number i
 _FORGIVEN = 8 * 2.0**-52  # both sides of a condition are rounded: equality within 8 ulp is not a violation
 
 
-def evaluate(theorem: Theorem, *, enforce: bool = True, **values: Any) -> Any:
+def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> Any:
     """The bound of `theorem` in float64, rounded outward (up for upper bounds, down for lower).
 
+    `theorem` is a record or the key of a corrected one: `find(key, "printed")` is the other edition.
     `values` are scalars or arrays that broadcast. With `enforce` (the default) values outside a
     parameter's domain raise `InputError` and values outside the hypotheses `ConditionError`;
     without it the formula is evaluated as it stands, which is how the printed editions are
     compared with the truth.
     """
+    theorem = as_record(theorem)
     if enforce:
         check(theorem, **values)
     arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
@@ -50,24 +53,30 @@ def outward(value: Any, direction: str) -> Any:
         return (moved if direction == "upper" else np.where(value == 0, value, moved))[()]
 
 
-def digits(theorem: Theorem, count: int = 50, **values: Any) -> Any:
-    """The bound at `count` significant digits (an mpmath number); the values are taken as exact.
+def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
+    """The bound of a record or key at `count` significant digits (an mpmath number); the values are taken as exact.
 
     Neither domains nor hypotheses are checked (`check` does). Raises `InputError` for missing and unknown names.
     """
     import mpmath
 
+    theorem = as_record(theorem)
     arguments = _arguments(theorem, values)
-    if count < 1:
-        raise InputError("count", count, "give at least one digit")
+    as_whole("count", count)
     assert theorem.bound is not None
     with mpmath.workdps(count + 15):
-        exact = {name: mpmath.mpf(value) for name, value in _for(theorem.bound, arguments).items()}
+        try:
+            exact = {name: mpmath.mpf(value) for name, value in _for(theorem.bound, arguments).items()}
+        except (TypeError, ValueError):
+            for name, value in arguments.items():
+                as_number(name, value)
+            raise
         return theorem.bound(**exact)
 
 
-def check(theorem: Theorem, **values: Any) -> None:
-    """Raise `InputError` or `ConditionError` unless the domains and hypotheses hold."""
+def check(theorem: Theorem | str, **values: Any) -> None:
+    """Raise `InputError` or `ConditionError` unless the domains and hypotheses of a record or key hold."""
+    theorem = as_record(theorem)
     arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
     for name, value in arguments.items():
         PARAMETERS[name].check(value)
@@ -113,6 +122,17 @@ def _arguments(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
     if missing:
         raise InputError(missing[0], "missing", f"{theorem.key} needs {missing[0]}: {PARAMETERS[missing[0]].meaning}")
     return values
+
+
+def as_record(theorem: Theorem | str) -> Theorem:
+    """A record as it is, the corrected one of a key, or `InputError`."""
+    if isinstance(theorem, Theorem):
+        return theorem
+    if not isinstance(theorem, str):
+        raise InputError("theorem", theorem, "give a key, or a record as find(key) returns it")
+    from .theorems import find  # the library is built on the records, not they on it
+
+    return find(theorem)
 
 
 def _number(name: str, value: Any) -> Any:

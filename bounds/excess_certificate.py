@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays import quotient
+from .quadratics import gradient_difference
 
 
 def largest_ratio(A: np.ndarray, xi: np.ndarray, excess: np.ndarray) -> np.ndarray:
@@ -22,17 +23,14 @@ def largest_ratio(A: np.ndarray, xi: np.ndarray, excess: np.ndarray) -> np.ndarr
     A float error of M^T v would be divided by a small s: its square, and its product with |M^T v|, are added to the
     objective, so that the s that is chosen keeps them harmless and the value covers them.
     """
-    d = A.shape[-1]
-    inverse = np.linalg.inv(A)
-    M = np.eye(d) - A[None] @ inverse[:, None]
-    v = 2 * np.einsum("kde,ike->ikd", A, xi[:, None] - xi[None])
+    M, v = gradient_difference(A, xi)
     w = np.einsum("ikde,ikd->ike", M, v)
     v2, size = (v**2).sum(-1), np.sqrt((w**2).sum(-1))
     error = 2.0**-51 * np.linalg.cond(A)[:, None] * (1 + np.linalg.norm(M, axis=(-2, -1))) * np.sqrt(v2)
     spill = 2 * size * error + error**2
     e = np.asarray(excess, dtype=float)[..., None]
     with np.errstate(all="ignore"):
-        slope = inverse[:, None] / (4 * e[..., None, None])
+        slope = np.linalg.inv(A)[:, None] / (4 * e[..., None, None])
         fixed = M.swapaxes(-1, -2) @ M + v2[..., None, None] * slope
         outer = w[..., :, None] * w[..., None, :]
 

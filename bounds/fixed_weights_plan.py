@@ -38,7 +38,7 @@ def fixed_weights_plan(network: Network, epsilon: float) -> MethodPlan:
         return replace(
             refused,
             failure=failure(
-                "bias bias^2 <= 1.8 mu eps",
+                "squared bias <= 1.8 mu eps",
                 np.inf,
                 level,
                 "no pair has a known b with c = 0 (quadratics: equal Hessians)",

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from .arrays import as_numbers, quotient
 from .errors import InputError
 from .excess_certificate import largest_ratio, rounding
+from .quadratics import gradient_difference, positive_definite
 
 
+@runtime_checkable
 class Heterogeneity(Protocol):
     """What planner and definitions ask of any description of heterogeneity."""
 
@@ -103,6 +105,11 @@ class QuadraticCertificate:
     A: np.ndarray
     xi: np.ndarray
 
+    def __post_init__(self) -> None:
+        A = positive_definite("A", self.A)
+        object.__setattr__(self, "A", A)
+        object.__setattr__(self, "xi", as_numbers("xi", self.xi, A.shape[:2]))
+
     @property
     def clients(self) -> int:
         return len(self.A)
@@ -110,8 +117,7 @@ class QuadraticCertificate:
     @cached_property
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """l_max (N, N), gaps l_max - l_j >= 0 (N, N, d) and w_j^2 (N, N, d)."""
-        M = np.eye(self.A.shape[-1]) - self.A[None] @ np.linalg.inv(self.A)[:, None]
-        v = 2 * np.einsum("kde,ike->ikd", self.A, self.xi[:, None] - self.xi[None])
+        M, v = gradient_difference(self.A, self.xi)
         left, singular, _ = np.linalg.svd(M)
         squared = singular**2
         w2 = np.einsum("ikdj,ikd->ikj", left, v) ** 2
@@ -190,11 +196,22 @@ class QuadraticCertificate:
 
 
 def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> Affine:
-    """Property 1's pair for quadratics: c = 2 |I - A_k A_i^{-1}|^2, b^2 = 8 |A_k (xi_i - xi_k)|^2 (printed: 2)."""
-    M = np.eye(A.shape[-1]) - A[None] @ np.linalg.inv(A)[:, None]
-    shift = np.einsum("kde,ike->ikd", A, xi[:, None] - xi[None])
-    factor = 8 if edition == "corrected" else 2
-    return Affine(b2=factor * (shift**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
+    """Property 1's pair for quadratics: c = 2 |I - A_k A_i^{-1}|^2, b^2 = 8 |A_k (xi_i - xi_k)|^2 (printed: 2).
+
+    A (N, d, d) invertible [loss / theta^2] (the statement needs them symmetric, which is not checked: its erratum is
+    an A that is not), xi (N, d) [theta]. Raises `InputError`.
+    """
+    if edition not in ("corrected", "printed"):
+        raise InputError("edition", edition, "use corrected or printed")
+    A = as_numbers("A", A, ("N", "d", "d"))
+    if A.shape[1] != A.shape[2]:
+        raise InputError("A", f"array of shape {A.shape}", "give shape (N, d, d)")
+    try:
+        M, v = gradient_difference(A, as_numbers("xi", xi, A.shape[:2]))
+    except np.linalg.LinAlgError:
+        raise InputError("A", "a singular matrix", "give invertible matrices") from None
+    factor = 2 if edition == "corrected" else 0.5
+    return Affine(b2=factor * (v**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
 
 
 def released_code(A: np.ndarray, xi: np.ndarray) -> Affine:

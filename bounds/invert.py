@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .arrays import as_numbers
+from .arrays import as_numbers, real_array
 from .errors import ConditionError, InputError
-from .evaluate import check, evaluate
+from .evaluate import as_record, check, evaluate
 from .theorem import Theorem
 from .vocabulary import PARAMETERS
 
@@ -37,13 +37,14 @@ class Solution:
     bound: float
 
 
-def solve(theorem: Theorem, name: str, *, target: float, **values: Any) -> Solution:
-    """The extreme `name` at which `theorem` guarantees `target`, the other parameters given.
+def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Solution:
+    """The extreme `name` at which `theorem` (a record or its key) guarantees `target`, the other parameters given.
 
     target has the unit of the theorem's quantity. Raises `InputError` when the theorem does not take `name`, when
     the target is not a number, or when no value reaches it (telling the best that can be reached), and
     `ConditionError` when the conditions hold for no value of `name`.
     """
+    theorem = as_record(theorem)
     names = [parameter.name for parameter in theorem.parameters]
     if name not in names:
         raise InputError("solve", name, f"{theorem.key} takes {', '.join(names)}")
@@ -51,7 +52,7 @@ def solve(theorem: Theorem, name: str, *, target: float, **values: Any) -> Solut
         raise InputError(name, values[name], "it is solved for; do not give it")
     wanted = as_numbers("target", target, ()).item()
     for other, value in values.items():
-        if np.ndim(value) != 0:
+        if real_array(other, value).ndim != 0:
             raise InputError(other, value, "give one number")
     if PARAMETERS[name].integer:
         return _whole(theorem, name, wanted, values)

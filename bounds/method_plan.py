@@ -41,6 +41,15 @@ class MethodPlan:
     def applies(self) -> bool:
         return self.failure is None
 
+    def __repr__(self) -> str:
+        if self.failure is not None:
+            said = f"refused: {self.failure['condition']}"
+        else:
+            costs = (("samples per client", self.samples_per_client), ("vectors", self.vectors))
+            said = ", ".join(f"{value:.4g} {name}" for name, value in costs if value is not None)
+            said += f" by {self.theorem}"
+        return f"MethodPlan({self.method} at {self.epsilon:.6g}: {said})"
+
     def to_dict(self) -> dict[str, Any]:
         """The row of "methods" in `suffice plan --json`."""
         return {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_numbers
+from .arrays import as_numbers, as_whole
 from .constants import Constants
 from .errors import InputError
 from .heterogeneity import Affine, QuadraticCertificate
@@ -54,8 +54,7 @@ class Network:
             if name in ("misfit", "C") and (value < 0).any():
                 raise InputError(name, value.min().item(), "give numbers >= 0")
             object.__setattr__(self, name, value)
-        if isinstance(self.batch, bool) or not isinstance(self.batch, int) or self.batch < 1:
-            raise InputError("batch", self.batch, "give a whole number of samples, at least 1")
+        as_whole("batch", self.batch)
         if (self.A is None) != (self.C is None):
             raise InputError("A and C", "one of them", "give both or neither")
 

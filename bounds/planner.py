@@ -19,6 +19,8 @@ from .errors import InputError
 from .evaluate import evaluate, outward
 from .theorems import find
 
+SHOWN = 6
+"""Collaborators that the short text of a row names."""
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
 
@@ -80,6 +82,32 @@ class Row:
         """Names of the peers in the sufficient cluster, the client itself left out."""
         return tuple(self.names[k] for k in self.cluster if k != self.client)
 
+    def __repr__(self) -> str:
+        peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
+        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
+        times = "iterations unknown" if together is None else f"together <= {together:.4g}, alone <= {alone:.4g}"
+        gain = "" if self.speedup is None else f", speed-up {self.speedup:.3g}"
+        step = f"step {self.schedules.hitting['eta']:.3g}"
+        return f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .html import facts, number, text
+
+        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
+        return facts(
+            {
+                "Client": text(self.name),
+                "Precision": number(self.epsilon),
+                "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
+                "Criterion": text(repr(self.criterion)),
+                "Step limit, step": f"{number(self.step_limit)}, {number(self.schedules.hitting['eta'])}",
+                "Expected iterations alone, together": f"at most {number(alone)}, {number(together)}",
+                "Speed-up": number(self.speedup, 3),
+                "Warnings": "<br>".join(text(warning) for warning in self.warnings),
+            }
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
         return {
@@ -134,7 +162,7 @@ def plan(
 
     Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    precisions = as_numbers("epsilon", [epsilon] if np.ndim(epsilon) == 0 else epsilon, ("count",), positive=True)
+    precisions = as_numbers("epsilon", epsilon, ("count",), one_for_all=True, positive=True)
     if precisions.size == 0:
         raise InputError("epsilon", epsilon, "give at least one precision")
     precisions = np.array(list(dict.fromkeys(precisions.tolist())))
@@ -348,6 +376,8 @@ def _warnings(
     planned, other = together.hitting["expected_iterations"], continuous["expected_iterations"]
     if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
         warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
+    if planned == 0:
+        warnings.append("the start is already below this precision: 0 iterations, alone or together")
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")
     return tuple(warnings)

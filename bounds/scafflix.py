@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_numbers
+from .arrays import as_numbers, real_array
 from .errors import InputError
 
 
@@ -84,26 +84,12 @@ def initial_control_variates(gradients: Any, *, eta: Any, alpha: Any) -> np.ndar
     return gradients - (alpha / eta)[:, None] * total / (alpha**2 / eta).sum()
 
 
-# The mixed objective f~ is mean(alpha^2 mu)-strongly convex and grad f~(x) = mean(alpha_i g_i), so that
-# mean(alpha^2 mu) |x - x*| <= |grad f~(x)|.
-
-
-def start_distance2(gradients: Any, *, mu: Any, alpha: Any) -> float:
-    """A bound of |x^0 - x*|^2 from the gradients g_i (N, d) of f_i at the common start."""
-    gradients = as_numbers("gradients", gradients, ("N", "d"))
-    clients = len(gradients)
-    _, mu, alpha = _per_client(gradients=np.ones(clients), mu=mu, alpha=alpha)
-    return (((alpha @ gradients / clients) ** 2).sum() / (alpha**2 * mu).mean() ** 2).item()
-
-
 def _per_client(**given: Any) -> list[np.ndarray]:
     """Constants as arrays of one length (N,), numbers repeated; all positive but C, which may be 0."""
-    clients = max((len(value) for value in given.values() if np.ndim(value)), default=1)
+    raw = {name: real_array(name, value) for name, value in given.items()}
+    clients = max((len(value) for value in raw.values() if value.ndim), default=1)
     arrays = {
-        name: as_numbers(
-            name, np.full(clients, value) if np.ndim(value) == 0 else value, (clients,), positive=name != "C"
-        )
-        for name, value in given.items()
+        name: as_numbers(name, value, (clients,), one_for_all=True, positive=name != "C") for name, value in raw.items()
     }
     for name, array in arrays.items():
         if name == "C" and (array < 0).any():

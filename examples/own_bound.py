@@ -21,5 +21,3 @@ def conditions(*, eta, beta):
 for bound in (wrong, right):
     verdict = sf.check(bound, conditions=conditions, algorithm=sf.Local(), family=sf.families.quadratics())
     print(f"{bound.__name__}: {verdict}")
-    if verdict.counterexample:
-        print(f"  at {verdict.counterexample['arguments']}: {verdict.counterexample['measured']} measured")

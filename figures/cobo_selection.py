@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from bounds import InputError, as_numbers
 
 from .figure import SEPARATOR, Figure, stated_only
 from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
@@ -54,6 +54,10 @@ def selection(
         raise InputError("seeds", seeds, "give how many, at least 1")
     if iterations <= 200:
         raise InputError("iterations", iterations, "give over 200: the matrices show 10, 100, 200 and the last")
+    levels = as_numbers("noises", noises, ("n",))
+    if (levels < 0).any():
+        raise InputError("noises", levels.min().item(), "give standard deviations >= 0")
+    noises = levels.tolist()
     same = np.repeat(np.arange(CLUSTERS), SIZE)[:, None] == np.repeat(np.arange(CLUSTERS), SIZE)
     pairs = ~np.eye(len(same), dtype=bool)
     times = snapshots(iterations)

@@ -10,7 +10,7 @@ a picture has 0.25 decades, at the start and after saturation.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -212,8 +212,17 @@ _FEATURES: dict[str, Callable[[Figure], Iterator[Feature]]] = {
 }
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str]) -> int:
+    """The table of the folder named, or of this one; 2 with one line on stderr for bad input."""
     try:
-        print(table(features(sys.argv[1] if len(sys.argv) > 1 else ".")))
+        if len(arguments) > 1:
+            raise InputError("arguments", " ".join(arguments), "python -m figures.features FOLDER")
+        print(table(features(arguments[0] if arguments else ".")))
     except InputError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -49,20 +49,37 @@ class Figure:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed."""
-        from matplotlib.figure import Figure as Canvas
-
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        pictures = dict(zip(("pdf", "png"), self._pictures("pdf", "png")))
+        files = pictures | {"csv": self._csv().encode(), "json": self._json().encode()}
+        return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
+
+    def picture(self, kind: str = "png") -> bytes:
+        """The drawing alone, as "pdf", "png" or "svg"."""
+        return self._pictures(kind)[0]
+
+    def __repr__(self) -> str:
+        return f"Figure({self.name}, {self.edition}: {self.title}; {len(self.data)} curves)"
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        return self.picture("png")
+
+    def _pictures(self, *kinds: str) -> list[bytes]:
+        from matplotlib.figure import Figure as Canvas
+
+        made = []
         with style():
             canvas = Canvas()
             self.draw(self, canvas)
-            files = {"csv": self._csv().encode(), "json": self._json().encode()}
-            for kind in ("pdf", "png"):
+            for kind in kinds:
                 buffer = io.BytesIO()
                 # no creation date: the same data give the same file
-                canvas.savefig(buffer, format=kind, metadata={"CreationDate": None} if kind == "pdf" else {})
-                files[kind] = buffer.getvalue()
-        return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
+                metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
+                canvas.savefig(buffer, format=kind, metadata=metadata)
+                made.append(buffer.getvalue())
+        return made
 
     @classmethod
     def load(cls, folder: str | Path, name: str, draw: Callable[[Figure, Any], None]) -> Figure:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from bounds import InputError, write_whole
@@ -43,10 +44,17 @@ def write_pictures(drawn: str | Path, into: str | Path) -> list[Path]:
     return [write_whole(Path(into) / f"{name}.png", reduced(Path(drawn) / f"{name}.png")) for name in NAMES]
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("python -m figures.pictures FOLDER docs/pictures")
+def main(arguments: Sequence[str]) -> int:
+    """Write the pictures; 2 with one line on stderr for bad input."""
     try:
-        write_pictures(*sys.argv[1:])
+        if len(arguments) != 2:
+            raise InputError("arguments", " ".join(arguments), "python -m figures.pictures FOLDER docs/pictures")
+        write_pictures(*arguments)
     except InputError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

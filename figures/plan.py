@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from bounds import Constants, Row, evaluate, find
 
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION, style
+from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MOST_PRECISIONS, MOST_NAMED = 4, 24
@@ -69,18 +68,6 @@ def plan_figure(rows: Sequence[Row], constants: Constants | None) -> Figure:
         draw=_draw,
         keys=("epsilon", "client", "how"),
     )
-
-
-def rendered(figure: Figure, kind: str) -> bytes:
-    """The drawing alone, as "pdf", "png" or "svg"."""
-    from matplotlib.figure import Figure as Canvas
-
-    with style():
-        canvas, buffer = Canvas(), io.BytesIO()
-        figure.draw(figure, canvas)
-        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
-        canvas.savefig(buffer, format=kind, metadata=metadata)
-    return buffer.getvalue()
 
 
 def _shown(rows: Sequence[Row]) -> list[Row]:

@@ -71,7 +71,7 @@ def _row(verdict: Verdict) -> str:
 
 def _section(verdict: Verdict) -> str:
     theorem = verdict.theorem
-    facts = [str(verdict)]
+    facts = [verdict.summary]
     if theorem.fault:
         facts.append(f"In print: {theorem.fault}.")
     if verdict.error_probability:

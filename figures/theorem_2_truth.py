@@ -39,13 +39,15 @@ def theorem_2_truth(
 ) -> Figure:
     """The stated edition; `published` raises `InputError`."""
     from bounds import evaluate, find
-    from verify.line import audited
+    from verify.line import counterexample
 
     began = time.perf_counter()
     stated_only(edition)
     if iterations < 2:
         raise InputError("iterations", iterations, "give at least 2: the bound first fails at the second step")
-    line, given = audited()
+    if panels < 1:
+        raise InputError("panels", panels, "give at least 1")
+    line, given = counterexample()
     truth, running = _expected(line, given["eps"], iterations, panels, progress)
     t = np.arange(iterations + 1, dtype=float)
     shared: dict[str, Any] = {name: given[name] for name in ("eta", "mu", "beta", "q", "e0")} | {"T": t[1:]}

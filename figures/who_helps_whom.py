@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds import Binary, InputError, best_threshold, evaluate, find, sufficient_cluster, tight_variance
+from bounds import Binary, InputError, as_numbers, best_threshold, evaluate, find, sufficient_cluster, tight_variance
 
 from .figure import Figure, stated_only
 from .style import COLUMN_WIDTH
@@ -44,7 +44,10 @@ def helpers(
     stated_only(edition)
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
-    spreads, precisions = np.asarray(spreads, dtype=float), np.asarray(precisions, dtype=float)
+    spreads, precisions = (
+        as_numbers(name, value, ("n",), positive=True)
+        for name, value in (("spreads", spreads), ("precisions", precisions))
+    )
     offsets = (
         Randomness(seeds=torch.arange(draws))
         .normal(iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES)

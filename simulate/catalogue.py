@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import Binary, InputError, QuadraticCertificate, named
+from bounds import Binary, InputError, QuadraticCertificate, as_whole, named
 from bounds.network import Network
 
 from .algorithms import (
@@ -31,7 +31,6 @@ from .algorithms import (
     QuantileRadius,
     Scaffnew,
 )
-from .algorithms.checks import check_count
 from .problem import Problem
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
@@ -80,14 +79,21 @@ def _all_for_all(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> AllForA
 
 
 def _cobo(
-    problem: Problem, eta: Any, *, rho: float = 0.1, weight_step: float = 0.1, sampling: str = "constant"
+    problem: Problem,
+    eta: Any,
+    *,
+    rho: float = 0.1,
+    weight_step: float = 0.1,
+    sampling: str = "constant",
+    horizon: int = 0,
 ) -> CoBo:
-    return CoBo(rho=rho, weight_step=weight_step, sampling=sampling)  # pyright: ignore[reportArgumentType]
+    kind: Any = sampling  # refused by CoBo where it is none
+    return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None)
 
 
 def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
     """Centres at the start plus the corners that the optima's largest principal directions point to."""
-    check_count("clusters", clusters)
+    as_whole("clusters", clusters)
     centred = problem.optimum - problem.optimum.mean(0)
     directions = torch.linalg.svd(centred, full_matrices=False).Vh
     size = spread * centred.norm(dim=-1).max().clamp_min(1e-3)
@@ -123,6 +129,11 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     ),
 }
 ALGORITHMS = tuple(_FACTORIES)
+_ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
+    "all-for-one": {"threshold": ("criterion", ("binary",)), "samples": ("similarity", ("sampled", "debiased"))},
+    "cobo": {"horizon": ("sampling", ("mixed",))},
+}
+"""Options that another one makes meaningless, which would be read by nobody."""
 
 
 def algorithm(name: str, problem: Problem, *, eta: Any, **options: float | str) -> Algorithm:
@@ -143,6 +154,9 @@ def algorithm(name: str, problem: Problem, *, eta: Any, **options: float | str) 
                 raise InputError(option, value, "give a whole number")
             value = int(value)
         chosen[option] = value
+    for option, (other, words) in _ONLY_WITH.get(name, {}).items():
+        if option in chosen and (known | chosen)[other] not in words:
+            raise InputError(option, chosen[option], f"only {other} = {' or '.join(words)} has it; drop it")
     return _FACTORIES[name](problem, eta, **chosen)
 
 

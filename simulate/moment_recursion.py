@@ -10,19 +10,18 @@ M = E[z z^T]; coins are averaged over their outcomes. A batch of m samples divid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_whole
 
-from .algorithms.base import Algorithm, Draw, State
+from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .problem import QuadraticProblem
-
-StepSize = float | np.ndarray | Callable[[int], float | np.ndarray]
+from .steps import StepSize, step_sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +58,16 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
     The cost is O((N d)^3) per iteration and source: a source is one direction of noise per client when noise is
     additive, one scenario per client otherwise.
     """
+    check_algorithm(algorithm)
+    as_whole("iterations", iterations, least=0)
+    step_size_at = step_sizes(eta, problem)
     if not algorithm.linear:
         raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
     template, centre, z = origin(problem, algorithm)
     result = [torch.outer(z, z)]
     known: dict[tuple[int, tuple[float, ...]], list[tuple[float, Maps]]] = {}
     for t in range(1, iterations + 1):
-        step_size = torch.as_tensor(eta(t) if callable(eta) else eta, dtype=problem.dtype)
+        step_size = step_size_at(t)
         key = (algorithm.phase(t), tuple(step_size.flatten().tolist()))
         if key not in known:
             if len(known) > 64:  # a decreasing step size never comes back
@@ -97,7 +99,8 @@ def expected_step(
 
     Weights may adapt to the models, not to the draw.
     """
-    step_size = torch.as_tensor(np.asarray(eta, dtype=float)).to(models)
+    check_algorithm(algorithm)
+    step_size = step_sizes(eta, problem)(iteration).to(models)
     weights, draws = problem.scenarios()
     total = torch.zeros(models.shape[:2], dtype=models.dtype)
 

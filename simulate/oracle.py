@@ -28,7 +28,7 @@ class Additive:
     @classmethod
     def isotropic(cls, sigma2: Any, features: int, clients: int) -> Additive:
         """Total variance sigma2 (scalar or (N,)), spread evenly over the features."""
-        sigma2 = as_numbers("sigma2", [sigma2] * clients if np.ndim(sigma2) == 0 else sigma2, (clients,))
+        sigma2 = as_numbers("sigma2", sigma2, (clients,), one_for_all=True)
         if (sigma2 < 0).any():
             raise InputError("sigma2", sigma2.min().item(), "give variances >= 0")
         scale = torch.from_numpy(sigma2 / features)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_numbers
 
 from .algorithms.base import Algorithm, Count, Draw, State
 from .problem import Problem
@@ -46,7 +46,7 @@ class Recorder:
         self.mean_weights = isinstance(weights, str)
         if self.mean_weights and weights != "mean":
             raise InputError("weights", weights, 'give "mean" or the seeds to record')
-        chosen = [] if weights is None or self.mean_weights else [int(seed) for seed in weights]
+        chosen = [] if weights is None or isinstance(weights, str) else _seeds(weights)
         unclear = weights is not None and not self.mean_weights and not chosen
         if unclear or any(seed not in wanted for seed in chosen) or len(set(chosen)) < len(chosen):
             raise InputError("weights", weights, "give one or more different seeds of the run")
@@ -126,6 +126,13 @@ class Recorder:
             weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
             cluster_sizes=self.sizes,
         )
+
+
+def _seeds(weights: Sequence[int]) -> list[int]:
+    numbers = as_numbers("weights", weights, ("count",)).tolist()
+    if not all(number.is_integer() for number in numbers):
+        raise InputError("weights", weights, "give one or more different seeds of the run")
+    return [int(number) for number in numbers]
 
 
 def _count(cost: Count) -> float | np.ndarray:

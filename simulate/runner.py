@@ -15,14 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
+from bounds import InputError, as_numbers, as_whole, real_array
 
-from .algorithms.base import Algorithm, Draw, State
+from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .kernels import Unavailable, compiled_paths, refusal
 from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
 from .randomness import Randomness
 from .recorder import Recorder, Weights, check_size
+from .steps import StepSize, step_sizes
 from .threads import one_thread
 from .trace import Trace
 
@@ -31,7 +32,6 @@ _LARGEST_BLOCK = 4096
 
 Progress = Callable[[int, int], None]
 Kernel = Literal["reference", "auto", "c"]
-StepSize = float | Sequence[float] | np.ndarray | Callable[[int], float | np.ndarray]
 
 
 def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
@@ -68,12 +68,13 @@ def run(
               is missing
     Raises `InputError`.
     """
+    check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
-    _check_length("iterations", iterations)
-    points = np.arange(iterations + 1) if grid is None else np.unique(np.asarray(grid))
+    as_whole("iterations", iterations)
+    points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
-    step_size = _step_size(eta, problem)
+    step_size = step_sizes(eta, problem)
     levels = None if epsilon is None else _levels(epsilon, problem)
     if _compiled(kernel, problem, algorithm, extras=levels is not None or weights is not None or clusters):
         try:
@@ -164,10 +165,11 @@ def hitting_times(
 
     The other arguments are those of `run`. Raises `InputError`.
     """
+    check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
-    _check_length("limit", limit)
+    as_whole("limit", limit)
     level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
-    step_size = _step_size(eta, problem)
+    step_size = step_sizes(eta, problem)
     times: dict[int, np.ndarray] = {}
     blocks = _blocks(problem, wanted)
     for done, block in enumerate(blocks):
@@ -207,8 +209,7 @@ def _path(
 
 
 def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Problem) -> np.ndarray:
-    levels = [epsilon] * problem.clients if np.ndim(epsilon) == 0 else epsilon
-    return as_numbers("epsilon", levels, (problem.clients,), positive=True)
+    return as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
 
 
 def _blocks(problem: Problem, wanted: range) -> list[Tensor]:
@@ -223,21 +224,3 @@ def _wanted(seeds: int | range, root: int) -> range:
     if not isinstance(root, int) or not 0 <= root < 2**32:
         raise InputError("root", root, "give a whole number within 0..2^32 - 1")
     return wanted
-
-
-def _check_length(name: str, value: int) -> None:
-    if not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(name, value, "give a whole number of iterations, at least 1")
-
-
-def _step_size(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
-    def prepared(value: float | Sequence[float] | np.ndarray) -> Tensor:
-        array = as_numbers("eta", value, () if np.ndim(value) == 0 else (problem.clients,))
-        if not (array > 0).all():
-            raise InputError("eta", value, f"give a positive step size, or {problem.clients} of them")
-        return torch.from_numpy(array).to(problem.start)
-
-    if callable(eta):
-        return lambda t: prepared(eta(t))
-    constant = prepared(eta)
-    return lambda t: constant

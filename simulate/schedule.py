@@ -9,7 +9,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_numbers, as_whole
 
 
 class Schedule(Protocol):
@@ -25,15 +25,15 @@ class Every:
     steps: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.steps, int) or self.steps < 1:
-            raise InputError("steps", self.steps, "give a whole number of iterations, at least 1")
+        as_whole("steps", self.steps)
 
     @classmethod
     def epoch(cls, rows: Sequence[int] | Tensor, *, batch: int = 1) -> Every:
         """Once per epoch of the client with most rows: k = its rows / batch, rounded up."""
-        if len(rows) == 0 or not isinstance(batch, int) or batch < 1:
-            raise InputError("rows", rows, "give the number of rows of each client, and a batch of at least 1")
-        return cls(steps=math.ceil(max(int(count) for count in rows) / batch))
+        counts = as_numbers("rows", rows, ("clients",))
+        if len(counts) == 0 or counts.max() < 1:
+            raise InputError("rows", rows, "give the number of rows of each client")
+        return cls(steps=math.ceil(counts.max().item() / as_whole("batch", batch)))
 
     def due(self, iteration: int) -> bool:
         return (iteration - 1) % self.steps == 0

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_whole
 
 from .problem import Problem
 from .randomness import Randomness, Stream
@@ -86,7 +86,7 @@ class SampledSimilarity(Similarity):
     samples: int = 1
 
     def __post_init__(self) -> None:
-        _check(self.samples, at_least=1)
+        as_whole("samples", self.samples)
 
     def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         return _ratio(*problem.sampled_gap(theta, extra[SAMPLES]))
@@ -106,7 +106,7 @@ class DebiasedSimilarity(Similarity):
     samples: int = 2
 
     def __post_init__(self) -> None:
-        _check(self.samples, at_least=2)
+        as_whole("samples", self.samples, least=2)
 
     @property
     def gradients_sent(self) -> int:
@@ -134,13 +134,8 @@ class ReleasedSimilarity(Similarity):
     samples: int = 1
 
     def __post_init__(self) -> None:
-        _check(self.samples, at_least=1)
+        as_whole("samples", self.samples)
 
     def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         gap, norm = problem.sampled_gap(theta, extra[SAMPLES])
         return _ratio(gap.sqrt(), norm)
-
-
-def _check(samples: int, *, at_least: int) -> None:
-    if not isinstance(samples, int) or samples < at_least:
-        raise InputError("samples", samples, f"give a whole number of samples per client, at least {at_least}")

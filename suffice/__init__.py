@@ -75,7 +75,8 @@ _ROOMS = {
     "suffice.setup_file": "read_setup",
 }
 _WHERE = {name: room for room, names in _ROOMS.items() for name in names.split()}
-__all__ = [*sorted(_WHERE), "theorem"]  # names are strings; they load lazily
+# Names are strings, which load lazily; type checkers read the same ones from the imports above.
+__all__ = [*sorted(_WHERE), "theorem"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from bounds.methods import MOST_CLIENTS, compare
 from bounds.paying import Paying, stops_paying
 
 if TYPE_CHECKING:
+    from figures import Figure
     from simulate import Problem
 
     from .client_numbers import ClientNumbers
@@ -59,13 +61,38 @@ class Measured:
     def ratio_together(self) -> float | None:
         return _ratio(self.together, self.predicted_together)
 
+    def __repr__(self) -> str:
+        times = [
+            f"{name} {getattr(self, name):.3g} ({getattr(self, f'{name}_se'):.2g})"
+            + ("" if (share := getattr(self, f"{name}_arrived")) == 1 else f", {100 * share:.0f} % arrived")
+            for name in ("alone", "together")
+        ]
+        return f"Measured(client {self.client} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)"
+
     def to_dict(self) -> dict[str, Any]:
         return vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together}
 
 
+class Rows(tuple[Row, ...]):
+    """The rows of one client, one per precision, in the order in which the precisions were given."""
+
+    def __getattr__(self, name: str) -> Any:
+        # an AttributeError, not an InputError: hasattr must go on working
+        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        who, count = self[0].name, len(self)
+        raise AttributeError(
+            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
+            f"as plan[{who!r}][0].{name}, or go through them"
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision)."""
+    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
+
+    `print(plan)` shows the table of `suffice plan`.
+    """
 
     rows: tuple[Row, ...]
     problem: Problem | None = None
@@ -79,12 +106,23 @@ class Plan:
         return len(self.rows)
 
     def __getitem__(self, name: str) -> Any:
-        found = tuple(row for row in self.rows if row.name == str(name))
+        found = Rows(row for row in self.rows if row.name == str(name))
         if not found:
             names = list(dict.fromkeys(row.name for row in self.rows))
             near = difflib.get_close_matches(str(name), names, n=1)
             raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {', '.join(names)}")
         return found[0] if len(found) == 1 else found
+
+    def __repr__(self) -> str:
+        clients = len({row.client for row in self.rows})
+        precisions = ", ".join(f"{epsilon:.6g}" for epsilon in dict.fromkeys(row.epsilon for row in self.rows))
+        source = "constants" if self.problem is None else type(self.problem).__name__
+        return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
+
+    def __str__(self) -> str:
+        from .cli.plan_tables import plan_text
+
+        return plan_text(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -108,6 +146,21 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
         return {"clients": [row.to_dict() for row in self.rows]}
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Who collaborates with whom, and the predicted curves: a figure that a notebook shows.
+
+        With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too. Raises
+        `InputError`.
+        """
+        from figures.plan import plan_figure
+
+        from .plan_files import write_figure
+
+        drawn = plan_figure(self.rows, self.constants)
+        if path is not None:
+            write_figure(Path(path), drawn)
+        return drawn
 
     def methods(self, method: str | None = None, *, alpha: float = 0.5) -> list[MethodPlan]:
         """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError, as_numbers, check_names
+from bounds import InputError, as_numbers, labelled
 
 from .csv_tables import parse_number as parse_number
 from .tables import Table, load, same_columns
@@ -171,8 +171,10 @@ def from_arrays(
     positive = [positive] if isinstance(positive, (str, int, float)) else positive
     if isinstance(X, np.ndarray) and X.ndim != 3:
         raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
-    labels = list(names) or [str(i) for i in range(len(X))]
-    check_names(labels, len(X))
+    for name, value in (("X", X), ("y", y)):
+        if not isinstance(value, (Sequence, np.ndarray)):
+            raise InputError(name, value, "give one array per client, in a list")
+    labels = labelled(names, len(X))
     if not labels:
         raise InputError("clients", 0, "give at least one client")
     if len(y) != len(X):
@@ -224,7 +226,8 @@ def _standardised(
         if constant.size:
             column = columns[constant[0]] if len(columns) > constant[0] else f"column {constant[0]}"
             if len(reference) == 1:
-                raise InputError(f"rows of client {label}", 1, "give at least two rows to standardise, or pooled")
+                remedy = "give at least two rows: merge this client with another or leave it out"
+                raise InputError(f"rows of client {label}", 1, remedy)
             owner = "all clients" if pooled else f"client {label}"
             remedy = "drop it, or use standardise = none" + ("" if pooled else " or pooled")
             raise InputError(f"{column} of {owner}", "constant", remedy)

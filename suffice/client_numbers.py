@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from bounds import Constants, InputError, entry_precisions
+from bounds.arrays import quotient
 
 from .client_data import POINTS, REACH
 from .resampling import check_resamples, resampled
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Trust = Literal["exact", "certified", "estimated"]
 SHARE = 0.95
+EXTREMES = ("mu", "beta", "factor")
+"""Extreme eigenvalues: sampling pushes them outwards, and resampling does so once more."""
 ALIKE = 1e-9
 """Similarity from which on a pair counts."""
 
@@ -105,13 +108,21 @@ class Intervals:
     def add(self, problem: Any, constants: Constants) -> None:
         self._drawn.append(_values(problem, constants))
 
-    def ends(self, name: str) -> tuple[np.ndarray, np.ndarray] | None:
-        """Values that leave out 2.5 % of the resamples on either side; None without resamples."""
+    def ends(self, name: str, value: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Values that leave out 2.5 % of the resamples on either side; None without resamples.
+
+        For extreme eigenvalues they are reflected at `value` on a logarithmic scale (the basic bootstrap: the rows'
+        value lies from the population's as the resamples' lie from the rows'), and widened to `value` itself.
+        """
         if not self._drawn:
             return None
         ranked = np.sort(np.stack([entry[name] for entry in self._drawn]), axis=0)  # no means: values may be infinite
         cut = int((1 - SHARE) / 2 * len(ranked))
-        return ranked[cut], ranked[-1 - cut]
+        low, high = ranked[cut], ranked[-1 - cut]
+        if name not in EXTREMES:
+            return low, high
+        with np.errstate(all="ignore"):  # 0 / 0 is 0: the logistic loss has factor 0
+            return np.minimum(quotient(value**2, high), value), np.maximum(quotient(value**2, low), value)
 
 
 def numbers_with(problem: Any, intervals: Intervals) -> ClientNumbers:
@@ -122,7 +133,7 @@ def numbers_with(problem: Any, intervals: Intervals) -> ClientNumbers:
     values = _values(problem, constants)
 
     def known(name: str, trust: Trust = "exact", region: str = "") -> Known:
-        low, high = intervals.ends(name) or (None, None)
+        low, high = intervals.ends(name, values[name]) or (None, None)
         return Known(value=values[name], trust=trust, region=region, low=low, high=high)
 
     trust, region, sigma_region = _trust(problem)
@@ -191,7 +202,7 @@ def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
         floor = squares.double().cpu().numpy() / problem.batch
         factor = np.zeros_like(floor)
     else:
-        floor, factor = _multiplicative(problem)
+        floor, factor = multiplicative(problem)
     return {
         "optimum": problem.optimum.double().cpu().numpy(),
         "entry": _entry(constants),
@@ -213,7 +224,7 @@ def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
 # v) >= 0, for s > v. At s = 2 v that is M = lambda_max(A^-1 (Q + l l' / v) A^-1) / 4, the least for this floor.
 
 
-def _multiplicative(problem: Any) -> tuple[np.ndarray, np.ndarray]:
+def multiplicative(problem: Any) -> tuple[np.ndarray, np.ndarray]:
     """Floors 2 Var[g_i at the optimum] and the least factors that go with them, (N,) each."""
     floors, factors = [], []
     A, optimum = problem.A.double().cpu().numpy(), problem.optimum.double().cpu().numpy()

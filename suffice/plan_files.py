@@ -12,6 +12,8 @@ from bounds import InputError, write_whole
 from bounds.method_plan import MethodPlan
 
 if TYPE_CHECKING:
+    from figures import Figure
+
     from .advice import Measured, Plan
     from .method_runs import MethodRun
     from .stability import Stability
@@ -70,20 +72,20 @@ def write_csv(
 
 
 def write_plot(path: Path, plan: Plan) -> list[Path]:
-    """The figure as one file (.pdf, .png or .svg), or with its data into a folder."""
-    from figures.plan import plan_figure
+    """The plan's figure by `write_figure`."""
+    return write_figure(path, plan.plot())
 
-    figure = plan_figure(plan.rows, plan.constants)
+
+def write_figure(path: Path, figure: Figure) -> list[Path]:
+    """The figure as one file (.pdf, .png or .svg), or with its data into a folder."""
     kind = path.suffix.lower()
     if not kind or path.is_dir():
         _make_folder(path, "plot")
         return figure.save(path)
     if kind not in (".pdf", ".png", ".svg"):
         raise InputError("plot", str(path), "name a .pdf, .png or .svg file, or a folder")
-    from figures.plan import rendered
-
     _make_folder(path.parent, "plot")
-    return [write_whole(path, rendered(figure, kind[1:]))]
+    return [write_whole(path, figure.picture(kind[1:]))]
 
 
 def _make_folder(folder: Path, option: str) -> None:

@@ -49,6 +49,16 @@ def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
     write_whole(FILE, text.encode())
 
 
+def kept(theorem: Theorem) -> str:
+    """The kept verdict in words, with what it rests on."""
+    row = known().get((theorem.key, theorem.edition))
+    if row is None:
+        return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}"
+    note = f": {row['note']}" if row.get("note") else ""
+    return f"{row['verdict']} on {row['instances']:,} instances{ratio} (last kept verification, {row['effort']}){note}"
+
+
 def _ratio(verdict: Verdict) -> float | None:
     """Six digits; None where nothing met the hypotheses, or where a printed bound of 0 was passed (JSON has no inf)."""
     if not verdict.instances or not math.isfinite(verdict.worst_ratio):

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bounds import PARAMETERS, InputError, Quantity, Source, Theorem, digits
+from bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
 from simulate import Algorithm, Local, expected_excess
+from simulate.algorithms.base import check_algorithm
 
 from . import precise
 from .claim import EFFORTS, Claim
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, Setting, quadratics
 from .family import Family, Values
+from .own import reading
+from .reach import largest_step, tried
 from .search import shrink
 from .verdict import Outcome, Verdict
 
@@ -34,27 +37,42 @@ def check(
 ) -> Verdict:
     """Whether E[e_T] of one client stays under `bound` on every instance of `family` that meets `conditions`.
 
-    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in plain
-                arithmetic or the functions of `bounds.elementary`, so that wrong variants of it can be made and refuted
+    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in arithmetic,
+                the functions that `verify.own.FUNCTIONS` names (of math, NumPy or Python) and those of
+                `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
+                keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     algorithm   a linear one, `Local()` unless given: its expected excess is computed exactly
-    family      instances, `quadratics()` unless given
+    family      instances; `quadratics()` with steps up to the largest that `conditions` allow, at most 4/beta,
+                unless given
     client      whose excess is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
 
     A violation is shrunk to a simple instance and evaluated again at 50 digits: see `verdict.counterexample`.
+    `verdict.tried` says on what: nothing outside of it was looked at.
     Raises `InputError`.
     """
     chosen = algorithm if algorithm is not None else Local()
+    check_algorithm(chosen)
+    as_whole("client", client, least=0)
+    for name, function, remedy in (
+        ("bound", bound, "give a function of scalars"),
+        ("conditions", conditions, "give a function of scalars that returns {name: (lhs, rhs)}, meaning lhs <= rhs"),
+    ):
+        if not callable(function) and (name, function) != ("conditions", None):
+            raise InputError(name, function, remedy)
+    if not isinstance(family, ProblemFamily | None):
+        raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
     if quantity not in (Quantity.EXCESS, "excess", "EXCESS"):
         raise InputError("quantity", str(quantity), "own bounds are checked on the expected excess: use excess")
     if not chosen.linear:
         raise InputError("algorithm", chosen.name, "give a linear one: its expected excess is computed exactly")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    problems = family if family is not None else quadratics()
-    theorem = record(bound, conditions)
+    theorem, opaque = _record(bound, conditions)
+    problems = family if family is not None else quadratics(steps=largest_step(theorem))
     instances = measured_family(problems, theorem, chosen, client)
-    verdict = Claim(theorem=theorem, families=(instances,)).verify(effort=effort, root=root)
+    verdict = Claim(theorem=theorem, families=(instances,), opaque=opaque).verify(effort=effort, root=root)
+    verdict = replace(verdict, tried=tried(problems, chosen, verdict))
     if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.worst_instance:
         return verdict
     worst = {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
@@ -63,6 +81,11 @@ def check(
 
 def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = None) -> Theorem:
     """Somebody's own bound of E[e_T] as a theorem; its parameters must be known keywords."""
+    return _record(bound, conditions)[0]
+
+
+def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> tuple[Theorem, str]:
+    """The record, and why no formula can be read from the bound ("" where one can)."""
     for function in filter(None, (bound, conditions)):
         for name, parameter in inspect.signature(function).parameters.items():
             if name not in PARAMETERS:
@@ -71,8 +94,9 @@ def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = No
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")
-    given: dict[str, Any] = {} if conditions is None else {"conditions": conditions}
-    return Theorem(
+    read = reading(bound, conditions)
+    given: dict[str, Any] = {} if read.conditions is None else {"conditions": read.conditions}
+    theorem = Theorem(
         key="own/bound",
         edition="corrected",
         title=getattr(bound, "__name__", "own bound"),
@@ -81,9 +105,10 @@ def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = No
         quantity=Quantity.EXCESS,
         direction="upper",
         mode="expectation",
-        bound=bound,
+        bound=read.bound,
         **given,
     )
+    return theorem, read.opaque
 
 
 def measured_family(
@@ -122,25 +147,40 @@ def _measure(problems: ProblemFamily, algorithm: Algorithm, client: int, theorem
 
 
 def _setting(problems: ProblemFamily, values: Values, index: int) -> Setting:
-    return problems.build({name: value[index] for name, value in values.items()})
+    return problems.setting({name: value[index] for name, value in values.items()})
 
 
 def _counterexample(
     theorem: Theorem, instances: Family, problems: ProblemFamily, algorithm: Algorithm, client: int, worst: Values
 ) -> dict[str, Any]:
-    """The simplest violating instance found, both sides at 50 digits."""
+    """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
     simple = shrink(theorem, instances, worst, margin=10 * AGREEMENT)
     setting = _setting(problems, simple, 0)
-    measured = precise.expected_excess(
+    measured, good = precise.measured(
         setting.problem, algorithm, iterations=setting.iterations, eta=setting.eta, client=client
     )
-    needed = {parameter.name for parameter in theorem.parameters}
-    arguments: dict[str, Any] = {name: setting.arguments[name] for name in sorted(needed)}
-    value = digits(theorem, **arguments)
+    arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
+    value, exact = _digits(theorem, arguments)
     return {
         "values": {name: entry[0].tolist() for name, entry in simple.items()},
         "arguments": arguments,
         "measured": measured,
         "bound": value,
         "margin": measured - value,
+        "digits": min(good, exact),
     }
+
+
+def _digits(theorem: Theorem, arguments: Mapping[str, float]) -> tuple[Any, int]:
+    """The bound as an mpmath number and how many of its digits are good: few for a function that takes only floats."""
+    import mpmath
+
+    try:
+        value: Any = digits(theorem, 50, **dict[str, Any](arguments))
+        if isinstance(value, mpmath.mpf | int):
+            return mpmath.mpf(value), precise.DIGITS
+    except Exception:  # whatever a function raises that was not written for mpmath
+        pass
+    assert theorem.bound is not None
+    value = float(theorem.bound(**{name: arguments[name] for name in inspect.signature(theorem.bound).parameters}))
+    return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), precise.PROBED)), precise.PROBED

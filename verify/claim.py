@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bounds import Theorem
+from bounds import PARAMETERS, Theorem
 
 from .evidence import AGREEMENT, Evidence
 from .family import Family
 from .identities import identities
-from .mutants import mutants, readable
+from .mutants import mutants, numeric_mutants, readable
 from .sampled import SampledResult
 from .search import search
 from .verdict import POINTS, VISIBLE, Outcome, Verdict, Weakness
@@ -52,7 +52,7 @@ class Claim:
     evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `beyond` gives, for a
     condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it. `weak`
-    names the mutants that may survive, and why.
+    names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives none.
     """
 
     theorem: Theorem
@@ -62,6 +62,7 @@ class Claim:
     equality: float | None = None
     beyond: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     weak: Weakness | None = None
+    opaque: str = ""
 
     def verify(self, *, effort: str = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
@@ -107,6 +108,9 @@ class Claim:
             instances=instances,
             worst_ratio=worst_ratio,
             worst_instance=evidence[worst].instance(at) if instances else {},
+            worst_bound=_bound_at(theorem, evidence[worst], at),
+            ranges=_ranges(evidence, counted),
+            opaque=self.opaque,
             error_probability=error,
             mutants=count,
             survivors=survivors,
@@ -143,7 +147,9 @@ class Claim:
         theorem = self.theorem
         assert theorem.bound is not None
         names = inspect.signature(theorem.bound).parameters
-        same, variants = readable(theorem).value, mutants(theorem, worst_ratio=worst_ratio)
+        same = theorem.bound if self.opaque else readable(theorem).value
+        make = numeric_mutants if self.opaque else mutants
+        variants = make(theorem, worst_ratio=worst_ratio)
         stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
         attained = np.zeros(len(variants))
         for piece, mask in zip(evidence, counted):
@@ -162,6 +168,28 @@ class Claim:
 
     def _breaks(self, beyond: Evidence) -> bool:
         return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())
+
+
+def _bound_at(theorem: Theorem, piece: Evidence, at: int) -> float:
+    assert theorem.bound is not None
+    with np.errstate(all="ignore"):
+        return float(piece.bound(theorem.bound, inspect.signature(theorem.bound).parameters)[at])
+
+
+def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tuple[float, float]]:
+    """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
+    found: dict[str, tuple[float, float]] = {}
+    some = any(mask.any() for mask in counted)
+    for piece, mask in zip(evidence, counted):
+        chosen = {name: value for name, value in piece.arguments.items() if name in PARAMETERS}
+        if "eta" in chosen and "beta" in chosen:
+            chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
+        for name, value in chosen.items():
+            kept = np.broadcast_to(value, mask.shape)[mask] if some else np.ravel(value)
+            if len(kept):
+                low, high = found.get(name, (np.inf, -np.inf))
+                found[name] = (min(low, float(kept.min())), max(high, float(kept.max())))
+    return found
 
 
 def _points(theorem: Theorem, evidence: list[Evidence], counted: list[np.ndarray]) -> tuple[tuple[float, float], ...]:

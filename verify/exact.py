@@ -13,7 +13,7 @@ from simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expec
 from .aligned import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .evidence import Evidence
 from .family import Domain, Family
-from .line import Line, audited
+from .line import Line, counterexample
 
 NETWORK = Family(
     name="networks of quadratics",
@@ -175,11 +175,11 @@ def aligned_below_precision(measure: Callable[[Aligned], np.ndarray]) -> Evidenc
 
 
 def two_steps(quantity: str, *, printed: bool) -> Evidence:
-    """Theorem 2 at T = 2 in dimension 1 by quadrature over the first step, on the audited instance and its neighbours.
+    """Theorem 2 at T = 2 in dimension 1 by quadrature over the first step, on the counterexample and its neighbours.
 
     `quantity` is "e2" (the printed expectation) or "e2_running". The printed hypothesis E[e_1] >= eps is masked in.
     """
-    line, base = audited()
+    line, base = counterexample()
     measured, rows, hypothesis = [], [], []
     for theta0 in (0.2, 0.19, 0.25, 0.5):
         for eta in (0.9, 0.5):
@@ -199,8 +199,8 @@ def two_steps(quantity: str, *, printed: bool) -> Evidence:
 
 
 def two_steps_horizon() -> Evidence:
-    """Theorem 2, row 2, as printed, at T = 2: the audited network, started where ln(e_0/K)/(mu T) is within q/beta."""
-    line, base = audited()
+    """Theorem 2, row 2, as printed, at T = 2: the counterexample, started where ln(e_0/K)/(mu T) is within q/beta."""
+    line, base = counterexample()
     mu, beta, s2, eps, T = base["mu"], base["beta"], base["s2"], base["eps"], 2
     measured, rows, hypothesis = [], [], []
     for theta0 in (0.188, 0.18, 0.16):

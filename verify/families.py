@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds import InputError
+from bounds import InputError, as_number, as_whole
 from simulate import Quadratics
 from simulate.problem import QuadraticProblem
 
 from .family import Domain, Values
+
+SMALLEST_STEP = 0.03125
+"""Of a family of quadratics, as a share of its largest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,22 @@ class ProblemFamily:
     build: Callable[[Mapping[str, Any]], Setting]
     sharp: Callable[[], Values] | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
+            raise InputError("domains", self.domains, "give a Domain by the name of each parameter")
+        if not self.domains:
+            raise InputError("domains", self.domains, "give at least one")
+        for name, value in (("build", self.build), ("sharp", self.sharp)):
+            if not callable(value) and (name, value) != ("sharp", None):
+                raise InputError(name, value, "give a function")
+
+    def setting(self, values: Mapping[str, Any]) -> Setting:
+        """The instance of `values`, or `InputError` if `build` gives none."""
+        made = self.build(values)
+        if not isinstance(made, Setting):
+            raise InputError("build", type(made).__name__, "return a Setting")
+        return made
+
 
 def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps: float = 1.0) -> ProblemFamily:
     """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
@@ -45,8 +64,10 @@ def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps:
     `steps`/beta, T reaches `longest`. Sharp instances have mu = beta. Raises `InputError`.
     """
     for name, value in (("clients", clients), ("features", features), ("longest", longest)):
-        if value < 1:
-            raise InputError(name, value, "give at least 1")
+        as_whole(name, value)
+    as_number("steps", steps)
+    if steps <= 0:
+        raise InputError("steps", steps, "give a positive number, in units of 1/beta")
 
     def build(values: Mapping[str, Any]) -> Setting:
         curvature = np.reshape(values["curvature"], (clients, features))
@@ -67,7 +88,7 @@ def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps:
         "curvature": Domain(low=0.0625, high=4, log=True, shape=(clients, features)),
         "sigma2": Domain(low=0.0625, high=16, log=True),
         "start": Domain(low=-4, high=4, shape=(features,)),
-        "step": Domain(low=0.03125, high=steps, log=True),
+        "step": Domain(low=SMALLEST_STEP * steps, high=steps, log=True),
         "T": Domain(low=1, high=longest, integer=True),
     }
     if clients > 1:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from bounds import InputError, as_number, as_whole
 from simulate import Randomness, Stream
 
 from .evidence import Evidence
@@ -28,6 +29,17 @@ class Domain:
     log: bool = False
     integer: bool = False
     shape: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        low, high = as_number("low", self.low), as_number("high", self.high)
+        if not low <= high:
+            raise InputError("high", self.high, f"give at least low = {low:g}")
+        if self.log and low <= 0:
+            raise InputError("low", self.low, "a logarithmic scale needs positive numbers")
+        if not isinstance(self.shape, tuple):
+            raise InputError("shape", self.shape, "give a tuple of whole numbers")
+        for size in self.shape:
+            as_whole("shape", size)
 
     def at(self, u: np.ndarray) -> np.ndarray:
         """The value at quantile u in (0, 1)."""
@@ -64,7 +76,7 @@ class Family:
     def evidence(self, values: Values) -> Evidence:
         """What the instances of `values` measure."""
         if self.measure is None:
-            raise ValueError(f"family {self.name} measures nothing")
+            raise InputError("family", self.name, "it measures nothing: give `measure`")
         return self.measure(values)
 
     def at(self, u: np.ndarray) -> Values:

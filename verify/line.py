@@ -84,7 +84,7 @@ class Line:
         return nodes.ravel(), (half[:, None] * w).ravel()
 
 
-def audited() -> tuple[Line, dict[str, float]]:
+def counterexample() -> tuple[Line, dict[str, float]]:
     """The instance on which the printed Theorem 2 fails by a factor 36, with the theorem's arguments.
 
     99 peers share a minimiser 0.02 away from client 0's. At the start all similarities are 0.99 and everybody
@@ -113,8 +113,8 @@ def audited() -> tuple[Line, dict[str, float]]:
     }  # fmt: skip
 
 
-def audited_digits(count: int = 50) -> dict[str, str]:
-    """E[e_1], E[e_2] and the printed bound of the audited instance at `count` digits, by mpmath quadrature."""
+def counterexample_digits(count: int = 50) -> dict[str, str]:
+    """E[e_1], E[e_2] and the printed bound of the counterexample at `count` digits, by mpmath quadrature."""
     import mpmath
 
     from bounds import digits, find

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from bounds import Theorem
+from bounds import PARAMETERS, Theorem
 from bounds.describe import expression
 
 from .formula import Formulas
@@ -46,10 +46,40 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
         # two places of the formula may read alike: each is tried
         name = change if change not in found else f"{change}, place {sum(key.startswith(change) for key in found) + 1}"
         found[name] = Mutant(change=name, value=formulas.function(variant))
+    return [*found.values(), _scaled(theorem, worst_ratio)]
+
+
+def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
+    """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
+    assert theorem.bound is not None
+    bound, found = theorem.bound, []
+    taken = [PARAMETERS[name] for name in inspect.signature(bound).parameters]
+
+    def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        found.append(Mutant(change=change, value=lambda **values: bound(**values | changed(values))))
+
+    for at, one in enumerate(taken):
+        for other in taken[at + 1 :]:
+            if one.unit == other.unit != (0, 0):
+                mutant(
+                    f"{one.name} and {other.name} exchanged",
+                    lambda values, a=one.name, b=other.name: {a: values[b], b: values[a]},
+                )
+        if one.integer:
+            continue
+        for factor in (0.95, 1.05):
+            mutant(f"{one.name} times {factor}", lambda values, a=one.name, by=factor: {a: by * values[a]})
+        if one.lower == 0 and not one.open_lower:
+            mutant(f"{one.name} taken as 0", lambda values, a=one.name: {a: 0 * values[a]})
+    return [*found, _scaled(theorem, worst_ratio)]
+
+
+def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
+    bound = theorem.bound
+    assert bound is not None
     # twice as far from 1 as the worst ratio, in logarithms: never a bound of the other sign
     factor = min(max(worst_ratio, LEAST_RATIO) ** 2, 1 - SMALLEST_SHIFT) ** (1 if theorem.direction == "upper" else -1)
-    scaled = Mutant(change=f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
-    return [*found.values(), scaled]
+    return Mutant(change=f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
 
 
 def readable(theorem: Theorem) -> Mutant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -10,6 +11,9 @@ from bounds import Theorem
 
 POINTS = 200
 """Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
+
+_LINE = 110
+"""Characters of each half of a `repr`: pytest cuts what is longer than 240 in the middle."""
 
 VISIBLE = 0.01
 """A variant counts at an instance where it is stronger than the bound by this share or more."""
@@ -42,7 +46,7 @@ class Weakness:
         return all(any(part in survivor for part in self.survivors) for survivor in survivors)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict:
     """The outcome of one claim.
 
@@ -52,8 +56,12 @@ class Verdict:
     the check: two routes that differ, proof steps that are not certified, and the mutants left standing. For each of
     these mutants survivor_ratios is the largest measured/bound where it is stronger by `VISIBLE` or more: how nearly
     the bound is attained where the changed part counts.
+    worst_bound is the bound at worst_instance. ranges are the smallest and largest value of every scalar over the
+    instances that met the hypotheses (over all of them where none did), `tried` says the same in words for a bound of
+    one's own. `opaque` says why no formula could be read from the bound: its mutants then change keywords, not terms.
     points are (bound, measured) of up to `POINTS` instances, for pictures.
-    counterexample is the violation shrunk to a simple instance, at 50 digits, where the claim can shrink.
+    counterexample is the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
+    `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
     weakness is the claim's own account of variants that may survive.
     """
 
@@ -72,6 +80,10 @@ class Verdict:
     points: tuple[tuple[float, float], ...] = ()
     weakness: Weakness | None = None
     survivor_ratios: tuple[float, ...] = ()
+    worst_bound: float = math.nan
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    tried: str = ""
+    opaque: str = ""
 
     @property
     def holds(self) -> bool:
@@ -102,6 +114,43 @@ class Verdict:
         return self.weakness.reason
 
     def __str__(self) -> str:
+        """The summary, and below it the violation or else what was tried, and what could not be read of the bound."""
+        tried = f"tried: {self.tried}" if self.tried and not self.violation else ""
+        return "\n  ".join(filter(None, (self.summary, self.violation, self.unread, tried)))
+
+    def __repr__(self) -> str:
+        text = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
+        return f"<Verdict: {_cut(text, _LINE)}{'; ' if self.violation else ''}{_cut(self.violation, _LINE)}>"
+
+    @property
+    def violation(self) -> str:
+        """Where a violated bound fails most simply or most clearly, with both sides; else ""."""
+        if self.outcome is not Outcome.VIOLATED or not self.worst_instance:
+            return ""
+        found = self.counterexample
+        if found is None:
+            names = [entry.name for entry in self.theorem.parameters]
+            arguments = {name: self.worst_instance[name] for name in names if name in self.worst_instance}
+            measured, bound = self.worst_instance["measured"], self.worst_bound
+        else:
+            arguments, measured, bound = found["arguments"], found["measured"], found["bound"]
+        if not (measured > bound if self.theorem.direction == "upper" else measured < bound):
+            return ""  # violated by what was sampled, or because equality is claimed
+        left, right = _apart(float(measured), float(bound))
+        at = ", ".join(f"{name} = {value:.6g}" for name, value in arguments.items())
+        sign = ">" if self.theorem.direction == "upper" else "<"
+        return f"at {at}: measured {left} {sign} bound {right}"
+
+    @property
+    def unread(self) -> str:
+        """What it means that the bound gives no formula; else ""."""
+        if not self.opaque:
+            return ""
+        return f"from numbers alone (no formula can be read: {self.opaque}): wrong variants change keywords, not terms"
+
+    @property
+    def summary(self) -> str:
+        """One line: outcome, instances, worst ratio, mutants, survivors."""
         if not self.instances:
             return f"{self.outcome.value}: no instance meets the hypotheses"
         text = f"{self.outcome.value} on {self.instances:,} instances, worst ratio {self.worst_ratio:.4g}"
@@ -127,16 +176,15 @@ class Verdict:
         """What a notebook shows."""
         from bounds.html import facts, text
 
-        found = self.counterexample
         entries = {
             "Claim": text(f"{self.theorem.key} ({self.theorem.edition})"),
             "Verdict": f"<b>{text(self.outcome.value)}</b>" + (", as expected" if self.expected else ""),
-            "Evidence": text(str(self)),
+            "Evidence": text(self.summary),
+            "Tried": text(self.tried),
+            "Read": text(self.unread),
             "Engine": text(self.engine),
             "Error probability": text(f"{self.error_probability:.2g}"),
-            "Counterexample": ""
-            if found is None
-            else text(f"{found['arguments']}: measured {found['measured']} against a bound of {found['bound']}"),
+            "Counterexample": text(self.violation),
         }
         return facts(entries)
 
@@ -160,3 +208,16 @@ class Verdict:
             "seconds": self.seconds,
             "statement": self.theorem.statement,
         }
+
+
+def _apart(one: float, two: float) -> tuple[str, str]:
+    """Two different numbers with six digits, or as many as it takes to tell them apart."""
+    for digits in range(6, 18):
+        texts = f"{one:.{digits}g}", f"{two:.{digits}g}"
+        if texts[0] != texts[1]:
+            return texts
+    return repr(one), repr(two)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

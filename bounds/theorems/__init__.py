@@ -25,13 +25,16 @@ DEFINITIONS: tuple[Definition, ...] = (
 
 
 def find(key: str, edition: str = "corrected") -> Theorem:
-    """The record of `key` in one edition; `InputError` with the nearest key when there is none."""
+    """The record of `key` in one edition; `InputError` with the nearest key, or its rows, when there is none."""
     for theorem in THEOREMS:
         if (theorem.key, theorem.edition) == (key, edition):
             return theorem
     keys = sorted({theorem.key for theorem in THEOREMS})
     if key in keys:
         raise InputError("edition", edition, f"{key} has no such edition; use printed or corrected")
-    near = difflib.get_close_matches(key, keys, n=1, cutoff=0.4)
+    below = [each for each in keys if each.startswith(f"{key}-")]
+    if below:
+        raise InputError("theorem", key, f"say which: {', '.join(below)}")
+    near = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else "`suffice theorem` lists them"
     raise InputError("theorem", key, hint)

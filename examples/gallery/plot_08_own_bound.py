@@ -32,9 +32,6 @@ fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for bound, axis in zip((half, whole), axes, strict=True):
     verdict = sf.check(bound, conditions=conditions)
     print(f"{bound.__name__}: {verdict}")
-    if verdict.counterexample:
-        print("  at", verdict.counterexample["arguments"])
-        print("  measured", verdict.counterexample["measured"], "> bound", verdict.counterexample["bound"])
     points = np.array(verdict.points)
     above = points[:, 1] > points[:, 0] * (1 + 1e-9)
     axis.loglog(*points[~above].T, ".", label="measured <= bound")

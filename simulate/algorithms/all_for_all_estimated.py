@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream
@@ -34,10 +34,8 @@ class EstimatedAllForAll(Algorithm):
     linear: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.samples, int) or self.samples < 1:
-            raise InputError("samples", self.samples, "give a whole number of samples per client, at least 1")
-        if not isinstance(self.threshold, (int, float)) or not 0 <= self.threshold < float("inf"):
-            raise InputError("threshold", self.threshold, "give a number >= 0 [gradient]")
+        as_whole("samples", self.samples)
+        as_number("threshold", self.threshold, least=0)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         return {"models": models, "W": models.new_zeros(len(models), problem.clients, problem.clients)}

@@ -47,6 +47,10 @@ class AllForOne(Algorithm):
     name: str = "all-for-one"
     linear: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.criterion, Criterion) or isinstance(self.criterion, type):
+            raise InputError("criterion", self.criterion, "give a criterion object, such as Continuous()")
+
     @classmethod
     def released(cls, *, binary: bool) -> AllForOne:
         """The authors' code: weights 1{r > 0} or r, divided by their sum, whatever the variances; its own ratio r."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from bounds import as_number
+
 from ..problem import Problem
 from ..randomness import Randomness
 from .base import Algorithm, Draw, State
-from .checks import check_number
 from .ditto import never_alone
 from .fedavg import FedAvg
 from .sampling import only
@@ -34,7 +35,7 @@ class APFL(Algorithm):
     linear: bool = field(init=False, default=True)
 
     def __post_init__(self) -> None:
-        check_number("mixture", self.mixture, largest=1)
+        as_number("mixture", self.mixture, least=0, most=1)
         never_alone(self.server)
         object.__setattr__(self, "linear", not self.adaptive)
 

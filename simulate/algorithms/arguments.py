@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number, real_array
 
 from ..problem import Problem
 
@@ -31,16 +31,35 @@ def models_of(field: str, value: Any, problem: Problem) -> Tensor:
 
 
 def probability(field: str, value: Any) -> None:
-    """Raise `InputError` unless 0 < value <= 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-        raise InputError(field, value, "give a probability in (0, 1]")
+    """Raise `InputError` unless 0 < value <= 1: what is not a probability may be a share."""
+    if not 0 < as_number(field, value) <= 1:
+        raise InputError(field, value, "give a number in (0, 1]")
+
+
+def check_clusters(clusters: Tensor | None, clients: int) -> None:
+    """Raise `InputError` unless None or labels 0..G-1 (N,), each of them used."""
+    if clusters is None:
+        return
+    if not isinstance(clusters, Tensor) or clusters.shape != (clients,) or clusters.dtype != torch.int64:
+        raise InputError("clusters", clusters, f"give a tensor of {clients} whole numbers, one label per client")
+    labels = clusters.unique().tolist()
+    if labels != list(range(len(labels))):
+        raise InputError("clusters", clusters.tolist(), "number the clusters 0, 1, ... and leave none empty")
+
+
+def check_sizes(sizes: Tensor | None, clients: int) -> None:
+    """Raise `InputError` unless None or positive finite numbers (N,)."""
+    if sizes is None:
+        return
+    if not isinstance(sizes, Tensor) or sizes.shape != (clients,):
+        raise InputError("sizes", sizes, f"give a tensor of {clients} sizes, one per client")
+    if not bool(((sizes > 0) & torch.isfinite(sizes)).all()):
+        raise InputError("sizes", sizes.tolist(), "give positive sizes")
 
 
 def _finite(field: str, value: Any, problem: Problem, shape: tuple[int, ...], *, scalar: bool = True) -> Tensor:
-    try:
-        tensor = torch.as_tensor(value).to(problem.start)
-    except (TypeError, ValueError, RuntimeError):
-        raise InputError(field, value, f"give numbers of shape {shape}") from None
+    real = isinstance(value, Tensor) and not value.is_complex()
+    tensor = (value if real else torch.from_numpy(real_array(field, value))).to(problem.start)
     if tensor.shape != shape and not (scalar and tensor.ndim == 0):
         remedy = f"give shape {shape}" + (" or one number" if scalar else "")
         raise InputError(field, f"array of shape {tuple(tensor.shape)}", remedy)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
+from bounds import InputError
+
 from ..problem import Problem
 from ..randomness import Randomness
 
@@ -26,6 +28,12 @@ class Draw:
     iteration: int
     noise: Tensor
     extra: Mapping[str, Tensor] = field(default_factory=dict)
+
+
+def check_algorithm(algorithm: object) -> None:
+    """Raise `InputError` for what is none: a name, or a class that was not called."""
+    if not isinstance(algorithm, Algorithm):
+        raise InputError("algorithm", algorithm, "give an algorithm, such as Local()")
 
 
 class Algorithm(ABC):

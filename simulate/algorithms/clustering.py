@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import as_number, as_whole
 
 from ..problem import Problem
+from .arguments import probability
 from .base import Algorithm, Draw, State
-from .checks import check_count, check_number
 
 Radius = Callable[[Tensor], Tensor]
 """From distances (S, N, N), row i from client i's estimate, the radius tau_i within which gradients count, (S, N)."""
@@ -26,7 +26,7 @@ class FixedRadius:
     tau: float
 
     def __post_init__(self) -> None:
-        check_number("tau", self.tau)
+        as_number("tau", self.tau, least=0)
 
     def __call__(self, distances: Tensor) -> Tensor:
         return distances.new_full(distances.shape[:-1], self.tau)
@@ -39,8 +39,7 @@ class QuantileRadius:
     fraction: float = 0.2
 
     def __post_init__(self) -> None:
-        if not 0 < self.fraction <= 1:
-            raise InputError("fraction", self.fraction, "give a number in (0, 1]")
+        probability("fraction", self.fraction)
 
     def __call__(self, distances: Tensor) -> Tensor:
         rank = math.ceil(self.fraction * distances.shape[-1] * (1 - 1e-12))  # 0.1 * 30 is above 3
@@ -78,7 +77,7 @@ class FederatedClustering(Algorithm):
     linear: bool = False
 
     def __post_init__(self) -> None:
-        check_count("rounds", self.rounds)
+        as_whole("rounds", self.rounds)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         return {"models": models}

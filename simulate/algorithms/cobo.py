@@ -13,13 +13,12 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream
 from .arguments import pairwise
 from .base import Algorithm, Count, Draw, State
-from .checks import check_number
 
 Sampling = Literal["none", "constant", "time", "mixed", "released"]
 
@@ -66,12 +65,14 @@ class CoBo(Algorithm):
         )
 
     def __post_init__(self) -> None:
-        check_number("rho", self.rho)
-        check_number("weight_step", self.weight_step)
+        as_number("rho", self.rho, least=0)
+        as_number("weight_step", self.weight_step, least=0)
         if self.sampling not in ("none", "constant", "time", "mixed", "released"):
             raise InputError("sampling", self.sampling, "use none, constant, time, mixed or released")
-        if self.sampling == "mixed" and (not isinstance(self.horizon, int) or self.horizon < 1):
-            raise InputError("horizon", self.horizon, "mixed sampling needs the number of iterations of the run")
+        if self.sampling == "mixed" and self.horizon is None:
+            raise InputError("horizon", None, "mixed sampling needs the number of iterations of the run")
+        if self.horizon is not None:
+            as_whole("horizon", self.horizon)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         w0 = pairwise("w0", self.w0, problem)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from bounds import as_number
+
 from ..problem import Problem
 from .arguments import pairwise
 from .base import Algorithm, Draw, State
-from .checks import check_number
 from .cobo import pulled
 
 
@@ -23,7 +24,7 @@ class FixedCoBo(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
-        check_number("rho", self.rho)
+        as_number("rho", self.rho, least=0)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         pairwise("w", self.w, problem)

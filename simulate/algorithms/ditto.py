@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number
 
 from ..problem import Problem
 from ..randomness import Randomness
 from .base import Algorithm, Count, Draw, State
-from .checks import check_number
 from .fedavg import FedAvg
 from .sampling import only
 
@@ -31,7 +30,7 @@ class Ditto(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
-        check_number("pull", self.pull)
+        as_number("pull", self.pull, least=0)
         never_alone(self.server)
 
     def init(self, problem: Problem, models: Tensor) -> State:

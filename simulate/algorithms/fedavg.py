@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream
+from .arguments import check_clusters, check_sizes
 from .averaging import cluster_means, of_client
 from .base import Algorithm, Draw, State
-from .checks import check_clusters, check_count, check_sizes
 from .sampling import cluster_sizes, every_sample, only, sample
 
 
@@ -41,11 +41,11 @@ class FedAvg(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
-        check_count("period", self.period)
+        as_whole("period", self.period)
         if self.participants is not None:
-            check_count("participants", self.participants)
+            as_whole("participants", self.participants)
         if self.fine_tune_after is not None:
-            check_count("fine_tune_after", self.fine_tune_after, least=0)
+            as_whole("fine_tune_after", self.fine_tune_after, least=0)
             if self.fine_tune_after % self.period:
                 remedy = f"give a multiple of period = {self.period}: fine-tuning starts from a server model"
                 raise InputError("fine_tune_after", self.fine_tune_after, remedy)

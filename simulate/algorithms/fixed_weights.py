@@ -28,9 +28,8 @@ def dissimilarities(b: Any) -> np.ndarray:
 
 def level(b: Any, mu: Any, epsilon: Any) -> np.ndarray:
     """sqrt(mu_i epsilon_i) (N,): the largest dissimilarity that precision epsilon tolerates."""
-    one = np.ones(len(b))
     mu, epsilon = (
-        as_numbers(name, value * one if np.ndim(value) == 0 else value, one.shape, positive=True)
+        as_numbers(name, value, (len(b),), one_for_all=True, positive=True)
         for name, value in (("mu", mu), ("epsilon", epsilon))
     )
     return np.sqrt(mu * epsilon)
@@ -48,12 +47,18 @@ def same_cluster(labels: Sequence[Any]) -> Tensor:
 class FixedWeights(Algorithm):
     """theta_i <- theta_i - eta_i sum_k alpha_ik g_k(theta_i) with given alpha (N, N), row i for model i.
 
-    Weighted gradient averaging without correction is the same rule.
+    `alpha` may be a tensor, an array or rows of numbers; else `InputError`. Weighted gradient averaging without
+    correction is the same rule.
     """
 
     alpha: Tensor
     name: str = "all-for-one-fixed"
     linear: bool = True
+
+    def __post_init__(self) -> None:
+        given: Any = self.alpha
+        if not isinstance(given, Tensor):
+            object.__setattr__(self, "alpha", torch.from_numpy(as_numbers("alpha", given, ("N", "N"))))
 
     @classmethod
     def threshold(cls, b: Any, *, mu: Any, epsilon: Any) -> FixedWeights:
@@ -67,7 +72,7 @@ class FixedWeights(Algorithm):
     def water_filling(cls, b: Any, *, cap: Any) -> FixedWeights:
         """The weights of least sum_k alpha_ik^2 with sum_k alpha_ik b_ik <= cap, one number or (N,)."""
         b = dissimilarities(b)
-        cap = as_numbers("cap", np.full(len(b), cap) if np.ndim(cap) == 0 else cap, (len(b),))
+        cap = as_numbers("cap", cap, (len(b),), one_for_all=True)
         return cls(alpha=torch.from_numpy(optimal_weights(b=b, cap=cap)))
 
     @classmethod

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
+from bounds import as_whole
+
 from ..problem import Problem
+from .arguments import check_clusters
 from .averaging import cluster_means, of_client
 from .base import Algorithm, Draw, State
-from .checks import check_clusters, check_count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +28,7 @@ class LocalSGD(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
-        check_count("period", self.period)
+        as_whole("period", self.period)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         check_clusters(self.clusters, problem.clients)

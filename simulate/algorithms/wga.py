@@ -10,11 +10,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State
-from .checks import check_number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +33,8 @@ class WGABC(Algorithm):
     linear: bool = True
 
     def __post_init__(self) -> None:
-        check_number("mixture", self.mixture, largest=1)
-        check_number("memory", self.memory, largest=1)
+        as_number("mixture", self.mixture, least=0, most=1)
+        as_number("memory", self.memory, least=0, most=1)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         if problem.clients < 2:

@@ -253,11 +253,9 @@ double drain(int64_t rounds) {
 double multiply(int64_t rounds) {
     real sum[10], a = every((REAL)0.999), b = every((REAL)1e-3);
     for (int i = 0; i < 10; i++) sum[i] = every((REAL)i);
-    for (int64_t r = 0; r < rounds; r++) {
+    for (int64_t r = 0; r < rounds; r++)
 #pragma GCC unroll 10
         for (int i = 0; i < 10; i++) sum[i] = sum[i] * a + b;
-        __asm__ volatile("" : "+x"(a), "+x"(b));
-    }
     for (int i = 1; i < 10; i++) sum[0] += sum[i];
     return sum[0][0];
 }

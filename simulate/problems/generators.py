@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import InputError, as_numbers
+from bounds import InputError, as_number, as_numbers, as_whole
 
 from ..randomness import Randomness, Stream
-from .checks import at_least, whole
 from .quadratic import Quadratics
 from .streaming import StreamingLeastSquares
 
@@ -45,7 +44,7 @@ def _positive(name: str, value: Any) -> float:
 
 def _spheres(curvature: Any, clients: int, features: int) -> np.ndarray:
     """A_i = (lambda_i / 2) I for one curvature or one per client."""
-    values = as_numbers("curvature", [curvature] * clients if np.ndim(curvature) == 0 else curvature, (clients,))
+    values = as_numbers("curvature", curvature, (clients,), one_for_all=True)
     return values[:, None, None] / 2 * np.eye(features)
 
 
@@ -71,14 +70,14 @@ def clustered(
 
     Minimisers deviate from their centre by spread * N(0, I); `np.repeat(range(K), sizes)` are the clusters.
     """
-    counts = [whole(f"sizes[{k}]", size) for k, size in enumerate(sizes)]
-    corners = simplex(whole("clusters", len(counts)), _positive("separation", separation))
-    if whole("features", features) < corners.shape[1]:
+    counts = [as_whole(f"sizes[{k}]", size) for k, size in enumerate(sizes)]
+    corners = simplex(as_whole("clusters", len(counts)), _positive("separation", separation))
+    if as_whole("features", features) < corners.shape[1]:
         raise InputError("features", features, f"{len(counts)} equidistant centres need at least {corners.shape[1]}")
     centres = np.zeros((len(counts), features))
     centres[:, : corners.shape[1]] = corners
     n = sum(counts)
-    optimum = np.repeat(centres, counts, axis=0) + at_least("spread", spread, 0) * _normal(seed, n, features)
+    optimum = np.repeat(centres, counts, axis=0) + as_number("spread", spread, least=0) * _normal(seed, n, features)
     names = tuple(f"{k}.{member}" for k, size in enumerate(counts) for member in range(size))
     return Quadratics.of(_spheres(curvature, n, features), -optimum, sigma2=sigma2, start=start, names=names)
 
@@ -96,7 +95,7 @@ def continuum(
 
     Every precision has its own circle of useful peers.
     """
-    n, d = whole("clients", clients, 2), whole("features", features)
+    n, d = as_whole("clients", clients, least=2), as_whole("features", features)
     optimum = np.zeros((n, d))
     optimum[:, 0] = _positive("length", length) * np.arange(n) / (n - 1)
     return Quadratics.of(_spheres(curvature, n, d), -optimum, sigma2=sigma2, start=start)
@@ -113,7 +112,7 @@ def prescribed(
     """
     b = as_numbers("b", b, ("N",))
     c = as_numbers("c", c, (len(b),))
-    d, scale = whole("features", features, 2), _positive("curvature", curvature)
+    d, scale = as_whole("features", features, least=2), _positive("curvature", curvature)
     for name, value in (("b", b), ("c", c)):
         if len(value) == 0 or value[0] != 0 or (value < 0).any():
             raise InputError(name, value.tolist(), "give numbers >= 0, one per client, the first one (itself) 0")
@@ -139,15 +138,15 @@ def conditioned(
 
     Axes are rotated at random client by client, minimisers spread * N(0, I).
     """
-    n, d = whole("clients", clients), whole("features", features)
-    kappa, beta = at_least("condition", condition, 1), _positive("smoothness", smoothness)
+    n, d = as_whole("clients", clients), as_whole("features", features)
+    kappa, beta = as_number("condition", condition, least=1), _positive("smoothness", smoothness)
     if d == 1 and kappa > 1:
         raise InputError("features", features, "one feature has condition number 1; give at least two")
     values = beta / 2 * np.geomspace(1 / kappa, 1, d) if d > 1 else np.array([beta / 2])
     q, r = np.linalg.qr(_normal(seed, n, d, d))
     q = q * np.sign(r.diagonal(axis1=1, axis2=2))[:, None]  # unique, and uniform over rotations and reflections
     A = np.einsum("nij,j,nkj->nik", q, values, q)
-    optimum = at_least("spread", spread, 0) * _normal(seed, n, d, use=1)
+    optimum = as_number("spread", spread, least=0) * _normal(seed, n, d, use=1)
     return Quadratics.of((A + A.transpose(0, 2, 1)) / 2, -optimum, sigma2=sigma2, start=start)
 
 
@@ -181,7 +180,7 @@ def noise_floor(
     At kappa = 1 and eta near 1/beta the theorems' eta beta V / (2 mu) is attained; at kappa = 100 it is 100 to 190
     times too large, and no test against it can fail.
     """
-    n, d = whole("clients", clients), whole("features", features)
+    n, d = as_whole("clients", clients), as_whole("features", features)
     A = _spheres(_positive("curvature", curvature), n, d)
     return Quadratics.of(A, np.zeros((n, d)), sigma2=sigma2, start=start)
 
@@ -218,7 +217,7 @@ def cobo_example(
     Inside a cluster M_ij = |a_i - a_j| / (a_i + a_j). Sizes, dimension and range of a_i are not in the paper.
     """
     low, high = (_positive("curvatures", value) for value in curvatures)
-    n = whole("clusters", clusters) * whole("size", size)
+    n = as_whole("clusters", clusters) * as_whole("size", size)
     a = low + (high - low) * _uniform(seed, n, 1, use=1)[:, 0]
     sizes = [size] * clusters
     return clustered(sizes, features, separation=distance, curvature=a, sigma2=sigma2, start=start, seed=seed)
@@ -233,7 +232,7 @@ def adaptive_regression(edition: str, features: int, *, clients: int = 20, seed:
                  feature (optimum 0), batch 1, a fresh sample for every pair of model and client.
     All models start at the same point, uniform in +-1/sqrt(d).
     """
-    d, n = whole("features", features), whole("clients", clients)
+    d, n = as_whole("features", features), as_whole("clients", clients)
     published = edition == "published"
     if not published and edition != "stated":
         raise InputError("edition", edition, 'give "stated" or "published"')

@@ -15,10 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from bounds import InputError, as_number, as_whole
 
 from ..randomness import Randomness, Stream
-from .checks import at_least, whole
 from .linear_model import LinearModel
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
@@ -38,7 +37,10 @@ class LeastSquares(LinearModel, QuadraticPopulation):
     regularisation: float = 0.0
     batch: int = 1
 
-    without_noise: ClassVar[str] = "its rows are fitted exactly; give more rows"
+    without_noise: ClassVar[str] = (
+        "its rows' gradients do not vary (a single row, or rows that are fitted exactly): give more rows, merge this "
+        "client with another or leave it out"
+    )
 
     @classmethod
     def of(
@@ -53,22 +55,27 @@ class LeastSquares(LinearModel, QuadraticPopulation):
     ) -> LeastSquares:
         """Build from one (n_i, d) array and one (n_i,) array per client; start 0 unless given."""
         data, labels = Rows.of(X, y, names)
-        ridge = at_least("regularisation", regularisation, 0)
+        ridge = as_number("regularisation", regularisation, least=0)
         blocks, d = data.blocks(), data.X.shape[1]
         A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + ridge / 2 * np.eye(d)
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
         singular = least <= np.maximum(1e-12 * largest, 1e-60)
         if singular.any():
             i = int(np.argmax(singular))
+            # a single row has no noise to plan with, so that regularising would only lead to the next refusal
+            remedy = (
+                "merge this client with another or leave it out"
+                if len(blocks[i][0]) == 1
+                else "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise"
+            )
             raise InputError(
                 f"smallest eigenvalue of X'X/n of client {labels[i]}",
                 least[i].item(),
-                f"its {len(blocks[i][0])} rows do not determine {d} coefficients (mu = 0): "
-                "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise",
+                f"its {len(blocks[i][0])} rows do not determine {d} coefficients (mu = 0): {remedy}",
             )
         optimum = np.stack([_solve(x, target, ridge) for x, target in blocks])
         population = Quadratics.of(A, -optimum, sigma2=0.0, start=start, names=labels)
-        return cls(data=data, population=population, regularisation=ridge, batch=whole("batch", batch))
+        return cls(data=data, population=population, regularisation=ridge, batch=as_whole("batch", batch))
 
     @property
     def X(self) -> Tensor:

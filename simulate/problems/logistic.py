@@ -16,15 +16,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Affine, Constants, InputError, entry_precisions
+from bounds import Affine, Constants, InputError, as_number, as_whole, entry_precisions
 
 from ..randomness import Randomness, Stream
-from .checks import at_least, starting_points, whole
 from .linear_model import LinearModel
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants
 from .logistic_samples import SampledConstants, sampled_constants
 from .rows import Rows
+from .start import starting_points
 
 EVERYWHERE = "sigma and b bound the gradient noise and the differences between clients everywhere, not tightly"
 ON_BALLS = (
@@ -94,7 +94,7 @@ class Logistic(LinearModel):
         Without regularisation every client must have a minimiser: both classes, not separable by a hyperplane.
         """
         data, labels = Rows.of(X, y, names)
-        ridge = at_least("regularisation", regularisation, 0)
+        ridge = as_number("regularisation", regularisation, least=0)
         values = np.unique(data.y.numpy())
         if not (set(values) <= {0.0, 1.0} or set(values) <= {-1.0, 1.0}):
             raise InputError("labels", values.tolist(), "give two classes as 0 and 1, or as -1 and 1")
@@ -111,9 +111,9 @@ class Logistic(LinearModel):
             start=torch.from_numpy(starting_points(start, len(labels), d)),
             names=labels,
             regularisation=ridge,
-            batch=whole("batch", batch),
-            reach=None if reach is None else at_least("reach", reach, 1),
-            points=whole("points", points, 0),
+            batch=as_whole("batch", batch),
+            reach=None if reach is None else as_number("reach", reach, least=1),
+            points=as_whole("points", points, least=0),
         )
 
     @property
@@ -205,11 +205,6 @@ class Logistic(LinearModel):
         rows, frequency = self._signed
         moment = torch.einsum("in,ind,ine->ide", frequency, rows, rows)
         return torch.linalg.eigvalsh(moment)[:, -1] / 4 + self.regularisation
-
-    @property
-    def smoothness_by_trace(self) -> Tensor:
-        """mean |x|^2 / 4 + r, (N,): valid and looser; Yi, Condat and Richtarik (2023), Eq. (12)."""
-        return self.data.means((self.data.X**2).sum(-1)[None])[0] / 4 + self.regularisation
 
     @property
     def sample_smoothness(self) -> Tensor:

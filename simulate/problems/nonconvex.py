@@ -8,7 +8,7 @@ beta_i = beta_phi max_a w_ia, and mu_i = mu_phi min_a w_ia for the PL inequality
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Affine, Constants, InputError, as_numbers
+from bounds import Affine, Constants, InputError, as_number, as_numbers, labelled, real_array
 
 from ..oracle import Additive
 from .additive import AdditiveNoise, additive_noise
-from .checks import labelled, starting_points
+from .start import starting_points
 
 LARGEST_RIPPLE = 4.6
 """sin(2u) = -2u/a has a solution u != 0, a second stationary point, from a = -1 / min(sin(v)/v) = 4.6033 on."""
@@ -55,7 +55,7 @@ class Ripple(Profile):
     mu: float = field(init=False)
 
     def __post_init__(self) -> None:
-        a = as_numbers("amplitude", self.amplitude, ()).item()
+        a = as_number("amplitude", self.amplitude)
         if not 1 < a <= LARGEST_RIPPLE:
             remedy = f"give 1 < a <= {LARGEST_RIPPLE}: convex below, a second stationary point above"
             raise InputError("amplitude", self.amplitude, remedy)
@@ -163,7 +163,7 @@ class Separable(AdditiveNoise):
         sigma2: Any = None,
         covariance: Any = None,
         start: Any = None,
-        names: tuple[str, ...] = (),
+        names: Sequence[str] = (),
     ) -> Separable:
         """Build from minimisers (N, d) and weights, one number, (N,) or (N, d), checked.
 
@@ -173,8 +173,8 @@ class Separable(AdditiveNoise):
         n, d = optimum.shape
         if 0 in (n, d):
             raise InputError("optimum", f"array of shape {optimum.shape}", "give at least one client and one feature")
-        shape = ((), (n,), (n, d))[min(np.ndim(scale), 2)]
-        weights = as_numbers("scale", scale, shape, positive=True)
+        weights = real_array("scale", scale)
+        weights = as_numbers("scale", weights, ((), (n,), (n, d))[min(weights.ndim, 2)], positive=True)
         weights = np.broadcast_to(weights[:, None] if weights.ndim == 1 else weights, (n, d)).copy()
         return cls(
             profile=profile,

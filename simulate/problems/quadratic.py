@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Constants, QuadraticCertificate, as_numbers
+from bounds import Constants, QuadraticCertificate, as_numbers, labelled, positive_definite
 
 from ..oracle import Additive
 from .additive import AdditiveNoise, additive_noise
-from .checks import labelled, positive_definite, starting_points
+from .start import starting_points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Quadratics(AdditiveNoise):
         covariance: Any = None,
         shared_noise: bool = False,
         start: Any = None,
-        names: tuple[str, ...] = (),
+        names: Sequence[str] = (),
     ) -> Quadratics:
         """Build from arrays, checked: exactly one of `sigma2` (total variances) and `covariance`; start 0.
 

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
+from bounds import InputError, as_numbers, labelled, real_array
 
 from ..randomness import Randomness, Stream
-from .checks import labelled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +27,16 @@ class Rows:
     @classmethod
     def of(cls, X: Sequence[Any], y: Sequence[Any], names: Sequence[str]) -> tuple[Rows, tuple[str, ...]]:
         """From one (n_i, d) array and one (n_i,) array per client, checked; and one label per client."""
+        for field, given in (("X", X), ("y", y)):
+            if not isinstance(given, (Sequence, np.ndarray)):
+                raise InputError(field, given, "give one array per client, in a list")
         if len(X) == 0 or len(X) != len(y):
             raise InputError("clients", len(X), "give one X and one y per client, at least one client")
         labels = labelled(names, len(X))
-        if np.shape(X[0])[-1:] == (0,):
+        first = real_array(f"X of client {labels[0]}", X[0])
+        if first.shape[-1:] == (0,):
             raise InputError("predictors", 0, "give at least one predictor, or an intercept")
-        d = np.shape(X[0])[-1] if np.ndim(X[0]) == 2 else 1
+        d = first.shape[-1] if first.ndim == 2 else 1
         blocks, targets = [], []
         for name, rows, target in zip(labels, X, y):
             block = as_numbers(f"X of client {name}", rows, ("n", d))

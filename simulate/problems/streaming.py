@@ -15,10 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
+from bounds import InputError, as_numbers, as_whole, positive_definite, real_array
 
 from ..randomness import Randomness, Stream
-from .checks import positive_definite, whole
 from .cubature import gaussian_cubature
 from .linear_model import LinearModel
 from .population import QuadraticPopulation
@@ -67,11 +66,12 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         """
         theta = as_numbers("theta_star", theta_star, ("N", "d"))
         n = len(theta)
-        moments = positive_definite("H", np.broadcast_to(H, (n, *np.shape(H))) if np.ndim(H) == 2 else H)
+        second = real_array("H", H)
+        moments = positive_definite("H", np.tile(second, (n, 1, 1)) if second.ndim == 2 else second)
         d = moments.shape[1]
         if theta.shape != (len(moments), d + bias):
             raise InputError("theta_star", f"array of shape {theta.shape}", f"give shape {(len(moments), d + bias)}")
-        noise = as_numbers("label_noise", [label_noise] * n if np.ndim(label_noise) == 0 else label_noise, (n,))
+        noise = as_numbers("label_noise", label_noise, (n,), one_for_all=True)
         if (noise < 0).any():
             raise InputError("label_noise", noise.min().item(), "give standard deviations >= 0")
         root, mean = np.linalg.cholesky(moments), np.zeros((n, d + bias))
@@ -80,11 +80,11 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
             root = np.concatenate((root, np.zeros((n, 1, d))), axis=1)
         second = root @ root.transpose(0, 2, 1) + mean[:, :, None] * mean[:, None]
         return cls(
-            population=Quadratics.of(second, -theta, sigma2=0.0, start=start, names=tuple(names)),
+            population=Quadratics.of(second, -theta, sigma2=0.0, start=start, names=names),
             mean=torch.from_numpy(mean),
             root=torch.from_numpy(root),
             label_noise=torch.from_numpy(noise),
-            batch=whole("batch", batch),
+            batch=as_whole("batch", batch),
             pairwise=bool(pairwise),
         )
 

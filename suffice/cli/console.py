@@ -7,7 +7,7 @@ import math
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -88,6 +88,13 @@ def table(title: str, *columns: str, numeric: tuple[str, ...] = ()) -> Table:
             no_wrap=at == 0 or column in numeric,
         )
     return made
+
+
+def listing(lines: Mapping[str, str]) -> None:
+    """Names with what they are, aligned, one a line."""
+    width = max(map(len, lines))
+    for name, about in lines.items():
+        typer.echo(f"{name:{width}s}  {about}")
 
 
 def number(value: float | None, digits: int = 3) -> str:

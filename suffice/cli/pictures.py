@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .arguments import texts
 from .console import progress
 
 
@@ -23,13 +24,17 @@ def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Pat
 @app.command()
 def figure(
     name: Annotated[str | None, typer.Argument(help="A figure's name, or all; given none, the names.")] = None,
-    edition: Annotated[str, typer.Option(help="stated or published.")] = "stated",
+    edition: Annotated[str | None, typer.Option(help="stated (default) or published.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
     ] = None,
     seeds: Annotated[
         str | None, typer.Option(help="Number of runs, or which as 127,496,1729, for figures that average over some.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them."),
     ] = None,
     reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
 ) -> None:
@@ -38,20 +43,32 @@ def figure(
     from figures import EDITIONS, FIGURES, redraw, takes
     from figures import figure as draw
 
-    if name is None:
-        for known in FIGURES:
-            typer.echo(known)
-        return
-    if edition not in EDITIONS:
-        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+    from .console import listing
+
     given: dict[str, Any] = {
         "data": None if data is None else str(data),
         "seeds": None if seeds is None else parse_seeds(seeds),
     }
-    given = {option: value for option, value in given.items() if value is not None}
-    for option, value in given.items():
+    given = {flag: value for flag, value in given.items() if value is not None}
+    if option:
+        if name is None or name == "all":
+            raise InputError("option", ", ".join(option), "name the one figure that it is for")
+        given |= _own(name, option, given)
+    edited = {} if edition is None else {"edition": edition}
+    if name is None:
+        for flag, value in (edited | given).items():
+            raise InputError(flag, str(value), "name the figure that it is for")
         if reuse:
-            raise InputError(option, str(value), "nothing is computed anew with --reuse; drop one of the two")
+            raise InputError("reuse", True, "name the figure that it is for")
+        listing({known: maker.about for known, maker in FIGURES.items()})
+        return
+    if edition is not None and edition not in EDITIONS:
+        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+    for flag, value in (edited | given).items():
+        if reuse:
+            raise InputError(flag, str(value), "nothing is computed anew with --reuse; drop one of the two")
+        if name in FIGURES and flag in given and not takes(name, flag):
+            raise InputError(flag, value, _ways(name))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -63,7 +80,7 @@ def figure(
         options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
         try:
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
-                made = redraw(entry, out) if reuse else draw(entry, edition=edition, progress=report, **options)
+                made = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
         except InputError as error:
             if name != "all":
                 raise
@@ -74,6 +91,57 @@ def figure(
             typer.echo(str(path))
     if not drawn:
         raise InputError("figure", name, "none could be drawn, for the reasons above")
+
+
+def _ways(name: str) -> str:
+    """The options of a figure as they are typed."""
+    from figures import FIGURES
+
+    flags = [option for option in FIGURES[name].options if option in FLAGS]
+    own = [f"{option}=..." for option in FIGURES[name].options if option not in FLAGS]
+    ways = [f"--{flag}" for flag in flags] + [f"--option {example}" for example in own]
+    return f"{name} takes {', '.join(ways)}" if ways else f"{name} takes no options; drop it"
+
+
+def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """NAME=VALUE pairs as the figure's function takes them: numbers, words, or several separated by commas."""
+    from bounds import InputError
+    from figures import FIGURES
+
+    if name not in FIGURES:
+        return {}  # refused later, with the nearest name
+    kinds = FIGURES[name].kinds
+    found: dict[str, Any] = {}
+    for flag, text in texts("option", pairs, "draws=50").items():
+        if flag not in kinds:
+            raise InputError(flag, text, _ways(name))
+        if flag in given:
+            raise InputError(flag, text, "given twice; give it once")
+        kind = kinds[flag]
+        values = [_value(flag, word.strip(), kind) for word in text.split(",")]
+        if len(values) > 1 and not any(word in kind for word in ("Sequence", "tuple", "Any")):
+            raise InputError(flag, text, "give one")
+        found[flag] = tuple(values) if len(values) > 1 or kind.startswith(("Sequence", "tuple", "Any")) else values[0]
+    return found
+
+
+def _value(flag: str, text: str, kind: str) -> int | float | str:
+    from bounds import InputError
+
+    from ..client_data import parse_number
+
+    if "str" in kind:
+        return text
+    if "int" not in kind:
+        return parse_number(flag, text)
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(flag, text, "give a whole number") from None
+
+
+FLAGS = ("data", "seeds")
+"""Options of figures that the command has by name."""
 
 
 def parse_seeds(text: str) -> int | tuple[int, ...]:

@@ -44,14 +44,15 @@ def plan(
         str | None, typer.Option(help="Constants of the logistic loss: certified, estimated or everywhere.")
     ] = None,
     numbers: Annotated[
-        bool, typer.Option("--numbers", help="What the data say of each client, every number with its trust.")
+        bool,
+        typer.Option("--numbers", help="What the data say of each client, with its trust; alone, no --epsilon."),
     ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
-    seeds: Annotated[int, typer.Option(help="Seeds of --simulate.")] = 256,
+    seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
     method: Annotated[
         str | None, typer.Option(help="One method of the network table instead of all; a wrong name lists them.")
     ] = None,
-    alpha: Annotated[str, typer.Option(help="Scafflix's personalisation weight in (0, 1].")] = "0.5",
+    alpha: Annotated[str | None, typer.Option(help="Scafflix's personalisation weight in (0, 1] (0.5).")] = None,
     bootstrap: Annotated[
         int, typer.Option(help="Resample every client's rows this often (50 will do): is the plan stable?")
     ] = 0,
@@ -62,11 +63,17 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Who should collaborate with whom, at which step size, and what it gains."""
+    from bounds import InputError
+
     from ..advice import MOST_WORK
     from ..advice import plan as make
     from ..client_data import parse_number
 
-    weight = parse_number("alpha", alpha)
+    weight = ALPHA if alpha is None else parse_number("alpha", alpha)
+    if seeds is not None and not simulate:
+        raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
+    if alpha is not None and method is not None and not method.startswith("scafflix"):
+        raise InputError("alpha", alpha, f"only Scafflix has it; {method} does not, so drop it")
     data = {
         "client": client, "target": target, "standardise": standardise, "standardise_target": standardise_target,
         "loss": loss, "regularisation": regularisation, "intercept": intercept, "batch": batch, "split": split,
@@ -77,22 +84,30 @@ def plan(
         "confidence": None if confidence is None else parse_number("confidence", confidence),
     }
     precisions = [parse_number("epsilon", text) for text in epsilon or ()]
-    source, request = _request(setup, precisions, criterion, targets, {k: v for k, v in data.items() if v is not None})
+    given = {k: v for k, v in data.items() if v is not None}
+    source, request = _request(setup, precisions, criterion, targets, given, numbers=numbers)
+    if not request["epsilon"] and numbers:
+        planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
+        _numbers_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json)
+        return
     result = make(source, **request)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     wanted = result.comparable or method is not None
+    if alpha is not None and not wanted:
+        raise InputError("alpha", alpha, "of many clients no methods are compared; add --method scafflix")
+    runs_of = SEEDS if seeds is None else seeds
     methods = result.methods(method, alpha=weight) if wanted else []
     paying = result.stops_paying() if wanted else []
     measured = runs = stable = known = None
     if simulate:
-        work = result.simulation_work(seeds)
+        work = result.simulation_work(runs_of)
         if MUCH_WORK < work <= MOST_WORK:
             typer.echo(f"simulating the plan: up to {work:.0e} multiplications, about 1e9 a second", err=True)
         with progress("simulating the plan", patience=PATIENCE) as report:
-            measured = result.simulate(seeds=seeds, progress=report)
+            measured = result.simulate(seeds=runs_of, progress=report)
         with progress("simulating the methods", patience=PATIENCE) as report:
-            runs = result.simulate_methods(methods, measured, seeds=seeds, progress=report)
+            runs = result.simulate_methods(methods, measured, seeds=runs_of, progress=report)
     if bootstrap:
         with progress("resampling", patience=PATIENCE) as report:
             stable, known = result.uncertainty(resamples=bootstrap, progress=report)
@@ -135,6 +150,30 @@ def plan(
         typer.echo(str(path))
 
 
+def _numbers_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool) -> None:
+    """`--numbers` without a precision: nothing is planned, and options of a plan are refused."""
+    from bounds import Constants, InputError
+
+    from ..client_numbers import known_numbers
+
+    for name, value in planned.items():
+        if value is not None:
+            raise InputError("epsilon", "missing", f"--{name} needs a plan: name a precision too, --epsilon 0.1")
+    if isinstance(source, Constants):
+        raise InputError("numbers", "constants", "there are no rows behind it; it needs client data")
+    with progress("resampling", patience=PATIENCE) as report:
+        known = known_numbers(source, resamples=bootstrap, progress=report)
+    if as_json:
+        print_json({"clients": [], "numbers": known.to_dict()})
+        return
+    from .plan_tables import numbers_table
+
+    numbers_table(known)
+    typer.echo("To plan, name a precision below the initial excess: --epsilon.")
+
+
+ALPHA = 0.5
+SEEDS = 256
 MUCH_WORK = 6e10
 """Multiplications: a minute."""
 PATIENCE = 10.0
@@ -142,9 +181,15 @@ PATIENCE = 10.0
 
 
 def _request(
-    setup: str, precisions: list[float], criterion: str | None, targets: dict[str, Any], data: dict[str, Any]
+    setup: str,
+    precisions: list[float],
+    criterion: str | None,
+    targets: dict[str, Any],
+    data: dict[str, Any],
+    *,
+    numbers: bool,
 ) -> tuple[Any, dict[str, Any]]:
-    """What is planned for, and the arguments of `suffice.plan`."""
+    """What is planned for, and the arguments of `suffice.plan`; without a precision only when `numbers` are asked."""
     from bounds import InputError
 
     from ..client_data import as_label, parse_number, read
@@ -157,7 +202,7 @@ def _request(
         if data:
             name = next(iter(data)).replace("_", "-")
             raise InputError(f"--{name}", setup, "a setup file says this in its [data] table; drop the option")
-        chosen = read_setup(setup, target=not precisions)
+        chosen = read_setup(setup, target=not precisions and not numbers)
         stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
         given = {name: value for name, value in targets.items() if value is not None}
         return chosen.source, {
@@ -168,14 +213,34 @@ def _request(
         }
     if not (Path(setup).exists() or setup.startswith(PREFIX)):
         raise InputError("setup", setup, "no such file or folder")
-    if not precisions:
+    if not precisions and not numbers:
         raise InputError(
             "epsilon",
             "missing",
-            "name a precision: --epsilon 0.1, an excess loss to reach; --numbers shows it at the start",
+            "name a precision: --epsilon 0.1, an excess loss to reach; --numbers instead shows that at the start",
         )
+    _check_data(setup, data)
     if "regularisation" in data:
         data["regularisation"] = parse_number("regularisation", data["regularisation"])
     if "positive" in data:
         data["positive"] = [as_label(text) for text in data["positive"]]
     return read(setup, **data), {"epsilon": precisions, "criterion": criterion, **targets}
+
+
+def _check_data(setup: str, data: dict[str, Any]) -> None:
+    """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
+    from bounds import InputError
+
+    from ..splits import parse_split
+
+    path = Path(setup)
+    tables = list(path.iterdir()) if path.is_dir() else [path]
+    if not any(table.suffix.lower() == ".csv" for table in tables):
+        for name in ("client", "target"):
+            if name in data:
+                raise InputError(name, data[name], "only a CSV has named columns; drop it")
+    if path.is_dir() and "client" in data:
+        raise InputError("client", data["client"], "a folder has one client per file; drop it")
+    split = parse_split(data["split"]).kind if "split" in data else "missing"
+    if "seed" in data and split in ("missing", "contiguous", "column"):
+        raise InputError("seed", data["seed"], "only the splits iid, dirichlet and labels are random; drop it")

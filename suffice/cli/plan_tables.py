@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 import numpy as np
+from rich.console import Console
 from rich.text import Text
 
 from bounds import Row
@@ -15,7 +17,7 @@ from ..advice import Measured, Plan
 from ..client_numbers import ClientNumbers, Known
 from ..method_runs import MethodRun
 from ..stability import Interval, Stability
-from .console import console, number, table
+from .console import WIDE, console, number, table
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -23,6 +25,20 @@ MOST_COLUMNS = 12
 
 def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
     """One line per client and precision; below, measured hitting times beside the predicted ones."""
+    _print_plan(plan, console())
+    if measured is not None:
+        _measured_table(plan, measured)
+
+
+def plan_text(plan: Plan) -> str:
+    """The table with its notes as plain text, as `print` shows a plan."""
+    out = Console(markup=False, emoji=False, width=WIDE, file=io.StringIO(), color_system=None)
+    _print_plan(plan, out)
+    assert isinstance(out.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in out.file.getvalue().splitlines())
+
+
+def _print_plan(plan: Plan, out: Console) -> None:
     numeric = ("eps", "step limit", "step", "alone <=", "together <=", "speed-up")
     made = table(
         "Expected iterations to reach excess < eps",
@@ -41,7 +57,6 @@ def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
             number(row.schedules.hitting["expected_iterations"], 4),
             number(row.speedup),
         )
-    out = console()
     out.print(made)
     out.print(
         "Predictions bound E[tau], tau = min{t: e_t < eps}: stopped guarantees, nothing is promised after tau.",
@@ -50,8 +65,6 @@ def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
     for warning, rows in _grouped(plan).items():
         where = "" if len(rows) == len(plan) else f" ({', '.join(rows)})"
         out.print(f"note: {warning}{where}", highlight=False)
-    if measured is not None:
-        _measured_table(plan, measured)
 
 
 def _measured_table(plan: Plan, measured: Sequence[Measured]) -> None:
@@ -181,6 +194,8 @@ def methods_table(plans: Sequence[MethodPlan], paying: Sequence[Paying]) -> None
 def _refusal(plan: MethodPlan) -> str:
     assert plan.failure is not None
     sides = [number(plan.failure[side]) if np.isfinite(plan.failure[side]) else "unknown" for side in ("lhs", "rhs")]
+    if sides == ["unknown", "unknown"]:  # no inequality: something is missing, or an input is outside its domain
+        return f"refused: {plan.failure['reason']} (asked for: {plan.failure['condition']})"
     return f"refused: {plan.failure['condition']} fails ({sides[0]} > {sides[1]}); {plan.failure['reason']}"
 
 
@@ -240,7 +255,7 @@ def numbers_table(numbers: ClientNumbers) -> None:
         made.add_row("trust", "", *(value.trust for value in fields.values()))
     else:
         made = table(
-            "What the data say", "client", "rows", "number", "value", "trust", "95 % of the resamples",
+            "What the data say", "client", "rows", "number", "value", "trust", "95 % interval",
             numeric=("rows", "value"),
         )  # fmt: skip
         for i, name in enumerate(numbers.names):

@@ -15,11 +15,11 @@ from .console import print_json, progress
 
 @app.command()
 def simulate(
-    setup: Annotated[Path, typer.Argument(help="A setup file with [problem] or [data].")],
+    setup: Annotated[Path, typer.Argument(help=r"A setup file with \[problem] or \[data].")],
     algorithm: Annotated[str, typer.Option(help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.")],
     iterations: Annotated[int, typer.Option(help="T.")] = 100,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
-    eta: Annotated[str | None, typer.Option(help="Step size (half of 1 / the largest smoothness).")] = None,
+    eta: Annotated[str | None, typer.Option(help="Step size (half of what the noise and smoothness allow).")] = None,
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the algorithm; repeat for several.")] = None,
     points: Annotated[int, typer.Option(help="Iterations to report, evenly spaced.")] = 11,
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
@@ -80,6 +80,14 @@ def campaign(
 
     from .report import campaign_table
 
+    processes = jobs if jobs is not None else os.cpu_count() or 1
+    if collect and summarise:
+        raise InputError("summary", True, "give --collect or --summary, not both")
+    for name, value in (("jobs", jobs), ("scheduler", scheduler), ("retry", retry or None)):
+        if value is not None and (collect or summarise):
+            raise InputError(name, value, "nothing is computed with --collect or --summary; drop one of the two")
+    if jobs is not None and scheduler is not None:
+        raise InputError("jobs", jobs, "the scheduler's workers compute; drop one of the two")
     definition = read_campaign(file, out=out)
     if plot is not None and not (collect or summarise):
         raise InputError("plot", str(plot), "give --collect or --summary with it")
@@ -99,7 +107,6 @@ def campaign(
             typer.echo(markdown(summary(definition)) if summarise else table(definition), nl=False)
         return
     with progress(definition.name) as bar:
-        processes = jobs if jobs is not None else os.cpu_count() or 1
         session = conduct(definition, jobs=processes, scheduler=scheduler, retry=retry, progress=bar)
     if as_json:
         about = {"name": definition.name, "cells": len(definition.cells), "out": str(definition.out)}

@@ -21,25 +21,33 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
 
 
+MOST_CLIENTS, PER_TABLE = 10, 5
+"""Clients that `simulate` shows, and how many of them side by side."""
+
+
 def simulation_table(run: Experiment) -> None:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     trace, names = run.trace, run.problem.names
-    shown = min(len(names), 4)
-    labels = [f"{name} (s.e.)" for name in names[:shown]]
-    made = table(
-        f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}",
-        "iteration", *labels, "oracle calls", "vectors sent",
-        numeric=("iteration", *labels, "oracle calls", "vectors sent"),
-    )  # fmt: skip
     mean, error = trace.mean(), trace.standard_error()
-    for at, t in enumerate(trace.iterations):
-        error[at] = np.where(error[at] < 1e-12 * mean[at], 0, error[at])  # rounding of equal numbers
-        cells = [f"{number(float(mean[at, i]))} ({number(float(error[at, i]), 2)})" for i in range(shown)]
-        made.add_row(str(t), *cells, f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
-    out = console()
-    out.print(made, highlight=False)
+    error = np.where(error < 1e-12 * mean, 0, error)  # rounding of equal numbers
+    title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
+    out, shown = console(), min(len(names), MOST_CLIENTS)
+    for begin in range(0, shown, PER_TABLE):
+        some = range(begin, min(begin + PER_TABLE, shown))
+        costs = ("oracle calls", "vectors sent") if some[-1] == shown - 1 else ()
+        columns = ("iteration", *(f"{names[i]} (s.e.)" for i in some), *costs)
+        made = table("" if begin else title, *columns, numeric=columns)
+        for at, t in enumerate(trace.iterations):
+            cells = [f"{number(mean[at, i].item())} ({number(error[at, i].item(), 2)})" for i in some]
+            spent = (f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}") if costs else ()
+            made.add_row(str(t), *cells, *spent)
+        out.print(made, highlight=False)
     if shown < len(names):
         out.print(f"{len(names) - shown} more clients: see --json.", highlight=False)
+    for note in run.notes:
+        out.print(f"note: {note}", highlight=False, soft_wrap=True)
+    for warning in run.warnings:
+        out.print(f"warning: {warning}", highlight=False, soft_wrap=True)
 
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
@@ -120,7 +128,8 @@ def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str
         numeric = ("instances", "worst ratio")
         made = table("Worst ratios", "claim", "edition", "instances", "worst ratio", numeric=numeric)
         for row in rows:
-            made.add_row(row["key"], row["edition"], f"{row['instances']:,}", number(row["worst_ratio"], 6))
+            worst = row["worst_ratio"]  # infinite where a bound is 0 or a threshold is missed: no dash
+            made.add_row(row["key"], row["edition"], f"{row['instances']:,}", "-" if worst is None else f"{worst:.6g}")
         out.print(made, highlight=False)
     failed = f", {session.failed} failed" if session.failed else ""
     skipped = f", {session.skipped} left as failed earlier (--retry)" if session.skipped else ""

@@ -35,13 +35,14 @@ def theorem(
     from bounds import solve as invert
 
     from ..client_data import parse_number
+    from ..verdicts import kept
     from .report import theorem_row, theorem_table
 
     if (solve is None) != (target is None):
         raise InputError(
             "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
         )
-    listed = [] if key is None or "/" in key else [entry for entry in THEOREMS if key in entry.key]
+    listed = [] if key is None else _listed(key)
     if key is None or (listed and not values and solve is None):
         if solve is not None:
             raise InputError("theorem", "missing", "name the theorem to solve")
@@ -70,6 +71,7 @@ def theorem(
             print_json([theorem_row(record)])
         else:
             typer.echo(page(record))
+            typer.echo(f"verdict     {kept(record)}")
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
@@ -81,6 +83,16 @@ def theorem(
     _bound(record, bound)
 
 
+def _listed(part: str) -> list[Theorem]:
+    """The records that a part of a key names: paper/result all its rows, anything else the keys that have it."""
+    from bounds import THEOREMS
+
+    if "/" not in part:
+        return [entry for entry in THEOREMS if part in entry.key]
+    whole = any(entry.key == part for entry in THEOREMS)
+    return [] if whole else [entry for entry in THEOREMS if entry.key.startswith(f"{part}-")]
+
+
 def _bound(record: Theorem, bound: float) -> None:
     typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
     if not record.guarantee:
@@ -89,7 +101,9 @@ def _bound(record: Theorem, bound: float) -> None:
 
 @app.command()
 def verify(
-    keys: Annotated[list[str] | None, typer.Argument(help="Theorem keys; all when none is given: minutes.")] = None,
+    keys: Annotated[
+        list[str] | None, typer.Argument(help="Keys, papers (cobo) or patterns (cobo/*); none: all, minutes.")
+    ] = None,
     edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
@@ -108,7 +122,8 @@ def verify(
     from .report import verdict_table
 
     with progress("checking claims") as bar:
-        processes = jobs if jobs is not None else 1 if keys else os.cpu_count() or 1
+        few = bool(keys) and all("/" in key and "*" not in key for key in keys or ())
+        processes = jobs if jobs is not None else 1 if few else os.cpu_count() or 1
         verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)
     if report is not None:
         from figures import save_report
@@ -129,7 +144,9 @@ def verify(
 
 @app.command()
 def errata(
-    identifier: Annotated[str | None, typer.Argument(help="An erratum's id, to reproduce it now.")] = None,
+    identifier: Annotated[
+        str | None, typer.Argument(help="A paper, to list its own; an id, to reproduce it now.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Printed statements found wrong, each recomputed as you read."""
@@ -137,10 +154,11 @@ def errata(
 
     from .report import errata_page, errata_table
 
-    rows = [entry.to_dict() for entry in entries(identifier)]
+    found = entries(identifier)
+    rows = [entry.to_dict() for entry in found]
     if as_json:
         print_json(rows)
-    elif identifier is None:
+    elif identifier != found[0].id:
         errata_table(rows)
     else:
         errata_page(rows[0])

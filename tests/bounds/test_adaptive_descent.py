@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bounds import ConditionError, evaluate, find
-from verify.line import audited
+from verify.line import counterexample
 
 
 def bound(key, edition="corrected", enforce=True, **values):
@@ -159,7 +159,7 @@ def test_theorem_1_is_attained_alone_and_by_vanishing_similarity():
 
 
 def test_the_right_side_of_the_printed_theorem_1_is_below_the_truth_with_probability_one_half():
-    line, values = audited()
+    line, values = counterexample()
     eta, e0 = values["eta"], values["e0"]
     mean, variance = (x[0] for x in line.step(np.array([line.theta0])))
     theta = mean + np.sqrt(variance) * np.linspace(-8, 8, 20001)

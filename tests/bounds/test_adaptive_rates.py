@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bounds import Binary, ConditionError, Continuous, QuadraticCertificate, evaluate, find, recursion, tight_variance
-from verify.line import Line, audited
+from verify.line import Line, counterexample
 
 
 def bound(key, edition="corrected", enforce=True, **values):
@@ -124,7 +124,7 @@ def test_the_gradient_keeps_large_no_longer_than_the_bound_says():
 
 
 def test_printed_theorem_2_fails_where_every_stopped_reading_holds():
-    line, values = audited()
+    line, values = counterexample()
     laws = line.two_steps(values["eps"])
     assert bound("theorem-2-constant", "printed", **values) == pytest.approx(0.00546, abs=1e-5)
     assert laws["e2"] == pytest.approx(0.19685, abs=1e-5)
@@ -136,7 +136,7 @@ def test_printed_theorem_2_fails_where_every_stopped_reading_holds():
 
 
 def test_the_unconditional_reading_needs_the_probability():
-    line, values = audited()
+    line, values = counterexample()
     too_small = bound("theorem-2-constant-unconditional", V_max=1.0, below=0.1, **values)
     assert line.two_steps(values["eps"])["e2"] > too_small
 

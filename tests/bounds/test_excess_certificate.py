@@ -57,13 +57,13 @@ def test_ratio_at_an_excess_is_the_largest_ratio_that_search_finds(d, eps):
             np.testing.assert_allclose(largest_ratio(A, xi, i, k, eps, starts), got[i, k], rtol=1e-9)
 
 
-def audited_pair():
+def known_pair():
     """A_i = diag(1e4, 1), M = diag(.9, 0), v = (.9, 0)."""
     return np.array([np.diag([1e4, 1.0]), np.diag([1e3, 1.0])]), np.array([[0.9 / 2000, 0.0], [0.0, 0.0]])
 
 
-def test_the_excess_certificate_halves_the_ratio_of_the_gradient_level_on_the_audited_pair():
-    certificate = QuadraticCertificate(A=audited_pair()[0], xi=audited_pair()[1])
+def test_the_excess_certificate_halves_the_ratio_of_the_gradient_level_on_a_known_pair():
+    certificate = QuadraticCertificate(A=known_pair()[0], xi=known_pair()[1])
     mu, eps = 2.0, 0.25  # mu = 2 lambda_min(A_i): |grad R_i|^2 >= 2 mu eps = 1
     np.testing.assert_allclose(certificate.best_pair(np.full(2, 2 * mu * eps)).ratio[0, 1], 3.24, rtol=1e-12)
     np.testing.assert_allclose(certificate.ratio_at_excess(np.full(2, eps))[0, 1], 1.620, rtol=0, atol=5e-4)

@@ -73,6 +73,40 @@ def test_property_1_with_equal_hessians_is_4_in_truth_and_2_in_print():
     np.testing.assert_allclose(exact.best_pair(np.full(2, 5.0)).ratio[0, 1], 4 / 5, rtol=1e-14)  # M = 0: |v|^2 / G
 
 
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("A", {"A": np.eye(2)}),
+        ("A", {"A": np.zeros((2, 2, 3))}),
+        ("A", {"A": [[[1.0, 0.0], [0.0]], [[1.0]]]}),
+        ("A", {"A": np.full((2, 2, 2), np.nan)}),
+        ("A[1]", {"A": np.array([np.eye(2), [[1.0, 0.5], [0.0, 1.0]]])}),
+        ("smallest eigenvalue of A[0]", {"A": np.array([np.diag([1.0, 0.0]), np.eye(2)])}),
+        ("xi", {"xi": np.zeros((3, 2))}),
+        ("xi", {"xi": [[0.0, 1.0], [0.0]]}),
+        ("xi", {"xi": np.full((2, 2), np.inf)}),
+    ],
+)
+def test_quadratics_that_are_none_are_refused_by_name(field, change):
+    given = {"A": np.stack([np.eye(2)] * 2), "xi": np.zeros((2, 2))} | change
+    with pytest.raises(InputError) as caught:
+        QuadraticCertificate(**given)
+    assert caught.value.field == field
+    if "[" in field and not field.startswith("smallest"):
+        return  # Property 1 is evaluated where matrices are not symmetric: an erratum of it
+    with pytest.raises(InputError) as caught:
+        property_1(**given)
+    assert caught.value.field == ("A" if field.startswith("smallest") else field)
+
+
+def test_lists_of_quadratics_are_taken_and_editions_are_two():
+    certificate = QuadraticCertificate(A=[[[1.0]], [[2.0]]], xi=[[0.0], [1.0]])  # pyright: ignore[reportArgumentType]
+    assert certificate.clients == 2
+    assert certificate.similarity(np.full(2, 100.0)).shape == (2, 2)
+    with pytest.raises(InputError, match="edition = 'new': use corrected or printed"):
+        property_1(certificate.A, certificate.xi, edition="new")
+
+
 def test_property_1_ignores_a_common_translation_and_the_released_code_does_not():
     A, xi = random_quadratics(7)
     moved = xi + np.array([5.0, -2.0, 1.0])

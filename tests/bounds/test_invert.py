@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from bounds import ConditionError, InputError, digits, evaluate, find, solve
+from bounds import ConditionError, InputError, check, digits, evaluate, find, latex, solve
 
 CONSTANT = find("adaptive/theorem-2-constant")
 BASE = {"mu": 0.5, "beta": 1.0, "q": 0.5, "e0": 5.0, "s2": 0.1}
@@ -130,6 +130,8 @@ def test_conditions_that_never_hold_are_told_as_by_evaluate():
         ("T", {"target": "many"}, r"^target = 'many'"),
         ("T", {"eta": -1.0}, r"^eta = -1\.0"),
         ("T", {"eta": [0.1, 0.2]}, r"^eta = \[0\.1, 0\.2\]: give one number"),
+        ("T", {"eta": [[0.1], [0.2, 0.3]]}, r"^eta = .*: give real numbers"),
+        ("T", {"eta": "small"}, r"^eta = 'small'"),
         ("T", {"colour": 1.0}, r"^colour = 1\.0"),
     ],
 )
@@ -141,3 +143,32 @@ def test_bad_requests_are_refused_by_name(name, change, message):
 def test_a_missing_value_is_named():
     with pytest.raises(InputError, match=r"^s2 = 'missing'"):
         solve(CONSTANT, "T", target=0.1, eta=0.2, mu=0.5, beta=1.0, q=0.5, e0=5.0)
+
+
+@pytest.mark.parametrize("value", [[[0.1], [0.2, 0.3]], "small", ["a", "b"], {"a": 1}, object()])
+def test_what_is_no_number_is_refused_by_every_way_to_evaluate(value):
+    for evaluated in (evaluate, digits, check):
+        with pytest.raises(InputError, match=r"^eta = "):
+            evaluated(CONSTANT, eta=value, T=3, **BASE)
+
+
+def test_a_key_stands_for_the_corrected_record_and_digits_are_counted():
+    record, values = find(CONSTANT.key), BASE | {"eta": 0.1, "T": 3}
+    assert evaluate(CONSTANT.key, **values) == evaluate(record, **values)
+    assert digits(CONSTANT.key, **values) == digits(record, **values)
+    assert solve(CONSTANT.key, "T", target=4.0, **BASE, eta=0.1) == solve(record, "T", target=4.0, **BASE, eta=0.1)
+    assert latex(CONSTANT.key) == latex(record)
+    with pytest.raises(ConditionError):
+        check(CONSTANT.key, **values | {"eta": 5.0})
+    for evaluated in (evaluate, digits, check):
+        with pytest.raises(InputError, match=r"^theorem = 3: give a key, or a record"):
+            evaluated(3)
+        with pytest.raises(InputError, match=r"^theorem = 'adaptive/lemma-9': did you mean adaptive/lemma-"):
+            evaluated("adaptive/lemma-9", b=1.0)
+    with pytest.raises(InputError, match=r"^theorem = 'adaptive/theorem-2': say which: adaptive/theorem-2-constant, "):
+        find("adaptive/theorem-2")
+    for count in (0, 2.5, "many"):
+        with pytest.raises(InputError, match=r"^count = .*: give a whole number, at least 1"):
+            digits(CONSTANT, count, eta=0.1, T=3, **BASE)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match=r"^theorem = "):
+        find(["adaptive/lemma-2"])  # pyright: ignore[reportArgumentType]

@@ -176,9 +176,11 @@ def test_all_for_all_plans_the_averaged_iterate_when_the_spectrum_is_bad():
 def test_relative_heterogeneity_refuses_fixed_weights_and_leaves_all_for_all():
     plans = planned(Network(constants=affine(0, relative=0.1)), 0.05)
     failure = plans["fixed-weights"].failure
-    assert (failure["lhs"], failure["condition"]) == (math.inf, "bias bias^2 <= 1.8 mu eps")
+    assert (failure["lhs"], failure["condition"]) == (math.inf, "squared bias <= 1.8 mu eps")
     assert plans["fixed-weights"].rounds is None
     assert plans["all-for-all"].applies
+    assert repr(plans["fixed-weights"]) == "MethodPlan(fixed-weights at 0.05: refused: squared bias <= 1.8 mu eps)"
+    assert max(len(repr(entry)) for entry in plans.values()) < 160  # no matrices
 
 
 def test_different_starts_refuse_what_needs_a_common_one():

@@ -272,6 +272,10 @@ def test_a_given_criterion_replaces_the_best_threshold():
         ("b2", {"b2": np.zeros((2, 3))}),
         ("b2", {"b2": np.eye(2)}),
         ("c", {"c": np.zeros((3, 3))}),
+        ("mu", {"mu": [[0.5], [0.5, 0.5]]}),
+        ("beta", {"beta": [1.0, [1.0]]}),
+        ("sigma2", {"sigma2": ["one", "two"]}),
+        ("b2", {"b2": [[0.0, 1.0], [1.0]]}),
     ],
 )
 def test_impossible_constants_are_refused_by_name(field, changes):
@@ -282,7 +286,7 @@ def test_impossible_constants_are_refused_by_name(field, changes):
 @pytest.mark.parametrize(
     ("field", "epsilon", "options"),
     [
-        *(("epsilon", eps, {}) for eps in (0, math.nan, -1.0, math.inf, [0.1, 0.0])),
+        *(("epsilon", eps, {}) for eps in (0, math.nan, -1.0, math.inf, [0.1, 0.0], [0.1, [0.2]], "small", [[0.1]])),
         *(("horizon", 0.1, {"horizon": T}) for T in (0, 1.5, -3, math.nan)),
         *(("confidence", 0.1, {"confidence": delta}) for delta in (0, 2, -0.5, math.nan)),
     ],
@@ -295,3 +299,29 @@ def test_impossible_requests_are_refused_by_name(field, epsilon, options):
 def test_a_client_without_noise_is_refused():
     with pytest.raises(InputError, match=r"^sigma = 0"):
         plan(simple(sigma2=[1.0, 0.0]), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("heterogeneity", {"heterogeneity": [[0.0, 1.0], [1.0, 0.0]]}),
+        ("heterogeneity", {"heterogeneity": Affine}),
+        ("mu", {"mu": None}),
+        ("sigma2", {"sigma2": None}),
+        ("names", {"names": {"a", "b"}}),
+        ("names", {"names": 2}),
+        ("names", {"names": ["a", "a"]}),
+        ("names", {"names": ["a", 1]}),
+    ],
+)
+def test_what_describes_no_clients_is_refused_by_name(field, changes):
+    good = {"mu": 0.5, "beta": 1.0, "sigma2": 1.0, "heterogeneity": Affine(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))}
+    with pytest.raises(InputError, match=f"^{field} = "):
+        Constants(**(good | changes))
+
+
+def test_names_come_from_any_ordered_collection():
+    good = {"mu": 0.5, "beta": 1.0, "sigma2": 1.0, "heterogeneity": Affine(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))}
+    for names in (["a", "b"], {"a": 1, "b": 2}.keys(), np.array(["a", "b"])):
+        assert Constants(**good, names=names).names == ("a", "b")  # pyright: ignore[reportArgumentType]
+    assert Constants(**good).names == ("0", "1")

@@ -15,7 +15,6 @@ from bounds.scafflix import (
     initial_control_variates,
     paper_steps,
     released_steps,
-    start_distance2,
 )
 
 REDUCE = {(d.key.removeprefix("scafflix/"), d.edition): d.reduce for d in DEFINITIONS if "scafflix" in d.key}
@@ -289,7 +288,6 @@ def test_initial_control_variates_are_the_projection_and_the_start_is_within_its
         start = next(clients.moments(steps, x, h, 0))
         distance2 = ((x - clients.optimum) ** 2).sum()
         assert clients.lyapunov(steps, start) <= start_bound(clients, steps, distance2) * (1 + 1e-12)
-        assert distance2 <= start_distance2(g, mu=clients.mu, alpha=clients.alpha) * (1 + 1e-12)
         model, control = clients.distances(start)
         Psi = define("lyapunov", model_distance2=model, control_distance2=control, eta=eta, p=p)
         np.testing.assert_allclose(Psi, clients.lyapunov(steps, start), rtol=1e-13)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bounds import DEFINITIONS, InputError, digits, evaluate, find
-from bounds.scafflix import equalised_steps, initial_control_variates, paper_steps, released_steps, start_distance2
+from bounds.scafflix import equalised_steps, initial_control_variates, paper_steps, released_steps
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 REDUCE = {(d.key.removeprefix("scafflix/"), d.edition): d.reduce for d in DEFINITIONS if "scafflix" in d.key}
@@ -128,11 +128,6 @@ def test_trace_and_released_constants_on_two_examples():
     assert released == pytest.approx(0.008 + 0.1 / 125, rel=1e-12)
 
 
-def test_the_start_distance_is_attained_by_equal_curvatures():
-    gradients = np.array([[3.0, 1.0], [1.0, -5.0]])  # mean (2, -2), curvature 2
-    assert start_distance2(gradients, mu=2.0, alpha=1.0) == pytest.approx(2, rel=1e-14)
-
-
 def test_the_best_probability_of_a_communication_is_one_over_the_root_of_the_condition_number():
     p = np.exp(np.linspace(np.log(1e-3), 0, 20_001))
     for kappa in (1.0, 30.0, 1e4):
@@ -159,8 +154,9 @@ def test_at_the_target_no_iteration_is_needed_and_above_it_the_count_is_never_be
         ("C", lambda: equalised_steps(A=[1.0, 2.0, 3.0], C=[0.0, 1.0], mu=0.5, eps_mu=1.0)),
         ("eps_mu", lambda: equalised_steps(A=1.0, C=0.0, mu=0.5, eps_mu=0.0)),
         ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, 1.5])),
-        ("alpha", lambda: start_distance2(np.ones((2, 1)), mu=1.0, alpha=[0.0, 1.0])),
-        ("gradients", lambda: start_distance2(np.ones(2), mu=1.0, alpha=1.0)),
+        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.0, 1.0])),
+        ("gradients", lambda: initial_control_variates(np.ones(2), eta=1.0, alpha=1.0)),
+        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, [1.0]])),
     ],
 )  # fmt: skip
 def test_wrong_constants_are_refused_by_name(field, call):

@@ -19,7 +19,7 @@ from suffice import notation_page
 from suffice.cli import main
 
 DOCS = ROOT / "docs"
-LONG = {"check.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md"}
+LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md"}
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in PAGES if blocks(page, "python")]
@@ -81,6 +81,11 @@ def test_the_setup_files_that_are_shown_are_read(folder):
     Path("sites.csv").write_text("\n".join(("site,x,y", *lines)))
     shown = blocks(DOCS / "howto" / "setup.md", "toml")
     assert len(shown) == 3
+    Path("constants.toml").write_text(shown[0])
+    setup, names = suffice.read_setup("constants.toml"), {}
+    exec(blocks(DOCS / "howto" / "setup.md", "python")[0], names)
+    asked = {"criterion": setup.criterion, "horizon": setup.horizon, "confidence": setup.confidence}
+    assert suffice.plan(setup.source, setup.epsilon, **asked).to_dict() == names["plan"].to_dict()
     for text in shown:
         Path("setup.toml").write_text(text)
         assert suffice.read_setup("setup.toml").source.clients >= 2

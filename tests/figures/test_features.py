@@ -10,7 +10,7 @@ import pytest
 
 from bounds import InputError
 from figures import Figure, figure
-from figures.features import elbow, features, table
+from figures.features import elbow, features, main, table
 
 
 def keep(drawn: Figure, folder: Path) -> None:
@@ -59,3 +59,12 @@ def test_the_other_edition_and_an_empty_folder_are_refused(tmp_path):
 def test_elbow_of_two_lines_is_their_corner():
     t = np.arange(100.0)
     assert abs(elbow(np.where(t < 40, -0.1 * t, -4 - 0.01 * (t - 40))) - 40) <= 1
+
+
+@pytest.mark.parametrize("arguments", [["."], [], ["absent"], ["one", "two"]])
+def test_bad_use_on_the_command_line_is_one_line_and_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert len(error.splitlines()) == 1

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from bounds import InputError
-from figures.pictures import LARGEST, NAMES, WIDTH, reduced, write_pictures
+from figures.pictures import LARGEST, NAMES, WIDTH, main, reduced, write_pictures
 
 KEPT = Path(__file__).parents[2] / "docs" / "pictures"
 
@@ -36,3 +36,12 @@ def test_absent_and_too_rich_pictures_are_refused(tmp_path):
     Image.fromarray(noise).save(tmp_path / "a.png")
     with pytest.raises(InputError, match="bytes"):
         reduced(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("arguments", [[], ["one"], ["absent", "out"], ["a", "b", "c"]])
+def test_bad_use_on_the_command_line_is_one_line_and_exit_code_2(arguments, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert len(error.splitlines()) == 1

@@ -8,7 +8,7 @@ import pytest
 from bounds import InputError
 from figures import figure
 from figures.theorem_2_truth import BOUND, RUNNING, STOPPED, TRUTH
-from verify.line import audited
+from verify.line import counterexample
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def drawn():
 
 
 def test_first_two_steps_are_the_exact_ones(drawn):
-    line, given = audited()
+    line, given = counterexample()
     exact = line.two_steps(given["eps"])
     np.testing.assert_allclose(drawn.data[TRUTH]["excess"][1:3], [exact["e1"], exact["e2"]], rtol=1e-9)
     np.testing.assert_allclose(drawn.data[RUNNING]["excess"][2], exact["e2_running"], rtol=1e-9)
@@ -32,7 +32,7 @@ def test_printed_bound_fails_from_the_second_step_and_the_corrected_one_holds(dr
 
 
 def test_later_steps_agree_with_sampled_paths(drawn):
-    line, _ = audited()
+    line, _ = counterexample()
     rng = np.random.default_rng(3)
     theta = np.full(100_000, line.theta0)
     for _ in range(4):

@@ -115,17 +115,17 @@ def unit_curvature(n: int) -> Quadratics:
     return Quadratics.of(np.full((n, 1, 1), 0.5), np.zeros((n, 1)), sigma2=0.0, start=[1.0])
 
 
-def test_star_has_the_audited_spectrum():
+def test_star_has_its_known_spectrum():
     smin, smax = star(100).spectrum
     np.testing.assert_allclose([smin, smax], [0.0096, 25.0], rtol=5e-3)
 
 
-@pytest.mark.parametrize(("n", "audited"), [(100, (0.0091, 0.0090, 0.0088)), (10, (0.017, 0.0064, 0.0024))])
-def test_star_is_slow_with_the_best_step_where_the_print_promises_e_to_the_minus_half(n, audited):
+@pytest.mark.parametrize(("n", "known"), [(100, (0.0091, 0.0090, 0.0088)), (10, (0.017, 0.0064, 0.0024))])
+def test_star_is_slow_with_the_best_step_where_the_print_promises_e_to_the_minus_half(n, known):
     values, vectors = np.linalg.eigh(star(n).W.numpy())
     weight = (vectors.T @ np.ones(n)) ** 2 / n  # of the common start in each eigenspace: x^K = (I - eta W)^K x^0
     steps = np.linspace(0.01, 3, 2000) / values[-1]
-    for K, ratio in zip((10, 20, 30), audited):
+    for K, ratio in zip((10, 20, 30), known):
         factors = ((1 - steps[:, None] * values) ** (2 * K) * weight).sum(1)
         best = steps[factors.argmin()]
         np.testing.assert_allclose(factors.min(), ratio, rtol=0.02)  # two printed digits

@@ -191,16 +191,16 @@ def test_eq_1_does_not_see_the_distance_of_identical_least_squares_clients_and_t
         (similar(ReleasedSimilarity(), problem, distance, seeds) > 0).double().mean().item()
         for distance in (10, 1, 0.3, 0.1, 0.01)
     ]
-    # audited with two digits; six standard errors of 2000 draws are at most 0.067
+    # known with two digits; six standard errors of 2000 draws are at most 0.067
     np.testing.assert_allclose(positive, [0.91, 0.70, 0.44, 0.12, 0.00], atol=0.072)
 
 
-@pytest.mark.parametrize(("samples", "audited"), [(1, 0.18), (16, 0.67), (128, 1.0)])
-def test_eq_1_drops_identical_least_squares_clients(samples, audited):
+@pytest.mark.parametrize(("samples", "known"), [(1, 0.18), (16, 0.67), (128, 1.0)])
+def test_eq_1_drops_identical_least_squares_clients(samples, known):
     seeds = 200 if samples == 128 else 1500
     r = similar(SampledSimilarity(samples=samples), streaming(10), 1.0, seeds)
-    spread = 6 * np.sqrt(max(audited * (1 - audited), 2e-3) / seeds)
-    np.testing.assert_allclose((r > 0).double().mean(), audited, atol=spread + 0.005)
+    spread = 6 * np.sqrt(max(known * (1 - known), 2e-3) / seeds)
+    np.testing.assert_allclose((r > 0).double().mean(), known, atol=spread + 0.005)
 
 
 def flat(G: float, *, d: int = 10, sigma2: float = 1.0) -> Quadratics:
@@ -216,10 +216,10 @@ def estimated(rule, problem, seeds: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize(
-    ("samples", "audited"), [(1, (1.00, 0.52, 0.11, 0.08)), (16, (1.0, 1.0, 0.72, 0.14))], ids=["m=1", "m=16"]
+    ("samples", "known"), [(1, (1.00, 0.52, 0.11, 0.08)), (16, (1.0, 1.0, 0.72, 0.14))], ids=["m=1", "m=16"]
 )
-def test_eq_1_drops_identical_clients_when_gradients_are_small_against_the_noise(samples, audited):
-    for G, share in zip((10, 1, 0.1, 0.01), audited):
+def test_eq_1_drops_identical_clients_when_gradients_are_small_against_the_noise(samples, known):
+    for G, share in zip((10, 1, 0.1, 0.01), known):
         r = estimated(SampledSimilarity(samples=samples), flat(G), 1500)
         spread = 6 * np.sqrt(max(share * (1 - share), 2e-3) / 1500)
         np.testing.assert_allclose((r > 0).double().mean(), share, atol=spread + 0.005)

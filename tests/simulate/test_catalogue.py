@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bounds import InputError
-from simulate import ALGORITHMS, Local, LocalSGD, Quadratics, algorithm, run
+from simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run
 from simulate.catalogue import options_of
 
 
@@ -26,9 +26,16 @@ def test_each_algorithm_runs_with_its_defaults_and_makes_progress(name):
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_each_option_is_taken_at_its_default(name):
+    needed = {"samples": {"similarity": "sampled"}, "horizon": {"sampling": "mixed", "horizon": 50}}
     for option, value in options_of(name).items():
-        made = algorithm(name, problem(), eta=0.3, **{option: value})
+        made = algorithm(name, problem(), eta=0.3, **({option: value} | needed.get(option, {})))
         assert type(made) is type(algorithm(name, problem(), eta=0.3))
+
+
+def test_mixed_sampling_of_cobo_has_its_horizon():
+    chosen = algorithm("cobo", problem(), eta=0.1, sampling="mixed", horizon=500)
+    assert isinstance(chosen, CoBo)
+    assert [chosen.chance(10, t) for t in (1, 2, 4)] == [0.1, 0.5, 0.25]
 
 
 def test_options_reach_the_algorithm():
@@ -55,6 +62,12 @@ def test_options_reach_the_algorithm():
         ("all-for-one", {"criterion": 3.0}, r"^criterion = 3\.0: give a word"),
         ("all-for-one", {"similarity": "psychic"}, r"^similarity = 'psychic': use exact, sampled"),
         ("scafflix", {"p": 2.0}, r"^p = 2\.0"),
+        ("cobo", {"sampling": "mixed"}, r"^horizon = None: mixed sampling needs the number of iterations"),
+        ("cobo", {"sampling": "mixed", "horizon": -2}, r"^horizon = -2: give a whole number, at least 1"),
+        ("cobo", {"horizon": 100}, r"^horizon = 100: only sampling = mixed has it; drop it"),
+        ("cobo", {"sampling": "often"}, r"^sampling = 'often': use none"),
+        ("all-for-one", {"samples": 4}, r"^samples = 4: only similarity = sampled or debiased has it"),
+        ("all-for-one", {"criterion": "sharp", "threshold": 0.5}, r"^threshold = 0\.5: only criterion = binary has it"),
     ],
 )
 def test_wrong_names_and_options_are_refused_by_name(name, options, message):

@@ -98,6 +98,17 @@ def test_adaptive_weights_are_refused_where_linearity_is_needed():
         expected_excess(built(), AllForOne(criterion=Continuous()), iterations=2, eta=0.1)
 
 
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [("eta", {"eta": value}) for value in ([0.1, [0.1]], "a", [0.1], 0.0, np.nan, {"a": 0.1})]
+    + [("iterations", {"iterations": value}) for value in (-1, 2.0, "a", [2])],
+)
+def test_bad_requests_are_named(field, change):
+    with pytest.raises(InputError) as caught:
+        expected_excess(built(), Local(), **({"iterations": 2, "eta": 0.1} | change))
+    assert caught.value.field == field
+
+
 def test_one_step_of_a_linear_rule_is_the_recursion_at_one():
     algorithm = FixedWeights(alpha=torch.from_numpy(parts()[4]))
     one = expected_step(built(), algorithm, built().start[None], 0.1)[0]

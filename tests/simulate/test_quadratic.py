@@ -171,6 +171,11 @@ def changed(index: tuple[int, ...], value: float) -> np.ndarray:
         ("covariance", {"sigma2": None, "covariance": changed((0, 0, 0), -1.0)}),
         ("covariance", {"sigma2": None, "covariance": np.stack([np.eye(2)] * 2)}),
         ("theta0", {"start": np.zeros((2, 2))}),
+        ("theta0", {"start": [[0.0, 0.0], [0.0], [0.0, 0.0]]}),
+        ("theta0", {"start": ["here", "there"]}),
+        ("sigma2", {"sigma2": [1.0, [1.0], 1.0]}),
+        ("A", {"A": [[[1.0, 0.0], [0.0]]]}),
+        ("names", {"names": 3}),
     ],
 )
 def test_bad_input_is_named(field, change):

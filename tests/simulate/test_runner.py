@@ -19,6 +19,8 @@ from simulate import (
     Stream,
     Trace,
     block_size,
+    expected_excess,
+    expected_step,
     hitting_times,
     run,
 )
@@ -171,6 +173,11 @@ def test_costs_count_oracle_calls_and_vectors_both_ways():
         ("eta", {"eta": value})
         for value in (0.0, -0.1, np.nan, np.inf, [0.1, 0.1], np.full(N, -1.0), lambda t: 0.2 - 0.1 * t)
     ]
+    + [("eta", {"eta": value}) for value in ([0.1, [0.1]], ["a"] * N, {"a": 0.1}, lambda t: [0.1, [0.1]])]
+    + [("epsilon", {"epsilon": value}) for value in ([0.1, [0.1]], "a")]
+    + [("weights", {"weights": value}) for value in ([0, [1]], ["a"], 0.5, [0.5])]
+    + [("grid", {"grid": value}) for value in ([0, [1]], "a", [None], [np.nan])]
+    + [("iterations", {"iterations": value, "grid": [0]}) for value in (2.0, "a", True)]
     + [("seeds", {"seeds": value}) for value in (0, range(-1, 3), range(2**32 - 1, 2**32 + 1))]
     + [
         ("grid", {"grid": [0, 5]}),
@@ -234,3 +241,15 @@ def test_bad_requests_for_hitting_times_are_named(field, change):
 def test_a_grid_is_a_list_of_whole_iterations(grid):
     with pytest.raises(InputError, match="grid"):
         run(built(), Local(), iterations=4, eta=0.1, seeds=2, grid=grid)
+
+
+@pytest.mark.parametrize("given", ["local", Local, None, [Local()]])
+def test_what_is_no_algorithm_is_named(given):
+    for follow in (
+        lambda: run(built(), given, iterations=2, eta=0.1, seeds=1),
+        lambda: hitting_times(built(), given, epsilon=0.1, limit=2, eta=0.1, seeds=1),
+        lambda: expected_excess(built(), given, iterations=2, eta=0.1),
+        lambda: expected_step(built(), given, built().start[None], 0.1),
+    ):
+        with pytest.raises(InputError, match=r"^algorithm = .*: give an algorithm, such as"):
+            follow()

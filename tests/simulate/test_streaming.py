@@ -1,4 +1,4 @@
-"""Streaming least squares: noise in closed form, exact moments by cubature, and the audited rates of local SGD."""
+"""Streaming least squares: noise in closed form, exact moments by cubature, and the known rates of local SGD."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_constants_are_those_of_the_population_and_of_the_hull():
     ("d", "eta", "batch", "factor"),
     [(10, 1 / 8, 1, 1.25), (2, 1 / 4, 1, 1.0), (10, 1 / 16, 1, 0.9375), (10, 1 / 8, 2, 0.90625)],
 )
-def test_local_sgd_grows_by_the_audited_factor(d, eta, batch, factor):
+def test_local_sgd_grows_by_the_known_factor(d, eta, batch, factor):
     rng = np.random.default_rng(74)
     problem = StreamingLeastSquares.of(np.eye(d), rng.normal(size=(1, d)), batch=batch, start=rng.normal(size=d))
     got = expected_excess(problem, Local(), iterations=6, eta=eta)[:, 0]
@@ -244,6 +244,11 @@ def test_no_digits_are_lost_near_a_shared_optimum():
         ("batch", {"batch": 1.5}),
         ("theta0", {"start": np.zeros(3)}),
         ("names", {"names": ("a", "b")}),
+        ("names", {"names": object()}),
+        ("H", {"H": [[[1.0, 0.0], [0.0]]]}),
+        ("H", {"H": [[1.0, 0.0], [0.0]]}),
+        ("label_noise", {"label_noise": [1.0, [1.0], 1.0]}),
+        ("theta0", {"start": [0.0, [0.0]]}),
     ],
 )
 def test_bad_input_is_named(field, change):

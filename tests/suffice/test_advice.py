@@ -71,6 +71,48 @@ def test_rows_are_found_by_name(demo):
         demo["59-65"]
 
 
+def test_a_row_of_several_says_how_to_choose_one(demo):
+    with pytest.raises(AttributeError, match=r"3 precisions.*plan\['59-64'\]\[0\].collaborators"):
+        demo["59-64"].collaborators  # noqa: B018
+    assert not hasattr(demo["59-64"], "nonsense")
+    assert isinstance(demo["59-64"], tuple)
+
+
+def test_what_is_printed_is_short(demo):
+    assert repr(demo) == "Plan(8 clients at 0.2, 0.1, 0.03; from LeastSquares; print it for the table)"
+    row = repr(demo["59-64"][1])
+    assert row.startswith("Row(59-64 at 0.1: with 50-54, 64-79; step 0.01")
+    assert len(row) < 130
+    lines = str(demo).splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) <= 132
+    assert "50-54, 64-79" in next(line for line in lines if line.startswith("59-64    0.1"))
+
+
+def test_measured_entries_are_short(measured):
+    text = repr(measured[0][1])
+    assert text.startswith("Measured(client 0 at 0.2: alone ")
+    assert text.endswith("128 seeds)")
+    assert len(text) < 100
+
+
+def test_a_plan_draws_itself(tmp_path):
+    plan = sf.plan(sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]), epsilon=0.3)
+    figure = plan.plot(tmp_path / "plan.png")
+    shown = figure._repr_png_()
+    assert (tmp_path / "plan.png").read_bytes() == shown
+    assert shown[1:4] == b"PNG"
+    assert len(repr(figure)) < 150
+    with pytest.raises(sf.InputError, match="name a"):
+        plan.plot(tmp_path / "plan.docx")
+
+
+def test_a_start_below_the_precision_is_said():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[0.1])
+    rows = sf.plan(problem, epsilon=[1000.0, 1e-3])
+    assert [any("already below" in warning for warning in row.warnings) for row in rows] == [True, True, False, False]
+
+
 def test_ten_predictors_are_honestly_refused():
     plan = sf.plan(diabetes(list(range(10))), epsilon=PRECISIONS)
     assert all(row.collaborators == () for row in plan)

@@ -112,11 +112,16 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "nameless client": ({"t.csv": TABLE.replace("Nice,4", " ,4")}, PLAN, "client in line 5 = '': name the client"),
     # --- clients
     "one client": ({"t.csv": TABLE.replace("Nice", "Lyon")}, PLAN, "clients = 1: to plan who collaborates with whom"),
-    "one row": ({"t.csv": TABLE + "Paris,3,3\n"}, PLAN, "rows of client Paris = 1: give at least two rows"),
+    "one row": ({"t.csv": TABLE + "Paris,3,3\n"}, PLAN, "rows of client Paris = 1: give at least two rows: merge"),
     "one row as it is": (
         {"t.csv": TABLE + "P,3,3\n"},
         (*PLAN, "--standardise", "none"),
-        "1 rows do not determine 2 coef",
+        "1 rows do not determine 2 coefficients (mu = 0): merge this client with another or leave it out",
+    ),
+    "one row, regularised": (
+        {"t.csv": TABLE + "P,3,3\n"},
+        (*PLAN, "--standardise", "pooled", "--regularisation", "0.1"),
+        "merge this client with another or leave it out",
     ),
     "constant column": (
         {"t.csv": TABLE.replace("e,5", "e,4").replace("e,9", "e,4")},

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
+import typer
+from rich.text import Text
+
+from figures import FIGURES
+from suffice.cli.app import app
+from suffice.cli.report import campaign_table
+from verify.campaign import markdown
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -53,7 +63,7 @@ def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(command,
     path = tmp_path / "clients.csv"
     path.write_text("\n".join(lines) + "\n")
     done = command(
-        "plan", path, "--client", "site", "--target", "y", "--epsilon", 0.2, "--simulate", "--seeds", 64, "--json"
+        "plan", path, "--client", "site", "--target", "y", "--epsilon", 0.6, "--simulate", "--seeds", 64, "--json"
     )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -103,11 +113,32 @@ def test_verify_and_errata_answer_in_the_contract_shape(command):
     assert entries[0]["claim"] in one.stdout
 
 
+def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused):
+    done = command("theorem", "adaptive/theorem-2")
+    assert done.returncode == 0
+    assert "adaptive/theorem-2-constant-running" in done.stdout
+    assert "adaptive/theorem-3" not in done.stdout
+    assert "say which: adaptive/theorem-2-constant, " in refused("theorem", "adaptive/theorem-2", "eta=1")
+    rows = json.loads(command("errata", "cobo", "--json").stdout)
+    assert len(rows) > 10
+    assert all(row["id"].startswith("cobo-") for row in rows)
+    assert "cobo-code-ifca" in command("errata", "cobo").stdout
+    checked = json.loads(command("verify", "cobo/lemma-[34]", "--edition", "printed", "--json").stdout)
+    assert [row["key"] for row in checked] == ["cobo/lemma-3", "cobo/lemma-4"]
+    assert "no claim" in refused("verify", "cobo/lemma-9*")
+
+
+def test_a_theorem_is_shown_with_its_kept_verdict(command):
+    for edition, shown in (("corrected", "holds on"), ("printed", "violated on")):
+        lines = command("theorem", "adaptive/property-1", "--edition", edition).stdout.splitlines()
+        assert lines[-1].startswith(f"verdict     {shown} "), lines[-1]
+
+
 def test_figure_writes_into_the_folder_that_was_named(command, tmp_path):
-    done = command("figure", "adaptive-1", "--edition", "published", "--out", tmp_path / "out")
+    done = command("figure", "cobo-1", "--edition", "stated", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        f"adaptive-1.{kind}" for kind in ("csv", "json", "pdf", "png")
+        f"cobo-1.{kind}" for kind in ("csv", "json", "pdf", "png")
     ]
 
 
@@ -120,7 +151,33 @@ def test_a_part_of_a_key_lists_those_that_have_it(command):
 def test_figures_are_listed_when_none_is_named(command):
     done = command("figure")
     assert done.returncode == 0
-    assert {"adaptive-1", "who-helps-whom"} <= set(done.stdout.split())
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(FIGURES)
+    assert all(len(line.split()) > 4 for line in lines)  # each with what it shows
+    assert max(map(len, lines)) <= 120
+
+
+def test_brackets_of_help_texts_are_no_markup():
+    group = typer.main.get_command(app)
+    for name, subcommand in group.commands.items():
+        for entry in subcommand.params:
+            text = getattr(entry, "help", None) or ""
+            assert Text.from_markup(text).plain == text.replace("\\[", "["), f"{name} {entry.name}: escape its brackets"
+
+
+@pytest.mark.parametrize("bootstrap", [0, 5])
+def test_numbers_need_no_precision(command, refused, tmp_path, bootstrap):
+    rows = [f"{site},{x},{slope * x + 0.1 * (-1) ** x}" for site, slope in (("A", 1), ("B", 2)) for x in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join(("client,x,target", *rows)))
+    (tmp_path / "t.toml").write_text('[data]\npath = "t.csv"\n')
+    for name in ("t.csv", "t.toml"):
+        answer = json.loads(command("plan", tmp_path / name, "--numbers", "--bootstrap", bootstrap, "--json").stdout)
+        assert answer["clients"] == []
+        assert len(answer["numbers"]["excess"]["value"]) == 2
+        assert (answer["numbers"]["mu"]["interval"] is None) == (bootstrap == 0)
+    assert "What the data say" in command("plan", tmp_path / "t.csv", "--numbers").stdout
+    assert "--plot needs a plan" in refused("plan", tmp_path / "t.csv", "--numbers", "--plot", tmp_path / "p.png")
+    assert "--numbers instead shows" in refused("plan", tmp_path / "t.csv")
 
 
 def test_the_folder_that_one_is_in_can_be_planned(command, tmp_path, monkeypatch):
@@ -201,7 +258,32 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         (("figure", "all", "--edition", "new"), "edition = 'new'"),
         (("plan", ""), "setup = ''"),
         (("simulate", "clients.csv", "--algorithm", "local"), "give a setup file (.toml)"),
+        (("plan", "examples/constants.toml", "--seeds", "9"), "seeds = 9: nothing is simulated without --simulate"),
+        (("plan", "examples/constants.toml", "--method", "cobo", "--alpha", "0.3"), "alpha = '0.3': only Scafflix"),
+        (("plan", "sklearn:wine", "--epsilon", "1", "--target", "y"), "target = 'y': only a CSV has named columns"),
+        (("plan", "sklearn:wine", "--epsilon", "1", "--split", "contiguous:2", "--seed", "1"), "seed = 1: only the"),
+        (("plan", "tests", "--epsilon", "1", "--client", "site"), "client = 'site': only a CSV"),
+        (("campaign", "absent.toml", "--collect", "--summary"), "summary = True: give --collect or --summary"),
+        (("campaign", "absent.toml", "--collect", "--retry"), "retry = True: nothing is computed with --collect"),
+        (("campaign", "absent.toml", "--summary", "--jobs", "2"), "jobs = 2: nothing is computed with --collect"),
+        (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: the scheduler's workers"),
+        (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
+        (("figure", "--reuse"), "reuse = True: name the figure"),
+        (("figure", "adaptive-1", "--edition", "stated", "--reuse"), "drop one of the two"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):
     assert named in refused(*arguments)
+
+
+def test_an_infinite_worst_ratio_is_no_dash(capsys):
+    session = SimpleNamespace(computed=1, found=0, failed=0, skipped=0, seconds=0.1)
+    campaign: Any = SimpleNamespace(cells=[{}], out="out")
+    rows = [
+        {"key": "a/b", "edition": "printed", "instances": n, "worst_ratio": r} for n, r in ((3, math.inf), (0, None))
+    ]
+    campaign_table(campaign, cast(Any, session), rows)
+    cells = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("a/b")]
+    assert [line[-1] for line in cells] == ["inf", "-"]
+    summary = markdown([row | {"median_ratio": None, "instance": {}} for row in rows])
+    assert [line.split("|")[3].strip() for line in summary.splitlines()[2:]] == ["inf", "-"]

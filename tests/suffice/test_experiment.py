@@ -51,6 +51,62 @@ def test_the_table_names_clients_and_costs(command, setup):
     assert done.stderr == ""
 
 
+def rows_of(clients: int, folder: Path) -> Path:
+    """Least squares of eight heavy-tailed rows a client: noise that grows with the gradient."""
+    rng = np.random.default_rng(5)
+    lines = ["client,x,z,target"]
+    for i in range(clients):
+        x = rng.standard_t(3, size=(40, 2))
+        lines += [f"c{i},{a},{b},{a + b + 1 + e}" for (a, b), e in zip(x, 0.3 * rng.normal(size=40))]
+    (folder / "rows.csv").write_text("\n".join(lines))
+    (folder / "data.toml").write_text('[data]\npath = "rows.csv"\n')
+    return folder / "data.toml"
+
+
+def test_the_default_step_contracts_on_data_and_half_of_the_smoothness_limit_would_not(command, tmp_path):
+    setup = rows_of(5, tmp_path)
+    done = command("simulate", setup, "--algorithm", "local", "--seeds", "32", "--iterations", "60", "--json")
+    answer = json.loads(done.stdout)
+    mean = np.array(answer["excess_mean"])
+    assert (mean[-1] < mean[0] / 2).all()
+    assert answer["warnings"] == []
+    assert answer["eta"] == answer["step_limit"] / 2
+    beta = read_setup(setup, target=False).source.constants().beta.max()
+    assert answer["eta"] < 0.25 / beta
+    wild = command("simulate", setup, "--algorithm", "local", "--seeds", "32", "--iterations", "60", "--eta", 1 / beta)
+    (line,) = [line for line in wild.stdout.splitlines() if line.startswith("warning: ")]
+    assert "ends above its start" in line
+    assert f"limit {answer['step_limit']:.3g}" in wild.stdout
+
+
+def test_all_clients_are_shown_up_to_ten(command, tmp_path):
+    for clients, shown in ((10, 10), (11, 10)):
+        out = command("simulate", rows_of(clients, tmp_path), "--algorithm", "local", "--iterations", "2").stdout
+        assert sum(f"c{i} (s.e.)" in out for i in range(clients)) == shown
+        assert ("1 more clients" in out) == (clients > shown)
+        assert max(map(len, out.splitlines())) <= 132
+
+
+def test_a_start_that_is_mixed_is_explained(command, setup):
+    done = command("simulate", setup, "--algorithm", "scafflix", "--iterations", "4", "--json")
+    answer = json.loads(done.stdout)
+    problem = read_setup(setup, target=False).source
+    at_start = problem.excess(problem.start[None])[0].numpy()
+    np.testing.assert_allclose(answer["excess_mean"][0], at_start / 4, rtol=1e-12)  # alpha = 1/2 of a quadratic
+    assert f"the excess of the start itself is {at_start[0]:.3g}" in answer["notes"][0]
+    assert json.loads(command("simulate", setup, "--algorithm", "local", "--json").stdout)["notes"] == []
+
+
+def test_steps_of_streams_and_of_all_for_one_are_smaller(command, tmp_path):
+    np.savez(tmp_path / "s.npz", H=np.diag([1.0, 2.0]), theta_star=np.ones((3, 2)), label_noise=np.float64(0.5))
+    (tmp_path / "s.toml").write_text('[problem]\nkind = "least-squares"\nfile = "s.npz"\n')
+    run = ("simulate", tmp_path / "s.toml", "--iterations", "2", "--json", "--algorithm")
+    # beta = 2 lambda_max = 4 and M = tr(H)/lambda_min + 1 = 4
+    np.testing.assert_allclose(json.loads(command(*run, "local").stdout)["step_limit"], 1 / 16, rtol=1e-12)
+    together = json.loads(command(*run, "all-for-one", "--option", "threshold=0.5").stdout)
+    np.testing.assert_allclose(together["step_limit"], (0.5 + 0.5 / 3) / 16, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

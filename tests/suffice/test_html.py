@@ -56,6 +56,14 @@ def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
     assert "$x$" not in text  # MathJax would take it for a formula
 
 
+def test_a_row_shows_its_peers_and_times_escaped():
+    row = sf.plan(TRIO, epsilon=0.5)["a<b>"]
+    seen = Balanced(re.sub("<br>", "", row._repr_html_())).seen
+    assert "a<b>" in seen
+    assert "$x$" in seen.replace("&#36;", "$")
+    assert f"{row.local.hitting['expected_iterations']:.4g}" in seen
+
+
 def test_a_trace_shows_start_and_end_and_draws_its_course():
     trace = sf.run(TRIO, sf.Local(), iterations=20, eta=0.1, seeds=4)
     text = trace._repr_html_()
@@ -65,7 +73,7 @@ def test_a_trace_shows_start_and_end_and_draws_its_course():
 
 def test_a_verdict_shows_its_evidence():
     for verdict in sf.verify(["adaptive/remark-3-binary"]):
-        assert str(verdict) in Balanced(verdict._repr_html_()).seen
+        assert verdict.summary in Balanced(verdict._repr_html_()).seen
 
 
 @given(st.lists(st.floats(), max_size=12))

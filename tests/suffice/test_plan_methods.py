@@ -83,9 +83,11 @@ def test_the_released_rule_gives_the_published_probability_and_the_standard_one_
     assert released.failure["condition"] == "every step gamma_i <= 1/A_i: reach <= 1"
     np.testing.assert_allclose(released.failure["lhs"], problem.smoothness.max() / L.mean(), rtol=1e-12)
     assert beneath.method == "lower-bound"
-    (equalised,) = (entry for entry in plan.methods() if entry.method == "scafflix")
+    equalised, _ = plan.methods("scafflix")
+    assert equalised.method == "scafflix"
     assert equalised.applies
-    steps = np.array(equalised.settings["eta"]) * problem.constants().mu
+    assert plan.constants is not None
+    steps = np.array(equalised.settings["eta"]) * plan.constants.mu
     np.testing.assert_allclose(steps, steps[0], rtol=1e-12)
     assert "own optimum is elsewhere" in equalised.guarantee
 
@@ -133,9 +135,9 @@ def test_many_rows_make_a_stable_cluster_and_few_rows_an_unstable_one():
 
 def test_resampled_predictions_surround_the_plan_and_come_with_the_numbers_of_the_same_resamples():
     plan = sf.plan(near_and_far(300), 0.3)
-    stable, numbers = plan.uncertainty(resamples=20, root=1)
-    assert stable == plan.stability(resamples=20, root=1)
-    again = plan.numbers(resamples=20, root=1)
+    stable, numbers = plan.uncertainty(resamples=10, root=1)
+    assert stable == plan.stability(resamples=10, root=1)
+    again = plan.numbers(resamples=10, root=1)
     np.testing.assert_array_equal(numbers.sigma2.high, again.sigma2.high)
     for row, entry in zip(plan, stable):
         low, high = entry.iterations
@@ -319,3 +321,13 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
     for text in ("measured/predicted", "Nice (100 %)", "stops paying", "The network", "shares err towards", "sigma^2",
                  "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
         assert text in out
+
+
+def test_without_the_initial_excess_a_refusal_says_what_is_missing(capsys, tmp_path):
+    constants = (EXAMPLES / "constants.toml").read_text()
+    setup = tmp_path / "s.toml"
+    setup.write_text("\n".join(line for line in constants.splitlines() if not line.startswith("excess")))
+    code, out, _ = run(capsys, "plan", setup, "--epsilon", 0.5)
+    assert code == 0
+    assert "unknown" not in out
+    assert "refused: without the initial excess no iterations" in " ".join(out.split())

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from bounds import Binary, InputError
+from bounds import Binary, InputError, digits
 from bounds.elementary import fall, survive
-from simulate import AllForOne, FixedWeights, Local
-from verify import Outcome, check
+from simulate import AllForOne, FixedWeights, Local, LocalSGD, Quadratics, expected_excess
+from verify import Outcome, check, precise
 from verify.check import measured_family, record
-from verify.families import quadratics
+from verify.families import ProblemFamily, quadratics
+from verify.family import Domain, Family
+from verify.mutants import readable
+from verify.own import reading
+from verify.reach import largest_step
 from verify.search import search
 
 
@@ -120,7 +125,127 @@ def test_sharp_instances_stay_within_the_familys_domains(longest):
         assert ((values >= domain.low) & (values <= domain.high)).all(), name
 
 
+def tried_steps(verdict) -> tuple[float, float]:
+    return verdict.ranges["eta beta"]
+
+
+def test_steps_are_tried_up_to_what_the_conditions_allow_and_the_verdict_says_so():
+    claimed = check(right)  # for every step
+    assert claimed.outcome is Outcome.VIOLATED
+    assert claimed.worst_ratio > 1000
+    assert tried_steps(claimed)[1] == 4
+    for most in (0.01, 1.0, 1.5):
+        limits = partial(lambda most, *, eta, beta: {"step": (eta, most / beta)}, most)
+        assert largest_step(record(right, limits)) == most
+    verdict = check(right, conditions=lambda *, eta, beta: {"step size eta <= 0.5/beta": (eta, 0.5 / beta)})
+    assert tried_steps(verdict)[1] == 0.5
+    for words in ("local on 1 quadratics in R^2", "/beta to 0.5/beta", "T = 1 to 40", "N = 1", "d = 2"):
+        assert words in verdict.tried
+        assert words in verdict._repr_html_()
+        assert words in str(verdict)
+    vacuous = check(right, conditions=lambda *, T: {"T >= 50": (50 + 0 * T, T)})
+    assert vacuous.outcome is Outcome.VACUOUS
+    assert "T = 1 to 40" in str(vacuous)
+    assert "none meets the hypotheses" in str(vacuous)
+
+
+def test_a_violation_is_told_in_one_line_of_str_and_of_repr():
+    verdict = check(half_noise, conditions=limit)
+    found = verdict.counterexample
+    assert found is not None
+    lines = str(verdict).splitlines()
+    assert lines[0] == verdict.summary
+    assert lines[1].endswith("sigma2 = 16, T = 1: measured 8 > bound 4")
+    assert "eta = 1, mu = 1, beta = 1" in lines[1]
+    assert len(repr(verdict)) < 240  # what pytest shows of an assertion's message
+    assert repr(verdict).endswith("measured 8 > bound 4>")
+    assert "measured 8 &gt; bound 4" in verdict._repr_html_()
+    assert repr(found["measured"]) == "mpf('8.0')"
+    assert found["digits"] == 50
+    close = replace(verdict, counterexample=found | {"measured": found["bound"] * (1 + 1e-9)})
+    assert "measured 4.000000004 > bound 4" in str(close)  # as many digits as it takes
+    weak = replace(verdict, outcome=Outcome.WEAK, survivors=("sigma2 forgotten",) * 40, counterexample=None)
+    assert "sigma2 forgotten" in repr(weak)
+    assert len(repr(weak)) < 240
+
+
+def test_functions_of_math_numpy_and_python_are_read_as_formulas():
+    import math
+    from math import sqrt as root
+
+    def with_math(*, eta, mu, e0):
+        return math.exp(-eta * mu) * e0 + root(e0) + math.log(2 + e0, 2) + math.pow(e0, 2) + math.expm1(eta)
+
+    def with_numpy(*, eta, mu, e0):
+        return np.exp(-eta * mu) * e0 + np.sqrt(e0) + np.log2(2 + e0) + np.square(e0) + np.expm1(eta)
+
+    def with_extremes(*, eta, mu, e0):
+        return max(0, 1 - eta * mu) + min((eta, mu, e0)) + np.maximum(eta, mu) + np.minimum(e0, mu) + abs(e0)
+
+    values = {"eta": np.array([0.1, 2.0]), "mu": np.array([1.0, 0.5]), "e0": np.array([3.0, 0.2])}
+    for function in (with_math, with_numpy, with_extremes):
+        read = reading(function, None)
+        assert read.opaque == ""
+        one_by_one = [function(**dict(zip(values, row))) for row in zip(*values.values())]
+        np.testing.assert_allclose(read.bound(**values), one_by_one, rtol=1e-14)
+        theorem = record(function)
+        np.testing.assert_allclose(readable(theorem).value(**values), one_by_one, rtol=1e-14)
+        np.testing.assert_allclose(float(digits(theorem, eta=0.1, mu=1.0, e0=3.0)), one_by_one[0], rtol=1e-14)
+    assert np.exp(0.0) == math.exp(0.0) == 1  # theirs are as they were
+
+
+def test_a_bound_that_gives_no_formula_is_checked_by_numbers_and_says_so():
+    def unrolled(*, eta, mu, beta, e0, sigma2, T):
+        left = e0
+        for _ in range(int(T)):
+            left = (1 - eta * mu) ** 2 * left + eta**2 * beta * sigma2 / 2 if eta * beta <= 1 else math.inf
+        return left
+
+    import math
+
+    verdict = check(unrolled, conditions=limit)
+    assert verdict.holds, str(verdict)
+    assert verdict.mutants >= 5
+    assert "no formula can be read: TypeError" in str(verdict)
+    assert "no formula can be read: TypeError" in verdict._repr_html_()
+    wrong = check(lambda *, e0, T: e0 / 2 if T < 5 else e0, conditions=limit)
+    assert wrong.outcome is Outcome.VIOLATED
+    assert wrong.counterexample is not None
+    assert wrong.counterexample["margin"] > 0
+
+
+def test_a_counterexample_has_the_digits_it_says():
+    problem = Quadratics.of(
+        np.array([[[0.5, 0.1], [0.1, 0.3]], [[1.0, 0], [0, 0.2]], [[0.3, 0], [0, 0.4]]]), [[0, 1.0], [2, 0.3], [-1, 0]],
+        covariance=[np.eye(2), [[2, 0.5], [0.5, 1]], 3 * np.eye(2)], start=[1.0, -1.0],
+    )  # fmt: skip
+    weights = [[0.5, 0.25, 0.25], [0.1, 0.9, 0.0], [0.2, 0.3, 0.5]]
+    for algorithm, good in (
+        (Local(), 50), (FixedWeights(alpha=weights), 50), (FixedWeights(alpha=np.array(weights)), 50),
+        (LocalSGD(period=2), 15),
+    ):  # fmt: skip
+        exact = expected_excess(problem, algorithm, iterations=4, eta=0.3)[4]
+        for client in range(3):
+            value, count = precise.measured(problem, algorithm, iterations=4, eta=0.3, client=client)
+            assert count == good
+            np.testing.assert_allclose(float(value), exact[client], rtol=1e-12)
+
+
 def test_requests_that_cannot_be_checked_are_named():
+    for conditions, named in (
+        ({"step": (1, 2)}, r"^conditions = .*: give a function of scalars that returns \{name: \(lhs, rhs\)\}"),
+        (lambda *, eta, beta: {"step": eta <= 1 / beta}, r"^conditions\['step'\] = .*meaning lhs <= rhs, such as"),
+        (lambda *, eta, beta: eta <= 1 / beta, r"^conditions = .*meaning lhs <= rhs"),
+        (lambda *, eta, beta: {"step": ("eta", 1 / beta)}, r"^conditions\['step'\] = 'eta': return one number"),
+    ):
+        with pytest.raises(InputError, match=named):
+            check(right, conditions=conditions)
+    with pytest.raises(InputError, match=r"^bound = .*: return one number"):
+        check(lambda *, eta: [1.0, eta])
+    with pytest.raises(InputError, match=r"it fails at eta=.* \(AttributeError: .*; use arithmetic and exp, "):
+        check(lambda *, eta: eta.nothing)
+    with pytest.raises(InputError, match=r"^alpha = "):
+        FixedWeights(alpha=[[1.0], [2.0, 3.0]])
     with pytest.raises(InputError, match="algorithm = 'all-for-one'"):
         check(right, algorithm=AllForOne(criterion=Binary(threshold=0.5)))
     with pytest.raises(InputError, match="quantity = 'gradient'"):
@@ -131,9 +256,43 @@ def test_requests_that_cannot_be_checked_are_named():
         check(right, client=-1)
     with pytest.raises(InputError, match="longest = 0"):
         quadratics(longest=0)
+    for change in ({"clients": 2.5}, {"features": "two"}, {"longest": [3]}, {"clients": 0}, {"steps": [1.0, [2.0]]},
+                   {"steps": "long"}, {"steps": 0.0}):  # fmt: skip
+        with pytest.raises(InputError, match=f"{next(iter(change))} = "):
+            quadratics(**change)
+    with pytest.raises(InputError, match="algorithm = 'local'"):
+        check(right, algorithm="local")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match=r"bound = 0\.5: give a function"):
+        check(0.5)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="family = 'quadratics': give a ProblemFamily"):
+        check(right, family="quadratics")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match=r"client = 0\.5"):
+        check(right, client=0.5)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match="effort = 'heroic'"):
         check(right, effort="heroic")
     with pytest.raises(InputError, match="parameter = 'colour'"):
         check(lambda *, eta, colour: eta * colour)
     with pytest.raises(InputError, match="parameter = 'share'"):
         check(lambda *, eta, share: eta * share)
+
+
+def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
+    for field, change in (
+        ("high", {"low": 2.0, "high": 1.0}),
+        ("low", {"low": 0.0, "high": 1.0, "log": True}),
+        ("low", {"low": "a", "high": 1.0}),
+        ("high", {"low": 0.0, "high": np.inf}),
+        ("shape", {"low": 0.0, "high": 1.0, "shape": (0,)}),
+        ("shape", {"low": 0.0, "high": 1.0, "shape": 3}),
+    ):
+        with pytest.raises(InputError, match=f"^{field} = "):
+            Domain(**change)
+    domains = {"step": Domain(low=0.5, high=1.0)}
+    for field, change in (("domains", {"domains": {"step": (0, 1)}}), ("domains", {"domains": {}}),
+                          ("build", {"build": None}), ("sharp", {"sharp": 3})):  # fmt: skip
+        with pytest.raises(InputError, match=f"^{field} = "):
+            ProblemFamily(**({"name": "mine", "domains": domains, "build": lambda values: None} | change))
+    with pytest.raises(InputError, match="build = 'NoneType': return a Setting"):
+        check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))  # pyright: ignore
+    with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
+        Family(name="mine", domains=domains).evidence({})

@@ -63,7 +63,7 @@ def test_corrected_theorems_hold_with_every_mutant_refuted_and_printed_ones_are_
     assert theorem_2.necessity == {"step size eta <= q/beta": True}
 
 
-def test_the_printed_theorem_2_is_exceeded_36_fold_on_the_audited_instance():
+def test_the_printed_theorem_2_is_exceeded_36_fold_on_the_counterexample():
     evidence = exact.two_steps("e2", printed=True)
     ratio = evidence.ratio(find(T2, "printed"))[evidence.hypothesis]
     assert np.abs(ratio - 36.05).min() < 0.005

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
 
 import torch
@@ -12,6 +13,8 @@ from bounds import THEOREMS, InputError, find
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
 from ..verdict import Verdict
 from . import adaptive, cobo, sample_optimal, scafflix, worst_case
+
+_PAPERS = {theorem.key.partition("/")[0] for theorem in THEOREMS}
 
 
 def all_claims() -> list[Claim]:
@@ -33,6 +36,7 @@ def verify(
 ) -> list[Verdict]:
     """Verdicts on the claims of `keys` (all when empty), in the order of the library.
 
+    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * stands for anything.
     The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
     processes share the claims; the verdicts are the same for any number. Raises `InputError`.
     """
@@ -46,11 +50,13 @@ def verify(
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     claims = [claim for claim in all_claims() if edition in ("all", claim.theorem.edition)]
     if keys:
-        for key in keys:
-            if key not in {claim.theorem.key for claim in claims}:
-                find(key)  # an unknown key is told with the nearest one
+        patterns = [_pattern(key) for key in keys]
+        for key, pattern in zip(keys, patterns):
+            if not any(fnmatchcase(claim.theorem.key, pattern) for claim in claims):
+                if pattern == key and "*" not in key:
+                    find(key)  # an unknown key is told with the nearest one
                 raise InputError("theorem", key, "no claim checks this edition of it yet")
-        claims = [claim for claim in claims if claim.theorem.key in keys]
+        claims = [claim for claim in claims if any(fnmatchcase(claim.theorem.key, pattern) for pattern in patterns)]
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
     share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
@@ -61,6 +67,11 @@ def verify(
         if progress is not None:
             progress(done + 1, len(asked))
     return [verdict for verdict in verdicts if verdict is not None]
+
+
+def _pattern(key: str) -> str:
+    """A paper's name stands for all its keys; anything else is a pattern itself."""
+    return f"{key}/*" if key in _PAPERS else key
 
 
 Question = tuple[str, str, str, int, float]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 
-from bounds import InputError
+from bounds import THEOREMS, InputError
 
 from . import adaptive, cobo, sample_optimal, scafflix
 from .erratum import Erratum as Erratum
@@ -17,9 +17,11 @@ ERRATA: tuple[Erratum, ...] = (*adaptive.ERRATA, *sample_optimal.ERRATA, *cobo.E
 
 
 def errata(identifier: str | None = None) -> list[Erratum]:
-    """All entries, or the one asked for; `InputError` with the nearest id when there is none."""
+    """All entries, those of a paper such as "cobo", or the one of an id; `InputError` with the nearest id if none."""
     if identifier is None:
         return list(ERRATA)
+    if identifier in {theorem.key.partition("/")[0] for theorem in THEOREMS}:
+        return [entry for entry in ERRATA if entry.id.startswith(f"{identifier}-")]
     known = [entry.id for entry in ERRATA]
     if identifier not in known:
         near = difflib.get_close_matches(identifier, known, n=1, cutoff=0.3)

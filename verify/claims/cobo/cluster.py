@@ -17,20 +17,18 @@ import numpy as np
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cluster:
-    """A batch (B,) of clusters of K kinds in R^d that share the minimiser 0.
+class Kinds:
+    """A batch (B,) of clusters of K kinds of clients in R^d, diagonal quadratics.
 
-    counts (B, K) >= 1, curvature and start (B, K, d), sigma2 (B,) the noise of one client in equal parts on all
-    coordinates; rho, eta, T (B,). `told` >= 1 is the smoothness constant told over the one needed.
+    counts (B, K) >= 1, curvature (B, K, d), sigma2 (B,) the noise of one client in equal parts on all coordinates;
+    rho, eta (B,). `told` >= 1 is the smoothness constant told over the one needed.
     """
 
     counts: np.ndarray
     curvature: np.ndarray
-    start: np.ndarray
     sigma2: np.ndarray
     rho: np.ndarray
     eta: np.ndarray
-    T: np.ndarray
     told: np.ndarray
 
     @property
@@ -50,6 +48,14 @@ class Cluster:
     def heterogeneity(self) -> np.ndarray:
         """The least M of (A4): clients with one minimiser and diagonal Hessians."""
         return relative_heterogeneity(self.curvature)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster(Kinds):
+    """Kinds that share the minimiser 0, from start (B, K, d) for T (B,) iterations."""
+
+    start: np.ndarray
+    T: np.ndarray
 
     def arguments(self) -> dict[str, np.ndarray]:
         """What the theorems take."""

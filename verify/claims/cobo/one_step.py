@@ -15,7 +15,7 @@ from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
 from ..rows import rows
-from .cluster import relative_heterogeneity
+from .cluster import Kinds
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:
 # the lemmas do not ask for convexity. All pairs of clients, a client with itself among them, are weighted sums over
@@ -23,26 +23,11 @@ from .cluster import relative_heterogeneity
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
-    """counts (B, K), curvature, minimiser and models (B, K, d); sigma2, rho, eta, told (B,)."""
+class Step(Kinds):
+    """One step of kinds of clients with their minimisers and models (B, K, d)."""
 
-    counts: np.ndarray
-    curvature: np.ndarray
     minimiser: np.ndarray
     models: np.ndarray
-    sigma2: np.ndarray
-    rho: np.ndarray
-    eta: np.ndarray
-    told: np.ndarray
-
-    @property
-    def size(self) -> np.ndarray:
-        return self.counts.sum(-1)
-
-    @property
-    def share(self) -> np.ndarray:
-        """n_k / c, (B, K)."""
-        return self.counts / self.size[:, None]
 
     @property
     def mean(self) -> np.ndarray:
@@ -63,10 +48,10 @@ class Step:
         """What the lemmas take besides the decrease."""
         return {
             "eta": self.eta,
-            "beta": self.told * np.abs(self.curvature).max((1, 2)),
+            "beta": self.beta,
             "rho": self.rho,
             "size": self.size,
-            "M": relative_heterogeneity(self.curvature),
+            "M": self.heterogeneity,
             "batch": np.full(len(self.eta), 1e9),
             "spread": np.einsum("bk,bkd->b", self.share, self.apart**2),
             "sigma2": self.sigma2,

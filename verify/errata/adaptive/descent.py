@@ -8,7 +8,7 @@ import numpy as np
 
 from bounds import Continuous, collaboration_weights, evaluate, find
 
-from ...line import audited
+from ...line import counterexample
 from ...onestep import OneStep, instances
 from ...paths import QUADRATIC, WAVE
 from ..erratum import Erratum, Finding
@@ -56,7 +56,7 @@ def _noise_factor() -> Finding:
 
 
 def _random_side() -> Finding:
-    line, values = audited()
+    line, values = counterexample()
     eta, e0 = values["eta"], values["e0"]
     mean, variance = (x[0] for x in line.step(np.array([line.theta0])))
     theta = mean + np.sqrt(variance) * np.linspace(-8, 8, 4001)

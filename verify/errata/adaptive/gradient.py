@@ -6,7 +6,7 @@ import numpy as np
 
 from bounds import Continuous, evaluate, find, sufficient_variance
 
-from ...line import audited
+from ...line import counterexample
 from ...paths import WAVE
 from ..erratum import Erratum, Finding
 from .paper import PAPER
@@ -42,7 +42,7 @@ def _no_pl() -> Finding:
 
 
 def _expectation() -> Finding:
-    line, values = audited()
+    line, values = counterexample()
     T, eta = 3, values["eta"]  # below sqrt(2 e_0/(T beta s2)) = 1.07, and within q/beta = .901
     law = line.two_steps(values["eps"])
     measured = 2 * (values["e0"] + law["e1"] + law["e2"]) / T  # |grad R_i|^2 = 2 e

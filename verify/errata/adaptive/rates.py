@@ -9,7 +9,7 @@ import numpy as np
 
 from bounds import Binary, Continuous, evaluate, find, sufficient_variance
 
-from ...line import audited
+from ...line import counterexample
 from ...paths import QUADRATIC, Paths, domains
 from ...scheduled import decreasing_steps
 from ..erratum import Erratum, Finding
@@ -20,7 +20,7 @@ from .paper import PAPER
 
 
 def _theorem_2() -> Finding:
-    line, values = audited()
+    line, values = counterexample()
     theorem = find("adaptive/theorem-2-constant", "printed")
     arguments: dict[str, Any] = {parameter.name: values[parameter.name] for parameter in theorem.parameters}
     bound = evaluate(theorem, **arguments)
@@ -33,7 +33,7 @@ def _theorem_2() -> Finding:
 
 
 def _every_step() -> Finding:
-    line, values = audited()
+    line, values = counterexample()
     started = replace(line, theta0=0.0)
     theorem = find("adaptive/theorem-2-constant", "printed")
     told: dict[str, Any] = {parameter.name: values[parameter.name] for parameter in theorem.parameters}
