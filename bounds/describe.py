@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 from .evaluate import as_record
+from .plain_text import text_of
 from .theorem import Theorem
 
 _RELATION = {"upper": r"\le", "lower": r"\ge"}
@@ -19,7 +20,7 @@ def expression(theorem: Theorem) -> Any:
     names = inspect.signature(theorem.bound).parameters
     symbols = {name: sympy.Symbol(name, positive=True) for name in names}
     with sympy.evaluate(False):
-        return theorem.bound(**symbols)
+        return sympy.sympify(theorem.bound(**symbols))  # a constant is a plain number
 
 
 def latex(theorem: Theorem | str) -> str:
@@ -37,10 +38,8 @@ def latex(theorem: Theorem | str) -> str:
 
 def plain(theorem: Theorem) -> str:
     """The inequality in plain text, in keywords, as Python would write it."""
-    import sympy
-
     relation = "<=" if theorem.direction == "upper" else ">="
-    return f"{theorem.quantity.expression} {relation} {sympy.sstr(expression(theorem), order='none')}"
+    return f"{theorem.quantity.expression} {relation} {text_of(expression(theorem))}"
 
 
 def page(theorem: Theorem) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from bounds import InputError
 
 from .figure import Figure as Figure
+from .figure import check_folder as check_folder
 from .report import save_report as save_report
 
 

@@ -29,6 +29,19 @@ def stated_only(edition: str, why: str = "a figure of our own: no code was relea
         raise InputError("edition", edition, f"{why}; use stated")
 
 
+def check_folder(folder: str | Path, name: str, edition: str) -> None:
+    """Raises `InputError` where `folder` holds the other edition of the figure, which `save` would overwrite."""
+    try:
+        there = json.loads((Path(folder) / f"{name}.json").read_bytes())["edition"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return  # nothing there, or nothing of ours
+    if there != edition:
+        remedy = (
+            f"holds {name} as {there}, and files of both editions have the same names; give {edition} another folder"
+        )
+        raise InputError("out", str(folder), remedy)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Figure:
     """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
@@ -48,8 +61,12 @@ class Figure:
     keys: tuple[str, ...] = ("curve",)
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed."""
+        """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed.
+
+        Raises `InputError` where the folder holds the figure's other edition, whose files have the same names.
+        """
         folder = Path(folder)
+        check_folder(folder, self.name, self.edition)
         folder.mkdir(parents=True, exist_ok=True)
         pictures = dict(zip(("pdf", "png"), self._pictures("pdf", "png")))
         files = pictures | {"csv": self._csv().encode(), "json": self._json().encode()}

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
-
-
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -51,6 +49,7 @@ class Measured:
     seeds: int
     predicted_alone: float | None = None
     predicted_together: float | None = None
+    name: str = ""
 
     @property
     def ratio_alone(self) -> float | None:
@@ -67,7 +66,8 @@ class Measured:
             + ("" if (share := getattr(self, f"{name}_arrived")) == 1 else f", {100 * share:.0f} % arrived")
             for name in ("alone", "together")
         ]
-        return f"Measured(client {self.client} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)"
+        who = self.name or f"client {self.client}"
+        return f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)"
 
     def to_dict(self) -> dict[str, Any]:
         return vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together}
@@ -342,6 +342,7 @@ def _measure(problem: Problem, rows: list[Row], seeds: int, root: int) -> list[M
             seeds=seeds,
             predicted_alone=row.local.hitting["expected_iterations"],
             predicted_together=row.schedules.hitting["expected_iterations"],
+            name=row.name,
         )
         for row in rows
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ REACH = 1.25
 """Constants of a logistic problem hold on balls around the optima, a quarter wider than the start is away."""
 POINTS = 512
 """Points of each ball for constants that are estimated."""
+LABELS = 12
+"""Labels that a message names."""
 CERTAINTIES = ("certified", "estimated", "everywhere")
 
 
@@ -179,6 +182,7 @@ def from_arrays(
         raise InputError("clients", 0, "give at least one client")
     if len(y) != len(X):
         raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
+    written = y
     if loss == "logistic":
         if standardise_target:
             raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
@@ -203,7 +207,9 @@ def from_arrays(
         blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
     if loss == "least-squares":
         return LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
-    return Logistic.of(
+    if isinstance(regularisation, (int, float)) and regularisation == 0:
+        _both_classes(targets, written, labels)
+    problem = Logistic.of(
         blocks,
         targets,
         names=labels,
@@ -212,6 +218,7 @@ def from_arrays(
         reach=None if certainty == "everywhere" else REACH,
         points=POINTS if certainty == "estimated" else 0,
     )
+    return replace(problem, remarks=_negative(written, positive))
 
 
 def _standardised(
@@ -250,9 +257,11 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
         raise InputError("labels", "numbers and texts", "give one kind to all clients")
     found = np.unique(np.concatenate(arrays)).tolist()
     if len(positive):
+        if len(found) > 2:
+            _check_case(found, positive)
         absent = [value for value in positive if value not in found]
         if absent:
-            raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:12]))}")
+            raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:LABELS]))}")
         chosen = list(positive)
     elif len(found) == 2:
         chosen = found[1:]
@@ -264,6 +273,34 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
         remedy = "the logistic loss needs two; name those that count as 1 by positive"
         raise InputError("labels", f"{len(found)} classes", remedy)
     return [np.isin(array, chosen).astype(float) for array in arrays]
+
+
+def _check_case(found: Sequence[Any], positive: Sequence[Any]) -> None:
+    """Refuse a label that is class 0 and differs only by case from one that is class 1."""
+    chosen = {value.casefold(): value for value in positive if isinstance(value, str)}
+    for value in found:
+        if isinstance(value, str) and value not in positive and value.casefold() in chosen:
+            remedy = f"differs from {chosen[value.casefold()]} only by case; write one way, or name both by positive"
+            raise InputError("labels", value, remedy)
+
+
+def _both_classes(targets: Sequence[np.ndarray], written: Sequence[Any], labels: Sequence[str]) -> None:
+    """Refuse a client of one class, with the label as it is written; without regularisation it has no minimiser."""
+    for label, values, texts in zip(labels, targets, written):
+        if (values == values[0]).all():
+            remedy = "only one class, so no minimiser without regularisation > 0; or merge clients"
+            found = np.unique(np.asarray(texts)).tolist()
+            raise InputError(f"labels of client {label}", found[0] if len(found) == 1 else found[:LABELS], remedy)
+
+
+def _negative(written: Sequence[Any], positive: Sequence[Any]) -> tuple[str, ...]:
+    """A note that names the labels of class 0, where there are several: one of them may be a slip."""
+    found = np.unique(np.concatenate([np.asarray(values) for values in written])).tolist()
+    others = [f"{value:g}" if isinstance(value, float) else str(value) for value in found if value not in positive]
+    if not len(positive) or len(others) < 2:
+        return ()
+    more = f" and {len(others) - LABELS} more" if len(others) > LABELS else ""
+    return (f"{len(others)} labels are taken as negative: {', '.join(others[:LABELS])}{more}",)
 
 
 def as_label(text: str) -> float | str:

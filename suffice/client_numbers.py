@@ -39,6 +39,12 @@ class Known:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
 
+    def __repr__(self) -> str:
+        where = f" on {self.region}" if self.region else ""
+        between = "" if self.low is None else ", with intervals"
+        shape = " x ".join(map(str, self.value.shape))
+        return f"Known({shape} numbers, {self.trust}{where}{between}; .value)"
+
     def to_dict(self) -> dict[str, Any]:
         interval = None if self.low is None or self.high is None else [self.low.tolist(), self.high.tolist()]
         return {"value": self.value.tolist(), "trust": self.trust, "region": self.region, "interval": interval}
@@ -46,7 +52,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class ClientNumbers:
-    """Constants of a problem on data.
+    """Constants of a problem on data; `print` shows the table of `suffice plan --numbers`.
 
     optimum                       (N, d) minimisers of R_i
     mu, beta, excess              (N,) of R_i; excess at the start
@@ -74,6 +80,14 @@ class ClientNumbers:
     similar_pairs: float
     estimated_entry: Known | None = None
     estimated_pairs: float | None = None
+
+    def __repr__(self) -> str:
+        return f"ClientNumbers({len(self.names)} clients, {sum(self.rows)} rows; print it for the table)"
+
+    def __str__(self) -> str:
+        from .cli.plan_tables import numbers_text
+
+        return numbers_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows)}

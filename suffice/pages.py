@@ -9,7 +9,7 @@ from typing import Any
 from bounds import DEFINITIONS, THEOREMS, Definition, Theorem, latex, write_whole
 from bounds.describe import condition_names
 
-from .verdicts import known
+from .verdicts import extent, known
 
 _INTRODUCTION = """# Theorems
 
@@ -90,7 +90,7 @@ def _edition(theorem: Theorem) -> list[str]:
 
 def _verdict(row: dict[str, Any]) -> str:
     note = f": {row['note']}" if row.get("note") else ""
-    return f"{row['verdict']} on {row['instances']:,} instances{note}"
+    return f"{extent(row)}{note}"
 
 
 def _parameters(editions: list[Theorem]) -> list[str]:

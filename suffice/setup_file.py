@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,6 +148,7 @@ def _constants(table: ConstantsTable) -> Constants:
     n = len(table.b)
     if not 1 <= n <= LARGEST_TABLE:
         raise InputError("constants.b", f"{n} rows", f"give 1 to {LARGEST_TABLE} rows, one per client")
+    _check_clients(table)
     b = as_numbers("constants.b", table.b, (n, n), infinite=True)
     if np.diagonal(b).any():
         raise InputError("constants.b", np.diagonal(b).max().item(), "the diagonal (a client against itself) is 0")
@@ -161,6 +164,21 @@ def _constants(table: ConstantsTable) -> Constants:
         excess=None if table.excess is None else np.asarray(table.excess),
         names=tuple(table.names),
     )
+
+
+def _check_clients(table: ConstantsTable) -> None:
+    """Refuse lists of different lengths, naming one that most others disagree with."""
+    fields = {name: getattr(table, name) for name in ("b", "c", "names", "mu", "beta", "sigma", "excess")}
+    lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
+    if not table.names:
+        del lengths["names"]
+    counts = list(lengths.values())
+    usual = max(dict.fromkeys(counts), key=counts.count)  # of several the first, which is that of b
+    wrong = [name for name, length in lengths.items() if length != usual]
+    if wrong:
+        said = ", ".join(name for name, length in lengths.items() if length == usual)
+        remedy = f"{usual} in {said}; give one number of clients to all"
+        raise InputError(f"constants.{wrong[0]}", f"{lengths[wrong[0]]} clients", remedy)
 
 
 def _quadratics(path: Path) -> Any:
@@ -209,10 +227,33 @@ _REMEDIES = {
 }
 
 
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "constants": ConstantsTable, "problem": ProblemTable, "data": DataTable, "criterion": CriterionTable,
+    "target": TargetTable, "": SetupTable,
+}  # fmt: skip
+_SYNONYMS = {
+    "eps": "epsilon", "precision": "epsilon", "T": "horizon", "delta": "confidence", "e0": "excess",
+    "L": "beta", "file": "path", "folder": "path", "type": "kind", "sigma2": "sigma (the square root of sigma2)",
+    "b2": "b (the square root of b2)",
+}  # fmt: skip
+
+
+def _meant(message: str) -> str:
+    """What an unknown key is likely to mean, in a sentence; empty where nothing is near."""
+    found = re.match(r"Object contains unknown field `([^`]*)`(?: - at `\$\.(\w+)`)?", message)
+    if found is None or (found[2] or "") not in _TABLES:
+        return ""
+    known = _TABLES[found[2] or ""].__struct_fields__
+    synonym = _SYNONYMS.get(found[1], "")
+    near = difflib.get_close_matches(found[1], known, n=1)
+    meant = synonym if synonym.partition(" ")[0] in known else near[0] if near else ""
+    return f"did you mean {meant}?" if meant else ""
+
+
 def _readable(message: str) -> str:
     """msgspec's message with the path of the offending key in TOML's words."""
     for start, remedy in _REMEDIES.items():
         if message.startswith(start):
-            message = f"{message}; {remedy}"
+            message = f"{message}; {_meant(message) or remedy}"
             break
     return message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")

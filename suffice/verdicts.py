@@ -56,7 +56,13 @@ def kept(theorem: Theorem) -> str:
         return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}"
     note = f": {row['note']}" if row.get("note") else ""
-    return f"{row['verdict']} on {row['instances']:,} instances{ratio} (last kept verification, {row['effort']}){note}"
+    return f"{extent(row)}{ratio} (last kept verification, {row['effort']}){note}"
+
+
+def extent(row: dict[str, Any]) -> str:
+    """The verdict of a kept row with the number of instances; how many of them violated it is not kept."""
+    counted = f"{row['instances']:,} instances"
+    return f"violated, {counted} tried" if row["verdict"] == "violated" else f"{row['verdict']} on {counted}"
 
 
 def _ratio(verdict: Verdict) -> float | None:

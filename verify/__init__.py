@@ -6,6 +6,7 @@ from . import families as families
 from .check import check as check
 from .claim import Claim as Claim
 from .claim import Effort as Effort
+from .claims import unchecked as unchecked
 from .claims import verify as verify
 from .errata import Erratum as Erratum
 from .errata import errata as errata

@@ -48,8 +48,9 @@ def check(
     client      whose excess is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
 
     A violation is shrunk to a simple instance and evaluated again at 50 digits: see `verdict.counterexample`.
-    `verdict.tried` says on what: nothing outside of it was looked at.
-    Raises `InputError`.
+    `verdict.tried` says on what: nothing outside of it was looked at. Where the bound is not a number it counts as
+    violated, and the verdict names the place.
+    Raises `InputError`, also for a bound that is infinite wherever it was tried.
     """
     chosen = algorithm if algorithm is not None else Local()
     check_algorithm(chosen)
@@ -72,11 +73,16 @@ def check(
     problems = family if family is not None else quadratics(steps=largest_step(theorem))
     instances = measured_family(problems, theorem, chosen, client)
     verdict = Claim(theorem=theorem, families=(instances,), opaque=opaque).verify(effort=effort, root=root)
+    if verdict.instances and verdict.endless == verdict.instances:
+        name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
+        raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
     verdict = replace(verdict, tried=tried(problems, chosen, verdict))
     if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.worst_instance:
         return verdict
     worst = {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
-    return replace(verdict, counterexample=_counterexample(theorem, instances, problems, chosen, client, worst))
+    found = _counterexample(theorem, instances, problems, chosen, client, worst)
+    simple = found["arguments"] if found["bound"] != found["bound"] else verdict.undefined_at  # not a number
+    return replace(verdict, counterexample=found, undefined_at=simple)
 
 
 def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = None) -> Theorem:
@@ -182,5 +188,7 @@ def _digits(theorem: Theorem, arguments: Mapping[str, float]) -> tuple[Any, int]
     except Exception:  # whatever a function raises that was not written for mpmath
         pass
     assert theorem.bound is not None
-    value = float(theorem.bound(**{name: arguments[name] for name in inspect.signature(theorem.bound).parameters}))
+    names = inspect.signature(theorem.bound).parameters
+    # NumPy's floats: a root of a negative number is NaN with them, complex with Python's
+    value = float(theorem.bound(**{name: np.float64(arguments[name]) for name in names}))
     return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), precise.PROBED)), precise.PROBED

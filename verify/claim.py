@@ -76,23 +76,31 @@ class Claim:
         counted = [piece.counted(theorem) for piece in evidence]
         ratios = [np.where(mask, piece.ratio(theorem), -np.inf) for piece, mask in zip(evidence, counted)]
         instances = int(sum(mask.sum() for mask in counted))
-        worst = max(range(len(ratios)), key=lambda j: ratios[j].max())
-        at = int(ratios[worst].argmax())
+        bounds = _bounds(theorem, evidence)
+        undefined = [mask & np.isnan(bound) for mask, bound in zip(counted, bounds)]
+        endless = np.inf if theorem.direction == "upper" else -np.inf
+        # a violation with two numbers says more than one where the bound is none
+        ranked = [np.where(gap, -np.inf, ratio) for gap, ratio in zip(undefined, ratios)]
+        if max(float(ratio.max()) for ratio in ranked) <= 1 + AGREEMENT:
+            ranked = ratios
+        worst = max(range(len(ranked)), key=lambda j: ranked[j].max())
+        at = int(ranked[worst].argmax())
         worst_ratio = float(ratios[worst][at])
-        violated = worst_ratio > 1 + AGREEMENT
+        against = [ratio > 1 + AGREEMENT for ratio in ratios]
+        if self.equality is not None:
+            against = [bad | mask & (ratio < 1 - self.equality) for bad, mask, ratio in zip(against, counted, ratios)]
+        violations = int(sum(bad.sum() for bad in against))
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         uncertified = tuple(f"proof step not certified: {step.says}" for step in steps if not step.step().certified())
         error = 0.0
         if self.sampled is not None:
             result = self.sampled(spend, root, alpha)
-            violated |= bool(result.rejected)
+            violations += len(result.rejected)
             instances += result.networks
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
-        if self.equality is not None:
-            least = min(float(piece.ratio(theorem)[mask].min(initial=1.0)) for piece, mask in zip(evidence, counted))
-            violated |= least < 1 - self.equality
+        violated = violations > 0
         count, left = (0, {}) if violated else self._mutants(evidence, counted, worst_ratio)
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
         survivors = (*apart, *uncertified, *left)
@@ -108,9 +116,13 @@ class Claim:
             instances=instances,
             worst_ratio=worst_ratio,
             worst_instance=evidence[worst].instance(at) if instances else {},
-            worst_bound=_bound_at(theorem, evidence[worst], at),
+            worst_bound=float(bounds[worst][at]),
             ranges=_ranges(evidence, counted),
             opaque=self.opaque,
+            violations=violations,
+            undefined=int(sum(gap.sum() for gap in undefined)),
+            undefined_at=_first(theorem, evidence, undefined),
+            endless=int(sum((mask & (bound == endless)).sum() for mask, bound in zip(counted, bounds))),
             error_probability=error,
             mutants=count,
             survivors=survivors,
@@ -170,10 +182,21 @@ class Claim:
         return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())
 
 
-def _bound_at(theorem: Theorem, piece: Evidence, at: int) -> float:
+def _bounds(theorem: Theorem, evidence: list[Evidence]) -> list[np.ndarray]:
+    """The bound at every instance of each piece."""
     assert theorem.bound is not None
+    names = inspect.signature(theorem.bound).parameters
     with np.errstate(all="ignore"):
-        return float(piece.bound(theorem.bound, inspect.signature(theorem.bound).parameters)[at])
+        return [piece.bound(theorem.bound, names) for piece in evidence]
+
+
+def _first(theorem: Theorem, evidence: list[Evidence], masks: list[np.ndarray]) -> dict[str, float]:
+    """The theorem's arguments at the first instance that a mask marks; {} where none does."""
+    for piece, mask in zip(evidence, masks):
+        if mask.any():
+            found = piece.instance(int(mask.argmax()))
+            return {parameter.name: found[parameter.name] for parameter in theorem.parameters}
+    return {}
 
 
 def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tuple[float, float]]:

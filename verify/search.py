@@ -8,6 +8,8 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from bounds import Theorem
@@ -71,21 +73,26 @@ def _score(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
 def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 1e-6) -> Values:
     """A simpler instance that still violates `theorem`: whole numbers lowered, the rest rounded to few bits.
 
-    `values` hold one instance (leading axis 1) with measured/bound above 1 + margin.
+    `values` hold one instance (leading axis 1) with measured/bound above 1 + margin. Where the bound is a number there,
+    it stays one.
     """
-    if not _violates(theorem, family, values, margin):
+    undefined = not _violates(theorem, family, values, margin)
+    if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
     for name, domain in family.domains.items():
         for candidate in domain.simpler(values[name]):
             trial = {**values, name: candidate}
-            if _violates(theorem, family, trial, margin):
+            if _violates(theorem, family, trial, margin, undefined=undefined):
                 values = trial
                 break
     return values
 
 
-def _violates(theorem: Theorem, family: Family, values: Values, margin: float) -> bool:
+def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:
+    """By numbers, or because the bound is none."""
+    assert theorem.bound is not None
     evidence = family.evidence(values)
     with np.errstate(all="ignore"):
         ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
-    return bool((ratio > 1 + margin).any())
+        nothing = np.isnan(evidence.bound(theorem.bound, inspect.signature(theorem.bound).parameters))
+    return bool((nothing & (ratio > 1 + margin) if undefined else ~nothing & (ratio > 1 + margin)).any())

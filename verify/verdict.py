@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -50,12 +51,13 @@ class Weakness:
 class Verdict:
     """The outcome of one claim.
 
-    instances counts those that met the hypotheses. worst_ratio is the largest measured/bound (bound/measured for
-    lower bounds) of the exact engines, at worst_instance; -inf where no instance counted. error_probability bounds the
-    chance that sampling alone produced a violation (0 when nothing was sampled). survivors names what speaks against
-    the check: two routes that differ, proof steps that are not certified, and the mutants left standing. For each of
-    these mutants survivor_ratios is the largest measured/bound where it is stronger by `VISIBLE` or more: how nearly
-    the bound is attained where the changed part counts.
+    instances counts those that met the hypotheses, violations those of them that speak against the bound. worst_ratio
+    is the largest measured/bound (bound/measured for lower bounds) of the exact engines, at worst_instance; -inf where
+    no instance counted, inf where the bound is not a number. error_probability bounds the chance that sampling alone
+    produced a violation (0 when nothing was sampled). survivors names what speaks against the check: two routes that
+    differ, proof steps that are not certified, and the mutants left standing. For each of these mutants
+    survivor_ratios is the largest measured/bound where it is stronger by `VISIBLE` or more: how nearly the bound is
+    attained where the changed part counts.
     worst_bound is the bound at worst_instance. ranges are the smallest and largest value of every scalar over the
     instances that met the hypotheses (over all of them where none did), `tried` says the same in words for a bound of
     one's own. `opaque` says why no formula could be read from the bound: its mutants then change keywords, not terms.
@@ -63,6 +65,8 @@ class Verdict:
     counterexample is the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
     `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
     weakness is the claim's own account of variants that may survive.
+    undefined counts the instances at which the bound is not a number (each a violation), undefined_at are the arguments
+    of one of them; endless counts those at which it is infinite and says nothing.
     """
 
     theorem: Theorem
@@ -84,6 +88,10 @@ class Verdict:
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     tried: str = ""
     opaque: str = ""
+    violations: int = 0
+    undefined: int = 0
+    undefined_at: dict[str, float] = field(default_factory=dict)
+    endless: int = 0
 
     @property
     def holds(self) -> bool:
@@ -116,11 +124,12 @@ class Verdict:
     def __str__(self) -> str:
         """The summary, and below it the violation or else what was tried, and what could not be read of the bound."""
         tried = f"tried: {self.tried}" if self.tried and not self.violation else ""
-        return "\n  ".join(filter(None, (self.summary, self.violation, self.unread, tried)))
+        return "\n  ".join(filter(None, (self.summary, self.violation, self.gap, self.unread, tried)))
 
     def __repr__(self) -> str:
         text = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
-        return f"<Verdict: {_cut(text, _LINE)}{'; ' if self.violation else ''}{_cut(self.violation, _LINE)}>"
+        against = self.violation or self.gap
+        return f"<Verdict: {_cut(text, _LINE)}{'; ' if against else ''}{_cut(against, _LINE)}>"
 
     @property
     def violation(self) -> str:
@@ -137,9 +146,19 @@ class Verdict:
         if not (measured > bound if self.theorem.direction == "upper" else measured < bound):
             return ""  # violated by what was sampled, or because equality is claimed
         left, right = _apart(float(measured), float(bound))
-        at = ", ".join(f"{name} = {value:.6g}" for name, value in arguments.items())
         sign = ">" if self.theorem.direction == "upper" else "<"
-        return f"at {at}: measured {left} {sign} bound {right}"
+        return f"at {_listed(arguments)}: measured {left} {sign} bound {right}"
+
+    @property
+    def gap(self) -> str:
+        """Where the bound is not a number or infinite; else ""."""
+        total = f"of {self.instances:,} instances"
+        parts = []
+        if self.undefined:
+            parts.append(f"the bound is not a number at {_listed(self.undefined_at)} ({self.undefined:,} {total})")
+        if self.endless:
+            parts.append(f"the bound is infinite on {self.endless:,} {total}: it says nothing there")
+        return "; ".join(parts)
 
     @property
     def unread(self) -> str:
@@ -153,7 +172,10 @@ class Verdict:
         """One line: outcome, instances, worst ratio, mutants, survivors."""
         if not self.instances:
             return f"{self.outcome.value}: no instance meets the hypotheses"
-        text = f"{self.outcome.value} on {self.instances:,} instances, worst ratio {self.worst_ratio:.4g}"
+        share = f"{self.violations:,} of " if self.outcome is Outcome.VIOLATED else ""
+        text = f"{self.outcome.value} on {share}{self.instances:,} instances"
+        if not self.undefined or self.undefined < self.violations:  # where all are undefined there is no ratio
+            text += f", worst ratio {self.worst_ratio:.4g}"
         if self.mutants:
             text += f", {self.refuted} of {self.mutants} mutants refuted"
         if self.survivors:
@@ -185,6 +207,7 @@ class Verdict:
             "Engine": text(self.engine),
             "Error probability": text(f"{self.error_probability:.2g}"),
             "Counterexample": text(self.violation),
+            "Without a value": text(self.gap),
         }
         return facts(entries)
 
@@ -208,6 +231,10 @@ class Verdict:
             "seconds": self.seconds,
             "statement": self.theorem.statement,
         }
+
+
+def _listed(arguments: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} = {value:.6g}" for name, value in arguments.items())
 
 
 def _apart(one: float, two: float) -> tuple[str, str]:

@@ -1,8 +1,9 @@
-"""The library of statements. Keys are permanent and read paper/result[-row]."""
+"""The library of statements. Keys are permanent and read paper/result[-row]; people may write them otherwise."""
 
 from __future__ import annotations
 
 import difflib
+import re
 
 from ..errors import InputError
 from ..theorem import Definition, Theorem
@@ -24,17 +25,41 @@ DEFINITIONS: tuple[Definition, ...] = (
 )
 
 
+PAPERS: tuple[str, ...] = tuple(dict.fromkeys(theorem.key.partition("/")[0] for theorem in THEOREMS))
+
+
+def spelled(text: str) -> str:
+    """A key, or a part of one, as keys are written: "Adaptive Theorem 2" and "adaptive-theorem-2" name one result."""
+    words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
+    words = re.sub(r"-?/-?", "/", words)
+    paper = next((name for name in PAPERS if words.startswith(f"{name}-")), None)
+    return words if paper is None else f"{paper}/{words[len(paper) + 1 :]}"
+
+
+def rows(part: str) -> list[Theorem]:
+    """The records that a part of a key names: the rows of a paper's result, all that have it, or one key's editions."""
+    text = spelled(part)
+    whole = [theorem for theorem in THEOREMS if theorem.key == text]
+    if whole or "/" in text:
+        return whole or [theorem for theorem in THEOREMS if theorem.key.startswith(f"{text}-")]
+    return [theorem for theorem in THEOREMS if text in theorem.key]
+
+
 def find(key: str, edition: str = "corrected") -> Theorem:
-    """The record of `key` in one edition; `InputError` with the nearest key, or its rows, when there is none."""
+    """The record of `key`, however `spelled`, in one edition; `InputError` with its rows or the nearest key if none."""
+    text = spelled(key)
     for theorem in THEOREMS:
-        if (theorem.key, theorem.edition) == (key, edition):
+        if (theorem.key, theorem.edition) == (text, edition):
             return theorem
     keys = sorted({theorem.key for theorem in THEOREMS})
-    if key in keys:
-        raise InputError("edition", edition, f"{key} has no such edition; use printed or corrected")
-    below = [each for each in keys if each.startswith(f"{key}-")]
-    if below:
-        raise InputError("theorem", key, f"say which: {', '.join(below)}")
-    near = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.4)
+    if text in keys:
+        raise InputError("edition", edition, f"{text} has no such edition; use printed or corrected")
+    below = sorted({theorem.key for theorem in rows(text)}) if "/" in text else []
+    results = [f"{paper}/{text}" for paper in PAPERS if any(f"{each}-".startswith(f"{paper}/{text}-") for each in keys)]
+    if below or results:
+        raise InputError("theorem", key, f"say which: {', '.join(below or results)}")
+    if text in PAPERS:
+        raise InputError("theorem", key, f"a paper, not a key; `suffice theorem {text}` lists its keys")
+    near = difflib.get_close_matches(text, keys, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else "`suffice theorem` lists them"
     raise InputError("theorem", key, hint)

@@ -75,6 +75,7 @@ class Logistic(LinearModel):
     batch: int
     reach: float | None = None
     points: int = 0
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -285,7 +286,7 @@ class Logistic(LinearModel):
             excess=excess,
             heterogeneity=heterogeneity,
             names=self.names,
-            notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs)),
+            notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs), *self.remarks),
         )
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Logistic:

@@ -18,6 +18,8 @@ from rich.table import Table
 
 WIDE = 132
 NARROW = 100
+PATIENCE = 10.0
+"""Seconds after which work that nobody watches says on stderr how long it will take."""
 
 
 def console() -> Console:

@@ -40,7 +40,7 @@ def figure(
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
     from bounds import InputError
-    from figures import EDITIONS, FIGURES, redraw, takes
+    from figures import EDITIONS, FIGURES, check_folder, redraw, takes
     from figures import figure as draw
 
     from .console import listing
@@ -79,6 +79,8 @@ def figure(
         # of all figures, each takes the options that it has
         options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
         try:
+            if not reuse:
+                check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
                 made = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
         except InputError as error:

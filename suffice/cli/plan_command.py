@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from . import sources
 from .app import Json, app
-from .console import print_json, progress
+from .console import PATIENCE, print_json, progress
 
 
 @app.command()
@@ -21,25 +22,18 @@ def plan(
     confidence: Annotated[
         str | None, typer.Option(help="delta in (0, 1]: allowed probability of not having arrived.")
     ] = None,
-    client: Annotated[str | None, typer.Option(help="Client column of a CSV (client).")] = None,
-    target: Annotated[str | None, typer.Option(help="Target column of a CSV (target).")] = None,
-    standardise: Annotated[str | None, typer.Option(help="Predictors: client (default), pooled or none.")] = None,
+    client: sources.Client = None,
+    target: sources.Target = None,
+    standardise: sources.Standardise = None,
     criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
-    standardise_target: Annotated[
-        bool | None, typer.Option("--standardise-target", help="Standardise the target over all clients.")
-    ] = None,
-    loss: Annotated[str | None, typer.Option(help="Of data: least-squares (default) or logistic.")] = None,
-    regularisation: Annotated[str | None, typer.Option(help="r in (r/2) |theta|^2 (0).")] = None,
-    intercept: Annotated[
-        bool | None, typer.Option("--intercept/--no-intercept", help="A column of ones (with).")
-    ] = None,
-    batch: Annotated[int | None, typer.Option(help="Rows that one stochastic gradient averages (1).")] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="Divide one table: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of a random split (0).")] = None,
-    positive: Annotated[list[str] | None, typer.Option(help="A label that is class 1; repeat for several.")] = None,
+    standardise_target: sources.StandardiseTarget = None,
+    loss: sources.Loss = None,
+    regularisation: sources.Regularisation = None,
+    intercept: sources.Intercept = None,
+    batch: sources.Batch = None,
+    split: sources.Split = None,
+    seed: sources.Seed = None,
+    positive: sources.Positive = None,
     certainty: Annotated[
         str | None, typer.Option(help="Constants of the logistic loss: certified, estimated or everywhere.")
     ] = None,
@@ -176,8 +170,6 @@ ALPHA = 0.5
 SEEDS = 256
 MUCH_WORK = 6e10
 """Multiplications: a minute."""
-PATIENCE = 10.0
-"""Seconds after which work that nobody watches says on stderr how long it will take."""
 
 
 def _request(
@@ -192,16 +184,12 @@ def _request(
     """What is planned for, and the arguments of `suffice.plan`; without a precision only when `numbers` are asked."""
     from bounds import InputError
 
-    from ..client_data import as_label, parse_number, read
-    from ..datasets import PREFIX
     from ..setup_file import read_setup
 
     if not setup:
         raise InputError("setup", setup, "name a setup file, a table or a folder")
-    if setup.lower().endswith(".toml"):
-        if data:
-            name = next(iter(data)).replace("_", "-")
-            raise InputError(f"--{name}", setup, "a setup file says this in its [data] table; drop the option")
+    if sources.is_setup(setup):
+        sources.refuse_options(setup, data)
         chosen = read_setup(setup, target=not precisions and not numbers)
         stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
         given = {name: value for name, value in targets.items() if value is not None}
@@ -211,36 +199,11 @@ def _request(
             **stated,
             **given,
         }
-    if not (Path(setup).exists() or setup.startswith(PREFIX)):
-        raise InputError("setup", setup, "no such file or folder")
+    sources.check_exists(setup)
     if not precisions and not numbers:
         raise InputError(
             "epsilon",
             "missing",
             "name a precision: --epsilon 0.1, an excess loss to reach; --numbers instead shows that at the start",
         )
-    _check_data(setup, data)
-    if "regularisation" in data:
-        data["regularisation"] = parse_number("regularisation", data["regularisation"])
-    if "positive" in data:
-        data["positive"] = [as_label(text) for text in data["positive"]]
-    return read(setup, **data), {"epsilon": precisions, "criterion": criterion, **targets}
-
-
-def _check_data(setup: str, data: dict[str, Any]) -> None:
-    """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
-    from bounds import InputError
-
-    from ..splits import parse_split
-
-    path = Path(setup)
-    tables = list(path.iterdir()) if path.is_dir() else [path]
-    if not any(table.suffix.lower() == ".csv" for table in tables):
-        for name in ("client", "target"):
-            if name in data:
-                raise InputError(name, data[name], "only a CSV has named columns; drop it")
-    if path.is_dir() and "client" in data:
-        raise InputError("client", data["client"], "a folder has one client per file; drop it")
-    split = parse_split(data["split"]).kind if "split" in data else "missing"
-    if "seed" in data and split in ("missing", "contiguous", "column"):
-        raise InputError("seed", data["seed"], "only the splits iid, dirichlet and labels are random; drop it")
+    return sources.read_table(setup, data), {"epsilon": precisions, "criterion": criterion, **targets}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rich.console import Console
@@ -32,10 +32,18 @@ def plan_table(plan: Plan, measured: Sequence[Measured] | None) -> None:
 
 def plan_text(plan: Plan) -> str:
     """The table with its notes as plain text, as `print` shows a plan."""
-    out = Console(markup=False, emoji=False, width=WIDE, file=io.StringIO(), color_system=None)
-    _print_plan(plan, out)
-    assert isinstance(out.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in out.file.getvalue().splitlines())
+    return _text(lambda out: _print_plan(plan, out))
+
+
+def numbers_text(numbers: ClientNumbers) -> str:
+    """The table of `numbers_table` as plain text, as `print` shows the numbers."""
+    return _text(lambda out: _print_numbers(numbers, out))
+
+
+def _text(show: Callable[[Console], None]) -> str:
+    paper = io.StringIO()
+    show(Console(markup=False, emoji=False, width=WIDE, file=paper, color_system=None))
+    return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
 
 
 def _print_plan(plan: Plan, out: Console) -> None:
@@ -242,12 +250,15 @@ def runs_table(runs: Sequence[MethodRun]) -> None:
 
 def numbers_table(numbers: ClientNumbers) -> None:
     """What the data say of each client, every number with its trust; with intervals one line per number."""
+    _print_numbers(numbers, console())
+
+
+def _print_numbers(numbers: ClientNumbers, out: Console) -> None:
     fields = {
         "mu": numbers.mu, "beta": numbers.beta, "excess": numbers.excess, "var(start)": numbers.variance_start,
         "var(optimum)": numbers.variance_optimum, "sigma^2": numbers.sigma2, "floor": numbers.floor,
         "factor": numbers.factor,
     }  # fmt: skip
-    out = console()
     if numbers.mu.low is None:
         made = table("What the data say", "client", "rows", *fields, numeric=("rows", *fields))
         for i, name in enumerate(numbers.names):
@@ -271,6 +282,8 @@ def numbers_table(numbers: ClientNumbers) -> None:
     said = f"{100 * numbers.similar_pairs:.0f} % of the pairs are similar ({numbers.entry.trust})"
     if numbers.estimated_pairs is not None:
         said += f"; {100 * numbers.estimated_pairs:.0f} % by sampling (estimated)"
+        if numbers.similar_pairs == 0 < numbers.estimated_pairs:
+            said += ": --certainty estimated plans with these"
     out.print(f"At some precision below the initial excess {said}.", highlight=False)
 
 
@@ -322,8 +335,20 @@ def _grouped(plan: Plan) -> dict[str, list[str]]:
     for row in plan:
         for warning in row.warnings:
             text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
+            text += _remedy(text, plan)
             groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
     return groups
+
+
+def _remedy(note: str, plan: Plan) -> str:
+    """The option that a note leads to; empty where there is none."""
+    if note.startswith("continuous weights promise fewer iterations"):
+        return ": --criterion continuous"
+    if note.startswith("0 of ") and "pairs are similar by these constants" in note:
+        # a single client has no pairs, and of constants that are sampled already there are no weaker ones
+        sampled = getattr(plan.problem, "points", 1)
+        return "" if sampled or len(plan.rows[0].names) < 2 else "; sampled ones may admit some: --certainty estimated"
+    return ""
 
 
 def _rule(row: Row) -> str:

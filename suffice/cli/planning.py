@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from . import sources
 from .app import Json, app
 from .arguments import words
 from .console import print_json, progress
@@ -15,14 +16,27 @@ from .console import print_json, progress
 
 @app.command()
 def simulate(
-    setup: Annotated[Path, typer.Argument(help=r"A setup file with \[problem] or \[data].")],
+    setup: Annotated[
+        str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
+    ],
     algorithm: Annotated[str, typer.Option(help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.")],
     iterations: Annotated[int, typer.Option(help="T.")] = 100,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
-    eta: Annotated[str | None, typer.Option(help="Step size (half of what the noise and smoothness allow).")] = None,
+    eta: Annotated[str | None, typer.Option(help="Step size; without it half of the limit that is shown.")] = None,
     option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the algorithm; repeat for several.")] = None,
     points: Annotated[int, typer.Option(help="Iterations to report, evenly spaced.")] = 11,
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    client: sources.Client = None,
+    target: sources.Target = None,
+    standardise: sources.Standardise = None,
+    standardise_target: sources.StandardiseTarget = None,
+    loss: sources.Loss = None,
+    regularisation: sources.Regularisation = None,
+    intercept: sources.Intercept = None,
+    batch: sources.Batch = None,
+    split: sources.Split = None,
+    seed: sources.Seed = None,
+    positive: sources.Positive = None,
     out: Annotated[Path | None, typer.Option(help="Save every path as a .npz file here.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -36,9 +50,19 @@ def simulate(
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
-    if setup.suffix.lower() != ".toml":
-        raise InputError("setup", str(setup), "give a setup file (.toml) with a [problem] or [data] table")
-    source = read_setup(setup, target=False).source
+    if not setup:
+        raise InputError("setup", setup, "name a setup file, a table or a folder")
+    asked = {
+        "client": client, "target": target, "standardise": standardise, "standardise_target": standardise_target,
+        "loss": loss, "regularisation": regularisation, "intercept": intercept, "batch": batch, "split": split,
+        "seed": seed, "positive": positive,
+    }  # fmt: skip
+    given = {name: value for name, value in asked.items() if value is not None}
+    if sources.is_setup(setup):
+        sources.refuse_options(setup, given)
+        source = read_setup(setup, target=False).source
+    else:
+        source = sources.read_table(setup, given)
     step = None if eta is None else parse_number("eta", eta)
     with progress("simulating") as report:
         run = experiment(
@@ -69,14 +93,18 @@ def campaign(
     retry: Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")] = False,
     collect: Annotated[bool, typer.Option("--collect", help="Only print the results so far, as CSV.")] = False,
     summarise: Annotated[
-        bool, typer.Option("--summary", help="Only print the worst ratio of each claim so far, as Markdown.")
+        bool,
+        typer.Option(
+            "--summary",
+            help="Only print what is there so far, as Markdown: worst ratios of claims, ends of simulations.",
+        ),
     ] = False,
     plot: Annotated[Path | None, typer.Option(help="With either: draw the worst ratios into this folder.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run a sweep of many cells; interrupted, it resumes. Exit 1 if cells failed."""
     from bounds import InputError
-    from verify.campaign import conduct, markdown, read_campaign, summary, table
+    from verify.campaign import Interrupted, conduct, read_campaign, report, summary, table
 
     from .report import campaign_table
 
@@ -104,10 +132,14 @@ def campaign(
         if as_json:
             print_json(summary(definition))
         else:
-            typer.echo(markdown(summary(definition)) if summarise else table(definition), nl=False)
+            typer.echo(report(definition) if summarise else table(definition), nl=False)
         return
-    with progress(definition.name) as bar:
-        session = conduct(definition, jobs=processes, scheduler=scheduler, retry=retry, progress=bar)
+    try:
+        with progress(f"campaign {definition.name}, cells") as bar:
+            session = conduct(definition, jobs=processes, scheduler=scheduler, retry=retry, progress=bar)
+    except Interrupted as stop:
+        typer.echo(f"suffice: {stop}", err=True)
+        raise typer.Exit(130) from None
     if as_json:
         about = {"name": definition.name, "cells": len(definition.cells), "out": str(definition.out)}
         print_json(about | vars(session))

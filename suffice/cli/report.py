@@ -28,7 +28,7 @@ MOST_CLIENTS, PER_TABLE = 10, 5
 def simulation_table(run: Experiment) -> None:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     trace, names = run.trace, run.problem.names
-    mean, error = trace.mean(), trace.standard_error()
+    mean, error = run.mean(), run.standard_error()
     error = np.where(error < 1e-12 * mean, 0, error)  # rounding of equal numbers
     title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
     out, shown = console(), min(len(names), MOST_CLIENTS)
@@ -44,6 +44,7 @@ def simulation_table(run: Experiment) -> None:
         out.print(made, highlight=False)
     if shown < len(names):
         out.print(f"{len(names) - shown} more clients: see --json.", highlight=False)
+    out.print(f"step {run.eta:.3g}: {run.step_from}", highlight=False, soft_wrap=True)
     for note in run.notes:
         out.print(f"note: {note}", highlight=False, soft_wrap=True)
     for warning in run.warnings:
@@ -83,9 +84,16 @@ def theorem_table(records: Sequence[Theorem]) -> None:
     out = console()
     out.print(made, highlight=False)
     out.print("Verdicts of the last kept verification; `suffice theorem KEY` shows a statement.", highlight=False)
+    if any(record.order_only for record in records):
+        out.print(
+            "Order only: the statement gives no number to evaluate or check (hidden constants, a random right-hand "
+            "side); its page says why.",
+            highlight=False,
+        )
 
 
-def verdict_table(verdicts: Sequence[Verdict]) -> None:
+def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> None:
+    """`left` are the records asked for that no claim checks."""
     numeric = ("instances", "worst ratio", "mutants", "seconds")
     made = table(
         "Verdicts", "claim", "edition", "verdict", "instances", "worst ratio", "mutants", "engine", "seconds",
@@ -112,6 +120,8 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
             out.print(f"{verdict.theorem.key} is weak: {verdict.note}.", highlight=False, markup=False)
         elif verdict.survivors:
             out.print(f"{verdict.theorem.key}: not refuted: {'; '.join(verdict.survivors)}.", style="red", markup=False)
+    if left:
+        out.print(f"Not evaluated: {_left(left)}.", highlight=False, markup=False)
     sampled = [verdict.error_probability for verdict in verdicts if verdict.error_probability]
     if not sampled:
         return
@@ -119,6 +129,17 @@ def verdict_table(verdicts: Sequence[Verdict]) -> None:
         f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims.",
         highlight=False,
     )
+
+
+def _left(records: Sequence[Theorem]) -> str:
+    """How many statements give no number, and which ones give one that nothing checks."""
+    orders = [record for record in records if record.order_only]
+    others = [f"{record.key} ({record.edition})" for record in records if not record.order_only]
+    editions = {record.edition for record in orders}
+    kind = f"{editions.pop()} " if len(editions) == 1 else ""
+    count = f"{len(orders)} {kind}statement{'s' if len(orders) > 1 else ''} that give{'s' if len(orders) == 1 else ''} "
+    parts = [f"{count}an order only"] if orders else []
+    return "; ".join([*parts, *([f"no claim checks {', '.join(others)}"] if others else [])])
 
 
 def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str, Any]]) -> None:

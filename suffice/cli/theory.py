@@ -59,8 +59,8 @@ def theorem(
         numbers = assignments(values or [])
         found = invert(record, solve, target=parse_number("target", target), **numbers)
         if as_json:
-            print_json({"key": key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
-                       | vars(found))  # fmt: skip
+            row = {"key": record.key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
+            print_json(row | vars(found))
             return
         relation = ">=" if found.side == "smallest" else "<="
         typer.echo(f"{solve} {relation} {found.value:.10g}")
@@ -76,21 +76,18 @@ def theorem(
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
     if as_json:
-        print_json(
-            {"key": key, "edition": record.edition, "values": numbers, "bound": bound, "guarantee": record.guarantee}
-        )
+        row = {"key": record.key, "edition": record.edition, "values": numbers, "bound": bound}
+        print_json(row | {"guarantee": record.guarantee})
         return
     _bound(record, bound)
 
 
 def _listed(part: str) -> list[Theorem]:
-    """The records that a part of a key names: paper/result all its rows, anything else the keys that have it."""
-    from bounds import THEOREMS
+    """The records that a part of a key names; none for a whole key, which is shown instead."""
+    from bounds.theorems import rows, spelled
 
-    if "/" not in part:
-        return [entry for entry in THEOREMS if part in entry.key]
-    whole = any(entry.key == part for entry in THEOREMS)
-    return [] if whole else [entry for entry in THEOREMS if entry.key.startswith(f"{part}-")]
+    found = rows(part)
+    return [] if any(entry.key == spelled(part) for entry in found) else found
 
 
 def _bound(record: Theorem, bound: float) -> None:
@@ -116,6 +113,7 @@ def verify(
 ) -> None:
     """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated, or weak and not
     said to be."""
+    from verify import unchecked
     from verify import verify as check
 
     from ..verdicts import keep
@@ -137,7 +135,7 @@ def verify(
     if as_json:
         print_json([verdict.to_dict() for verdict in verdicts])
     else:
-        verdict_table(verdicts)
+        verdict_table(verdicts, unchecked(keys or (), edition=edition))
     if any(not verdict.expected for verdict in verdicts if verdict.theorem.guarantee):
         raise typer.Exit(1)
 
@@ -151,6 +149,7 @@ def errata(
 ) -> None:
     """Printed statements found wrong, each recomputed as you read."""
     from verify import errata as entries
+    from verify.errata import one
 
     from .report import errata_page, errata_table
 
@@ -158,7 +157,9 @@ def errata(
     rows = [entry.to_dict() for entry in found]
     if as_json:
         print_json(rows)
-    elif identifier != found[0].id:
+    elif len(rows) == 1 and one(identifier):
+        errata_page(rows[0])
+    elif rows:
         errata_table(rows)
     else:
-        errata_page(rows[0])
+        typer.echo(f"{identifier}: no errata")

@@ -165,6 +165,17 @@ def test_a_key_stands_for_the_corrected_record_and_digits_are_counted():
             evaluated(3)
         with pytest.raises(InputError, match=r"^theorem = 'adaptive/lemma-9': did you mean adaptive/lemma-"):
             evaluated("adaptive/lemma-9", b=1.0)
+    for text in ("adaptive/theorem-2", "adaptive/Theorem-2", "adaptive Theorem 2", "adaptive-theorem-2"):
+        with pytest.raises(InputError, match=f"^theorem = '{text}': say which: adaptive/theorem-2-constant, "):
+            find(text)
+    with pytest.raises(
+        InputError, match=r"say which: adaptive/theorem-2, sample-optimal/theorem-2, scafflix/theorem-2$"
+    ):
+        find("Theorem 2")
+    with pytest.raises(InputError, match=r"^theorem = 'cobo': a paper, not a key; `suffice theorem cobo`"):
+        find("cobo")
+    for text in ("Sample Optimal Theorem 5", "sample_optimal-theorem-5", " sample-optimal / theorem 5 "):
+        assert find(text).key == "sample-optimal/theorem-5"
     with pytest.raises(InputError, match=r"^theorem = 'adaptive/theorem-2': say which: adaptive/theorem-2-constant, "):
         find("adaptive/theorem-2")
     for count in (0, 2.5, "many"):

@@ -14,8 +14,9 @@ import pytest
 import sympy
 from papers import SLOW, UNIT_FAULTS, VACUOUS
 
-from bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex
+from bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex, page
 from bounds.describe import expression
+from bounds.plain_text import text_of
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
@@ -248,3 +249,31 @@ def test_the_step_limit_itself_is_allowed_and_a_step_above_is_not(theorem):
 
 def test_many_records_have_a_step_limit():
     assert len(STEPPING) >= 20
+
+
+def test_formulas_in_plain_text_have_their_value_and_few_parentheses():
+    assert "E[e_T] <= (1 - eta*mu)**T*e0 + eta*beta*s2/(2*mu)" in page(find("adaptive/theorem-2-constant", "printed"))
+    a, b, c = sympy.symbols("a b c", positive=True)
+    with sympy.evaluate(False):
+        for formula, shown in (
+            (a - (b - c), "a - (b - c)"), (a / (b / c), "a/(b/c)"), (a * (b / c), "a*b/c"), ((a**b) ** c, "(a**b)**c"),
+            (-(a**2), "-a**2"), ((-a) ** 2, "(-a)**2"), (a ** (b * c), "a**(b*c)"), (1 / a / b, "1/(a*b)"),
+            (a + (-3) * b, "a - 3*b"), (a**-2, "a**(-2)"), (sympy.sqrt(a * (b + c)), "sqrt(a*(b + c))"),
+        ):  # fmt: skip
+            assert text_of(formula) == shown
+    names = {"Max": np.maximum, "Min": np.minimum, "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "Abs": np.abs}
+    compared = 0
+    for theorem in EVALUABLE:
+        whole = expression(theorem)
+        if any(hasattr(each, "_imp_") for each in whole.atoms(sympy.Function)):
+            continue  # a function of ours, which NumPy does not know by name
+        values = {
+            name: np.float64(0.1 + 0.37 * at % 0.7) for at, name in enumerate(signature(theorem.bound).parameters)
+        }
+        with np.errstate(all="ignore"):
+            read = eval(text_of(whole), names | values)
+            meant = theorem.bound(**values)
+        if np.isfinite(meant):
+            compared += 1
+            assert abs(read - meant) <= 1e-9 * abs(meant), theorem.key
+    assert compared > 100

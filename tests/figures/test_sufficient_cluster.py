@@ -104,6 +104,14 @@ def test_saving_writes_four_files_and_the_csv_holds_every_jump(published, tmp_pa
     assert {"suffice", "numpy", "torch"} <= set(about["versions"])
 
 
+def test_a_folder_with_the_other_edition_is_refused(published, stated, tmp_path):
+    kept = {path: path.read_bytes() for path in stated.save(tmp_path)}
+    with pytest.raises(InputError, match="holds adaptive-1 as stated"):
+        published.save(tmp_path)
+    assert {path: path.read_bytes() for path in kept} == kept
+    stated.save(tmp_path)
+
+
 def test_the_same_figure_saved_twice_is_the_same_file(published, tmp_path):
     first = {path.name: path.read_bytes() for path in published.save(tmp_path / "a")}
     second = {path.name: path.read_bytes() for path in published.save(tmp_path / "b")}

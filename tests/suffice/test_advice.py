@@ -86,12 +86,13 @@ def test_what_is_printed_is_short(demo):
     lines = str(demo).splitlines()
     assert len(lines) < 40
     assert max(map(len, lines)) <= 132
+    assert "note: continuous weights promise fewer iterations: --criterion continuous (19-32 at 0.2" in str(demo)
     assert "50-54, 64-79" in next(line for line in lines if line.startswith("59-64    0.1"))
 
 
-def test_measured_entries_are_short(measured):
+def test_measured_entries_are_short(demo, measured):
     text = repr(measured[0][1])
-    assert text.startswith("Measured(client 0 at 0.2: alone ")
+    assert text.startswith(f"Measured({demo.rows[0].name} at 0.2: alone ")
     assert text.endswith("128 seeds)")
     assert len(text) < 100
 

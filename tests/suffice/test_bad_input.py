@@ -171,6 +171,16 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         (*PLAN, "--loss", "logistic"),
         "labels of client B = 1.0: only one",
     ),
+    "one class in words": (
+        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,sick\nB,4,well\nB,5,well\n"},
+        (*PLAN, "--loss", "logistic", "--positive", "sick"),
+        "labels of client B = 'well': only one",
+    ),
+    "a label in another case": (
+        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,Sick\nB,4,well\nB,5,sick\n"},
+        (*LOGISTIC, "--positive", "sick"),
+        "labels = 'Sick': differs from sick only by case",
+    ),
     "separable": (
         {"t.csv": "client,a,target\nA,1,0\nA,2,0\nA,4,1\nB,4,0\nB,5,1\nB,9,1\n"},
         (*PLAN, "--loss", "logistic"),

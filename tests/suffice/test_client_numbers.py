@@ -73,6 +73,27 @@ def test_every_number_says_how_it_is_known():
     assert json.loads(json.dumps(certified.to_dict()))["beta"]["trust"] == "exact"
 
 
+def test_numbers_print_as_the_command_shows_them(command, tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3, 20, 1)), rng.normal(size=(3, 20))
+    numbers = sf.plan(sf.from_arrays(list(X), list(y)), epsilon=0.1).numbers()
+    assert str(numbers).startswith("What the data say\nclient  rows ")
+    assert max(map(len, str(numbers).splitlines())) <= 132
+    assert repr(numbers) == "ClientNumbers(3 clients, 60 rows; print it for the table)"
+    assert len(repr(numbers.entry)) < 200
+
+
+def test_remedies_are_named_where_nobody_is_similar():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2, 60, 2)), np.array([[0.0, 1.0] * 30, [0.0, 1.0] * 29 + [1.0, 2.0]])
+    options = {"loss": "logistic", "regularisation": 0.1, "positive": [1]}
+    plan = sf.plan(sf.from_arrays(list(X + y[..., None]), list(y), **options), epsilon=0.01)
+    assert "2 labels are taken as negative: 0, 2" in str(plan)
+    assert ("--certainty estimated" in str(plan)) == ("note: 0 of 2 pairs" in str(plan))
+    sampled = sf.plan(sf.from_arrays(list(X + y[..., None]), list(y), **options, certainty="estimated"), epsilon=0.01)
+    assert "--certainty estimated" not in str(sampled)
+
+
 def test_intervals_cover_the_population():
     """Least squares on x ~ N(0, I), intercept: mu = beta = 2 in the population; 8 samples, 95 % intervals."""
     inside = {"excess": 0, "mu": 0, "beta": 0}

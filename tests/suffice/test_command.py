@@ -13,9 +13,12 @@ import pytest
 import typer
 from rich.text import Text
 
+from bounds import InputError
+from bounds.theorems import rows
 from figures import FIGURES
 from suffice.cli.app import app
-from suffice.cli.report import campaign_table
+from suffice.cli.report import campaign_table, theorem_table, verdict_table
+from verify import errata, unchecked, verify
 from verify.campaign import markdown
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -119,6 +122,7 @@ def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused
     assert "adaptive/theorem-2-constant-running" in done.stdout
     assert "adaptive/theorem-3" not in done.stdout
     assert "say which: adaptive/theorem-2-constant, " in refused("theorem", "adaptive/theorem-2", "eta=1")
+    assert command("theorem", "Adaptive Theorem 2").stdout == done.stdout
     rows = json.loads(command("errata", "cobo", "--json").stdout)
     assert len(rows) > 10
     assert all(row["id"].startswith("cobo-") for row in rows)
@@ -128,8 +132,32 @@ def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused
     assert "no claim" in refused("verify", "cobo/lemma-9*")
 
 
+def test_statements_without_a_number_are_counted_and_explained(capsys):
+    theorem_table(rows("Theorem 2"))
+    out = capsys.readouterr().out
+    assert "adaptive/theorem-2-constant" in out
+    assert "scafflix/theorem-2" in out
+    assert "Order only: the statement gives no number" in out
+    verdict_table([], unchecked(["Cobo Selection Time", "adaptive/remark-3-binary"]))
+    assert "Not evaluated: 1 printed statement that gives an order only; no claim checks adaptive/remark-3-binary" in (
+        " ".join(capsys.readouterr().out.split())
+    )
+    theorem_table(rows("worst-case"))
+    assert "Order only" not in capsys.readouterr().out
+    with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only: the text"):
+        verify(["cobo/selection-time"], edition="printed")
+
+
+def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
+    some = errata("Adaptive/Theorem 2")
+    assert {entry.id for entry in some} == {each.id for each in errata() if each.id.startswith("adaptive-theorem-2-")}
+    assert [entry.id for entry in errata("Adaptive Theorem 2 Expectation")] == ["adaptive-theorem-2-expectation"]
+    assert errata("worst-case") == []
+    assert command("errata", "worst-case").stdout == "worst-case: no errata\n"
+
+
 def test_a_theorem_is_shown_with_its_kept_verdict(command):
-    for edition, shown in (("corrected", "holds on"), ("printed", "violated on")):
+    for edition, shown in (("corrected", "holds on"), ("printed", "violated,")):
         lines = command("theorem", "adaptive/property-1", "--edition", edition).stdout.splitlines()
         assert lines[-1].startswith(f"verdict     {shown} "), lines[-1]
 
@@ -257,7 +285,9 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
         (("figure", "adaptive-1", "--edition", "new"), "edition = 'new'"),
         (("figure", "all", "--edition", "new"), "edition = 'new'"),
         (("plan", ""), "setup = ''"),
-        (("simulate", "clients.csv", "--algorithm", "local"), "give a setup file (.toml)"),
+        (("simulate", "clients.csv", "--algorithm", "local"), "setup = 'clients.csv': no such file or folder"),
+        (("simulate", "", "--algorithm", "local"), "setup = ''"),
+        (("simulate", "examples/constants.toml", "--algorithm", "local", "--client", "c"), "--client = 'examples"),
         (("plan", "examples/constants.toml", "--seeds", "9"), "seeds = 9: nothing is simulated without --simulate"),
         (("plan", "examples/constants.toml", "--method", "cobo", "--alpha", "0.3"), "alpha = '0.3': only Scafflix"),
         (("plan", "sklearn:wine", "--epsilon", "1", "--target", "y"), "target = 'y': only a CSV has named columns"),

@@ -75,8 +75,39 @@ def test_the_default_step_contracts_on_data_and_half_of_the_smoothness_limit_wou
     assert answer["eta"] < 0.25 / beta
     wild = command("simulate", setup, "--algorithm", "local", "--seeds", "32", "--iterations", "60", "--eta", 1 / beta)
     (line,) = [line for line in wild.stdout.splitlines() if line.startswith("warning: ")]
-    assert "ends above its start" in line
+    assert ": diverged; " in line
     assert f"limit {answer['step_limit']:.3g}" in wild.stdout
+
+
+def test_a_table_is_simulated_as_it_is_planned_for(command, tmp_path):
+    setup = rows_of(3, tmp_path)
+    (tmp_path / "named.csv").write_text((tmp_path / "rows.csv").read_text().replace("client,x,z,target", "city,x,z,y"))
+    run = ("--algorithm", "local", "--seeds", "4", "--iterations", "5", "--json")
+    table = command("simulate", tmp_path / "named.csv", "--client", "city", "--target", "y", *run)
+    assert table.stderr == ""
+    assert table.stdout == command("simulate", setup, *run).stdout
+
+
+def test_the_step_and_where_it_comes_from_are_a_line(command, tmp_path):
+    setup = rows_of(2, tmp_path)
+    lines = {}
+    for name, more in (("local", ()), ("all-for-one", ()), ("fedavg", ("--eta", "0.001"))):
+        out = command("simulate", setup, "--algorithm", name, "--iterations", "2", *more).stdout
+        (lines[name],) = (line for line in out.splitlines() if line.startswith("step "))
+    assert "half of the limit" in lines["local"]
+    assert "All-for-one's ratio q = " in lines["all-for-one"]
+    assert lines["fedavg"].startswith("step 0.001: as given; the limit is ")
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_diverged_client_is_said_to_be_so_and_nothing_else_is_printed(command, tmp_path):
+    for iterations in (60, 400):  # to 1e100, and beyond what a number holds
+        done = command(
+            "simulate", rows_of(2, tmp_path), "--algorithm", "local", "--eta", "50", "--iterations", iterations
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith("warning: "))
+        assert line.startswith("warning: c0, c1: diverged; step 50, limit ")
 
 
 def test_all_clients_are_shown_up_to_ten(command, tmp_path):

@@ -67,6 +67,27 @@ def test_a_streams_mistakes_are_named(tmp_path, arrays, message):
         setup(tmp_path, '[problem]\nkind = "least-squares"\nfile = "p.npz"\n')
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[constants]\nnames = ["a", "b", "c"]\nmu = 1\nbeta = [2, 2, 2]\nsigma = 1.0\nb = [[0, 1], [3, 0]]\n',
+            "constants.b = '2 clients': 3 in names, beta; give one number",
+        ),
+        (
+            "[constants]\nmu = 1\nbeta = 2\nsigma2 = 1.0\nb = [[0]]\n",
+            "unknown key sigma2 .*mean sigma .the square root",
+        ),
+        ("[target]\neps = 0.1\n", "unknown key eps .*did you mean epsilon"),
+        ("[criterion]\nkindd = 'binary'\n", "unknown key kindd .*did you mean kind"),
+    ],
+)
+def test_what_is_wrong_with_constants_and_what_a_key_should_be_is_said(tmp_path, text, message):
+    (tmp_path / "wrong.toml").write_text(text)
+    with pytest.raises(sf.InputError, match=message):
+        sf.read_setup(tmp_path / "wrong.toml", target=False)
+
+
 def test_quadratics_and_constants_are_read_as_before(tmp_path):
     A, xi = np.eye(2)[None].repeat(2, 0), np.array([[0.0, 0.0], [0.1, 0.0]])
     np.savez(tmp_path / "q.npz", A=A, xi=xi, sigma=np.ones(2), theta0=np.ones(2))

@@ -14,7 +14,7 @@ import torch
 from campaign_files import MANY, SMALL, written
 
 from bounds import InputError
-from verify.campaign import conduct, markdown, read_campaign, summary, table, workers
+from verify.campaign import conduct, markdown, read_campaign, report, simulations, summary, table, workers
 from verify.campaign.cells import compute
 from verify.campaign.folder import Folder
 from verify.campaign.limits import ARRAYS, bounded, footprint
@@ -103,6 +103,15 @@ def test_the_summary_as_a_markdown_table_has_a_line_per_claim(finished):
     worst = next(row["worst_ratio"] for row in summary(campaign) if row["edition"] == "printed")
     assert f"| {worst:.6g} | - |" in printed
     assert {line.count("|") for line in lines} == {6}
+
+
+def test_the_summary_of_simulations_says_where_they_ended(finished, tmp_path):
+    campaign, _, text = finished
+    ends = [float(row["final_excess"]) for row in csv.DictReader(io.StringIO(text)) if row["algorithm"] == "fedavg"]
+    row = next(row for row in simulations(campaign) if row["algorithm"] == "fedavg")
+    assert (row["problem"], row["cells"], row["lowest"], row["highest"]) == ("clustered", 8, min(ends), max(ends))
+    assert f"| clustered | fedavg | 8 | {min(ends):.4g} | {max(ends):.4g} |" in report(campaign).splitlines()
+    assert report(read_campaign(written(tmp_path, CHEAP))) == "No cell of 16 is finished.\n"
 
 
 def test_the_worst_instance_of_a_claim_gives_its_ratio_again(finished):
@@ -274,7 +283,8 @@ def test_the_command_reports_and_collects(tmp_path, monkeypatch, capsys):
     assert (code, err) == (0, "")
     assert out == table(read_campaign(path))
     code, out, err = run_command(monkeypatch, capsys, str(path), "--summary")
-    assert (code, out, err) == (0, markdown(summary(read_campaign(path))), "")
+    assert (code, out, err) == (0, report(read_campaign(path)), "")
+    assert out.startswith(markdown(summary(read_campaign(path))))
     code, out, err = run_command(monkeypatch, capsys, str(path), "--plot", str(tmp_path))
     assert code == 2
     assert len(err.splitlines()) == 1
@@ -285,7 +295,7 @@ def test_the_command_draws_what_the_summary_says(finished, tmp_path, monkeypatch
     campaign, _, _ = finished
     path = campaign.out.parent / "campaign.toml"
     code, out, err = run_command(monkeypatch, capsys, str(path), "--summary", "--plot", str(tmp_path / "pictures"))
-    assert (code, out) == (0, markdown(summary(campaign)))
+    assert (code, out) == (0, report(campaign))
     drawn = tmp_path / "pictures" / "small-sharpness.csv"
     assert str(drawn) in err
     rows = list(csv.DictReader(io.StringIO(drawn.read_text())))

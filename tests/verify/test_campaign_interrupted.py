@@ -18,7 +18,7 @@ import pytest
 from campaign_files import BRISK, MANY, SMALL, start, written
 
 from bounds import InputError, write_whole
-from verify.campaign import Campaign, conduct, read_campaign, summary, table
+from verify.campaign import Campaign, Interrupted, conduct, read_campaign, summary, table
 from verify.campaign.folder import Folder
 
 CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
@@ -98,6 +98,45 @@ def test_killed_fifty_times_as_a_command_the_table_is_that_of_an_uninterrupted_r
     assert len({count for count in spread if count < 200}) > 10
     assert table(campaign) == whole[0]
     assert not leftovers(campaign)
+
+
+def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_path):
+    campaign = read_campaign(written(tmp_path, CHEAP))
+
+    def stop(done: int, _: int) -> None:
+        if done == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Interrupted, match="interrupted: 3 of 16 cells done; run the same command again to resume"):
+        conduct(campaign, progress=stop)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    again = conduct(campaign)
+    assert (again.found, again.computed) == (3, 13)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_processes_and_all_at_once_with_one_line(tmp_path):
+    """As `timeout -s INT` does it: twice, to the whole group, while cells that take minutes are under way."""
+    brief = MANY.replace("[2, 4]", "[2]").replace("[0.5, 2.0]", "[0.5]").replace("roots = 25", "roots = 1")
+    long = brief[brief.index("[[simulate]]") :].replace("iterations = 1", "iterations = 1000000")
+    campaign = read_campaign(written(tmp_path, brief + long))
+    process = start(tmp_path / "campaign.toml", "--jobs", "2")
+    began = time.monotonic()
+    while finished_cells(campaign) < 2 and time.monotonic() - began < 120:
+        time.sleep(0.05)
+    time.sleep(0.2)
+    began = time.monotonic()
+    for _ in range(2):
+        os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert time.monotonic() - began < 10  # a second or less where nothing else runs
+    line = "suffice: interrupted: 2 of 4 cells done; run the same command again to resume\n"
+    assert (process.returncode, err) == (130, line)
+    with suppress(ProcessLookupError):
+        while time.monotonic() - began < 20:  # joblib's watchers of shared memory leave after it
+            os.killpg(process.pid, 0)
+            time.sleep(0.05)
+        pytest.fail("a process of the campaign lives on")
 
 
 def test_a_full_disk_loses_nothing_that_was_written(tmp_path, monkeypatch):

@@ -155,6 +155,8 @@ def test_a_violation_is_told_in_one_line_of_str_and_of_repr():
     assert found is not None
     lines = str(verdict).splitlines()
     assert lines[0] == verdict.summary
+    assert 0 < verdict.violations < verdict.instances
+    assert lines[0].startswith(f"violated on {verdict.violations} of {verdict.instances} instances, worst ratio 2")
     assert lines[1].endswith("sigma2 = 16, T = 1: measured 8 > bound 4")
     assert "eta = 1, mu = 1, beta = 1" in lines[1]
     assert len(repr(verdict)) < 240  # what pytest shows of an assertion's message
@@ -167,6 +169,53 @@ def test_a_violation_is_told_in_one_line_of_str_and_of_repr():
     weak = replace(verdict, outcome=Outcome.WEAK, survivors=("sigma2 forgotten",) * 40, counterexample=None)
     assert "sigma2 forgotten" in repr(weak)
     assert len(repr(weak)) < 240
+
+
+def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
+    import math
+
+    def rooted(*, eta, mu, beta, e0, sigma2):
+        return math.sqrt(1 - 1.5 * eta * beta) * e0 + eta * beta * sigma2 / mu + 10 * e0
+
+    verdict = check(rooted, conditions=limit)
+    assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.violations == verdict.undefined > 0
+    share = f"{verdict.undefined} of {verdict.instances} instances"
+    assert str(verdict).startswith(f"violated on {share}\n  the bound is not a number at eta = 1, mu = 1, beta = 1, ")
+    assert f"({share})" in verdict.gap
+    assert verdict.gap in repr(verdict)
+    assert verdict.gap in verdict._repr_html_()
+    found = verdict.counterexample
+    assert found is not None
+    assert found["arguments"]["eta"] * found["arguments"]["beta"] > 2 / 3
+
+    def rooted_and_small(*, eta, mu, beta, e0, sigma2, T):
+        return math.sqrt(1 - 1.5 * eta * beta) * half_noise(eta=eta, mu=mu, beta=beta, e0=e0, sigma2=sigma2, T=T)
+
+    verdict = check(rooted_and_small, conditions=limit)
+    assert verdict.violations > verdict.undefined > 0
+    assert np.isfinite(verdict.worst_ratio)  # a violation in numbers comes first, and stays one as it is shrunk
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["margin"] > 0
+    assert "not a number at" in str(verdict)
+
+
+def test_a_constant_bound_is_read_and_an_infinite_one_refused():
+    few = quadratics(features=1, longest=2)
+    for constant in (lambda *, e0: 1e9, lambda *, e0: 10**9, lambda: 1e9):
+        verdict = check(constant, conditions=limit, family=few)
+        assert verdict.outcome is Outcome.WEAK
+        assert verdict.mutants == 1
+    import math
+
+    for endless in (lambda *, e0: math.inf, lambda *, e0: e0 * np.inf):
+        with pytest.raises(
+            InputError, match=r"^bound = '<lambda>': it is infinite on all \d+ instances tried and says"
+        ):
+            check(endless, conditions=limit, family=few)
+    partly = check(lambda *, eta, beta, e0: np.where(eta * beta < 0.5, np.inf, 1e9 * e0), conditions=limit, family=few)
+    assert partly.instances > partly.endless > 0
+    assert f"infinite on {partly.endless} of {partly.instances} instances" in str(partly)
 
 
 def test_functions_of_math_numpy_and_python_are_read_as_formulas():

@@ -8,6 +8,9 @@ from .conductor import Session as Session
 from .conductor import conduct as conduct
 from .definition import Campaign as Campaign
 from .definition import read_campaign as read_campaign
+from .interruption import Interrupted as Interrupted
 from .tabulate import markdown as markdown
+from .tabulate import report as report
+from .tabulate import simulations as simulations
 from .tabulate import summary as summary
 from .tabulate import table as table

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from bounds import InputError
 
 from .definition import Campaign
 from .folder import Folder
+from .interruption import Interrupted, interruptible
 from .workers import answers
 
 Progress = Callable[[int, int], None]
@@ -47,7 +49,8 @@ def conduct(
 
     A cell that raises, outgrows its memory or takes its worker down is recorded in failed/ and the rest goes on.
     Results are the same for any number of workers. Raises `InputError` when the folder is held by another run, holds
-    another definition or cannot be written, or when no scheduler answers.
+    another definition or cannot be written, or when no scheduler answers; `Interrupted`, a KeyboardInterrupt that says
+    how far it came, on SIGINT, after the processes of this machine have been killed.
     """
     if jobs is not None and jobs < 1:
         raise InputError("jobs", jobs, "give at least 1 process")
@@ -61,15 +64,22 @@ def conduct(
         session = folder.begin_session(jobs=jobs, scheduler=scheduler) if todo else None
         if progress is not None:
             progress(0, len(todo))
-        for done, (cell, result, error) in enumerate(answers(todo, jobs, scheduler)):
-            if error is None:
-                folder.store(cell, result)
-            else:
-                folder.fail(cell, error)
-                failed += 1
-                example = example or error
-            if progress is not None:
-                progress(done + 1, len(todo))
+        answered = 0
+        try:
+            # a cluster's workers are not ours to kill
+            with interruptible() if scheduler is None and jobs is not None else nullcontext():
+                for cell, result, error in answers(todo, jobs, scheduler):
+                    if error is None:
+                        folder.store(cell, result)
+                    else:
+                        folder.fail(cell, error)
+                        failed += 1
+                        example = example or error
+                    answered += 1
+                    if progress is not None:
+                        progress(answered, len(todo))
+        except KeyboardInterrupt:
+            raise Interrupted(done=found + answered - failed, cells=len(campaign.cells)) from None
         seconds = time.perf_counter() - began
         if session is not None:
             folder.end_session(session, computed=len(todo) - failed, failed=failed, seconds=round(seconds, 3))

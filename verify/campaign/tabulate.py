@@ -1,10 +1,11 @@
-"""The results of a campaign as one tidy table, and the worst ratio of every claim."""
+"""The results of a campaign as one tidy table; the worst ratio of every claim, and where simulations ended."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
@@ -59,6 +60,41 @@ def summary(campaign: Campaign) -> list[dict[str, Any]]:
             medians.setdefault(claim, []).append(median)
             row["median_ratio"] = statistics.median(medians[claim])
     return list(found.values())
+
+
+def simulations(campaign: Campaign) -> list[dict[str, Any]]:
+    """Per problem and algorithm of the finished simulation cells: how many, and the range of their final mean excess.
+
+    `lowest` and `highest` are None where no cell has a finite one.
+    """
+    folder = Folder(path=campaign.out)
+    found: dict[tuple[str, str], list[float | None]] = {}
+    for cell in campaign.cells:
+        result = folder.result(cell) if cell["kind"] == "simulate" else None
+        if result is not None:
+            found.setdefault((cell["problem"], cell["algorithm"]), []).append(result["final_excess"])
+    rows = []
+    for (problem, algorithm), values in found.items():
+        finite = [value for value in values if value is not None and math.isfinite(value)]
+        ends = {"lowest": min(finite, default=None), "highest": max(finite, default=None)}
+        rows.append({"problem": problem, "algorithm": algorithm, "cells": len(values)} | ends)
+    return rows
+
+
+def report(campaign: Campaign) -> str:
+    """What is there of a campaign as Markdown: `summary` and `simulations`, or a line where no cell is finished."""
+    claims, simulated = summary(campaign), simulations(campaign)
+    parts = [markdown(claims)] if claims else []
+    if simulated:
+        lines = [
+            "| problem | algorithm | cells | final mean excess, lowest | highest |",
+            "|---|---|--:|--:|--:|",
+        ]
+        for row in simulated:
+            ends = f"{_short(row['lowest'])} | {_short(row['highest'])}"
+            lines.append(f"| {row['problem']} | {row['algorithm']} | {row['cells']} | {ends} |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts) or f"No cell of {len(campaign.cells)} is finished.\n"
 
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:

@@ -10,6 +10,7 @@ from bounds import InputError
 
 from .cells import compute
 from .definition import Cell, identity
+from .interruption import deaf
 
 Answer = tuple[Cell, dict[str, Any], str | None]
 """A cell with its result, or with what went wrong."""
@@ -65,7 +66,8 @@ def _parallel(cells: Iterator[Cell], jobs: int | None) -> Iterator[Answer]:
 
     # Cells go out one by one: a result is kept as soon as it is known, and little is lost with a process.
     tasks = (delayed(attempt)(cell) for cell in cells)
-    return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
+    with deaf():  # the first cells go out, and the processes start, here
+        return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
 
 
 def _alone(cell: Cell) -> Answer:

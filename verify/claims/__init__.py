@@ -8,13 +8,12 @@ from functools import cache
 
 import torch
 
-from bounds import THEOREMS, InputError, find
+from bounds import THEOREMS, InputError, Theorem, find
+from bounds.theorems import PAPERS, spelled
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
 from ..verdict import Verdict
 from . import adaptive, cobo, sample_optimal, scafflix, worst_case
-
-_PAPERS = {theorem.key.partition("/")[0] for theorem in THEOREMS}
 
 
 def all_claims() -> list[Claim]:
@@ -36,7 +35,8 @@ def verify(
 ) -> list[Verdict]:
     """Verdicts on the claims of `keys` (all when empty), in the order of the library.
 
-    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * stands for anything.
+    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * stands for anything. Records without a
+    claim are left out: `unchecked` gives them.
     The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
     processes share the claims; the verdicts are the same for any number. Raises `InputError`.
     """
@@ -50,13 +50,13 @@ def verify(
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     claims = [claim for claim in all_claims() if edition in ("all", claim.theorem.edition)]
     if keys:
-        patterns = [_pattern(key) for key in keys]
-        for key, pattern in zip(keys, patterns):
-            if not any(fnmatchcase(claim.theorem.key, pattern) for claim in claims):
-                if pattern == key and "*" not in key:
-                    find(key)  # an unknown key is told with the nearest one
+        for key in keys:
+            if not any(_named(claim.theorem, (key,)) for claim in claims):
+                if not set(_pattern(key)) & set(_WILD):
+                    record = find(key)  # an unknown key is told with the nearest one
+                    raise InputError("theorem", key, _silence(record.key, edition))
                 raise InputError("theorem", key, "no claim checks this edition of it yet")
-        claims = [claim for claim in claims if any(fnmatchcase(claim.theorem.key, pattern) for pattern in patterns)]
+        claims = [claim for claim in claims if _named(claim.theorem, keys)]
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
     share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
@@ -69,9 +69,31 @@ def verify(
     return [verdict for verdict in verdicts if verdict is not None]
 
 
+def unchecked(keys: Sequence[str] = (), *, edition: str = "all") -> list[Theorem]:
+    """The records that `verify` of the same keys leaves out: they give an order only, or no claim checks them yet."""
+    checked = {(claim.theorem.key, claim.theorem.edition) for claim in all_claims()}
+    asked = [entry for entry in THEOREMS if edition in ("all", entry.edition) and (not keys or _named(entry, keys))]
+    return [entry for entry in asked if (entry.key, entry.edition) not in checked]
+
+
+_WILD = "*?["
+"""Characters that make a key a pattern."""
+
+
 def _pattern(key: str) -> str:
-    """A paper's name stands for all its keys; anything else is a pattern itself."""
-    return f"{key}/*" if key in _PAPERS else key
+    """A paper's name stands for all its keys, a key is found however it is spelled, a pattern is one itself."""
+    text = key if set(key) & set(_WILD) else spelled(key)
+    return f"{text}/*" if text in PAPERS else text
+
+
+def _named(theorem: Theorem, keys: Sequence[str]) -> bool:
+    return any(fnmatchcase(theorem.key, _pattern(key)) for key in ((keys,) if isinstance(keys, str) else keys))
+
+
+def _silence(key: str, edition: str) -> str:
+    """Why no claim checks an edition of a known key."""
+    orders = [entry.order_only for entry in THEOREMS if entry.key == key and edition in ("all", entry.edition)]
+    return f"it gives an order only: {orders[0]}" if orders and orders[0] else "no claim checks this edition of it yet"
 
 
 Question = tuple[str, str, str, int, float]
@@ -100,10 +122,10 @@ def _catalogue() -> dict[tuple[str, str], Claim]:
 
 def claim_of(key: str, edition: str = "corrected") -> Claim:
     """The claim on one edition of a theorem; `InputError` when there is none."""
-    if (key, edition) not in _catalogue():
-        find(key, edition)
-        raise InputError("theorem", key, "no claim checks this edition of it yet")
-    return _catalogue()[key, edition]
+    record = find(key, edition)
+    if (record.key, edition) not in _catalogue():
+        raise InputError("theorem", key, _silence(record.key, edition))
+    return _catalogue()[record.key, edition]
 
 
 def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:

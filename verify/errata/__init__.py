@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 
-from bounds import THEOREMS, InputError
+from bounds import InputError
+from bounds.theorems import PAPERS, spelled
 
 from . import adaptive, cobo, sample_optimal, scafflix
 from .erratum import Erratum as Erratum
@@ -17,13 +18,24 @@ ERRATA: tuple[Erratum, ...] = (*adaptive.ERRATA, *sample_optimal.ERRATA, *cobo.E
 
 
 def errata(identifier: str | None = None) -> list[Erratum]:
-    """All entries, those of a paper such as "cobo", or the one of an id; `InputError` with the nearest id if none."""
+    """All entries, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one of an id.
+
+    Case does not matter, nor do spaces for hyphens. Raises `InputError` with the nearest id if there is none.
+    """
     if identifier is None:
         return list(ERRATA)
-    if identifier in {theorem.key.partition("/")[0] for theorem in THEOREMS}:
-        return [entry for entry in ERRATA if entry.id.startswith(f"{identifier}-")]
-    known = [entry.id for entry in ERRATA]
-    if identifier not in known:
-        near = difflib.get_close_matches(identifier, known, n=1, cutoff=0.3)
+    text = _id(identifier)
+    found = [entry for entry in ERRATA if entry.id == text] or [e for e in ERRATA if e.id.startswith(f"{text}-")]
+    if not found and text not in PAPERS:
+        near = difflib.get_close_matches(text, [entry.id for entry in ERRATA], n=1, cutoff=0.3)
         raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")
-    return [entry for entry in ERRATA if entry.id == identifier]
+    return found
+
+
+def one(identifier: str | None) -> bool:
+    """Whether `identifier` is the id of an entry, not a part of some."""
+    return identifier is not None and any(entry.id == _id(identifier) for entry in ERRATA)
+
+
+def _id(identifier: str) -> str:
+    return spelled(identifier).replace("/", "-")
