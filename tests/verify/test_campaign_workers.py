@@ -72,7 +72,7 @@ def cluster(tmp_path_factory):
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",  # any free port: other tests may have clusters of their own
         local_directory=str(tmp_path_factory.mktemp("workers")),
     ) as made:
         yield made
