@@ -105,4 +105,5 @@ def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps:
         }
         return values | ({"minimiser": np.zeros((4, clients, features))} if clients > 1 else {})
 
-    return ProblemFamily(name=f"{clients} quadratics in R^{features}", domains=domains, build=build, sharp=sharp)
+    name = f"{clients} quadratics" if clients > 1 else "one quadratic"
+    return ProblemFamily(name=f"{name} in R^{features}", domains=domains, build=build, sharp=sharp)

@@ -139,7 +139,7 @@ def test_steps_are_tried_up_to_what_the_conditions_allow_and_the_verdict_says_so
         assert largest_step(record(right, limits)) == most
     verdict = check(right, conditions=lambda *, eta, beta: {"step size eta <= 0.5/beta": (eta, 0.5 / beta)})
     assert tried_steps(verdict)[1] == 0.5
-    for words in ("local on 1 quadratics in R^2", "/beta to 0.5/beta", "T = 1 to 40", "N = 1", "d = 2"):
+    for words in ("local on one quadratic in R^2", "/beta to 0.5/beta", "T = 1 to 40", "N = 1", "d = 2"):
         assert words in verdict.tried
         assert words in verdict._repr_html_()
         assert words in str(verdict)
@@ -299,7 +299,7 @@ def test_requests_that_cannot_be_checked_are_named():
         check(right, algorithm=AllForOne(criterion=Binary(threshold=0.5)))
     with pytest.raises(InputError, match="quantity = 'gradient'"):
         check(right, quantity="gradient")
-    with pytest.raises(InputError, match="client = 1: the family 1 quadratics in R\\^2 has clients 0 to 0"):
+    with pytest.raises(InputError, match="client = 1: the family one quadratic in R\\^2 has clients 0 to 0"):
         check(right, client=1)
     with pytest.raises(InputError, match="client = -1"):
         check(right, client=-1)
