@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint theorem-pages errata-page notation-page readme-table docs wheel-check clean
+.PHONY: demo test lint pages docs wheel-check clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -24,17 +24,8 @@ lint: .venv/ready
 test: lint
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "not slow"
 
-theorem-pages: .venv/ready
-	$(BIN)/python -m suffice.pages docs/theorems
-
-errata-page: .venv/ready
-	$(BIN)/python -m suffice.errata_page docs/errata.md
-
-notation-page: .venv/ready
-	$(BIN)/python -m suffice.notation_page docs/notation.md
-
-readme-table: .venv/ready
-	$(BIN)/python -m suffice.readme_table README.md
+pages: .venv/ready
+	$(BIN)/python docs/generate.py
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import Continuous, digits, evaluate, find, write_whole
-from simulate import AllForOne, run
+from suffice.bounds import Continuous, digits, evaluate, find, write_whole
+from suffice.simulate import AllForOne, run
 
 from . import gpu, kernels
 from .problems import network

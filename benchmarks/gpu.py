@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from simulate import Randomness
+from suffice.simulate import Randomness
 
 from .timing import alternate, row
 from .workload import ALGORITHM, jax_scan, stream
@@ -16,7 +16,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
     """Rows, or one that says why there are none. (20, 10) in float32; units are seed-iterations."""
     if not torch.cuda.is_available():
         return [{"name": "GPU: skipped, torch sees no CUDA device", "value": 0.0}]
-    from simulate.kernels.triton_paths import triton_paths
+    from suffice.simulate.kernels.triton_paths import triton_paths
 
     n, d, seeds, T = 20, 10, 16384 if quick else 65536, 200
     problem = stream(n, d, dtype=torch.float32).to(torch.float32, "cuda")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import Continuous
-from simulate import AllForOne, FixedWeights, Local, SampledSimilarity, run
-from simulate.closed_form import closed_excess
+from suffice.bounds import Continuous
+from suffice.simulate import AllForOne, FixedWeights, Local, SampledSimilarity, run
+from suffice.simulate.closed_form import closed_excess
 
 from .timing import Limits, alternate, one_core, row
 from .workload import ALGORITHM, jax_scan, numpy_loops, numpy_vectorised, stream
@@ -121,7 +121,7 @@ def second_core(quick: bool) -> list[dict[str, Any]]:
 MEMORY = """
 import json, resource, torch, numpy
 from benchmarks.workload import ALGORITHM, stream
-from simulate import run
+from suffice.simulate import run
 torch.set_num_threads(1)
 usage = lambda: resource.getrusage(resource.RUSAGE_SELF)
 before, faults = usage().ru_maxrss, []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulate import Quadratics
+from suffice.simulate import Quadratics
 
 
 def network(n: int, d: int) -> Quadratics:

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from simulate.kernels import library
+from suffice.simulate.kernels import library
 
 
 def alternate(

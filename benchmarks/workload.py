@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import Binary
-from simulate import AllForOne, SampledSimilarity, StreamingLeastSquares
+from suffice.bounds import Binary
+from suffice.simulate import AllForOne, SampledSimilarity, StreamingLeastSquares
 
 THRESHOLD, NOISE = 0.4, 0.3
 ALGORITHM = AllForOne(criterion=Binary(threshold=THRESHOLD), similarity=SampledSimilarity(), sigma2=1.0)

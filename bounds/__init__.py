@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .arrays import as_choice as as_choice
 from .arrays import as_number as as_number
 from .arrays import as_numbers as as_numbers
 from .arrays import as_whole as as_whole
@@ -25,28 +26,36 @@ from .describe import page as page
 from .errors import ConditionError as ConditionError
 from .errors import InputError as InputError
 from .errors import SufficeError as SufficeError
-from .evaluate import check as check
+from .evaluate import check_conditions as check_conditions
 from .evaluate import digits as digits
 from .evaluate import evaluate as evaluate
+from .files import make_folder as make_folder
+from .files import unfinished as unfinished
 from .files import write_whole as write_whole
-from .heterogeneity import Affine as Affine
+from .heterogeneity import GradientDissimilarity as GradientDissimilarity
 from .heterogeneity import Heterogeneity as Heterogeneity
 from .heterogeneity import QuadraticCertificate as QuadraticCertificate
 from .heterogeneity import property_1 as property_1
 from .heterogeneity import released_code as released_code
-from .invert import Solution as Solution
+from .invert import Inversion as Inversion
 from .invert import solve as solve
-from .notation import Parameter as Parameter
-from .notation import Quantity as Quantity
-from .notation import Unit as Unit
-from .planner import Row as Row
-from .planner import plan as plan
+from .papers import PAPERS as PAPERS
+from .papers import Paper as Paper
+from .parameters import PARAMETERS as PARAMETERS
+from .parameters import Parameter as Parameter
+from .parameters import add_parameter as add_parameter
+from .planning.all_for_one import Row as Row
+from .planning.all_for_one import plan_rows as plan_rows
 from .quadratics import positive_definite as positive_definite
+from .quantities import Quantity as Quantity
+from .quantities import Unit as Unit
+from .quantities import add_quantity as add_quantity
+from .text import csv_text as csv_text
+from .text import printable as printable
+from .text import unguarded as unguarded
 from .theorem import Definition as Definition
 from .theorem import Source as Source
 from .theorem import Theorem as Theorem
 from .theorems import DEFINITIONS as DEFINITIONS
 from .theorems import THEOREMS as THEOREMS
 from .theorems import find as find
-from .theorems.adaptive import recursion as recursion
-from .vocabulary import PARAMETERS as PARAMETERS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -11,6 +12,10 @@ from .errors import InputError
 
 LARGEST = 1e60
 """Magnitudes beyond 1e60 (or, for what must be positive, below 1e-60) overflow in products: they are refused."""
+
+
+MOST_WHOLE = 2**63 - 1
+"""Larger whole numbers fit no array."""
 
 
 def real_array(name: str, value: Any) -> np.ndarray:
@@ -73,10 +78,20 @@ def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = L
 
 
 def as_whole(name: str, value: Any, *, least: int = 1) -> int:
-    """A whole number >= `least`, or `InputError`: 2.0 is none, nor is a truth value."""
+    """A whole number in [least, 2^63), or `InputError`: 2.0 is none, nor is a truth value."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
         raise InputError(name, value, f"give a whole number, at least {least}")
-    return int(value)
+    whole = int(value)
+    if whole > MOST_WHOLE:
+        raise InputError(name, f"about 1e{whole.bit_length() * 30103 // 100000}", f"give at most {MOST_WHOLE}")
+    return whole
+
+
+def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """One of the words, or `InputError`."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(name, value, f"use {', '.join(choices[:-1])} or {choices[-1]}")
+    return value
 
 
 def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ def risk(u: Any) -> Any:
     if library is None:
         u = np.asarray(u, dtype=float)
         with np.errstate(all="ignore"):
-            known = np.exp(-(u**2) * (1 + _NUDGE) / 2) * _moments(np.minimum(u, 1e3))[0] * (1 - _NUDGE)
+            known = np.exp(-(u**2) * (1 + _NUDGE) / 2) * _moments(np.where(u < 1e3, u, 1e3))[0] * (1 - _NUDGE)
         return np.where(u < 1e3, known, 0.0)[()]
     if library.__name__ == "sympy":
         return _symbolic().risk(u)
@@ -146,5 +146,5 @@ def _symbolic() -> Any:
             return rf"{self.letter}\left({printer._print(self.args[0])}\right){power}"
 
     names = {"risk": ("R", risk), "inverse_risk": ("R^{-1}", inverse_risk)}
-    made = {name: type(name, (Undefined,), {"letter": x, "_imp_": staticmethod(f)}) for name, (x, f) in names.items()}
-    return types.SimpleNamespace(**made)
+    found = {name: type(name, (Undefined,), {"letter": x, "_imp_": staticmethod(f)}) for name, (x, f) in names.items()}
+    return types.SimpleNamespace(**found)

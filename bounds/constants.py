@@ -19,9 +19,11 @@ def labelled(names: Any, clients: int) -> tuple[str, ...]:
     given = () if unordered else tuple(names) or tuple(str(i) for i in range(clients))
     if len(given) != clients:
         raise InputError("names", names, f"give {clients} names, one per client")
-    for at, name in enumerate(given):
-        if not isinstance(name, str) or not name.strip() or name in given[:at]:
+    seen: set[str] = set()
+    for name in given:
+        if not isinstance(name, str) or not name.strip() or name in seen:
             raise InputError("names", name, "give every client a text of its own")
+        seen.add(name)
     return given
 
 
@@ -47,7 +49,7 @@ class Constants:
 
     def __post_init__(self) -> None:
         if not isinstance(self.heterogeneity, Heterogeneity) or isinstance(self.heterogeneity, type):
-            raise InputError("heterogeneity", self.heterogeneity, "give Affine or QuadraticCertificate")
+            raise InputError("heterogeneity", self.heterogeneity, "give GradientDissimilarity or QuadraticCertificate")
         n = self.heterogeneity.clients
         if n == 0:
             raise InputError("clients", 0, "give at least one client")

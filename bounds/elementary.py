@@ -79,7 +79,7 @@ def maximum(x: Any, y: Any) -> Any:
     library = library_of(x, y)
     if library is None:
         return np.maximum(x, y)
-    return library.Max(x, y) if library.__name__ == "sympy" else max(x, y)
+    return library.Max(*_strict(library, x, y)) if library.__name__ == "sympy" else max(x, y)
 
 
 def minimum(x: Any, y: Any) -> Any:
@@ -87,7 +87,12 @@ def minimum(x: Any, y: Any) -> Any:
     library = library_of(x, y)
     if library is None:
         return np.minimum(x, y)
-    return library.Min(x, y) if library.__name__ == "sympy" else min(x, y)
+    return library.Min(*_strict(library, x, y)) if library.__name__ == "sympy" else min(x, y)
+
+
+def _strict(sympy: Any, *values: Any) -> list[Any]:
+    """The values as expressions; texts are refused, which SymPy would evaluate as Python."""
+    return [sympy.sympify(value, strict=True) for value in values]
 
 
 def decay(x: Any) -> Any:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from .text import printable
+
 
 class SufficeError(ValueError):
-    """A mistake in the input, told in one line. The command line prints it and exits with code 2."""
+    """A mistake in the input, in one line. The command line prints it and exits with code 2."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class InputError(SufficeError):
@@ -12,7 +17,8 @@ class InputError(SufficeError):
 
     def __init__(self, field: str, value: object, remedy: str) -> None:
         self.field, self.value, self.remedy = field, value, remedy
-        super().__init__(f"{field} = {_short(value)}: {remedy}")
+        shown = field if len(field) <= 160 else field[:157] + "..."
+        super().__init__(f"{shown} = {_short(value)}: {remedy}")
 
 
 class ConditionError(SufficeError):
@@ -28,5 +34,8 @@ class ConditionError(SufficeError):
 def _short(value: object) -> str:
     if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 1) == 0:
         value = getattr(value, "item")()  # noqa: B009  # a NumPy scalar prints as a plain number
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # a whole number of over 4300 digits, or a repr of somebody's own
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -10,8 +10,9 @@ import numpy as np
 
 from .arrays import as_number, as_whole
 from .errors import ConditionError, InputError
+from .parameters import PARAMETERS
 from .theorem import Theorem
-from .vocabulary import PARAMETERS
+from .theorems import find
 
 ULPS = 2048
 """Outward rounding of every reported bound, in units in the last place (relative 4.5e-13).
@@ -22,6 +23,7 @@ the result underflows: at most 1118 ulp. Products, quotients and a sum over N cl
 (similarities near zero: 2 sqrt(N) ulp) take a few hundred more at N = 10^4. The contract tests
 compare with 50 digits. In the subnormal range one step of the smallest number is added.
 """
+MOST_DIGITS = 10_000
 _FORGIVEN = 8 * 2.0**-52  # both sides of a condition are rounded: equality within 8 ulp is not a violation
 
 
@@ -32,15 +34,17 @@ def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> 
     `values` are scalars or arrays that broadcast. With `enforce` (the default) values outside a
     parameter's domain raise `InputError` and values outside the hypotheses `ConditionError`;
     without it the formula is evaluated as it stands, which is how the printed editions are
-    compared with the truth.
+    compared with the truth. With `enforce` a bound that is not a number, such as 0/0, raises `InputError` too.
     """
     theorem = as_record(theorem)
     if enforce:
-        check(theorem, **values)
-    arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
+        check_conditions(theorem, **values)
+    arguments = _floats(theorem, values)
     assert theorem.bound is not None
     with np.errstate(all="ignore"):
-        raw = theorem.bound(**_for(theorem.bound, arguments))
+        raw = _returned(theorem.key, theorem.bound(**_for(theorem.bound, arguments)))
+    if enforce and np.isnan(raw).any():
+        raise InputError(theorem.key, float("nan"), "0/0 or the like at these values; change one of those that are 0")
     return outward(raw, theorem.direction)
 
 
@@ -56,34 +60,36 @@ def outward(value: Any, direction: str) -> Any:
 def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     """The bound of a record or key at `count` significant digits (an mpmath number); the values are taken as exact.
 
-    Neither domains nor hypotheses are checked (`check` does). Raises `InputError` for missing and unknown names.
+    Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names.
     """
     import mpmath
 
     theorem = as_record(theorem)
     arguments = _arguments(theorem, values)
-    as_whole("count", count)
+    if as_whole("count", count) > MOST_DIGITS:
+        raise InputError("count", count, f"give at most {MOST_DIGITS}")
     assert theorem.bound is not None
     with mpmath.workdps(count + 15):
+        exact = {name: _exact(name, value) for name, value in _for(theorem.bound, arguments).items()}
         try:
-            exact = {name: mpmath.mpf(value) for name, value in _for(theorem.bound, arguments).items()}
-        except (TypeError, ValueError):
-            for name, value in arguments.items():
-                as_number(name, value)
-            raise
-        return theorem.bound(**exact)
+            value = theorem.bound(**exact)
+        except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+            raise InputError(theorem.key, "no number", f"at these values ({error})") from None
+    if isinstance(value, mpmath.mpc):  # the root of a negative number
+        raise InputError(theorem.key, "no real number", "at these values; give some that meet the conditions")
+    return value
 
 
-def check(theorem: Theorem | str, **values: Any) -> None:
+def check_conditions(theorem: Theorem | str, **values: Any) -> None:
     """Raise `InputError` or `ConditionError` unless the domains and hypotheses of a record or key hold."""
     theorem = as_record(theorem)
-    arguments = {name: _number(name, value) for name, value in _arguments(theorem, values).items()}
+    arguments = _floats(theorem, values)
     for name, value in arguments.items():
         PARAMETERS[name].check(value)
     with np.errstate(all="ignore"):
         conditions = theorem.conditions(**_for(theorem.conditions, arguments))
     for condition, (lhs, rhs) in conditions.items():
-        left, right = np.broadcast_arrays(np.asarray(lhs, float), np.asarray(rhs, float))
+        left, right = np.broadcast_arrays(_returned(condition, lhs), _returned(condition, rhs))
         failing = ~(left <= right + _FORGIVEN * np.abs(right))
         if failing.any():
             at = np.unravel_index(int(np.argmax(failing)), failing.shape)
@@ -130,19 +136,51 @@ def as_record(theorem: Theorem | str) -> Theorem:
         return theorem
     if not isinstance(theorem, str):
         raise InputError("theorem", theorem, "give a key, or a record as find(key) returns it")
-    from .theorems import find  # the library is built on the records, not they on it
-
     return find(theorem)
 
 
-def _number(name: str, value: Any) -> Any:
-    if isinstance(value, (bool, str, bytes)):
-        raise InputError(name, value, "give a number")
+def _floats(theorem: Theorem, values: dict[str, Any]) -> dict[str, Any]:
+    """The values as float64 scalars or arrays that broadcast, or `InputError`."""
+    arguments = {name: _number(name, value)[()] for name, value in _arguments(theorem, values).items()}
     try:
-        array = np.asarray(value, dtype=float)
+        np.broadcast_shapes(*map(np.shape, arguments.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in arguments.items() if np.ndim(value))
+        raise InputError("shapes", shapes, "give numbers, or arrays that broadcast") from None
+    return arguments
+
+
+def _number(name: str, value: Any) -> np.ndarray:
+    try:
+        raw = np.asarray(value)
+        if raw.dtype.kind in "iufO" and not any(isinstance(entry, (bool, str, bytes)) for entry in _objects(raw)):
+            return np.asarray(raw, dtype=float)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass
+    raise InputError(name, value, "give a number or an array of numbers")
+
+
+def _objects(array: np.ndarray) -> list[Any]:
+    return array.ravel().tolist() if array.dtype.kind == "O" else []
+
+
+def _returned(name: str, value: Any) -> np.ndarray:
+    """What a bound or a condition returned: a text would pass for the number that it spells."""
+    if isinstance(value, bool | np.bool_):
+        return np.asarray(value, dtype=float)
+    return _number(name, value)
+
+
+def _exact(name: str, value: Any) -> Any:
+    """A number as an mpmath number, without rounding."""
+    import mpmath
+
+    if isinstance(value, (str, bytes, bool)):
+        raise InputError(name, value, "give one number")
+    try:
+        return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(name, value, "give a number or an array of numbers") from None
-    return array[()]
+        return mpmath.mpf(as_number(name, value))
 
 
 def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,64 @@
-"""Files are written whole, then renamed: a reader never sees half of one."""
+"""Files are written whole, then renamed: a reader never sees half of one, not even after a power failure; and folders
+for them.
+"""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import re
+import secrets
+from contextlib import suppress
 from pathlib import Path
+
+from .errors import InputError
+
+_LONGEST = 50
+"""Characters of a file's name that its temporary neighbour repeats: names are at most 255 bytes."""
+
+
+def make_folder(folder: str | Path, field: str) -> Path:
+    """The folder, made with its parents if absent; `InputError` on `field` where there can be none."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(field, str(folder), f"{(error.strerror or 'no folder').lower()}; name another") from None
+    return folder
 
 
 def write_whole(path: str | Path, content: bytes) -> Path:
-    """Write `content` to a temporary neighbour of `path` and rename it; nothing is left behind on failure."""
+    """Write `content` to a temporary neighbour of `path` and rename it; nothing is left behind on failure.
+
+    The content is on the disk before it bears its name, with the permissions that the umask leaves.
+    """
     path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    temporary = path.parent / f".{path.name[:_LONGEST]}.{secrets.token_hex(8)}.partial"
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(temporary, "xb") as stream:
             stream.write(content)
-        os.chmod(temporary, 0o644)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):
+            temporary.unlink()
         raise
+    _sync(path.parent)
     return path
+
+
+def unfinished(folder: Path, names: set[str]) -> list[Path]:
+    """What `write_whole` left in `folder` when it was killed while it wrote one of `names`."""
+    cut = {name[:_LONGEST] for name in names}
+    matches = [(re.fullmatch(r"\.(.+)\.[0-9a-f]{16}\.partial", path.name), path) for path in folder.glob(".*.partial")]
+    return [path for match, path in matches if match and match[1] in cut]
+
+
+def _sync(folder: Path) -> None:
+    """The new name itself, where a folder can be synced: not on Windows, nor on every network file system."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

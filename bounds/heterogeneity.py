@@ -36,7 +36,7 @@ class Heterogeneity(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Affine:
+class GradientDissimilarity:
     """|grad R_i - grad R_k|^2 <= b2 + c |grad R_i|^2 for all theta (Assumption 3).
 
     b2 (N, N) squared [(loss / theta)^2], c (N, N); infinite entries mean that no bound is known.
@@ -59,9 +59,9 @@ class Affine:
     def clients(self) -> int:
         return len(self.b2)
 
-    def as_printed(self) -> Affine:
+    def as_printed(self) -> GradientDissimilarity:
         """Definition 2 as printed divides b, not b^2, by 2 mu eps: these constants in that reading. Not a guarantee."""
-        return Affine(b2=np.sqrt(self.b2), c=self.c)
+        return GradientDissimilarity(b2=np.sqrt(self.b2), c=self.c)
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # (1 - b^2/G - c)_+, good to a few 1e-16: sums over clients absorb that (see ULPS). Own similarity is 1.
@@ -195,7 +195,7 @@ class QuadraticCertificate:
         return np.where(c == 0, w2, terms).sum(-1)
 
 
-def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> Affine:
+def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> GradientDissimilarity:
     """Property 1's pair for quadratics: c = 2 |I - A_k A_i^{-1}|^2, b^2 = 8 |A_k (xi_i - xi_k)|^2 (printed: 2).
 
     A (N, d, d) invertible [loss / theta^2] (the statement needs them symmetric, which is not checked: its erratum is
@@ -211,10 +211,12 @@ def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> 
     except np.linalg.LinAlgError:
         raise InputError("A", "a singular matrix", "give invertible matrices") from None
     factor = 2 if edition == "corrected" else 0.5
-    return Affine(b2=factor * (v**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
+    return GradientDissimilarity(
+        b2=factor * (v**2).sum(-1), c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2)
+    )
 
 
-def released_code(A: np.ndarray, xi: np.ndarray) -> Affine:
+def released_code(A: np.ndarray, xi: np.ndarray) -> GradientDissimilarity:
     """What the authors' figure script computes: b^2 = 2 |A_i xi_i - A_k xi_k|^2, c as in Property 1.
 
     It is not translation invariant when A_i != A_k, and a factor 2 below the exact 4 |xi_i - xi_k|^2
@@ -223,7 +225,7 @@ def released_code(A: np.ndarray, xi: np.ndarray) -> Affine:
     centre = np.einsum("ide,ie->id", A, xi)
     M = np.eye(A.shape[-1]) - A[None] @ np.linalg.pinv(A)[:, None]
     b2 = 2 * ((centre[:, None] - centre[None]) ** 2).sum(-1)
-    return Affine(b2=b2, c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
+    return GradientDissimilarity(b2=b2, c=_off_diagonal(2 * np.linalg.norm(M, 2, axis=(-2, -1)) ** 2))
 
 
 def _off_diagonal(matrix: np.ndarray) -> np.ndarray:

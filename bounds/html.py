@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .theorem import Theorem
 
 
 def text(value: object) -> str:
     """Plain text, safe inside HTML, with dollars that MathJax leaves alone."""
     return html.escape(str(value)).replace("$", "&#36;")
+
+
+def formula(latex: str, *, display: bool = False) -> str:
+    """LaTeX for MathJax, inside a line or on one of its own."""
+    return f"$${html.escape(latex)}$$" if display else f"${html.escape(latex)}$"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
@@ -55,38 +56,3 @@ def sparkline(values: np.ndarray, *, width: int = 120, height: int = 24) -> str:
         f'<svg width="{width}" height="{height}" role="img" aria-label="on a logarithmic scale">'
         f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.2"/></svg>'
     )
-
-
-def theorem_html(theorem: Theorem) -> str:
-    """A record with its formula for MathJax, as notebooks show it."""
-    from .describe import condition_names, latex
-
-    formula = (
-        f"$${html.escape(latex(theorem))}$$"
-        if theorem.bound is not None
-        else f"<p>Order only: {text(theorem.order_only)}</p>"
-    )
-    symbols = table(
-        ("keyword", "symbol", "meaning", "unit"),
-        (
-            (
-                f"<code>{text(entry.name)}</code>",
-                f"${html.escape(theorem.symbol(entry.name))}$",
-                text(entry.meaning),
-                text(entry.unit),
-            )
-            for entry in theorem.parameters
-        ),
-    )
-    about = facts(
-        {
-            "Source": text(theorem.source),
-            "Fault": text(theorem.fault or ""),
-            "Hypotheses": text(theorem.hypotheses),
-            "Conditions": "; ".join(f"<code>{text(name)}</code>" for name in condition_names(theorem)),
-            "Tight": text(theorem.tight),
-        }
-    )
-    title = f"<h4>{text(theorem.key)} ({theorem.edition}): {text(theorem.title)}</h4>"
-    # the class asks MathJax to look inside, where a page restricts it
-    return f'<div class="mathjax_process">{title}<p>{text(theorem.statement)}</p>{formula}{about}{symbols}</div>'

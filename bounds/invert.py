@@ -16,15 +16,15 @@ import numpy as np
 
 from .arrays import as_numbers, real_array
 from .errors import ConditionError, InputError
-from .evaluate import as_record, check, evaluate
+from .evaluate import as_record, check_conditions, evaluate
+from .parameters import PARAMETERS
 from .theorem import Theorem
-from .vocabulary import PARAMETERS
 
 _GRID = 2001
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solution:
+class Inversion:
     """`value` of parameter `name` meets the target; `side` says whether smaller or larger values cease to.
 
     "smallest": below `value` the target is missed (or the conditions fail); "largest": above it.
@@ -37,7 +37,7 @@ class Solution:
     bound: float
 
 
-def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Solution:
+def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Inversion:
     """The extreme `name` at which `theorem` (a record or its key) guarantees `target`, the other parameters given.
 
     target has the unit of the theorem's quantity. Raises `InputError` when the theorem does not take `name`, when
@@ -67,7 +67,7 @@ def _meets(theorem: Theorem, name: str, target: float, values: dict[str, Any], a
 
 
 def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
-    """Whether every condition holds, entry by entry; strictly, where `check` forgives a few roundings."""
+    """Whether every condition holds, entry by entry; strictly, where `check_conditions` forgives a few roundings."""
     needed = inspect.signature(theorem.conditions).parameters
     good = np.ones((), dtype=bool)
     with np.errstate(all="ignore"):
@@ -76,7 +76,7 @@ def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
     return good
 
 
-def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:
+def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
     """The smallest whole number that meets the target, or the largest where smaller ones are easier.
 
     By doubling, then bisection. For the smallest the bound may also rise before it falls along `name`.
@@ -90,9 +90,9 @@ def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -
     unclaimed = name == "T" and name not in theorem.monotone
     upward = unclaimed or _larger_is_easier(theorem, name, values, np.array(points, dtype=float))
     inside = np.flatnonzero(met).tolist()
-    edge, beyond = (inside[0], inside[0] - 1) if upward else (inside[-1], inside[-1] + 1)
+    edge, outside = (inside[0], inside[0] - 1) if upward else (inside[-1], inside[-1] + 1)
     good = points[edge]
-    bad = points[beyond] if 0 <= beyond < len(points) else good
+    bad = points[outside] if 0 <= outside < len(points) else good
     while abs(good - bad) > 1:
         middle = (good + bad) // 2
         if _meets(theorem, name, target, values, np.array([float(middle)]))[0]:
@@ -102,7 +102,7 @@ def _whole(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -
     return _solution(theorem, name, float(good), "smallest" if upward else "largest", values)
 
 
-def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Solution:
+def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, Any]) -> Inversion:
     """The boundary of the admissible set on a logarithmic grid over the whole domain, sharpened by bisection."""
     grid = _domain(name)
     _screen(theorem, name, values, grid)
@@ -116,10 +116,10 @@ def _continuous(theorem: Theorem, name: str, target: float, values: dict[str, An
     upward = name != "eta" and _larger_is_easier(theorem, name, values, grid)
     side: Literal["smallest", "largest"] = "smallest" if upward else "largest"
     edge = inside[0] if upward else inside[-1]
-    beyond = edge - 1 if upward else edge + 1
+    outside = edge - 1 if upward else edge + 1
     good = float(grid[edge])
-    if 0 <= beyond < len(grid):
-        bad = float(grid[beyond])
+    if 0 <= outside < len(grid):
+        bad = float(grid[outside])
         for _ in range(200):
             middle = np.sqrt(good * bad) if good * bad > 0 else (good + bad) / 2
             if middle in (good, bad) or not min(good, bad) < middle < max(good, bad):
@@ -155,7 +155,8 @@ def _refined(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarr
 def _at(theorem: Theorem, name: str, values: dict[str, Any], at: np.ndarray) -> np.ndarray:
     """The bound with its sign turned so that less is better, NaN as the worst."""
     bound = np.asarray(evaluate(theorem, enforce=False, **values, **{name: at}), dtype=float)
-    return np.nan_to_num(bound if theorem.direction == "upper" else -bound, nan=np.inf)
+    worse = np.nan_to_num(bound if theorem.direction == "upper" else -bound, nan=np.inf)
+    return np.broadcast_to(worse, at.shape)  # `name` may occur in conditions alone
 
 
 def _larger_is_easier(theorem: Theorem, name: str, values: dict[str, Any], grid: np.ndarray) -> bool:
@@ -168,7 +169,7 @@ def _larger_is_easier(theorem: Theorem, name: str, values: dict[str, Any], grid:
 
 
 def _screen(theorem: Theorem, name: str, values: dict[str, Any], points: Any) -> None:
-    """Refuse wrong names and domains, and conditions that fail for every point, as `check` would tell it."""
+    """Refuse wrong names and domains, and conditions that fail for every point, as `check_conditions` does."""
     array = np.asarray(points, dtype=float)
     for other, value in values.items():
         if other in {parameter.name for parameter in theorem.parameters}:
@@ -176,7 +177,7 @@ def _screen(theorem: Theorem, name: str, values: dict[str, Any], points: Any) ->
     allowed = np.broadcast_to(_allowed_or_missing(theorem, values | {name: array}), array.shape)
     if not allowed.any():
         with np.errstate(all="ignore"):
-            check(theorem, **values, **{name: float(array[len(array) // 2])})
+            check_conditions(theorem, **values, **{name: float(array[len(array) // 2])})
         raise ConditionError(str(theorem), "its conditions", np.nan, np.nan, f"no {name} meets them")
 
 
@@ -197,6 +198,6 @@ def _unreachable(theorem: Theorem, name: str, target: float, values: dict[str, A
 
 def _solution(
     theorem: Theorem, name: str, value: float, side: Literal["smallest", "largest"], values: dict[str, Any]
-) -> Solution:
+) -> Inversion:
     arguments: dict[str, Any] = values | {name: value}
-    return Solution(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)))
+    return Inversion(name=name, value=value, side=side, bound=float(evaluate(theorem, **arguments)))

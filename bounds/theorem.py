@@ -9,19 +9,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from .notation import Parameter, Quantity, Unit
-from .vocabulary import PARAMETERS
+from . import html, symbolic
+from .parameters import PARAMETERS, Parameter
+from .quantities import Quantity, Unit
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]
-_KEY = re.compile(r"^(adaptive|worst-case|sample-optimal|cobo|scafflix|own)/[a-z0-9]+(-[a-z0-9]+)*$")
+_RELATION = {"upper": r"\le", "lower": r"\ge"}
+_KEY = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """Where a statement stands: the paper's short name and the locator inside it.
 
-    `symbols` maps keywords to the letters that this paper prints for them, where they differ from `bounds.notation`.
+    `symbols` maps keywords to the letters that this paper prints for them, where they differ from `bounds.parameters`.
     """
 
     paper: str
@@ -53,7 +55,7 @@ def no_conditions() -> Conditions:
 class Theorem:
     """One edition of one numbered result.
 
-    `bound` is a function of keyword scalars (names from `bounds.notation`) that runs on floats,
+    `bound` is a function of keyword scalars (names from `bounds.parameters`) that runs on floats,
     arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
     pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says
     what is wrong with a printed edition: a printed edition is never a guarantee. `order_only` gives the reason when a
@@ -87,7 +89,7 @@ class Theorem:
             raise ValueError(f"{self.key}: a printed edition states its fault, a corrected one has none")
         unknown = [name for name in self._names() if name not in PARAMETERS]
         if unknown:
-            raise ValueError(f"{self.key}: {unknown} are not in bounds.notation")
+            raise ValueError(f"{self.key}: {unknown} are not in bounds.parameters: add_parameter makes a keyword known")
 
     @property
     def guarantee(self) -> bool:
@@ -110,11 +112,58 @@ class Theorem:
     def __str__(self) -> str:
         return f"{self.key} ({self.source.locator})"
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from .html import theorem_html
+    def expression(self) -> Any:
+        """The bound as an unevaluated SymPy expression, one symbol per keyword, in the order written."""
+        assert self.bound is not None
+        return symbolic.expression(self.bound)
 
-        return theorem_html(self)
+    def latex(self) -> str:
+        """The inequality in LaTeX, terms in the paper's order; "" where there is no bound to print."""
+        if self.bound is None:
+            return ""
+        import sympy
+
+        bound = self.expression()
+        symbols = {symbol: self.symbol(symbol.name) for symbol in bound.free_symbols}
+        right = sympy.latex(bound, order="none", symbol_names=symbols)
+        return f"{self.quantity.latex} {_RELATION[self.direction]} {right}"
+
+    def condition_names(self) -> list[str]:
+        """The conditions in words, each of the form "... lhs <= rhs"."""
+        names = inspect.signature(self.conditions).parameters
+        return list(self.conditions(**dict.fromkeys(names, 1.0)))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the formula for MathJax, what it rests on, its symbols."""
+        bound = (
+            html.formula(self.latex(), display=True)
+            if self.bound is not None
+            else f"<p>Order only: {html.text(self.order_only)}</p>"
+        )
+        about = html.facts(
+            {
+                "Source": html.text(self.source),
+                "Fault": html.text(self.fault or ""),
+                "Hypotheses": html.text(self.hypotheses),
+                "Conditions": "; ".join(f"<code>{html.text(name)}</code>" for name in self.condition_names()),
+                "Tight": html.text(self.tight),
+            }
+        )
+        symbols = html.table(
+            ("keyword", "symbol", "meaning", "unit"),
+            (
+                (
+                    f"<code>{html.text(entry.name)}</code>",
+                    html.formula(self.symbol(entry.name)),
+                    html.text(entry.meaning),
+                    html.text(entry.unit),
+                )
+                for entry in self.parameters
+            ),
+        )
+        title = f"<h4>{html.text(self.key)} ({self.edition}): {html.text(self.title)}</h4>"
+        # the class asks MathJax to look inside, where a page restricts it
+        return f'<div class="mathjax_process">{title}<p>{html.text(self.statement)}</p>{bound}{about}{symbols}</div>'
 
 
 @dataclass(frozen=True, kw_only=True)

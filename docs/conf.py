@@ -54,13 +54,13 @@ warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interact
 
 def _literal_docstring(app, what, name, obj, options, lines):
     """Keep line breaks and columns: a line block for each paragraph, markup characters escaped."""
-    made = []
+    shown = []
     for line in lines:
         text = line.replace("\\", "\\\\")
         for mark in ("*", "`", "|", "_"):
             text = text.replace(mark, "\\" + mark)
-        made.append("| " + text if line.strip() else "|")
-    lines[:] = [*made, ""] if lines else lines
+        shown.append("| " + text if line.strip() else "|")
+    lines[:] = [*shown, ""] if lines else lines
 
 
 def setup(app):

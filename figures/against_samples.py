@@ -7,28 +7,23 @@ that chose peers and step. Dotted: the lower bound for agent 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from .figure import SEPARATOR, Figure
-from .speedup import COLOURS, METHODS, NAMES, SETTINGS, legend, speedup
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
+from .speedup import COLOURS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
 from .style import COLUMN_WIDTH
 
 AGENTS = (10, 100, 1000)
 
 
-def excess(
-    edition: str, *, agents: Sequence[int] = AGENTS, progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. agents: numbers N, multiples of 5, a column each."""
-    made = speedup(edition, agents=agents, progress=progress)
-    return replace(
-        made,
-        name="sample-optimal-excess",
-        title="Excess of All-for-one and All-for-all against samples, 10 to 1000 agents",
-        draw=draw,
-    )
+@maker("sample-optimal-excess", "sample-optimal: excess loss against samples, 10 to 1000 agents", unpublished=NO_CODE)
+def excess(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
+    """agents: numbers N, multiples of 5, a column each."""
+    title = "Excess of All-for-one and All-for-all against samples, 10 to 1000 agents"
+    return replace(speedup.compute(agents=agents, progress=progress), title=title)
 
 
 def draw(figure: Figure, canvas: Any) -> None:

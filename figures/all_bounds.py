@@ -9,19 +9,18 @@ number beta/mu of at least 10; elsewhere all of them. Only instances that meet t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, VERMILION
 
 if TYPE_CHECKING:
-    from verify import Claim, Evidence
+    from suffice.verification import Claim, Evidence
 
 CONDITION = 10.0
 DRAWS = 96
@@ -30,14 +29,11 @@ LEAST = 1e-4
 COLUMNS = ("sharp", "sharp_instances", "low", "median", "high", "instances", "conditioned")
 
 
-def all_bounds(
-    edition: str, *, draws: int = DRAWS, keys: tuple[str, ...] = (), progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. keys: some theorems (all when empty); draws: per family."""
-    from verify.claims import all_claims
+@maker("bound-against-measured-all", "measured over bound for every theorem")
+def all_bounds(*, draws: int = DRAWS, keys: tuple[str, ...] = (), progress: Progress) -> Content:
+    """keys: some theorems (all when empty); draws: per family."""
+    from suffice.verification.claims import all_claims
 
-    began = time.perf_counter()
-    stated_only(edition)
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and claim.families]
@@ -47,13 +43,10 @@ def all_bounds(
         row = _row(claim, draws)
         if row is not None:
             data[claim.theorem.key] = {column: np.array([value]) for column, value in zip(COLUMNS, row)}
-        if progress is not None:
-            progress(done + 1, len(claims))
+        progress(done + 1, len(claims))
     if not data:
         raise InputError("keys", list(keys), "no corrected claim of this name measures instances")
-    return Figure(
-        name="bound-against-measured-all",
-        edition=edition,
+    return Content(
         title="Measured over bound for every theorem, sharp and ill-conditioned",
         data=data,
         units={
@@ -66,8 +59,6 @@ def all_bounds(
             "conditioned": f"1 if these have beta/mu >= {CONDITION:g}",
         },
         setup={"draws_per_family": draws, "seed": 0, "condition": CONDITION},
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("theorem",),
     )
 

@@ -8,13 +8,11 @@ similarities r >= rho, never above it, at the same threshold.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bounds import (
+from suffice.bounds import (
     Binary,
     Continuous,
     QuadraticCertificate,
@@ -24,7 +22,8 @@ from bounds import (
     tight_variance,
 )
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
 
 CLIENTS, FEATURES = 20, 10
@@ -41,10 +40,8 @@ LOOKS = {
 }
 
 
-def thresholds(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
-    """The stated edition; `published` raises `InputError`."""
-    began = time.perf_counter()
-    stated_only(edition)
+@maker("best-threshold", "best binary threshold and its sufficient variance against the precision")
+def thresholds() -> Content:
     similarity, sigma2 = _similarities(PRECISIONS), np.ones(CLIENTS)
     best = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
     chosen, half = Binary(threshold=best[:, None]), Binary(threshold=0.5)
@@ -66,11 +63,7 @@ def thresholds(edition: str, *, progress: Callable[[int, int], None] | None = No
         for name, variance in values.items()
     }
     data["binary, lambda = 1/2"]["threshold"] = np.full(len(PRECISIONS), 0.5)
-    if progress is not None:
-        progress(1, 1)
-    return Figure(
-        name="best-threshold",
-        edition=edition,
+    return Content(
         title="Best binary threshold and sufficient variance against precision",
         data=data,
         units={"epsilon": "loss", "variance": "loss^2 / theta^2", "threshold": "1, NaN where there is none"},
@@ -81,8 +74,6 @@ def thresholds(edition: str, *, progress: Callable[[int, int], None] | None = No
             "sigma2": 1.0,
             "mu": MU,
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
     )
 
 

@@ -10,19 +10,18 @@ left out.
 from __future__ import annotations
 
 import inspect
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import SEPARATOR, Figure, stated_only
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
 
 if TYPE_CHECKING:
-    from verify import Claim, Evidence, Family
+    from suffice.verification import Claim, Evidence, Family
 
 POINTS = 12
 """Horizons of a curve, at most."""
@@ -37,27 +36,21 @@ NARROW = 4.0
 """A vertical axis spans at least this factor."""
 
 
-def bound_curves(
-    edition: str, *, keys: tuple[str, ...] = (), progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. keys: some theorems (all when empty)."""
-    from verify.claims import all_claims
+@maker("bound-against-measured-curves", "the same over the horizon, theorem by theorem")
+def bound_curves(*, keys: tuple[str, ...] = (), progress: Progress) -> Content:
+    """keys: some theorems (all when empty)."""
+    from suffice.verification.claims import all_claims
 
-    began = time.perf_counter()
-    stated_only(edition)
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and _family(claim) is not None]
     claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, claim in enumerate(claims):
         for kind, curve in _curves(claim).items():
             data[SEPARATOR.join((claim.theorem.key, kind))] = curve
-        if progress is not None:
-            progress(done + 1, len(claims))
+        progress(done + 1, len(claims))
     if not data:
         raise InputError("keys", list(keys), "no corrected claim of this name has a horizon")
-    return Figure(
-        name="bound-against-measured-curves",
-        edition=edition,
+    return Content(
         title="Bounds against exact measurements over the horizon, sharp and ill-conditioned",
         data=data,
         units={
@@ -67,8 +60,6 @@ def bound_curves(
             "condition": "1, beta/mu; NaN if the engine does not say",
         },
         setup={"draws": DRAWS, "seed": 0},
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("theorem", "instance"),
     )
 

@@ -7,20 +7,19 @@ values are exact second moments (mean over clients for All-for-all), not sampled
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import SEPARATOR, Figure, stated_only
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION
 
 if TYPE_CHECKING:
-    from simulate import Algorithm, Quadratics
+    from suffice.simulate import Algorithm, Quadratics
 
 ITERATIONS = 400
 CONDITION = 100.0
@@ -45,15 +44,11 @@ class Instance:
     mean: bool = False
 
 
-def bound_vs_measured(
-    edition: str, *, iterations: int = ITERATIONS, progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`."""
-    from bounds import evaluate, find
-    from simulate import expected_excess
+@maker("bound-against-measured", "bounds beside exact expectations, sharp and ill-conditioned")
+def bound_vs_measured(*, iterations: int = ITERATIONS, progress: Progress) -> Content:
+    from suffice.bounds import evaluate, find
+    from suffice.simulate import expected_excess
 
-    began = time.perf_counter()
-    stated_only(edition)
     if iterations < 1:
         raise InputError("iterations", iterations, "give at least 1")
     grid = np.unique(np.geomspace(1, iterations, 40).astype(int))
@@ -70,17 +65,12 @@ def bound_vs_measured(
                 "measured": measured[grid],
                 "bound": np.asarray(bound),
             }
-        if progress is not None:
-            progress(done + 1, len(ROWS))
-    return Figure(
-        name="bound-against-measured",
-        edition=edition,
+        progress(done + 1, len(ROWS))
+    return Content(
         title="Bounds against exact expectations, sharp and ill-conditioned",
         data=data,
         units={"iteration": "1", "measured": "loss", "bound": "loss"},
         setup={"iterations": iterations, "condition": CONDITION},
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("theorem", "instance"),
     )
 
@@ -89,7 +79,7 @@ def _instance(key: str, condition: float) -> Instance:
     """The instance of a row; condition 1 gives the sharp one. beta = 1 throughout."""
     import torch
 
-    from simulate import AllForAll, FixedWeights, Local, Quadratics
+    from suffice.simulate import AllForAll, FixedWeights, Local, Quadratics
 
     mu = 1 / condition
     axes = np.diag([1.0, mu]) if condition > 1 else np.eye(1)
@@ -128,7 +118,7 @@ def _instance(key: str, condition: float) -> Instance:
     xi = np.zeros((6, d))
     xi[3:, 0] = -1.0
     problem = Quadratics.of(np.stack([axes] * 6) / 2, xi, sigma2=0.03, start=2 * one)
-    arguments = both | {"smin": 1.0, "sigma2": 0.03, "weight2": 1 / 3, "misfit": 0.0}
+    arguments = both | {"smin": 1.0, "sigma2": 0.03, "weight2": 1 / 3, "peer_excess": 0.0}
     arguments = _known(key, arguments | {"smax": 1.0})
     return Instance(
         problem=problem, algorithm=AllForAll.clusters(labels.tolist()), eta=0.5, arguments=arguments, mean=True
@@ -139,7 +129,7 @@ def _known(key: str, arguments: dict[str, float]) -> dict[str, float]:
     """Those that the theorem's bound or its conditions name."""
     import inspect
 
-    from bounds import find
+    from suffice.bounds import find
 
     theorem = find(key)
     assert theorem.bound is not None

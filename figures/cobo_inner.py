@@ -11,13 +11,12 @@ C  each on its own side: the midpoint says that they stay apart
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, VERMILION
 
 MINIMISERS = np.array([[-1.0, 0.0], [1.0, 0.0]])
@@ -32,10 +31,12 @@ LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4
 """Where a point's words stand, clear of the circle: place and alignment."""
 
 
-def inner_problem(edition: str, *, progress: Callable[[int, int], None] | None = None) -> Figure:
-    """The stated edition; `published` raises `InputError`."""
-    began = time.perf_counter()
-    stated_only(edition, "the paper's diagram is drawn by hand, no code makes it")
+@maker(
+    "cobo-1",
+    "Figure 1 of cobo: the inner problem at three points",
+    unpublished="the paper's diagram is drawn by hand, no code makes it",
+)
+def inner_problem() -> Content:
     data = {}
     for name, models in MODELS.items():
         midpoint = models.mean(0)
@@ -52,20 +53,14 @@ def inner_problem(edition: str, *, progress: Callable[[int, int], None] | None =
             "inner_product": np.full(2, agreement),
             "weight": np.full(2, float(agreement > 0)),
         }
-    if progress is not None:
-        progress(1, 1)
     gradients = ("gradient_x", "gradient_y", "midpoint_gradient_x", "midpoint_gradient_y")
-    return Figure(
-        name="cobo-1",
-        edition=edition,
+    return Content(
         title="CoBo's inner problem at three points",
         data=data,
         units={"client": "1", "x": "theta", "y": "theta"}
         | dict.fromkeys(gradients, "loss / theta")
         | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"},
         setup={"minimisers": MINIMISERS.tolist(), "curvature": 1.0},
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("point",),
     )
 

@@ -9,19 +9,19 @@ A pair is right when its weight is above 1/2 exactly if both are of one cluster.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError, as_numbers
+from suffice.bounds import InputError, as_numbers
 
-from .figure import SEPARATOR, Figure, stated_only
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
 
 if TYPE_CHECKING:
-    from simulate import Quadratics
+    from suffice.simulate import Quadratics
 
 CLUSTERS, SIZE, FEATURES = 4, 4, 10
 CURVATURES = (0.8, 1.2)
@@ -37,19 +37,16 @@ COLOURS = dict(zip(NOISES, (BLUE, ORANGE, VERMILION)))
 NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-10"
 
 
+@maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics", unpublished=NO_CODE)
 def selection(
-    edition: str,
     *,
     seeds: int = SEEDS,
     iterations: int = ITERATIONS,
     noises: Sequence[float] = NOISES,
-    progress: Callable[[int, int], None] | None = None,
-) -> Figure:
-    """The stated edition; `published` raises `InputError`."""
+    progress: Progress,
+) -> Content:
     from .lockstep import in_blocks
 
-    began = time.perf_counter()
-    stated_only(edition, NO_CODE)
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise InputError("seeds", seeds, "give how many, at least 1")
     if iterations <= 200:
@@ -82,9 +79,7 @@ def selection(
                     "iteration": times.astype(float),
                     "value": weights[0, at, i, k],
                 }
-    return Figure(
-        name="cobo-5",
-        edition=edition,
+    return Content(
         title="Collaboration weights of CoBo on clustered quadratics",
         data=data,
         units={
@@ -104,15 +99,13 @@ def selection(
             "iterations": iterations,
             "seeds": [0, seeds - 1],
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("sigma", "sampling", "series"),
     )
 
 
 def example(noise: float) -> Quadratics:
     """Example 2 with total noise variance noise^2; all start on the last axis, far from every centre."""
-    from simulate import generators
+    from suffice.simulate import generators
 
     start = np.zeros(FEATURES)
     start[-1] = START
@@ -122,10 +115,10 @@ def example(noise: float) -> Quadratics:
 
 
 def _weights(noise: float, sampling: str, seeds: int, grid: np.ndarray) -> np.ndarray:
-    """Weights after the iterations of the grid, (S, G, N, N): the paths of `simulate.run`, without its whole blocks."""
+    """Weights after the iterations of the grid, (S, G, N, N), on the paths of `suffice.simulate.run`."""
     import torch
 
-    from simulate import CoBo, Randomness
+    from suffice.simulate import CoBo, iterate
 
     problem = example(noise)
     smoothness, last = float(problem.constants().beta.max()), int(grid[-1])
@@ -136,14 +129,9 @@ def _weights(noise: float, sampling: str, seeds: int, grid: np.ndarray) -> np.nd
         horizon=last,
     )
     eta = torch.full((problem.clients,), 1 / (2 * rule.rho * problem.clients), dtype=problem.dtype)
-    randomness, wanted, kept = Randomness(seeds=torch.arange(seeds)), set(grid.tolist()), []
-    with torch.no_grad():
-        state = rule.init(problem, problem.start.expand(seeds, -1, -1).clone())
-        for t in range(1, last + 1):
-            state = rule.step(problem, state, rule.draw(problem, randomness, t), eta)
-            if t in wanted:
-                kept.append(state["w"].numpy().copy())
-    return np.stack(kept, axis=1)
+    wanted = set(grid.tolist())
+    states = iterate(problem, rule, seeds=torch.arange(seeds), iterations=last, eta=lambda t: eta)
+    return np.stack([state["w"].numpy() for t, _, _, state in states if t in wanted], axis=1)
 
 
 def snapshots(iterations: int) -> np.ndarray:

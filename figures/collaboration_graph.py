@@ -9,33 +9,30 @@ colour is the predicted speed-up of client i (bounds of expected iterations from
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import plan
+from suffice.bounds import plan_rows
 
-from .figure import SEPARATOR, Figure, stated_only
+from .figure import SEPARATOR, Content, Figure
+from .maker import maker
 from .style import BLACK, COLUMN_WIDTH
 
 if TYPE_CHECKING:
-    from simulate import LeastSquares
+    from suffice.simulate import LeastSquares
 
 CLIENTS = 8
 PRECISIONS = (0.2, 0.1, 0.03)
 AGE, BMI = 0, 2
 
 
-def graph(
-    edition: str, *, precisions: Sequence[float] = PRECISIONS, progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. precisions: one panel each."""
-    began = time.perf_counter()
-    stated_only(edition)
+@maker("collaboration-graph", "who collaborates with whom among eight groups of diabetes patients")
+def graph(*, precisions: Sequence[float] = PRECISIONS) -> Content:
+    """precisions: one panel each."""
     problem = patients()
-    rows = plan(problem.constants(), list(precisions))
+    rows = plan_rows(problem.constants(), list(precisions))
     data = {
         SEPARATOR.join((f"{row.epsilon:g}", row.name)): {
             "peer": np.arange(len(row.names), dtype=float),
@@ -45,11 +42,7 @@ def graph(
         }
         for row in rows
     }
-    if progress is not None:
-        progress(1, 1)
-    return Figure(
-        name="collaboration-graph",
-        edition=edition,
+    return Content(
         title="Sufficient clusters of eight groups of diabetes patients",
         data=data,
         units={
@@ -64,8 +57,6 @@ def graph(
             "precisions": [float(value) for value in precisions],
             "predictor": "bmi",
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("epsilon", "client"),
     )
 
@@ -74,7 +65,7 @@ def patients() -> LeastSquares:
     """Eight clients named after their ages."""
     from sklearn.datasets import load_diabetes
 
-    from simulate import LeastSquares
+    from suffice.simulate import LeastSquares
 
     bunch: Any = load_diabetes(scaled=False)
     features, response = np.asarray(bunch.data, dtype=float), np.asarray(bunch.target, dtype=float)
@@ -97,7 +88,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     place = np.column_stack((np.cos(angle), np.sin(angle)))
     gains = [curve["speedup"][0] for curve in figure.data.values()]
-    least, most = min(0.99, float(np.nanmin(gains))), max(2.0, float(np.nanmax(gains)))
+    least, most = float(np.fmin.reduce(gains, initial=0.99)), float(np.fmax.reduce(gains, initial=2.0))
     shade = ScalarMappable(LogNorm(least, most), "cividis")
     arrows = ScalarMappable(Normalize(0, 1), "Blues")
     for axes, epsilon in zip(panels, precisions):

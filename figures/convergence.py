@@ -8,17 +8,17 @@ Plotted is the mean over clients of log10 of the excess, as in the picture; mean
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .figure import Figure
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
-    from .lockstep import Contender, Progress
+    from .lockstep import Contender
     from .regression import Regressions
 
 GREY, BROWN = "#7F7F7F", "#6B3E2E"
@@ -50,26 +50,23 @@ DITTO_PULL, COBO_RHO, WGA_MIXTURE, WGA_MEMORY, APFL_MIXTURE = 1.0, 0.05, 0.5, 0.
 """The paper does not state its competitors' parameters. Ditto's and CoBo's are those of CoBo's released code."""
 
 
-def two_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress | None = None) -> Figure:
-    """adaptive-2a, d = 2."""
-    return _convergence("adaptive-2a", edition, 2, seeds, progress)
+@maker("adaptive-2a", "Figure 2a of adaptive: excess loss against iterations, two features", unpublished="")
+def two_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress) -> Content:
+    return _convergence(edition, 2, seeds, progress)
 
 
-def ten_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress | None = None) -> Figure:
-    """adaptive-2b, d = 10."""
-    return _convergence("adaptive-2b", edition, 10, seeds, progress)
+@maker("adaptive-2b", "Figure 2b of adaptive: excess loss against iterations, ten features", unpublished="")
+def ten_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress) -> Content:
+    return _convergence(edition, 10, seeds, progress)
 
 
-def _convergence(
-    name: str, edition: str, features: int, seeds: int | Sequence[int] | None, progress: Progress | None
-) -> Figure:
+def _convergence(edition: str, features: int, seeds: int | Sequence[int] | None, progress: Progress) -> Content:
     from .lockstep import in_blocks
-    from .regression import ITERATIONS, LANES, STEPS, chosen_seeds
+    from .regression import BLOCK, ITERATIONS, STEPS, chosen_seeds
 
-    began = time.perf_counter()
     wanted = chosen_seeds(SEEDS[edition][features] if seeds is None else seeds)
     iterations = ITERATIONS[features]
-    blocks = in_blocks(wanted, LANES, lambda some: _block(edition, features, iterations, some), progress)
+    blocks = in_blocks(wanted, BLOCK, lambda some: _block(edition, features, iterations, some), progress)
     data: dict[str, dict[str, np.ndarray]] = {}
     for curve in blocks[0]:
         runs = np.concatenate([block[curve] for block in blocks], axis=1)  # (T + 1, S)
@@ -80,9 +77,7 @@ def _convergence(
             "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
         }
     step = STEPS[edition][features]
-    return Figure(
-        name=name,
-        edition=edition,
+    return Content(
         title=f"Excess loss against iterations, d = {features}, {edition} setting",
         data=data,
         units={
@@ -103,8 +98,6 @@ def _convergence(
             "parameters": parameters() if edition == "stated" else {},
             "published_final": PUBLISHED_FINAL[features] if edition == "published" else {},
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
     )
 
 
@@ -137,7 +130,7 @@ def _block(edition: str, features: int, iterations: int, seeds: Sequence[int]) -
 
 
 def _contenders(edition: str, features: int, settings: Regressions) -> dict[str, Contender]:
-    from simulate import APFL, WGABC, CoBo, Ditto, FedAvg, FixedWeights, Local
+    from suffice.simulate import APFL, WGABC, CoBo, Ditto, FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
     from .regression import CLIENTS, all_for_one

@@ -1,4 +1,4 @@
-"""What the published pictures show beside what our published editions show: `python -m figures.features FOLDER`.
+"""What the published pictures show beside our published editions: `python -m suffice.figures.features FOLDER`.
 
 FOLDER holds the CSV and JSON files of `suffice figure NAME --edition published --out FOLDER`. Figures that are not
 there are left out. "Agrees" means: inside our 5 to 95 % band (adaptive-1, one draw in print); within two deviations of
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 from . import redraw
 from .figure import SEPARATOR, Curve, Figure
@@ -130,13 +130,13 @@ def _convergence(drawn: Figure) -> Iterator[Feature]:
 def elbow(values: np.ndarray) -> int:
     """Where two straight lines, free to jump, fit a curve best."""
 
-    def misfit(part: np.ndarray) -> float:
+    def residual(part: np.ndarray) -> float:
         t = np.arange(len(part), dtype=float)
         slope, level = np.polyfit(t, part, 1)
         return float(((part - slope * t - level) ** 2).sum())
 
     cuts = range(3, len(values) - 3)
-    return min(cuts, key=lambda at: misfit(values[:at]) + misfit(values[at:]))
+    return min(cuts, key=lambda at: residual(values[:at]) + residual(values[at:]))
 
 
 def _heart(drawn: Figure) -> Iterator[Feature]:
@@ -216,7 +216,7 @@ def main(arguments: Sequence[str]) -> int:
     """The table of the folder named, or of this one; 2 with one line on stderr for bad input."""
     try:
         if len(arguments) > 1:
-            raise InputError("arguments", " ".join(arguments), "python -m figures.features FOLDER")
+            raise InputError("arguments", " ".join(arguments), "python -m suffice.figures.features FOLDER")
         print(table(features(arguments[0] if arguments else ".")))
     except InputError as error:
         print(error, file=sys.stderr)

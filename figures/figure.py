@@ -14,19 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from bounds import InputError, write_whole
+from suffice.bounds import InputError, csv_text, make_folder, unguarded, write_whole
 
 from .style import style
 
 Curve = Mapping[str, np.ndarray]
 
 SEPARATOR = " | "
-
-
-def stated_only(edition: str, why: str = "a figure of our own: no code was released for it") -> None:
-    """Raises `InputError` for the published edition of a figure that has none."""
-    if edition == "published":
-        raise InputError("edition", edition, f"{why}; use stated")
 
 
 def check_folder(folder: str | Path, name: str, edition: str) -> None:
@@ -43,22 +37,30 @@ def check_folder(folder: str | Path, name: str, edition: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class Content:
     """`data` maps a curve's name to its columns (equal lengths); `units` gives each column's unit for the CSV header.
 
-    `draw(figure, matplotlib figure)` paints from data and setup alone, so that a saved figure can be drawn again.
     With several `keys` a curve's name has one part for each, joined by `SEPARATOR`; they are the CSV's first columns.
     """
 
-    name: str
-    edition: str
     title: str
     data: Mapping[str, Curve]
     units: Mapping[str, str]
     setup: Mapping[str, Any]
+    keys: tuple[str, ...] = ("curve",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure(Content):
+    """What was computed, in which edition, in how many seconds, and how it is drawn.
+
+    `draw(figure, matplotlib figure)` paints from data and setup alone, so that a saved figure can be drawn again.
+    """
+
+    name: str
+    edition: str
     seconds: float
     draw: Callable[[Figure, Any], None]
-    keys: tuple[str, ...] = ("curve",)
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed.
@@ -71,6 +73,20 @@ class Figure:
         pictures = dict(zip(("pdf", "png"), self._pictures("pdf", "png")))
         files = pictures | {"csv": self._csv().encode(), "json": self._json().encode()}
         return [write_whole(folder / f"{self.name}.{kind}", files[kind]) for kind in ("pdf", "png", "csv", "json")]
+
+    def write(self, path: str | Path, *, field: str = "plot") -> list[Path]:
+        """The drawing as one .pdf, .png or .svg file, or `save` into a folder; either is made.
+
+        Raises `InputError` on `field`.
+        """
+        path = Path(path)
+        kind = path.suffix.lower()
+        if not kind or path.is_dir():
+            return self.save(make_folder(path, field))
+        if kind not in (".pdf", ".png", ".svg"):
+            raise InputError(field, str(path), "name a .pdf, .png or .svg file, or a folder")
+        make_folder(path.parent, field)
+        return [write_whole(path, self.picture(kind[1:]))]
 
     def picture(self, kind: str = "png") -> bytes:
         """The drawing alone, as "pdf", "png" or "svg"."""
@@ -86,7 +102,7 @@ class Figure:
     def _pictures(self, *kinds: str) -> list[bytes]:
         from matplotlib.figure import Figure as Canvas
 
-        made = []
+        written = []
         with style():
             canvas = Canvas()
             self.draw(self, canvas)
@@ -95,21 +111,22 @@ class Figure:
                 # no creation date: the same data give the same file
                 metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
                 canvas.savefig(buffer, format=kind, metadata=metadata)
-                made.append(buffer.getvalue())
-        return made
+                written.append(buffer.getvalue())
+        return written
 
     @classmethod
     def load(cls, folder: str | Path, name: str, draw: Callable[[Figure, Any], None]) -> Figure:
         """What `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
         folder = Path(folder)
         try:
-            header, *rows = csv.reader((folder / f"{name}.csv").read_text().splitlines())
+            with open(folder / f"{name}.csv", encoding="utf-8", newline="") as file:
+                header, *rows = csv.reader(file)
             about = json.loads((folder / f"{name}.json").read_text())
             units = dict(column[:-1].split(" [", 1) for column in header if column.endswith("]"))
             keys = tuple(header[: len(header) - len(units)])
             columns: dict[str, list[list[float]]] = {}
             for row in rows:
-                curve = columns.setdefault(SEPARATOR.join(row[: len(keys)]), [[] for _ in units])
+                curve = columns.setdefault(SEPARATOR.join(map(unguarded, row[: len(keys)])), [[] for _ in units])
                 for values, text in zip(curve, row[len(keys) :], strict=True):
                     values.append(float(text))
             return cls(
@@ -131,15 +148,13 @@ class Figure:
             ) from None
 
     def _csv(self) -> str:
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
         columns = list(self.units)
-        writer.writerow([*self.keys, *(f"{column} [{self.units[column]}]" for column in columns)])
+        rows: list[list[object]] = [[*self.keys, *(f"{column} [{self.units[column]}]" for column in columns)]]
         for name, curve in self.data.items():
             parts = name.split(SEPARATOR) if len(self.keys) > 1 else [name]
             for row in zip(*(curve[column] for column in columns)):
-                writer.writerow([*parts, *(repr(float(value)) for value in row)])
-        return out.getvalue()
+                rows.append([*parts, *(float(value) for value in row)])
+        return csv_text(rows)
 
     def _json(self) -> str:
         packages = ("suffice", "numpy", "scipy", "torch", "matplotlib")

@@ -1,7 +1,7 @@
 """Several algorithms side by side on the same random numbers: one draw of an iteration serves them all.
 
 Random numbers are most of what a step on a stream costs, and common ones make differences between curves sharper.
-Paths are those of `simulate.run`, to rounding, but for settings that differ from seed to seed.
+Paths are those of `suffice.simulate.run`, to rounding, but for settings that differ from seed to seed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from simulate import Algorithm, Problem, Randomness, Stream
-from simulate.threads import one_thread
+from suffice.simulate import Algorithm, Problem, Stream, iterate
+from suffice.simulate.threads import one_thread
 
 Progress = Callable[[int, int], None]
 Result = TypeVar("Result")
@@ -71,25 +71,30 @@ def lockstep(
 
     eta(t) is the step size of iteration t = 1, 2, ..., anything that broadcasts to (S, N).
     """
-    randomness = Randomness(seeds=torch.as_tensor(list(seeds)))
-    wanted, last = set(grid), max(grid)
+    indices, wanted, last = torch.as_tensor(list(seeds)), set(grid), max(grid)
+    # Weights of the step that comes next are known with its draw: one iteration more.
+    iterations = last + 1 if collaborators else last
     values: dict[str, list[Tensor]] = {name: [] for name in contenders}
     sizes: dict[str, list[Tensor]] = {name: [] for name in contenders}
     unknown = torch.full((len(starts),), torch.nan, dtype=torch.float64)
-    with torch.no_grad():
-        states = {name: entry.algorithm.init(entry.problem, starts.clone()) for name, entry in contenders.items()}
-        for t in range(last + 1):
-            # Contenders take turns inside an iteration: a problem need remember one iteration's draws alone.
-            for name, entry in contenders.items():
-                state = states[name]
-                draw = entry.algorithm.draw(entry.problem, randomness, t + 1)
-                if t in wanted:
-                    values[name].append(measure(state["models"]))
-                    weights = entry.algorithm.collaboration(entry.problem, state, draw) if collaborators else None
-                    sizes[name].append(unknown if weights is None else (weights > 0).double().sum(-1).mean(-1))
-                if t < last:
-                    states[name] = entry.algorithm.step(entry.problem, state, draw, eta(t + 1))
-    return {name: Path(values=torch.stack(values[name]), collaborators=torch.stack(sizes[name])) for name in contenders}
+    # Contenders take turns inside an iteration: a problem need remember one iteration's draws alone.
+    paths = [
+        iterate(entry.problem, entry.algorithm, seeds=indices, iterations=iterations, eta=eta, starts=starts)
+        for entry in contenders.values()
+    ]
+    for _ in range(iterations + 1):
+        for (name, entry), path in zip(contenders.items(), paths):
+            t, before, draw, state = next(path)
+            if t in wanted:
+                values[name].append(measure(state["models"]))
+            if collaborators and t - 1 in wanted and before is not None and draw is not None:
+                weights = entry.algorithm.collaboration(entry.problem, before, draw)
+                sizes[name].append(unknown if weights is None else (weights > 0).double().sum(-1).mean(-1))
+    none = [unknown] * len(wanted)
+    return {
+        name: Path(values=torch.stack(values[name]), collaborators=torch.stack(sizes[name] or none))
+        for name in contenders
+    }
 
 
 def in_blocks(

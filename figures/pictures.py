@@ -1,4 +1,4 @@
-"""Small pictures for the README: `python -m figures.pictures FOLDER docs/pictures`.
+"""Small pictures for the README: `python -m suffice.figures.pictures FOLDER docs/pictures`.
 
 FOLDER holds what `suffice figure NAME --out FOLDER` wrote. Each PNG is reduced to a palette; nothing is computed anew.
 """
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bounds import InputError, write_whole
+from suffice.bounds import InputError, write_whole
 
 NAMES = ("adaptive-1", "adaptive-2b-regimes", "who-helps-whom")
 LARGEST = 150_000
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     """Write the pictures; 2 with one line on stderr for bad input."""
     try:
         if len(arguments) != 2:
-            raise InputError("arguments", " ".join(arguments), "python -m figures.pictures FOLDER docs/pictures")
+            usage = "python -m suffice.figures.pictures FOLDER docs/pictures"
+            raise InputError("arguments", " ".join(arguments), usage)
         write_pictures(*arguments)
     except InputError as error:
         print(error, file=sys.stderr)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bounds import Constants, Row, evaluate, find
+from suffice.bounds import Constants, Row, evaluate, find, printable
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
@@ -20,21 +20,19 @@ PATIENCE = 3.0
 """Curves end at this multiple of the longest expected hitting time that is drawn."""
 
 
-def plan_figure(rows: Sequence[Row], constants: Constants | None) -> Figure:
+def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants | None) -> Figure:
     """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
 
+    precisions  the rows of a plan by precision
     A curve is B_T, the bound of E[e_T 1{tau >= T}], at the step of the hitting schedule, for the clients with the
     largest speed-ups (as many as there are colours). Without the initial excess there are no curves.
     """
     began = time.perf_counter()
-    precisions = list(dict.fromkeys(row.epsilon for row in rows))
-    if len(precisions) > MOST_PRECISIONS:
-        picked = np.linspace(0, len(precisions) - 1, MOST_PRECISIONS).round().astype(int)
-        precisions = [precisions[at] for at in picked]
+    groups = list(precisions.items())
+    picked = np.linspace(0, len(groups) - 1, min(len(groups), MOST_PRECISIONS)).round().astype(int)
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
-    for epsilon in precisions:
-        there = [row for row in rows if row.epsilon == epsilon]
+    for epsilon, there in (groups[at] for at in picked):
         shown = [] if constants is None or constants.excess is None else _shown(there)
         last = PATIENCE * max((row.local.hitting["expected_iterations"] for row in shown), default=1.0)
         T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
@@ -132,5 +130,5 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
 
 
 def _short(name: str) -> str:
-    name = name.replace("$", r"\$")
+    name = printable(name).replace("$", r"\$")
     return name if len(name) <= 12 else name[:11] + "."

@@ -6,7 +6,6 @@ FedAvg and the oracle, in the released code's setting and in the stated one; bel
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import SEPARATOR, Figure
-from .lockstep import Contender, Path, Progress, in_blocks, lockstep
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
+    from .lockstep import Contender, Path
     from .regression import Regressions
 
 FEATURES = 10
@@ -54,24 +54,29 @@ LOWEST = -21
 """The vertical axis is cut here."""
 
 
+@maker(
+    "adaptive-2b-regimes",
+    "behind Figure 2b: similarity ratios by criteria, with the number of collaborators",
+    unpublished="",
+)
 def regimes(
     edition: str,
     *,
     seeds: int | Sequence[int] | None = None,
     iterations: int | None = None,
-    progress: Progress | None = None,
-) -> Figure:
+    progress: Progress,
+) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
-    from .regression import ITERATIONS, LANES, chosen_seeds
+    from .lockstep import in_blocks
+    from .regression import BLOCK, ITERATIONS, chosen_seeds
 
-    began = time.perf_counter()
     wanted = chosen_seeds(SEEDS if seeds is None else seeds)
     last = ITERATIONS[FEATURES] if iterations is None else iterations
     if last < 1:
         raise InputError("iterations", iterations, "give at least 1")
     data: dict[str, dict[str, np.ndarray]] = {}
     for index, setting in enumerate(SETTINGS):
-        blocks = in_blocks(wanted, LANES, partial(_block, setting, last), _part(progress, index))
+        blocks = in_blocks(wanted, BLOCK, partial(_block, setting, last), _part(progress, index))
         for rule in blocks[0]:
             runs = np.concatenate([block[rule].values.numpy() for block in blocks], axis=1)
             sizes = np.concatenate([block[rule].collaborators.numpy() for block in blocks], axis=1)
@@ -81,9 +86,7 @@ def regimes(
                 "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
                 "collaborators": sizes.mean(1),
             }
-    return Figure(
-        name="adaptive-2b-regimes",
-        edition=edition,
+    return Content(
         title="Regimes of All-for-one by similarity ratio, criterion and setting",
         data=data,
         units={
@@ -104,20 +107,17 @@ def regimes(
             "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
             "samples": "one per client for all models; one per pair for the released ratio in its own setting",
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("setting", "d", "rule", "criterion"),
     )
 
 
-def _part(progress: Progress | None, index: int) -> Progress | None:
+def _part(progress: Progress, index: int) -> Progress:
     """Progress of one setting as a part of the whole."""
-    if progress is None:
-        return None
     return lambda done, total: progress(index * total + done, len(SETTINGS) * total)
 
 
 def _block(setting: str, last: int, seeds: Sequence[int]) -> dict[str, Path]:
+    from .lockstep import lockstep
     from .regression import CLIENTS, Regressions, step_sizes
 
     drawn = Regressions.drawn(setting, FEATURES, seeds)
@@ -144,8 +144,9 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
     means; the released code draws one per pair, and its rule does so here.
     """
-    from simulate import FedAvg, FixedWeights, Local
+    from suffice.simulate import FedAvg, FixedWeights, Local
 
+    from .lockstep import Contender
     from .regression import CLIENTS, all_for_one
 
     shared = drawn.variant(pairwise=False)

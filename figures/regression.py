@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
-from simulate import (
+from suffice.bounds import InputError
+from suffice.simulate import (
     AllForOne,
     ExactSimilarity,
     Randomness,
@@ -38,7 +38,7 @@ SAMPLES = 10_000
 """Rows from which the released code estimates smoothness and strong convexity."""
 FLOOR = 1e-30
 """Excess losses below are rounding errors: optima are of size 5 and doubles have 16 digits."""
-LANES = 64
+BLOCK = 64
 """Seeds that run together."""
 
 RATIOS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bounds import write_whole
-from verify import Outcome, Verdict
+from suffice.bounds import write_whole
+from suffice.verification import Outcome, Verdict
 
 from .style import BLUE, VERMILION, style
 

@@ -17,8 +17,6 @@ w8a stands for w6a unless there is a file w6a.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +25,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import SEPARATOR, Figure
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION
 
 CLIENTS = 8
@@ -46,6 +45,11 @@ COLUMNS = ("gap", "gradient2")
 COLOURS = dict(zip(ALPHAS, (BLUE, VERMILION, ORANGE, GREEN, PURPLE)))
 
 
+@maker(
+    "scafflix-1",
+    "Figure 1 of scafflix: gap and gradient norm against communication rounds (needs data)",
+    unpublished="",
+)
 def scafflix_rounds(
     edition: str,
     *,
@@ -53,14 +57,13 @@ def scafflix_rounds(
     datasets: tuple[str, ...] | None = None,
     seeds: int = SEEDS,
     rounds: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Figure:
+    progress: Progress,
+) -> Content:
     """The figure in one edition. Medians over `seeds` runs, which differ in their communication rounds' coins.
 
     data      folder of the LIBSVM files, or one above it; by default SUFFICE_DATA. `InputError` without it.
     datasets  names of files; by default mushrooms, a6a and w6a (if there) or w8a
     """
-    began = time.perf_counter()
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise InputError("seeds", seeds, "give how many, at least 1")
     if rounds is not None and rounds < 1:
@@ -93,17 +96,14 @@ def scafflix_rounds(
             "p": p,
             "mean_L": float(problem.smoothness(edition).mean()),
         }
-        if progress is not None:
-            progress(done + 1, len(chosen))
+        progress(done + 1, len(chosen))
     of_seeds = f"median of {seeds} runs" if seeds > 1 else "one run"
     unit = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
     units = {"round": "communication rounds"}
     for column in COLUMNS:
         units |= {column: f"{unit[column]}, {of_seeds}"}
         units |= {f"{column}_low": f"{unit[column]}, least", f"{column}_high": f"{unit[column]}, most"}
-    return Figure(
-        name="scafflix-1",
-        edition=edition,
+    return Content(
         title="Scafflix and gradient descent on FLIX, logistic regression",
         data=curves,
         units=units,
@@ -117,8 +117,6 @@ def scafflix_rounds(
             "labels": "y != -1" if edition == "published" else "the larger label is +1",
             "smoothness": "released code" if edition == "published" else "equation (12)",
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("dataset", "method", "alpha"),
     )
 
@@ -283,7 +281,7 @@ def _scafflix(
     """f and |grad f|^2 (or what the code takes for it) in communication rounds, (rounds + 1, alphas, seeds, 2)."""
     import torch
 
-    from simulate import Randomness, Stream
+    from suffice.simulate import Randomness, Stream
 
     d, alpha = problem.features, np.array(ALPHAS)[:, None]
     randomness = Randomness(seeds=torch.arange(seeds))

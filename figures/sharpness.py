@@ -8,17 +8,15 @@ and without the searches of `suffice verify`: what a bound gives away where nobo
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bounds import InputError
-from verify.campaign import sharpness_of
-from verify.claims import all_claims
+from suffice.bounds import InputError
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, VERMILION
 
 LEAST = 1e-3
@@ -27,30 +25,32 @@ _ROW = 0.105
 """Inches per claim."""
 
 
-def sharpness(edition: str, *, instances: int = 100, progress: Callable[[int, int], None] | None = None) -> Figure:
-    """The corrected statements on `instances` random draws per family; `published` raises `InputError`."""
-    stated_only(edition)
+@maker("sharpness", "worst and median measured/bound of each claim")
+def sharpness(*, instances: int = 100, progress: Progress) -> Content:
+    """The corrected statements on `instances` random draws per family."""
+    from suffice.verification.campaign import sharpness_of
+    from suffice.verification.claims import all_claims
+
     if instances < 1:
         raise InputError("instances", instances, "give at least 1 per family")
-    began = time.perf_counter()
     keys = [claim.theorem.key for claim in all_claims() if claim.theorem.edition == "corrected"]
     rows = []
     for done, key in enumerate(keys):
         rows.append({"key": key, "edition": "corrected"} | sharpness_of(key, instances=instances))
-        if progress is not None:
-            progress(done + 1, len(keys))
-    return _figure("sharpness", rows, {"instances per family": instances}, began)
+        progress(done + 1, len(keys))
+    return _content(rows, {"instances per family": instances})
 
 
 def worst_ratios(name: str, rows: Sequence[dict[str, Any]]) -> Figure:
-    """`rows` as `verify.campaign.summary` gives them; claims without counted instances are left out."""
-    return _figure(f"{name}-sharpness", rows, {"campaign": name}, time.perf_counter())
+    """`rows` as `suffice.verification.campaign.summary` gives them; claims without counted instances are left out."""
+    content = _content(rows, {"campaign": name})
+    return Figure(**vars(content), name=f"{name}-sharpness", edition="stated", seconds=0.0, draw=draw)
 
 
-def _figure(name: str, rows: Sequence[dict[str, Any]], setup: dict[str, Any], began: float) -> Figure:
+def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
     kept = [row for row in rows if row["worst_ratio"] is not None]
     if not kept:
-        raise InputError("campaign", name, "no claim has results yet; run the campaign first")
+        raise InputError("campaign", setup.get("campaign", "none"), "no claim has results yet; run the campaign first")
     data = {
         row["key"] + ("" if row["edition"] == "corrected" else f" ({row['edition']})"): {
             "instances": np.array([float(row["instances"])]),
@@ -59,15 +59,11 @@ def _figure(name: str, rows: Sequence[dict[str, Any]], setup: dict[str, Any], be
         }
         for row in kept
     }
-    return Figure(
-        name=name,
-        edition="stated",
+    return Content(
         title="Worst and median measured/bound per claim",
         data=data,
         units={"instances": "1", "worst_ratio": "1", "median_ratio": "1"},
         setup=setup,
-        seconds=time.perf_counter() - began,
-        draw=draw,
     )
 
 

@@ -15,15 +15,15 @@ lower bound   Theorem 1 at the best level of the start: no method does better fo
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bounds import InputError, evaluate, find
+from suffice.bounds import InputError, evaluate, find
 
-from .figure import SEPARATOR, Figure, stated_only
+from .figure import SEPARATOR, Content, Figure
+from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION
 
 AGENTS = (10, 20, 50, 100, 200, 500, 1000)
@@ -35,15 +35,15 @@ ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
 NAMES = {"clusters": "five clusters", "continuum": "continuum"}
 METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
+NO_CODE = "no code was released with this paper"
 COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
 
 
-def speedup(
-    edition: str, *, agents: Sequence[int] = AGENTS, progress: Callable[[int, int], None] | None = None
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. agents: numbers N, multiples of 5."""
-    began = time.perf_counter()
-    stated_only(edition, "no code was released with this paper")
+@maker(
+    "sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", unpublished=NO_CODE
+)
+def speedup(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
+    """agents: numbers N, multiples of 5."""
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -58,11 +58,8 @@ def speedup(
             }
             for method, (excess, bound) in both.items():
                 data[SEPARATOR.join((setting, str(n), method))] = {"rounds": ROUNDS, "excess": excess, "bound": bound}
-            if progress is not None:
-                progress(done, len(SETTINGS) * len(agents))
-    return Figure(
-        name="sample-optimal-speedup",
-        edition=edition,
+            progress(done, len(SETTINGS) * len(agents))
+    return Content(
         title="Rounds and speed-up of All-for-one and All-for-all against the number of agents",
         data=data,
         units={"rounds": "1, samples of each agent", "excess": "loss", "bound": "loss"},
@@ -74,8 +71,6 @@ def speedup(
             "noise_variance": 1.0,
             "precision": PRECISION,
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("setting", "agents", "method"),
     )
 
@@ -137,7 +132,7 @@ def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         blocks = optima.reshape(-1, size)
         bias = (blocks.mean(1, keepdims=True) - blocks).ravel()
         # Phi = (1/N) sum_ij lambda_ij |m_i - m_j|^2 / 2: the variance within blocks
-        misfit = float(blocks.var(axis=1).mean())
+        peer_excess = float(blocks.var(axis=1).mean())
         floor = np.full((len(ROUNDS), 1), 1 / (2 * size)) / ROUNDS[:, None]
         eta = _step(np.full(1, e0), floor)
         values = _excess(eta, START - optima, bias, np.full(n, 1 / size)).mean(1)
@@ -152,7 +147,7 @@ def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             e0=e0,
             sigma2=1.0,
             weight2=1 / size,
-            misfit=misfit,
+            peer_excess=peer_excess,
             T=ROUNDS,
         )
         excess.append(values)
@@ -163,7 +158,7 @@ def _for_all(setting: str, optima: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _least(optima: np.ndarray) -> np.ndarray:
     """Theorem 1 for agent 0 at the best of many levels of the start, per number of rounds."""
-    from bounds.theorems.sample_optimal.lower_bound import signal
+    from suffice.bounds.theorems.sample_optimal.theorem_1 import signal
 
     levels = np.geomspace(1e-7, BALL**2 / 2, 300)
     signal2 = signal(b=optima[None] - optima[0], mu=np.ones(len(levels)), e0=levels)

@@ -21,7 +21,7 @@ COLUMN_WIDTH = 3.4
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Matplotlib settings of the house, for the duration of a drawing."""
+    """Matplotlib settings of all figures, for the duration of a drawing."""
     import matplotlib as mpl
 
     with mpl.rc_context(

@@ -8,18 +8,14 @@ the j-th smallest entry precision lies.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 
-from bounds import InputError, QuadraticCertificate, entry_precisions
-from simulate import Randomness, Stream
+from suffice.bounds import InputError, QuadraticCertificate, entry_precisions
 
-from .figure import Figure
-from .regression import sampled_curvatures
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
 
 CLIENTS, FEATURES = 20, 10
@@ -29,17 +25,21 @@ MU = 2.0
 BAND = (0.05, 0.95)
 
 
-def sufficient_cluster(
-    edition: str, *, draws: int = DRAWS, progress: Callable[[int, int], None] | None = None
-) -> Figure:
+@maker(
+    "adaptive-1", "Figure 1 of adaptive: size of a client's sufficient cluster against the precision", unpublished=""
+)
+def sufficient_cluster(edition: str, *, draws: int = DRAWS, progress: Progress) -> Content:
     """The figure in one edition.
 
     stated     exact certificate, exact mu, threshold lambda -> 0 (the largest sufficient cluster)
     published  the released script: b^2 = 2 |xi_i - xi_k|^2 (half the exact value), mu estimated from 10^4 samples
     """
+    import torch
+
+    from suffice.simulate import Randomness, Stream
+
     if draws < 2:
         raise InputError("draws", draws, "give at least 2 draws, for the spread")
-    began = time.perf_counter()
     offsets = Randomness(seeds=torch.arange(draws)).normal(
         iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES
     )
@@ -56,11 +56,8 @@ def sufficient_cluster(
         }
         for name, jumps in curves.items():
             data[name] = {"epsilon": jumps, "size": np.arange(1, CLIENTS + 1, dtype=float)}
-        if progress is not None:
-            progress(done + 1, len(SPREADS))
-    return Figure(
-        name="adaptive-1",
-        edition=edition,
+        progress(done + 1, len(SPREADS))
+    return Content(
         title=f"Sufficient cluster of client 1, {_RULES[edition]}",
         data=data,
         units={"epsilon": "loss, the size holds from this precision on", "size": "clients"},
@@ -74,8 +71,6 @@ def sufficient_cluster(
             "rule": _RULES[edition],
             "bands": list(BAND),
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
     )
 
 
@@ -99,6 +94,12 @@ def _entries(offsets: np.ndarray, edition: str) -> np.ndarray:
 
 def estimated_mu(draws: int) -> np.ndarray:
     """2 lambda_min of the second-moment matrix of 10^4 standard normal rows, (draws,)."""
+    import torch
+
+    from suffice.simulate import Randomness, Stream
+
+    from .regression import sampled_curvatures
+
     randomness = Randomness(seeds=torch.arange(draws))
     normal = randomness.normal(iteration=1, stream=Stream.DATA, clients=FEATURES, features=FEATURES).numpy()
     uniform = randomness.uniform(iteration=2, stream=Stream.DATA, clients=1, features=FEATURES).numpy()[:, 0]

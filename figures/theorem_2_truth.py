@@ -8,19 +8,18 @@ E[e_t 1{tau >= t}]. The law of the model is integrated on a grid (Gaussian steps
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION
 
 if TYPE_CHECKING:
-    from verify.line import Line
+    from suffice.verification.instances.quadrature_1d import Line
 
 ITERATIONS = 8
 PANELS, NODES = 140, 12
@@ -30,19 +29,16 @@ STOPPED = "corrected bound of E[e_t 1{tau >= t}]"
 TRUTH, RUNNING = "E[e_t]", "E[e_t 1{tau >= t}]"
 
 
+@maker("theorem-2-truth", "Theorem 2 of adaptive as printed beside the exact excess on its counterexample")
 def theorem_2_truth(
-    edition: str,
     *,
     iterations: int = ITERATIONS,
     panels: int = PANELS,
-    progress: Callable[[int, int], None] | None = None,
-) -> Figure:
-    """The stated edition; `published` raises `InputError`."""
-    from bounds import evaluate, find
-    from verify.line import counterexample
+    progress: Progress,
+) -> Content:
+    from suffice.bounds import evaluate, find
+    from suffice.verification.instances.quadrature_1d import counterexample
 
-    began = time.perf_counter()
-    stated_only(edition)
     if iterations < 2:
         raise InputError("iterations", iterations, "give at least 2: the bound first fails at the second step")
     if panels < 1:
@@ -54,9 +50,7 @@ def theorem_2_truth(
     printed = evaluate(find("adaptive/theorem-2-constant", "printed"), **shared, s2=given["s2"])
     corrected = evaluate(find("adaptive/theorem-2-constant"), **shared, s2=given["tight"])
     start = given["e0"]
-    return Figure(
-        name="theorem-2-truth",
-        edition=edition,
+    return Content(
         title="Theorem 2 as printed against the exact excess on its counterexample",
         data={
             TRUTH: {"iteration": t, "excess": truth},
@@ -75,13 +69,11 @@ def theorem_2_truth(
             "e0": start,
             "nodes": panels * NODES,
         },
-        seconds=time.perf_counter() - began,
-        draw=draw,
     )
 
 
 def _expected(
-    line: Line, eps: float, iterations: int, panels: int, progress: Callable[[int, int], None] | None
+    line: Line, eps: float, iterations: int, panels: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """E[e_t] and E[e_t 1{tau >= t}] for t = 0..iterations.
 
@@ -115,8 +107,7 @@ def _expected(
         truth.append(float(totals[0]))
         running.append(float(totals[1]))
         laws = laws @ kernel
-        if progress is not None:
-            progress(t, iterations)
+        progress(t, iterations)
     return np.array(truth), np.array(running)
 
 

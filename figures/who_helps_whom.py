@@ -9,15 +9,23 @@ smaller.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bounds import Binary, InputError, as_numbers, best_threshold, evaluate, find, sufficient_cluster, tight_variance
+from suffice.bounds import (
+    Binary,
+    InputError,
+    as_numbers,
+    best_threshold,
+    evaluate,
+    find,
+    sufficient_cluster,
+    tight_variance,
+)
 
-from .figure import Figure, stated_only
+from .figure import Content, Figure
+from .maker import Progress, maker
 from .style import COLUMN_WIDTH
 
 CLIENTS, FEATURES = 20, 10
@@ -27,21 +35,19 @@ PRECISIONS = np.geomspace(1e-5, 10, 61)
 DRAWS = 25
 
 
+@maker("who-helps-whom", "cluster size and speed-up by spread of the optima and precision")
 def helpers(
-    edition: str,
     *,
     draws: int = DRAWS,
     spreads: Any = SPREADS,
     precisions: Any = PRECISIONS,
-    progress: Callable[[int, int], None] | None = None,
-) -> Figure:
-    """The stated edition; `published` raises `InputError`. Medians over `draws` of minimisers."""
+    progress: Progress,
+) -> Content:
+    """Medians over `draws` of minimisers."""
     import torch
 
-    from simulate import Randomness, Stream
+    from suffice.simulate import Randomness, Stream
 
-    began = time.perf_counter()
-    stated_only(edition)
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
     spreads, precisions = (
@@ -59,12 +65,9 @@ def helpers(
         # 1 - |grad R_0 - grad R_k|^2 / (2 mu eps), the gradients 2 v (theta_k - theta_0) apart everywhere
         similarity = np.maximum(1 - 4 * v**2 * distance2[:, None] / (2 * MU * precisions[:, None]), 0)
         found[row] = _gain(similarity, precisions)
-        if progress is not None:
-            progress(row + 1, len(spreads))
+        progress(row + 1, len(spreads))
     middle = np.median(found, axis=1)
-    return Figure(
-        name="who-helps-whom",
-        edition=edition,
+    return Content(
         title="Cluster size and speed-up by heterogeneity and precision",
         data={
             f"{v:.6g}": {
@@ -76,8 +79,6 @@ def helpers(
         },
         units={"epsilon": "loss", "size": "clients, median over draws", "speedup": "1, median over draws"},
         setup={"clients": CLIENTS, "features": FEATURES, "sigma2": SIGMA2, "draws": draws, "seeds": [0, draws - 1]},
-        seconds=time.perf_counter() - began,
-        draw=draw,
         keys=("spread",),
     )
 

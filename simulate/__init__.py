@@ -26,10 +26,10 @@ from .algorithms import TwoMeansRadius as TwoMeansRadius
 from .catalogue import ALGORITHMS as ALGORITHMS
 from .catalogue import algorithm as algorithm
 from .closed_form import closed_excess as closed_excess
-from .moment_recursion import Moments as Moments
-from .moment_recursion import expected_excess as expected_excess
-from .moment_recursion import expected_moments as expected_moments
-from .moment_recursion import expected_step as expected_step
+from .moments import Moments as Moments
+from .moments import expected_excess as expected_excess
+from .moments import expected_moments as expected_moments
+from .moments import expected_step as expected_step
 from .oracle import Additive as Additive
 from .problem import Problem as Problem
 from .problems import Cosine as Cosine
@@ -46,6 +46,8 @@ from .randomness import Stream as Stream
 from .randomness import philox as philox
 from .runner import block_size as block_size
 from .runner import hitting_times as hitting_times
+from .runner import iterate as iterate
+from .runner import padded_seeds as padded_seeds
 from .runner import run as run
 from .schedule import Every as Every
 from .schedule import Logarithmic as Logarithmic

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import Binary, InputError, QuadraticCertificate, as_whole, named
-from bounds.network import Network
+from suffice.bounds import Binary, InputError, QuadraticCertificate, as_whole, named
+from suffice.bounds.planning.network import Network
 
 from .algorithms import (
     APFL,
@@ -24,6 +24,7 @@ from .algorithms import (
     Ditto,
     FedAvg,
     FederatedClustering,
+    FedProx,
     FixedWeights,
     Flix,
     Local,
@@ -117,6 +118,9 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "local-sgd": lambda problem, eta, *, period=1: LocalSGD(period=period),
     "fedavg": lambda problem, eta, *, period=1, participants=0, fine_tune_after=0: FedAvg(
         period=period, participants=participants or None, fine_tune_after=fine_tune_after or None
+    ),
+    "fedprox": lambda problem, eta, *, pull=1.0, period=5, participants=0: FedProx(
+        pull=pull, period=period, participants=participants or None
     ),
     "ditto": lambda problem, eta, *, pull=1.0, period=1: Ditto(pull=pull, server=FedAvg(period=period)),
     "apfl": lambda problem, eta, *, mixture=0.5, adaptive=0, period=1: APFL(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from bounds import InputError, as_numbers
+from suffice.bounds import InputError, as_numbers
 
 from .algorithms.arguments import pairwise
 from .algorithms.fixed_weights import FixedWeights

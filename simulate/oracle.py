@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
+from suffice.bounds import InputError, as_numbers
 
 from .randomness import Randomness, Stream
 

@@ -5,12 +5,13 @@ Leading axes are (seed, client, feature): `theta[s, i]` is the model of client i
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Constants
+from suffice.bounds import Constants, InputError
 
 from .randomness import Randomness, Stream
 
@@ -25,6 +26,9 @@ ASSUMPTIONS = {
     "expected smoothness": "E|g - grad f(x*)|^2 <= 2 A D_f(x, x*) + C (scafflix, Assumption 3)",
 }
 """Hypotheses by short name; a problem lists those that it satisfies."""
+
+Trust = Literal["exact", "certified", "estimated"]
+"""Of a constant: known to rounding, a bound, or the extreme over sampled points."""
 
 
 class Problem(Protocol):
@@ -114,6 +118,57 @@ class Problem(Protocol):
         """What the theorems need to know; estimates are named in its notes."""
         ...
 
+    # What theorems and plans ask beyond the constants; `problems.Defaults` has the answers of a problem without rows.
+
+    def certainty(self) -> tuple[Trust, str, str]:
+        """How `constants` knows mu, sigma2 and the pairs; on which region mu and the pairs hold; on which sigma2."""
+        ...
+
+    def estimated(self) -> Problem | None:
+        """The same problem with its bounds replaced by estimates; None: they are exact, or estimates already."""
+        ...
+
+    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
+        """(floor, factor), (N,) each, with Var[g_k] <= floor_k + factor_k |grad R_k|^2 at all models.
+
+        floor [(loss / theta)^2], factor [1]; both for the mean of `batch` samples.
+        """
+        ...
+
+    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
+        """(A, C), (N,) each, with E|g_k - grad R_k(x_k)|^2 <= 2 A_k D_k(theta, x_k) + C_k at all models theta.
+
+        x = `models` (N, d), D the Bregman divergence of R_k; A [loss / theta^2], C [(loss / theta)^2]. None: nothing
+        better is known than A = beta and C = sigma2, which convexity and bounded variance imply.
+        """
+        ...
+
+    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
+        """beta (N,) and mu as Scafflix's released code takes them, the regulariser divided by the rows; or None."""
+        ...
+
+    @property
+    def row_counts(self) -> tuple[int, ...] | None:
+        """Data rows of each client; None: the problem is not made of rows."""
+        ...
+
+    def resample(self, root: int, index: int) -> Problem:
+        """Every client's rows drawn anew with replacement, by (root, index) alone; loss, batch and start stay.
+
+        Raises `InputError` without rows, or where the rows drawn have no minimiser.
+        """
+        ...
+
+    @property
+    def gradient_cost(self) -> float:
+        """Multiplications of one exact gradient of one client."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What whoever built the problem from data remarked on it."""
+        ...
+
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Problem: ...
 
 
@@ -124,3 +179,9 @@ class QuadraticProblem(Problem, Protocol):
     def A(self) -> Tensor:
         """Half the Hessians, (N, d, d)."""
         ...
+
+
+def check_problem(problem: object) -> None:
+    """Raise `InputError` for what is none: None, or a class that was not called."""
+    if isinstance(problem, type) or not hasattr(problem, "stochastic_gradient"):
+        raise InputError("problem", problem, "give a problem, as read or Quadratics.of make it")

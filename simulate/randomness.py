@@ -14,9 +14,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from suffice.bounds import InputError
 
 _MASK = 0xFFFFFFFF
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -31,6 +34,15 @@ class Stream(IntEnum):
     COIN = 2
     DATA = 3
     START = 4
+    SPLIT = 5
+    RESAMPLE = 6
+    POINTS = 7
+
+
+def check_root(root: int) -> None:
+    """Raise `InputError` unless `root` is a 32-bit word."""
+    if not isinstance(root, int) or not 0 <= root < 2**32:
+        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
 
 
 def philox(counter: tuple[Tensor, ...], key: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -57,7 +69,7 @@ class Randomness:
     seeds: Tensor
     root: int = 0
 
-    def _words(self, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
+    def _words(self, *, iteration: int | Tensor, stream: Stream, clients: int, features: int) -> Tensor:
         """Words (S, clients, 4 * ceil(features / 4)) as int64."""
         device = self.seeds.device
         blocks = torch.arange(-(-features // 4), device=device)
@@ -70,8 +82,11 @@ class Randomness:
         )
         return torch.stack(torch.broadcast_tensors(*words), dim=-1).flatten(-2)
 
-    def uniform(self, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
-        """Uniforms in (0, 1), float64 (S, clients, features): (word + 1/2) / 2^32."""
+    def uniform(self, *, iteration: int | Tensor, stream: Stream, clients: int, features: int) -> Tensor:
+        """Uniforms in (0, 1), float64 (S, clients, features): (word + 1/2) / 2^32.
+
+        Many iterations of one seed at once: `iteration` (T, 1, 1), whose axis takes the place of the seeds'.
+        """
         words = self._words(iteration=iteration, stream=stream, clients=clients, features=features)
         return (words[..., :features].to(torch.float64) + 0.5) * 2.0**-32
 
@@ -92,3 +107,33 @@ class Randomness:
         angle = (2 * math.pi) * u[..., 1]
         pair = torch.stack((radius * torch.cos(angle), radius * torch.sin(angle)), dim=-1)
         return pair.flatten(-2)[..., :features].to(dtype)
+
+    def _pairs(self, *, features: int, **counter: Any) -> tuple[Tensor, Tensor]:
+        """High and low words of 64-bit numbers, (S, clients, features) each."""
+        words = self._words(features=2 * features, **counter)[..., : 2 * features].unflatten(-1, (-1, 2))
+        return words[..., 0], words[..., 1]
+
+    def integers(self, high: Tensor | int, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
+        """Integers 0 .. high - 1, int64 (S, clients, features), each of probability 1/high to within 2^-64.
+
+        floor(u high) of a uniform u of 64 bits; high <= 2^31 broadcasts.
+        """
+        first, second = self._pairs(iteration=iteration, stream=stream, clients=clients, features=features)
+        return (first * high + (second * high >> 32)) >> 32
+
+    def permutation(self, count: int, *, iteration: int, stream: Stream) -> Tensor:
+        """A uniform order of 0 .. count - 1 for each seed, (S, count), by sorting keys of 63 bits."""
+        first, second = self._pairs(iteration=iteration, stream=stream, clients=1, features=count)
+        return ((first << 31) + (second >> 1))[:, 0].argsort(dim=-1, stable=True)
+
+    def dirichlet(self, concentration: float, *, iteration: int, stream: Stream, clients: int, features: int) -> Tensor:
+        """Shares (S, clients, features) that sum to 1 over the features, all of the same concentration a > 0.
+
+        Gamma variates over their sum, in logarithms: G(a) has the law of G(a + 1) U^(1/a), where G(a + 1) by inversion
+        of its distribution function does not underflow.
+        """
+        from scipy.special import gammaincinv
+
+        u = self.uniform(iteration=iteration, stream=stream, clients=clients, features=2 * features)
+        larger = torch.from_numpy(gammaincinv(concentration + 1, u[..., 0::2].cpu().numpy())).to(u.device)
+        return torch.softmax(torch.log(larger) + torch.log(u[..., 1::2]) / concentration, dim=-1)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
+from suffice.bounds import InputError, as_numbers
 
 from .algorithms.base import Algorithm, Count, Draw, State
 from .problem import Problem
@@ -27,7 +27,10 @@ def check_size(seeds: int, points: int, clients: int) -> None:
 
 
 class Recorder:
-    """Collects a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration."""
+    """Collects a `Trace`: call `block` at the start of each block of seeds and `see` after every iteration.
+
+    last: the iteration after which models are kept, if at all.
+    """
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class Recorder:
         epsilon: np.ndarray | None,
         weights: Weights | None,
         clusters: bool,
+        last: int | None,
     ) -> None:
         self.problem, self.algorithm, self.wanted, self.grid, self.clusters = problem, algorithm, wanted, grid, clusters
         n, count = problem.clients, len(wanted)
@@ -55,6 +59,10 @@ class Recorder:
             raise InputError(
                 "weights", len(chosen), f"they would hold over {_LARGEST} numbers; record fewer iterations"
             )
+        if last is not None and count * n * problem.features > _LARGEST:
+            raise InputError("models", True, f"they would hold over {_LARGEST} numbers; run fewer seeds")
+        self.last = last
+        self.models = None if last is None else np.empty((count, n, problem.features))
         self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
         self.column = {int(t): column for column, t in enumerate(grid)}
         self.excess = np.empty((count, len(grid), n))
@@ -69,8 +77,8 @@ class Recorder:
     def block(self, seeds: Tensor) -> None:
         """The seeds whose paths come next; some may not be wanted."""
         self.seeds = seeds.tolist()
-        self.lanes = [lane for lane, seed in enumerate(self.seeds) if seed in self.row_of]
-        self.rows = [self.row_of[self.seeds[lane]] for lane in self.lanes]
+        self.kept = [place for place, seed in enumerate(self.seeds) if seed in self.row_of]
+        self.rows = [self.row_of[self.seeds[place]] for place in self.kept]
         self.spent = np.zeros((2, len(self.seeds)))
 
     def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> None:
@@ -78,18 +86,20 @@ class Recorder:
         if draw is not None:
             self.spent[0] += _count(self.algorithm.oracle_calls(self.problem, draw))
             self.spent[1] += _count(self.algorithm.vectors_sent(self.problem, draw))
+        if self.models is not None and t == self.last:
+            self.models[self.rows] = after["models"][self.kept].double().cpu().numpy()
         at = self.column.get(t)
         if at is None and self.stopping is None:
             return
-        excess = self.problem.excess(after["models"])[self.lanes].double().cpu().numpy()
+        excess = self.problem.excess(after["models"])[self.kept].double().cpu().numpy()
         if self.stopping is not None and self.epsilon is not None:
             first = (excess < self.epsilon) & np.isinf(self.stopping[self.rows])
             self.stopping[self.rows] = np.where(first, t, self.stopping[self.rows])
         if at is None:
             return
         self.excess[self.rows, at] = excess
-        self.calls[at] += self.spent[0, self.lanes].sum()
-        self.vectors[at] += self.spent[1, self.lanes].sum()
+        self.calls[at] += self.spent[0, self.kept].sum()
+        self.vectors[at] += self.spent[1, self.kept].sum()
         if before is not None and draw is not None and (self.clusters or self.weights is not None):
             self._collaboration(at, before, draw)
 
@@ -98,12 +108,12 @@ class Recorder:
         if weights is None:
             raise InputError("weights", self.algorithm.name, "this algorithm weighs no clients: do not record weights")
         if self.sizes is not None:
-            self.sizes[at] += (weights > 0).sum(-1)[self.lanes].sum(0).cpu().numpy()
+            self.sizes[at] += (weights > 0).sum(-1)[self.kept].sum(0).cpu().numpy()
         if self.weights is not None and self.mean_weights:
-            self.weights[at] += weights[self.lanes].double().sum(0).cpu().numpy()
-        for lane, seed in enumerate(self.seeds):
+            self.weights[at] += weights[self.kept].double().sum(0).cpu().numpy()
+        for place, seed in enumerate(self.seeds):
             if self.weights is not None and seed in self.chosen:
-                self.weights[self.chosen[seed], at] = weights[lane].double().cpu().numpy()
+                self.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
 
     def trace(self) -> Trace:
         """What was recorded, when all blocks are done; call it once."""
@@ -125,6 +135,7 @@ class Recorder:
             weights=self.weights,
             weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
             cluster_sizes=self.sizes,
+            models=self.models,
         )
 
 

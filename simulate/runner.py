@@ -1,8 +1,8 @@
 """Run an algorithm on many seeds at once.
 
-Seeds run in blocks whose size depends on (N, d, dtype) alone; a seed's block and lane depend on its index
-alone, and blocks always run whole. So a seed's path is bitwise the same whichever range of
-seeds is asked for and however many processes share the work.
+Seeds run in blocks whose size depends on (N, d, dtype) alone; a seed's block and its place there depend on its
+index alone, and blocks always run whole. So a seed's path is bitwise the same whichever range of seeds is asked for and
+however many processes share the work.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers, as_whole, real_array
+from suffice.bounds import InputError, as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .kernels import Unavailable, compiled_paths, refusal
-from .problem import Problem
+from .problem import Problem, check_problem
 from .problems.streaming import StreamingLeastSquares
-from .randomness import Randomness
+from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
-from .steps import StepSize, step_sizes
+from .step_sizes import StepSize, step_sizes
 from .threads import one_thread
 from .trace import Trace
 
 _CACHE_BYTES = 320 * 1024
 _LARGEST_BLOCK = 4096
+MOST_DRAWN = 5e8
+"""Numbers that the samples of one step may hold (4 GB)."""
 
 Progress = Callable[[int, int], None]
 Kernel = Literal["reference", "auto", "c"]
@@ -38,6 +40,12 @@ def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
     """Seeds per block: the largest power of two whose (N, N) and (N, d) arrays fit the cache (64 at N = 20)."""
     per_seed = clients * (clients + features) * dtype.itemsize
     return 1 << min(max(_CACHE_BYTES // per_seed, 1), _LARGEST_BLOCK).bit_length() - 1
+
+
+def padded_seeds(problem: Problem, seeds: int) -> int:
+    """How many seeds run when the first `seeds` are asked for: blocks always run whole."""
+    size = block_size(problem.clients, problem.features, problem.dtype)
+    return -(-seeds // size) * size
 
 
 def run(
@@ -52,6 +60,7 @@ def run(
     epsilon: float | Sequence[float] | np.ndarray | None = None,
     weights: Weights | None = None,
     clusters: bool = False,
+    models: bool = False,
     kernel: Kernel = "reference",
     progress: Progress | None = None,
 ) -> Trace:
@@ -63,20 +72,23 @@ def run(
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
+    models    keep the models after the last iteration
     kernel    "reference", in torch; "c", compiled: the same paths up to rounding and many times as fast, for the
               pairs that `kernels.refusal` allows; "auto", compiled where possible, with a warning if only a compiler
               is missing
     Raises `InputError`.
     """
+    check_problem(problem)
     check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
     as_whole("iterations", iterations)
+    check_size(len(wanted), iterations + 1 if grid is None else 1, problem.clients)
     points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
     step_size = step_sizes(eta, problem)
     levels = None if epsilon is None else _levels(epsilon, problem)
-    if _compiled(kernel, problem, algorithm, extras=levels is not None or weights is not None or clusters):
+    if _compiled(kernel, problem, algorithm, extras=levels is not None or weights is not None or clusters or models):
         try:
             return _run_compiled(problem, algorithm, wanted, root, iterations, points.astype(int), step_size, progress)
         except Unavailable as reason:
@@ -91,14 +103,18 @@ def run(
         epsilon=levels,
         weights=weights,
         clusters=clusters,
+        last=iterations if models else None,
     )
-    blocks = _blocks(problem, wanted)
-    for done, block in enumerate(blocks):
-        recorder.block(block)
-        for t, before, draw, after in _path(problem, algorithm, block, root, iterations, step_size):
-            recorder.see(t, before, draw, after)
-        if progress is not None:
-            progress(done + 1, len(blocks))
+    blocks = seed_blocks(problem, wanted)
+    with one_thread():
+        for done, block in enumerate(blocks):
+            recorder.block(block)
+            for t, before, draw, after in iterate(
+                problem, algorithm, seeds=block, root=root, iterations=iterations, eta=step_size
+            ):
+                recorder.see(t, before, draw, after)
+            if progress is not None:
+                progress(done + 1, len(blocks))
     return recorder.trace()
 
 
@@ -165,62 +181,79 @@ def hitting_times(
 
     The other arguments are those of `run`. Raises `InputError`.
     """
+    check_problem(problem)
     check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
     as_whole("limit", limit)
+    check_size(len(wanted), 1, problem.clients)
     level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
     step_size = step_sizes(eta, problem)
     times: dict[int, np.ndarray] = {}
-    blocks = _blocks(problem, wanted)
-    for done, block in enumerate(blocks):
-        hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
-        for t, _, _, state in _path(problem, algorithm, block, root, limit, step_size):
-            below = problem.excess(state["models"]) < level
-            hit = torch.where(below & torch.isinf(hit), float(t), hit)
-            if bool(torch.isfinite(hit).all()):
-                break
-        times.update(zip(block.tolist(), hit.cpu().numpy()))
-        if progress is not None:
-            progress(done + 1, len(blocks))
+    blocks = seed_blocks(problem, wanted)
+    with one_thread():
+        for done, block in enumerate(blocks):
+            hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
+            for t, _, _, state in iterate(problem, algorithm, seeds=block, root=root, iterations=limit, eta=step_size):
+                below = problem.excess(state["models"]) < level
+                hit = torch.where(below & torch.isinf(hit), float(t), hit)
+                if bool(torch.isfinite(hit).all()):
+                    break
+            times.update(zip(block.tolist(), hit.cpu().numpy()))
+            if progress is not None:
+                progress(done + 1, len(blocks))
     return np.stack([times[int(seed)] for seed in wanted])
 
 
-def _path(
+@torch.no_grad()
+def iterate(
     problem: Problem,
     algorithm: Algorithm,
+    *,
     seeds: Tensor,
-    root: int,
     iterations: int,
-    step_size: Callable[[int], Tensor],
+    eta: Callable[[int], Tensor],
+    root: int = 0,
+    starts: Tensor | None = None,
 ) -> Iterator[tuple[int, State | None, Draw | None, State]]:
-    """(t, state before, what was drawn, state after) for t = 0..iterations on one block.
+    """(t, state before, what was drawn, state after) for t = 0..iterations, all `seeds` (S,) at once.
 
-    One thread: no reduction is split.
+    eta     the step size of iteration t = 1, 2, ..., anything that broadcasts to (S, N)
+    starts  models (S, N, d), default the problem's start on every seed
+
+    A reduction that torch splits between threads may round in another way: whoever needs paths bitwise the same
+    everywhere wraps the loop in `one_thread`, as `run` does.
     """
-    with torch.no_grad(), one_thread():
-        randomness = Randomness(seeds=seeds.to(problem.device), root=root)
-        models = problem.start.expand(len(seeds), -1, -1).clone()
-        state = algorithm.init(problem, models)
-        yield 0, None, None, state
-        for t in range(1, iterations + 1):
-            draw = algorithm.draw(problem, randomness, t)
-            before, state = state, algorithm.step(problem, state, draw, step_size(t))
-            yield t, before, draw, state
+    randomness = Randomness(seeds=seeds.to(problem.device), root=root)
+    models = problem.start.expand(len(seeds), -1, -1) if starts is None else starts
+    state = algorithm.init(problem, models.clone())
+    yield 0, None, None, state
+    for t in range(1, iterations + 1):
+        draw = algorithm.draw(problem, randomness, t)
+        before, state = state, algorithm.step(problem, state, draw, eta(t))
+        yield t, before, draw, state
 
 
 def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Problem) -> np.ndarray:
     return as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
 
 
-def _blocks(problem: Problem, wanted: range) -> list[Tensor]:
+def seed_blocks(problem: Problem, wanted: range) -> list[Tensor]:
+    """The whole blocks that hold the seeds `wanted`, seed indices of each."""
     size = block_size(problem.clients, problem.features, problem.dtype)
+    drawn = float(size) * problem.clients * problem.features * problem.batch
+    if drawn > MOST_DRAWN:
+        raise InputError("batch", problem.batch, f"one step would draw {drawn:.1e} numbers, over {MOST_DRAWN:.0e}")
     return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]
 
 
 def _wanted(seeds: int | range, root: int) -> range:
     wanted = range(int(seeds)) if isinstance(seeds, (int, np.integer)) else seeds
-    if not isinstance(wanted, range) or len(wanted) == 0 or min(wanted) < 0 or max(wanted) >= 2**32:
+    if (
+        not isinstance(wanted, range)
+        or not wanted  # no len(), which fails beyond 2^63
+        or min(wanted[0], wanted[-1]) < 0
+        or max(wanted[0], wanted[-1]) >= 2**32
+    ):
         raise InputError("seeds", seeds, "give how many (at least one), or a range within 0..2^32 - 1")
-    if not isinstance(root, int) or not 0 <= root < 2**32:
-        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
+    check_root(root)
     return wanted

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from bounds import InputError, as_numbers, as_whole
+from suffice.bounds import InputError, as_numbers, as_whole
 
 
 class Schedule(Protocol):

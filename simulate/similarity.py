@@ -2,8 +2,8 @@
 
 Philippenko et al. (2025), before Definition 1 and Eq. (1). Estimates use m samples per client, independent of those
 of the step. One sample of client k serves every model: for each model i the samples of different clients are
-independent, which is all that its path depends on. `bounds.estimator` has the same formulas on given gradients,
-N^2 d numbers; here they come from squared distances, N^2 of them.
+independent, which is all that its path depends on. `bounds.similarity_estimator` has the same formulas on given
+gradients, N^2 d numbers; here they come from squared distances, N^2 of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_whole
+from suffice.bounds import InputError, as_whole
 
 from .problem import Problem
 from .randomness import Randomness, Stream

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bounds import InputError, write_whole
+from suffice.bounds import InputError, write_whole
 
 _SHOWN = 20
 """Clients that a notebook shows."""
@@ -26,6 +26,7 @@ class Trace:
     weights         [g, i, k] (G, N, N) in the mean over seeds, or (K, G, N, N) on `weight_seeds` (K,): those with which
                     iteration t took the models to the recorded ones; NaN at t = 0
     cluster_sizes   (G, N) how many of these are positive (a client counts itself), in the mean over seeds
+    models          (S, N, d) after the last iteration run
     """
 
     algorithm: str
@@ -38,6 +39,7 @@ class Trace:
     weights: np.ndarray | None = None
     weight_seeds: np.ndarray | None = None
     cluster_sizes: np.ndarray | None = None
+    models: np.ndarray | None = None
 
     def mean(self) -> np.ndarray:
         """Mean excess over seeds, (G, N)."""
@@ -69,7 +71,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: mean excess of each client with its course."""
-        from bounds.html import number, sparkline, table
+        from suffice.bounds.html import number, sparkline, table
 
         mean, last = self.mean(), self.iterations[-1]
         rows = [

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
-from bounds import Constants
-from bounds.method_plan import MethodPlan
+from suffice.bounds import Constants
+from suffice.bounds.planning.method_plan import MethodPlan
+from suffice.simulate import Algorithm, AllForAll, FixedCoBo, FixedWeights, Problem, Scaffnew, observables, padded_seeds
 
-from .networks import network
-from .watches import AveragedExcess, ClusterGradient, Distance, Excess, Lyapunov, MeanExcess, Watch
-
-if TYPE_CHECKING:
-    from simulate import Algorithm, Problem
-
-    from .advice import Measured
+from .measured import Measured
+from .network_of_problem import network
 
 LOOKS = 60
 """Iterations, evenly spread over the planned rounds, at which the mean is compared with what is promised."""
@@ -104,17 +101,15 @@ def _stopped(plan: MethodPlan, measured: Sequence[Measured]) -> MethodRun:
 
 
 def _fixed(problem: Problem, constants: Constants, plan: MethodPlan, seeds: int, root: int) -> MethodRun:
-    from .advice import lanes
-
     assert plan.rounds is not None
     row = MethodRun(method=plan.method, epsilon=plan.epsilon, controls=plan.quantity.partition(", ")[0])
     longest = int(max(plan.rounds))
-    work = 4.0 * lanes(problem, seeds) * max(longest, 1) * problem.clients**2 * problem.features * problem.batch
+    work = 4.0 * padded_seeds(problem, seeds) * max(longest, 1) * problem.clients**2 * problem.features * problem.batch
     if longest > MOST_ROUNDS or work > MOST_WORK:
         return replace(row, rounds=longest, skipped=f"{longest} rounds of {seeds} seeds take too long")
-    algorithm, eta, watch, promised, rounds = _prepared(problem, constants, plan)
+    algorithm, eta, make, promised, rounds = _prepared(problem, constants, plan)
     looks = np.unique(np.concatenate((np.linspace(0, longest, LOOKS).round(), rounds))).astype(int)
-    values = _followed(problem, algorithm, watch, eta=eta, looks=looks, seeds=seeds, root=root)  # (S, looks, K)
+    values = observables.observe(problem, algorithm, make, eta=eta, grid=looks, seeds=seeds, root=root)  # (S, looks, K)
     mean, error = (
         values.mean(0),
         values.std(0, ddof=1) / np.sqrt(seeds) if seeds > 1 else np.full(values.shape[1:], np.nan),
@@ -138,22 +133,18 @@ def _fixed(problem: Problem, constants: Constants, plan: MethodPlan, seeds: int,
 
 def _prepared(
     problem: Problem, constants: Constants, plan: MethodPlan
-) -> tuple[Algorithm, np.ndarray, Callable[[], Watch], np.ndarray, np.ndarray]:
-    """The algorithm, its steps (N,), what is watched, what is promised (K,) and the rounds (K,) of each part."""
-    import torch
-
-    from simulate import AllForAll, FixedCoBo, FixedWeights
-
+) -> tuple[Algorithm, np.ndarray, Callable[[], observables.Observable], np.ndarray, np.ndarray]:
+    """The algorithm, its steps (N,), what is observed, what is promised (K,) and the rounds (K,) of each part."""
     assert plan.rounds is not None
     settings, n = plan.settings, problem.clients
     rounds, target = np.array(plan.rounds).astype(int), np.array([plan.epsilon])
     if plan.method == "fixed-weights":
         algorithm = FixedWeights(alpha=torch.from_numpy(np.asarray(settings["weights"])))
-        return algorithm, np.array(settings["eta"]), lambda: Excess(problem), target.repeat(n), rounds
+        return algorithm, np.array(settings["eta"]), lambda: observables.Excess(problem), target.repeat(n), rounds
     if plan.method == "all-for-all":
         algorithm = AllForAll(Lambda=torch.from_numpy(np.asarray(settings["weights"])))
-        watch = AveragedExcess if plan.theorem.endswith("averaged-rounds") else MeanExcess
-        return algorithm, np.full(n, settings["eta"]), lambda: watch(problem), target, rounds[:1]
+        kind = observables.AveragedExcess if plan.theorem.endswith("averaged-rounds") else observables.MeanExcess
+        return algorithm, np.full(n, settings["eta"]), lambda: kind(problem), target, rounds[:1]
     if plan.method == "cobo":
         clusters: list[list[int]] = settings["clusters"]
         w, eta = np.zeros((n, n)), np.ones(n)
@@ -163,7 +154,7 @@ def _prepared(
         return (
             FixedCoBo(w=torch.from_numpy(w), rho=1.0),
             np.where(eta > 0, eta, 1e-300),  # a cluster that starts at its optimum does not move
-            lambda: ClusterGradient(problem, clusters),
+            lambda: observables.ClusterGradient(problem, clusters),
             np.array(promised),
             np.array([plan.rounds[members[0]] for members in clusters]).astype(int),
         )
@@ -172,25 +163,20 @@ def _prepared(
 
 def _scafflix(
     problem: Problem, constants: Constants, plan: MethodPlan, rounds: np.ndarray
-) -> tuple[Algorithm, np.ndarray, Callable[[], Watch], np.ndarray, np.ndarray]:
-    import torch
-
-    from simulate import Scaffnew
-
+) -> tuple[Algorithm, np.ndarray, Callable[[], observables.Observable], np.ndarray, np.ndarray]:
     alpha, p, eta = plan.settings["alpha"], plan.settings["p"], np.asarray(plan.settings["eta"])
     solution = network(problem, constants, alpha=alpha).mixed_solution(np.full(problem.clients, alpha))
     shared = _mixed_minimiser(problem, alpha) if solution is None else solution
     models = alpha * torch.from_numpy(shared).to(problem.start) + (1 - alpha) * problem.optimum
     algorithm = Scaffnew.scafflix(problem, p=p, alpha=alpha, eta=torch.from_numpy(eta).to(problem.start))
     if plan.method == "scafflix":
-        return algorithm, eta, lambda: Distance(models, constants.mu), np.array([plan.epsilon]), rounds
+        return algorithm, eta, lambda: observables.Distance(models, constants.mu), np.array([plan.epsilon]), rounds
     level = np.array([plan.settings["eps_Psi"]])
-    return algorithm, eta, lambda: Lyapunov(problem, models, eta=eta, p=p), level, rounds
+    return algorithm, eta, lambda: observables.Lyapunov(problem, models, eta=eta, p=p), level, rounds
 
 
 def _mixed_minimiser(problem: Problem, alpha: float) -> np.ndarray:
     """argmin (d,) of mean_i R_i(alpha x + (1 - alpha) x_i*) by a quasi-Newton method."""
-    import torch
     from scipy.optimize import minimize
 
     def value(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -201,37 +187,3 @@ def _mixed_minimiser(problem: Problem, alpha: float) -> np.ndarray:
     start = problem.optimum.mean(0).double().cpu().numpy()
     options = {"gtol": 1e-11, "ftol": 0.0, "maxiter": 5000, "maxfun": 20_000}
     return minimize(value, start, jac=True, method="L-BFGS-B", options=options).x
-
-
-def _followed(
-    problem: Problem,
-    algorithm: Algorithm,
-    make: Callable[[], Watch],
-    *,
-    eta: np.ndarray,
-    looks: np.ndarray,
-    seeds: int,
-    root: int,
-) -> np.ndarray:
-    """What is watched at the iterations `looks` on every seed, (S, looks, K); paths are those of `simulate.run`."""
-    import torch
-
-    from simulate import Randomness, block_size
-    from simulate.threads import one_thread
-
-    size = block_size(problem.clients, problem.features, problem.dtype)
-    steps, wanted, blocks = torch.from_numpy(eta).to(problem.start), set(looks.tolist()), []
-    with torch.no_grad(), one_thread():
-        for begin in range(0, seeds, size):
-            randomness = Randomness(seeds=torch.arange(begin, begin + size), root=root)
-            state = algorithm.init(problem, problem.start.expand(size, -1, -1).clone())
-            watch, seen = make(), []
-            watch.see(0, state)
-            for t in range(int(looks[-1]) + 1):
-                if t:
-                    state = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), steps)
-                    watch.see(t, state)
-                if t in wanted:
-                    seen.append(watch.value().double().cpu().numpy())
-            blocks.append(np.stack(seen, axis=1)[: seeds - begin])
-    return np.concatenate(blocks)

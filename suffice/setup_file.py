@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,14 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
-from bounds import Affine, Binary, Constants, Criterion, InputError, as_numbers, named
-
-from . import client_data
-from .datasets import PREFIX
-from .npz_tables import read_arrays
+from suffice.bounds import Binary, Constants, Criterion, GradientDissimilarity, InputError, as_numbers, named
+from suffice.simulate.data.embedded import PREFIX
+from suffice.simulate.data.memory import MAX_MEMORY, Memory, as_path
+from suffice.simulate.data.npz import read_arrays
+from suffice.simulate.data.read import read
+from suffice.simulate.data.toml_file import read_toml
 
 if TYPE_CHECKING:
-    from simulate import Problem
+    from suffice.simulate import Problem
 
 Numbers = float | list[float]
 Matrix = list[list[float]]
@@ -88,22 +88,15 @@ class Setup:
     confidence: float | None
 
 
-def read_setup(path: str | Path, *, target: bool = True) -> Setup:
+def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX_MEMORY) -> Setup:
     """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
 
-    Without `target` the file needs no [target] table, which planning asks for.
+    Without `target` the file needs no [target] table, which planning asks for. `max_memory` is that of `suffice.read`
+    and holds for the setup file itself too, so it stands in no setup file.
     """
-    path = Path(path)
+    path, memory = as_path("setup file", path), Memory(max_memory)
     try:
-        table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), SetupTable)
-    except OSError as error:
-        raise InputError("setup file", str(path), (error.strerror or "cannot be read").lower()) from None
-    except UnicodeDecodeError:
-        raise InputError("setup file", str(path), "not UTF-8 text") from None
-    except RecursionError:
-        raise InputError("setup file", str(path), "nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("setup file", str(path), f"not valid TOML: {error}") from None
+        table = msgspec.convert(read_toml("setup file", path, memory), SetupTable)
     except (msgspec.ValidationError, OverflowError) as error:
         raise InputError("setup file", path.name, _readable(str(error))) from None
     given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
@@ -114,7 +107,7 @@ def read_setup(path: str | Path, *, target: bool = True) -> Setup:
     wanted = table.target or TargetTable(epsilon=[])
     epsilon = wanted.epsilon
     return Setup(
-        source=_source(table, path.parent),
+        source=_source(table, path.parent, memory),
         epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
         criterion=_criterion(table.criterion),
         horizon=wanted.horizon,
@@ -122,18 +115,18 @@ def read_setup(path: str | Path, *, target: bool = True) -> Setup:
     )
 
 
-def _source(table: SetupTable, folder: Path) -> Problem | Constants:
+def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Constants:
     if table.constants is not None:
         return _constants(table.constants)
     if table.problem is not None:
         built = {"quadratic": _quadratics, "least-squares": _streams}[table.problem.kind]
-        return built(folder / table.problem.file)
+        return built(folder / table.problem.file, memory)
     assert table.data is not None
     if not table.data.path:
         raise InputError("data.path", "", "name a file or a folder")
     fields = msgspec.structs.asdict(table.data)
     path = fields.pop("path")
-    return client_data.read(path if path.startswith(PREFIX) else folder / path, **fields)
+    return read(path if path.startswith(PREFIX) else folder / path, **fields, max_memory=memory.limit)
 
 
 def _criterion(table: CriterionTable) -> Criterion | None:
@@ -160,7 +153,7 @@ def _constants(table: ConstantsTable) -> Constants:
         mu=np.asarray(table.mu),
         beta=np.asarray(table.beta),
         sigma2=sigma**2,
-        heterogeneity=Affine(b2=b**2, c=c),
+        heterogeneity=GradientDissimilarity(b2=b**2, c=c),
         excess=None if table.excess is None else np.asarray(table.excess),
         names=tuple(table.names),
     )
@@ -181,23 +174,25 @@ def _check_clients(table: ConstantsTable) -> None:
         raise InputError(f"constants.{wrong[0]}", f"{lengths[wrong[0]]} clients", remedy)
 
 
-def _quadratics(path: Path) -> Any:
-    from simulate import Quadratics
+def _quadratics(path: Path, memory: Memory) -> Any:
+    from suffice.simulate import Quadratics
 
-    arrays = _arrays(path, ("A", "xi", "sigma"), ("theta0",))
+    arrays = _arrays(path, ("A", "xi", "sigma"), ("theta0",), memory)
     A = as_numbers("A", arrays["A"], ("N", "d", "d"))
     sigma = as_numbers("sigma", arrays["sigma"], () if arrays["sigma"].ndim == 0 else (len(A),), positive=True)
     return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
 
 
-def _streams(path: Path) -> Any:
-    from simulate import StreamingLeastSquares
+def _streams(path: Path, memory: Memory) -> Any:
+    from suffice.simulate import StreamingLeastSquares
 
-    arrays = _arrays(path, ("H", "theta_star"), ("label_noise", "batch", "theta0"))
+    arrays = _arrays(path, ("H", "theta_star"), ("label_noise", "batch", "theta0"), memory)
     H = arrays["H"] if arrays["H"].ndim == 2 else as_numbers("H", arrays["H"], ("N", "d", "d"))
     batch = arrays.get("batch", np.array(1))
     if batch.shape or batch.dtype.kind not in "iu":
         raise InputError("batch", f"{batch.dtype} {batch.shape}", "give one whole number")
+    n, d = len(np.atleast_1d(arrays["theta_star"])), H.shape[-1]
+    memory.check(f"matrices of {n} clients with {d} features", 8.0 * n * d * d)
     return StreamingLeastSquares.of(
         as_numbers("H", H, ("d", "d")) if H.ndim == 2 else H,
         arrays["theta_star"],
@@ -207,11 +202,11 @@ def _streams(path: Path) -> Any:
     )
 
 
-def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, np.ndarray]:
+def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...], memory: Memory) -> dict[str, np.ndarray]:
     known = f"arrays {', '.join(needed)} and, optionally, {', '.join(optional)}"
     if path.suffix != ".npz":
         raise InputError("problem.file", str(path), f"give an .npz file with {known}")
-    arrays = read_arrays("problem.file", path)
+    arrays = read_arrays("problem.file", path, memory)
     wrong = sorted(set(arrays) - {*needed, *optional}) or sorted(set(needed) - set(arrays))
     if wrong:
         raise InputError("problem.file", wrong, f"the file has {known}")

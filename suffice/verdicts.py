@@ -1,7 +1,7 @@
 """What the last kept verification concluded, in a file beside this one so that listing theorems needs no check.
 
-`suffice verify --effort full` writes it, `--keep` writes it at any effort (each row says which); a test fails when a
-statement has changed since.
+`suffice verify --effort full --write suffice/verdicts.json` renews it in a checkout (each row says its effort); a test
+fails when a statement has changed since. Nothing else writes there.
 """
 
 from __future__ import annotations
@@ -9,30 +9,40 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bounds import Theorem, write_whole
-from bounds.describe import condition_names, expression
+from suffice.bounds import InputError, Theorem, write_whole
+from suffice.bounds.symbolic import as_expression, on_symbols
 
 if TYPE_CHECKING:
-    from verify import Verdict
+    from suffice.verification import Verdict
 
 FILE = Path(__file__).with_name("verdicts.json")
 
 
 def known() -> dict[tuple[str, str], dict[str, Any]]:
     """(key, edition) -> verdict, instances, worst_ratio and the fingerprint of what was checked."""
-    if not FILE.exists():
-        return {}
-    rows = json.loads(FILE.read_text(encoding="utf-8"))
-    return {(row["key"], row["edition"]): row for row in rows}
+    return _rows(FILE)
 
 
-def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
-    """Add or replace the rows of `verdicts`, found at some effort; the others stay."""
-    rows = known()
+def check_target(path: Path) -> None:
+    """Refuse, before minutes are spent, a path where `write_verdicts` would fail; `InputError`."""
+    try:
+        _rows(path)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError("write", str(path), f"cannot be written: {error.strerror or error}") from None
+    except (ValueError, TypeError, KeyError):
+        raise InputError("write", str(path), "holds something else than verdicts; give another file") from None
+
+
+def write_verdicts(path: Path, verdicts: Sequence[Verdict], effort: str) -> None:
+    """Add or replace in the file at `path` the rows of `verdicts`, found at some effort; the others stay."""
+    rows = _rows(path)
     for verdict in verdicts:
         theorem = verdict.theorem
         rows[theorem.key, theorem.edition] = {
@@ -46,7 +56,14 @@ def keep(verdicts: Sequence[Verdict], effort: str = "full") -> None:
             "fingerprint": fingerprint(theorem),
         }
     text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
-    write_whole(FILE, text.encode())
+    write_whole(path, text.encode())
+
+
+def _rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows of a file; none where there is no file."""
+    if not path.exists():
+        return {}
+    return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
 
 
 def kept(theorem: Theorem) -> str:
@@ -73,8 +90,12 @@ def _ratio(verdict: Verdict) -> float | None:
 
 
 def fingerprint(theorem: Theorem) -> str:
-    """Changes with the bound, the names of its conditions or its statement."""
+    """Changes with the bound, with either side or the name of a condition, and with the statement."""
     # Evaluated: the order of an unevaluated expression can depend on what else this process has computed.
-    formula = str(expression(theorem).doit()) if theorem.bound is not None else str(theorem.order_only)
-    text = "\n".join((formula, *condition_names(theorem), theorem.statement, theorem.hypotheses))
+    formula = str(theorem.expression().doit()) if theorem.bound is not None else str(theorem.order_only)
+    sides = (
+        f"{name}: {as_expression(left).doit()} <= {as_expression(right).doit()}"
+        for name, (left, right) in on_symbols(theorem.conditions).items()
+    )
+    text = "\n".join((formula, *sides, theorem.statement, theorem.hypotheses))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

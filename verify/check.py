@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
-from simulate import Algorithm, Local, expected_excess
-from simulate.algorithms.base import check_algorithm
+from suffice.bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
+from suffice.simulate import Algorithm, Local, expected_excess
+from suffice.simulate.algorithms.base import check_algorithm
 
-from . import precise
+from . import high_precision
 from .claim import EFFORTS, Claim
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, Setting, quadratics
 from .family import Family, Values
-from .own import reading
-from .reach import largest_step, tried
 from .search import shrink
+from .step_range import largest_step, tried
+from .user_function import reading
 from .verdict import Outcome, Verdict
 
 
@@ -38,7 +38,7 @@ def check(
     """Whether E[e_T] of one client stays under `bound` on every instance of `family` that meets `conditions`.
 
     bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in arithmetic,
-                the functions that `verify.own.FUNCTIONS` names (of math, NumPy or Python) and those of
+                the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
                 `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
                 keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
@@ -73,7 +73,7 @@ def check(
     problems = family if family is not None else quadratics(steps=largest_step(theorem))
     instances = measured_family(problems, theorem, chosen, client)
     verdict = Claim(theorem=theorem, families=(instances,), opaque=opaque).verify(effort=effort, root=root)
-    if verdict.instances and verdict.endless == verdict.instances:
+    if verdict.instances and verdict.unbounded == verdict.instances:
         name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
         raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
     verdict = replace(verdict, tried=tried(problems, chosen, verdict))
@@ -93,7 +93,12 @@ def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = No
 def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> tuple[Theorem, str]:
     """The record, and why no formula can be read from the bound ("" where one can)."""
     for function in filter(None, (bound, conditions)):
-        for name, parameter in inspect.signature(function).parameters.items():
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):  # of a type such as int
+            remedy = "its parameters cannot be read; give a function of scalars"
+            raise InputError("bound" if function is bound else "conditions", function, remedy) from None
+        for name, parameter in signature.parameters.items():
             if name not in PARAMETERS:
                 raise InputError(
                     "parameter", name, f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ..."
@@ -162,7 +167,7 @@ def _counterexample(
     """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
     simple = shrink(theorem, instances, worst, margin=10 * AGREEMENT)
     setting = _setting(problems, simple, 0)
-    measured, good = precise.measured(
+    measured, good = high_precision.measured(
         setting.problem, algorithm, iterations=setting.iterations, eta=setting.eta, client=client
     )
     arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
@@ -184,11 +189,11 @@ def _digits(theorem: Theorem, arguments: Mapping[str, float]) -> tuple[Any, int]
     try:
         value: Any = digits(theorem, 50, **dict[str, Any](arguments))
         if isinstance(value, mpmath.mpf | int):
-            return mpmath.mpf(value), precise.DIGITS
+            return mpmath.mpf(value), high_precision.DIGITS
     except Exception:  # whatever a function raises that was not written for mpmath
         pass
     assert theorem.bound is not None
     names = inspect.signature(theorem.bound).parameters
     # NumPy's floats: a root of a negative number is NaN with them, complex with Python's
     value = float(theorem.bound(**{name: np.float64(arguments[name]) for name in names}))
-    return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), precise.PROBED)), precise.PROBED
+    return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), high_precision.PROBED)), high_precision.PROBED

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bounds import PARAMETERS, Theorem
+from suffice.bounds import PARAMETERS, Theorem
 
 from .evidence import AGREEMENT, Evidence
 from .family import Family
@@ -39,8 +39,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(instances=24, restarts=2, ascents=2, networks=4, seeds=1024, iterations=25),
-    "full": Effort(instances=400, restarts=8, ascents=20, networks=40, seeds=8192, iterations=60),
+    "quick": Effort(instances=24, restarts=2, ascents=2, networks=2, seeds=1024, iterations=25),
+    "full": Effort(instances=400, restarts=8, ascents=20, networks=12, seeds=8192, iterations=60),
 }
 
 
@@ -50,9 +50,10 @@ class Claim:
 
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
     evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
-    `equality` asks that the bound is attained: every ratio is at least 1 - equality. `beyond` gives, for a
-    condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it. `weak`
-    names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives none.
+    `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
+    gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it.
+    `weak` names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives
+    none.
     """
 
     theorem: Theorem
@@ -60,7 +61,7 @@ class Claim:
     exact: Callable[[Effort, int], list[Evidence]] | None = None
     sampled: Callable[[Effort, int, float], SampledResult] | None = None
     equality: float | None = None
-    beyond: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
+    outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     weak: Weakness | None = None
     opaque: str = ""
 
@@ -70,7 +71,7 @@ class Claim:
         theorem, spend = self.theorem, EFFORTS[effort]
         evidence = self._evidence(spend, root)
         engines = list(dict.fromkeys(piece.engine for piece in evidence))
-        outside = {name: make() for name, make in self.beyond.items()}
+        outside = {name: make() for name, make in self.outside_conditions.items()}
         evidence += outside.values()
         steps = identities(theorem.key) if theorem.guarantee else []
         counted = [piece.counted(theorem) for piece in evidence]
@@ -78,7 +79,7 @@ class Claim:
         instances = int(sum(mask.sum() for mask in counted))
         bounds = _bounds(theorem, evidence)
         undefined = [mask & np.isnan(bound) for mask, bound in zip(counted, bounds)]
-        endless = np.inf if theorem.direction == "upper" else -np.inf
+        unbounded = np.inf if theorem.direction == "upper" else -np.inf
         # a violation with two numbers says more than one where the bound is none
         ranked = [np.where(gap, -np.inf, ratio) for gap, ratio in zip(undefined, ratios)]
         if max(float(ratio.max()) for ratio in ranked) <= 1 + AGREEMENT:
@@ -97,7 +98,7 @@ class Claim:
         if self.sampled is not None:
             result = self.sampled(spend, root, alpha)
             violations += len(result.rejected)
-            instances += result.networks
+            instances += result.clients
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
         violated = violations > 0
@@ -122,7 +123,7 @@ class Claim:
             violations=violations,
             undefined=int(sum(gap.sum() for gap in undefined)),
             undefined_at=_first(theorem, evidence, undefined),
-            endless=int(sum((mask & (bound == endless)).sum() for mask, bound in zip(counted, bounds))),
+            unbounded=int(sum((mask & (bound == unbounded)).sum() for mask, bound in zip(counted, bounds))),
             error_probability=error,
             mutants=count,
             survivors=survivors,
@@ -165,7 +166,8 @@ class Claim:
         stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
         attained = np.zeros(len(variants))
         for piece, mask in zip(evidence, counted):
-            bound, ratio = piece.bound(same, names), piece.ratio(theorem, same)
+            bound = piece.bound(same, names)
+            ratio = piece.against(bound, theorem.direction)
             mask = mask & (ratio <= 1 + AGREEMENT / 2)
             for at, mutant in enumerate(variants):
                 variant = piece.bound(mutant.value, names)
@@ -174,12 +176,12 @@ class Claim:
                     stronger[at] |= (gain > AGREEMENT * np.abs(bound))[mask].any()
                     visible = mask & (gain >= VISIBLE * np.abs(bound))
                 attained[at] = max(attained[at], ratio[visible].max(initial=0.0))
-                refuted[at] |= (piece.ratio(theorem, mutant.value) > 1 + AGREEMENT / 2)[mask].any()
+                refuted[at] |= (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2)[mask].any()
         left = np.flatnonzero(stronger & ~refuted)
         return int(stronger.sum()), {variants[at].change: float(attained[at]) for at in left}
 
-    def _breaks(self, beyond: Evidence) -> bool:
-        return bool((beyond.ratio(self.theorem) > 1 + AGREEMENT).any())
+    def _breaks(self, evidence: Evidence) -> bool:
+        return bool((evidence.ratio(self.theorem) > 1 + AGREEMENT).any())
 
 
 def _bounds(theorem: Theorem, evidence: list[Evidence]) -> list[np.ndarray]:

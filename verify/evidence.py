@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
-from bounds import PARAMETERS, Theorem
+from suffice.bounds import PARAMETERS, Theorem
 
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
@@ -71,8 +72,11 @@ class Evidence:
         """
         assert theorem.bound is not None
         names = inspect.signature(theorem.bound).parameters
-        bound = self.bound(theorem.bound if function is None else function, names)
-        top, bottom = (self.measured, bound) if theorem.direction == "upper" else (bound, self.measured)
+        return self.against(self.bound(theorem.bound if function is None else function, names), theorem.direction)
+
+    def against(self, bound: np.ndarray, direction: str) -> np.ndarray:
+        """The same from the values (n,) of a bound."""
+        top, bottom = (self.measured, bound) if direction == "upper" else (bound, self.measured)
         if self.rounding:
             top = np.where(top > 0, np.maximum(top - self.rounding, 0), top - self.rounding)
         with np.errstate(all="ignore"):
@@ -85,3 +89,37 @@ class Evidence:
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
         given = {} if self.values is None else {"values": {n: v[index].tolist() for n, v in self.values.items()}}
         return {"label": self.label, **values, "measured": float(self.measured[index]), **given}
+
+
+Options = ParamSpec("Options")
+Measured = tuple[np.ndarray, Mapping[str, np.ndarray]] | tuple[np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]
+"""What was measured, the theorem's arguments and, if need be, `hypothesis` or `again` of `Evidence` by name."""
+
+
+def measured_by(
+    engine: str, label: str, *, rounding: float = 0.0
+) -> Callable[
+    [Callable[Concatenate[dict[str, np.ndarray], Options], Measured]],
+    Callable[Concatenate[dict[str, np.ndarray], Options], Evidence],
+]:
+    """Makes a function of a family's values, and perhaps of more, that measures them into one that gives evidence."""
+
+    def decorated(
+        measure: Callable[Concatenate[dict[str, np.ndarray], Options], Measured],
+    ) -> Callable[Concatenate[dict[str, np.ndarray], Options], Evidence]:
+        @wraps(measure)
+        def evidence(values: dict[str, np.ndarray], *args: Options.args, **options: Options.kwargs) -> Evidence:
+            measured, arguments, *more = measure(values, *args, **options)
+            return Evidence(
+                engine=engine,
+                measured=measured,
+                arguments=arguments,
+                label=label,
+                rounding=rounding,
+                values=values,
+                **(more[0] if more else {}),
+            )
+
+        return evidence
+
+    return decorated

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bounds import InputError, as_number, as_whole
-from simulate import Quadratics
-from simulate.problem import QuadraticProblem
+from suffice.bounds import InputError, as_number, as_whole
+from suffice.simulate import Quadratics
+from suffice.simulate.problem import QuadraticProblem
 
 from .family import Domain, Values
 
@@ -51,10 +51,10 @@ class ProblemFamily:
 
     def setting(self, values: Mapping[str, Any]) -> Setting:
         """The instance of `values`, or `InputError` if `build` gives none."""
-        made = self.build(values)
-        if not isinstance(made, Setting):
-            raise InputError("build", type(made).__name__, "return a Setting")
-        return made
+        setting = self.build(values)
+        if not isinstance(setting, Setting):
+            raise InputError("build", type(setting).__name__, "return a Setting")
+        return setting
 
 
 def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps: float = 1.0) -> ProblemFamily:

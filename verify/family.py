@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from bounds import InputError, as_number, as_whole
-from simulate import Randomness, Stream
+from suffice.bounds import InputError, as_number, as_whole
+from suffice.simulate import Randomness, Stream
 
 from .evidence import Evidence
 
@@ -91,12 +91,15 @@ class Family:
     def quantiles(self, count: int, *, seed: int) -> np.ndarray:
         """Random points of the unit cube, (count, k), a pure function of the seed."""
         randomness = Randomness(seeds=torch.tensor([seed]), root=0x5EED)
-        columns = []
-        for index, domain in enumerate(self.domains.values()):
-            size = int(np.prod(domain.shape, dtype=int))
-            u = randomness.uniform(iteration=index, stream=Stream.DATA, clients=count, features=size)
-            columns.append(u[0].numpy())
-        return np.concatenate(columns, axis=1)
+        sizes = [int(np.prod(domain.shape, dtype=int)) for domain in self.domains.values()]
+        # one call for all domains: entries beyond a domain's size are drawn in vain, calls cost more
+        u = randomness.uniform(
+            iteration=torch.arange(len(sizes))[:, None, None],
+            stream=Stream.DATA,
+            clients=count,
+            features=max(sizes, default=0),
+        ).numpy()
+        return np.concatenate([u[index, :, :size] for index, size in enumerate(sizes)], axis=1)
 
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""

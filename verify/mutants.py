@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from bounds import PARAMETERS, Theorem
-from bounds.describe import expression
+import numpy as np
 
-from .formula import Formulas
+from suffice.bounds import PARAMETERS, Theorem
+
+from .array_formula import Formulas
 
 SMALLEST_SHIFT = 1e-6
 LEAST_RATIO = 1e-3
+POINTS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,19 +36,35 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
     assert theorem.bound is not None
     bound = theorem.bound
+    import sympy
+
     found: dict[str, Mutant] = {}
-    whole = expression(theorem)
+    whole = theorem.expression()
     formulas = Formulas(whole, list(inspect.signature(bound).parameters))
-    changes = (*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem))
-    seen: set[Any] = set()
+    # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
+    with sympy.evaluate(False):
+        changes = [*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem)]
+    points = _points(theorem)
+    seen: set[tuple[str, ...]] = set()
     for change, variant in changes:
-        if variant in seen:
+        value = formulas.function(variant)
+        values = np.broadcast_to(value(**points), POINTS)
+        key = tuple(f"{number:.12g}" for number in values)
+        if key in seen and not np.isnan(values).all():
             continue
-        seen.add(variant)
+        seen.add(key)
         # two places of the formula may read alike: each is tried
         name = change if change not in found else f"{change}, place {sum(key.startswith(change) for key in found) + 1}"
-        found[name] = Mutant(change=name, value=formulas.function(variant))
+        found[name] = Mutant(change=name, value=value)
     return [*found.values(), _scaled(theorem, worst_ratio)]
+
+
+def _points(theorem: Theorem) -> dict[str, np.ndarray]:
+    """Arguments at which variants are told apart: `POINTS` points, of no special ratio to each other."""
+    names = list(inspect.signature(theorem.bound).parameters) if theorem.bound else []
+    share = np.modf((1 + np.arange(len(names)))[:, None] * np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0][:POINTS]))[0]
+    taken = [PARAMETERS[name].typical for name in names]
+    return {name: low * (high / low) ** part for name, (low, high), part in zip(names, taken, share)}
 
 
 def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
@@ -85,7 +103,7 @@ def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
 def readable(theorem: Theorem) -> Mutant:
     """The unchanged bound, evaluated the way mutants are: what they are compared with."""
     assert theorem.bound is not None
-    whole = expression(theorem)
+    whole = theorem.expression()
     formulas = Formulas(whole, list(inspect.signature(theorem.bound).parameters))
     return Mutant(change="unchanged", value=formulas.function(whole))
 

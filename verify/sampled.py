@@ -7,25 +7,27 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bounds import Binary, Criterion, Quantity, Theorem, evaluate
-from simulate import AllForOne, Quadratics, run
+from suffice.bounds import Binary, Criterion, Quantity, Theorem, evaluate
+from suffice.simulate import AllForOne, Quadratics, run
+from suffice.simulate.observables import OF_PATHS
 
-from .exact import NETWORK, network, network_arguments
-from .measure import MEASURES
+from .instances.exact import NETWORK, network, network_arguments
 
 BETS = (0.05, 0.2, 0.5, 0.9)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SampledResult:
-    """How many networks and paths were tested, whether a violation was found, and the chance of a false one."""
+    """How many clients and paths were tested, the networks with a violation, and the chance of a false one."""
 
-    networks: int
+    clients: int
     paths: int
     rejected: tuple[int, ...]
     error_probability: float
@@ -52,47 +54,81 @@ def _identical() -> tuple[Quadratics, Criterion, float]:
     return problem, Binary(threshold=0.95), 1.0
 
 
-def sampled(theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float) -> SampledResult:
-    """Test `theorem` on random networks under adaptive weights, at total false-alarm probability `alpha`.
+@dataclass(frozen=True, kw_only=True)
+class _Network:
+    """A simulated network: scalars (N,) by keyword, and what every path (S, N) gives of each quantity."""
 
-    Random networks stay far below their bounds: where E[e_T 1{tau >= T}] is bounded the first one is `_identical`,
-    where noise of 1.3 times the variance, or shared by the clients, is seen.
+    arguments: dict[str, np.ndarray]
+    draws: dict[Quantity, np.ndarray]
+
+
+_shared: dict[tuple[Any, ...], list[_Network]] | None = None
+
+
+@contextmanager
+def shared_paths() -> Iterator[None]:
+    """Claims that are tested inside read one simulation where they ask for the same networks, steps and seeds."""
+    global _shared
+    _shared = {}
+    try:
+        yield
+    finally:
+        _shared = None
+
+
+def sampled(theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float) -> SampledResult:
+    """Test `theorem` for every client of random networks under adaptive weights, at false-alarm probability `alpha`.
+
+    Random networks stay far below their bounds: under the constant step the first one is `_identical`, where noise of
+    1.3 times the variance, or shared by the clients, is seen.
     """
-    values = NETWORK.draw(networks, seed=root)
+    # Corollary 1's step where the theorem has a hitting condition: within both limits.
+    hitting = "eps" in {parameter.name for parameter in theorem.parameters}
+    key = (networks, seeds, iterations, root, hitting)
+    simulated = (_shared or {}).get(key) or [
+        _simulated(index, networks=networks, seeds=seeds, iterations=iterations, root=root, hitting=hitting)
+        for index in range(networks)
+    ]
+    if _shared is not None:
+        _shared[key] = simulated
+    tests = sum(len(one.arguments["e0"]) for one in simulated)
     rejected, ratios = [], []
-    for index in range(networks):
-        attained = index == 0 and theorem.quantity is Quantity.EXCESS_WHILE_RUNNING
-        problem, criterion, fraction = _identical() if attained else network(values, index)
-        client = index % problem.clients
-        far = problem.optimum + (1.0 if attained else values["far"][index])
-        e0 = problem.excess(far[None])[0].numpy()
-        arguments = network_arguments(problem, criterion, fraction, np.maximum((1e-9 if attained else 0.03) * e0, 1e-6))
-        started = type(problem)(**{**vars(problem), "start": far})
-        # Corollary 1's step where the theorem has a hitting condition: within both limits.
-        if "eps" in {parameter.name for parameter in theorem.parameters}:
-            best = arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
-            arguments["eta"] = np.minimum(arguments["eta"], best)
-        trace = run(
-            started,
-            AllForOne(criterion=criterion),
-            iterations=iterations,
-            eta=arguments["eta"],
-            seeds=seeds,
-            root=root,
-        )
-        scalars: dict[str, Any] = {name: float(value[client]) for name, value in arguments.items()} | {
-            "e0": float(e0[client]),
-            "T": iterations,
-        }
-        bound = float(evaluate(theorem, **{p.name: scalars[p.name] for p in theorem.parameters}))
-        draws = MEASURES[theorem.quantity](trace.excess[:, :, client], scalars["eps"])
-        ratios.append(draws.mean() / bound)
-        if log_evidence(draws, bound) > np.log(networks / alpha):
+    for index, one in enumerate(simulated):
+        scalars: dict[str, Any] = {p.name: one.arguments[p.name] for p in theorem.parameters}
+        bounds = evaluate(theorem, **scalars)
+        draws = one.draws[theorem.quantity]
+        ratios.append((draws.mean(0) / bounds).max())
+        if any(log_evidence(path, bound) > np.log(tests / alpha) for path, bound in zip(draws.T, bounds)):
             rejected.append(index)
     return SampledResult(
-        networks=networks,
+        clients=tests,
         paths=networks * seeds,
         rejected=tuple(rejected),
         error_probability=alpha,
         largest_mean_ratio=max(ratios),
     )
+
+
+def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: int, hitting: bool) -> _Network:
+    values = NETWORK.draw(networks, seed=root)
+    attained = index == 0 and not hitting
+    problem, criterion, fraction = _identical() if attained else network(values, index)
+    far = problem.optimum + (1.0 if attained else values["far"][index])
+    e0 = problem.excess(far[None])[0].numpy()
+    arguments = network_arguments(problem, criterion, fraction, np.maximum((1e-9 if attained else 0.03) * e0, 1e-6))
+    if hitting:
+        best = arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
+        arguments["eta"] = np.minimum(arguments["eta"], best)
+    trace = run(
+        replace(problem, start=far),
+        AllForOne(criterion=criterion),
+        iterations=iterations,
+        eta=arguments["eta"],
+        seeds=seeds,
+        root=root,
+    )
+    draws = {
+        quantity: np.stack([of(trace.excess[:, :, i], eps) for i, eps in enumerate(arguments["eps"])], axis=-1)
+        for quantity, of in OF_PATHS.items()
+    }
+    return _Network(arguments=arguments | {"e0": e0, "T": np.full_like(e0, iterations)}, draws=draws)

@@ -12,7 +12,7 @@ import inspect
 
 import numpy as np
 
-from bounds import Theorem
+from suffice.bounds import Theorem
 
 from .evidence import Evidence
 from .family import Family, Values

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from bounds import Theorem
+from suffice.bounds import Theorem
 
 POINTS = 200
 """Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
@@ -66,7 +66,7 @@ class Verdict:
     `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
     weakness is the claim's own account of variants that may survive.
     undefined counts the instances at which the bound is not a number (each a violation), undefined_at are the arguments
-    of one of them; endless counts those at which it is infinite and says nothing.
+    of one of them; unbounded counts those at which it is infinite and says nothing.
     """
 
     theorem: Theorem
@@ -91,7 +91,7 @@ class Verdict:
     violations: int = 0
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
-    endless: int = 0
+    unbounded: int = 0
 
     @property
     def holds(self) -> bool:
@@ -156,8 +156,8 @@ class Verdict:
         parts = []
         if self.undefined:
             parts.append(f"the bound is not a number at {_listed(self.undefined_at)} ({self.undefined:,} {total})")
-        if self.endless:
-            parts.append(f"the bound is infinite on {self.endless:,} {total}: it says nothing there")
+        if self.unbounded:
+            parts.append(f"the bound is infinite on {self.unbounded:,} {total}: it says nothing there")
         return "; ".join(parts)
 
     @property
@@ -196,7 +196,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from bounds.html import facts, text
+        from suffice.bounds.html import facts, text
 
         entries = {
             "Claim": text(f"{self.theorem.key} ({self.theorem.edition})"),

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Sequence
 
 from ..errors import InputError
+from ..papers import OWN, PAPERS, Listed, parts
 from ..theorem import Definition, Theorem
-from . import adaptive, cobo, sample_optimal, scafflix, worst_case
 
-THEOREMS: tuple[Theorem, ...] = (
-    *adaptive.THEOREMS,
-    *worst_case.THEOREMS,
-    *sample_optimal.THEOREMS,
-    *cobo.THEOREMS,
-    *scafflix.THEOREMS,
-)
-DEFINITIONS: tuple[Definition, ...] = (
-    *adaptive.DEFINITIONS,
-    *worst_case.DEFINITIONS,
-    *sample_optimal.DEFINITIONS,
-    *cobo.DEFINITIONS,
-    *scafflix.DEFINITIONS,
-)
+THEOREMS: Sequence[Theorem] = Listed(lambda: parts("records", "THEOREMS"))
+DEFINITIONS: Sequence[Definition] = Listed(lambda: parts("records", "DEFINITIONS"))
 
 
-PAPERS: tuple[str, ...] = tuple(dict.fromkeys(theorem.key.partition("/")[0] for theorem in THEOREMS))
+def is_paper(text: str) -> bool:
+    """Whether a text is the key of a paper."""
+    return text in OWN or any(paper.key == text for paper in PAPERS)
 
 
 def spelled(text: str) -> str:
     """A key, or a part of one, as keys are written: "Adaptive Theorem 2" and "adaptive-theorem-2" name one result."""
     words = re.sub(r"[\s_-]+", "-", str(text).strip().lower())
     words = re.sub(r"-?/-?", "/", words)
-    paper = next((name for name in PAPERS if words.startswith(f"{name}-")), None)
+    if words.partition("/")[0] in OWN:
+        return words
+    paper = next((paper.key for paper in PAPERS if words.startswith(f"{paper.key}-")), None)
     return words if paper is None else f"{paper}/{words[len(paper) + 1 :]}"
 
 
@@ -48,17 +41,20 @@ def rows(part: str) -> list[Theorem]:
 def find(key: str, edition: str = "corrected") -> Theorem:
     """The record of `key`, however `spelled`, in one edition; `InputError` with its rows or the nearest key if none."""
     text = spelled(key)
-    for theorem in THEOREMS:
+    paper = OWN.get(text.partition("/")[0])
+    for theorem in THEOREMS if paper is None else paper.part("records", "THEOREMS"):
         if (theorem.key, theorem.edition) == (text, edition):
             return theorem
     keys = sorted({theorem.key for theorem in THEOREMS})
     if text in keys:
         raise InputError("edition", edition, f"{text} has no such edition; use printed or corrected")
     below = sorted({theorem.key for theorem in rows(text)}) if "/" in text else []
-    results = [f"{paper}/{text}" for paper in PAPERS if any(f"{each}-".startswith(f"{paper}/{text}-") for each in keys)]
+    results = [
+        result for paper in PAPERS if any(f"{key}-".startswith(f"{(result := f'{paper.key}/{text}')}-") for key in keys)
+    ]
     if below or results:
         raise InputError("theorem", key, f"say which: {', '.join(below or results)}")
-    if text in PAPERS:
+    if is_paper(text):
         raise InputError("theorem", key, f"a paper, not a key; `suffice theorem {text}` lists its keys")
     near = difflib.get_close_matches(text, keys, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]}?" if near else "`suffice theorem` lists them"

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import suffice as sf
-from bounds import collaboration_weights
+from suffice.bounds import collaboration_weights
 
 criteria = {
     "binary, threshold 0.5": sf.Binary(threshold=0.5),

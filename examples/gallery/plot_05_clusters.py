@@ -9,8 +9,8 @@ finer. For quadratics the precision at which a peer drops out is computed exactl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from bounds import entry_precisions
-from simulate import generators
+from suffice.bounds import entry_precisions
+from suffice.simulate import generators
 
 problem = generators.continuum(12, 2, length=1.0, curvature=1.0, sigma2=1.0)
 constants = problem.constants()

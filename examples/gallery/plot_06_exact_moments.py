@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import suffice as sf
-from simulate import generators
+from suffice.simulate import generators
 
 problem = generators.conditioned(4, 3, 10.0, spread=1.0, sigma2=0.5, start=np.full((4, 3), 2.0), seed=1)
 exact = sf.expected_excess(problem, sf.Local(), iterations=60, eta=0.5)

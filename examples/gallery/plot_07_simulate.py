@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import suffice as sf
-from simulate import ALGORITHMS, algorithm, generators
+from suffice.simulate import ALGORITHMS, algorithm, generators
 
 print("known by name:", ", ".join(ALGORITHMS))
 problem = generators.clustered([4, 4], 5, separation=2.0, spread=0.02, sigma2=2.0, start=np.full((8, 5), 3.0))

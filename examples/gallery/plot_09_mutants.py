@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import suffice as sf
-from simulate import generators
+from suffice.simulate import generators
 
 conditions = np.array([1, 2, 5, 10, 20, 50, 100, 200.0])
 ratios = []

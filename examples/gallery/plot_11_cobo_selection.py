@@ -9,7 +9,7 @@ gradients agree at the midpoint of their models, down when they do not, and is k
 import matplotlib.pyplot as plt
 
 import suffice as sf
-from simulate import CoBo, generators
+from suffice.simulate import CoBo, generators
 
 problem = generators.cobo_example(3, 3, 10, distance=2.0, sigma2=0.05, seed=0)
 rule = CoBo(rho=0.5, weight_step=0.5, sampling="constant")

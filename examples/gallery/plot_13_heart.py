@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 import suffice as sf
-from simulate import LocalSGD
+from suffice.simulate import LocalSGD
 
 folder = Path(os.environ.get("SUFFICE_DATA", "data")) / "heart_disease"
 if folder.is_dir():

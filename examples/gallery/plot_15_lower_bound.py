@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import suffice as sf
-from simulate import generators
+from suffice.simulate import generators
 
 problem = generators.clustered([4, 4], 3, separation=2.0, spread=0.0, sigma2=4.0, start=np.full((8, 3), 3.0))
 epsilons = [0.5, 0.2, 0.1, 0.05, 0.02]

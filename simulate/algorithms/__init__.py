@@ -17,6 +17,7 @@ from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto
 from .fedavg import FedAvg as FedAvg
+from .fedprox import FedProx as FedProx
 from .fixed_weights import FixedWeights as FixedWeights
 from .flix import Flix as Flix
 from .ifca import IFCA as IFCA

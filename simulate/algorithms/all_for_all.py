@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
-from bounds.weights import component_weights, spectrum, threshold_weights
+from suffice.bounds import InputError
+from suffice.bounds.weights import component_weights, spectrum, threshold_weights
 
 from ..problem import Problem
 from .arguments import pairwise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_number, as_whole
+from suffice.bounds import InputError, as_number, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from bounds import Binary, Continuous, Criterion, InputError, collaboration_weights
+from suffice.bounds import Binary, Continuous, Criterion, InputError, collaboration_weights
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from bounds import as_number
+from suffice.bounds import as_number
 
 from ..problem import Problem
 from ..randomness import Randomness

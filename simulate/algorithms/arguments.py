@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_number, real_array
+from suffice.bounds import InputError, as_number, real_array
 
 from ..problem import Problem
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 from ..problem import Problem
 from ..randomness import Randomness

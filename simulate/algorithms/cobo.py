@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_number, as_whole
+from suffice.bounds import InputError, as_number, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream

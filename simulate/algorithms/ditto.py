@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from bounds import InputError, as_number
+from suffice.bounds import InputError, as_number
 
 from ..problem import Problem
 from ..randomness import Randomness

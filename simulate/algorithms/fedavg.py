@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from bounds import InputError, as_whole
+from suffice.bounds import InputError, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream
@@ -74,12 +74,16 @@ class FedAvg(Algorithm):
 
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         x, present = state["models"], draw.extra.get("participants")
-        x = x - eta[..., None] * only(present, problem.stochastic_gradient(x, None, draw.noise))
+        x = x - eta[..., None] * only(present, self.direction(problem, state, draw))
         if not self._averages(draw.iteration):
             return {"models": x, "server": state["server"]}
         sizes = self._sizes(x)
         server = cluster_means(x, sizes if present is None else sizes * present, self._labels(x))
         return {"models": self.received(server, problem.clients), "server": server}
+
+    def direction(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+        """Against which each client moves, (S, N, d)."""
+        return problem.stochastic_gradient(state["models"], None, draw.noise)
 
     def received(self, server: Tensor, clients: int) -> Tensor:
         """Each client's server model, (S, G, d) -> (S, N, d)."""

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers
-from bounds.weights import optimal_weights, threshold_weights
+from suffice.bounds import InputError, as_numbers
+from suffice.bounds.weights import optimal_weights, threshold_weights
 
 from ..problem import Problem
 from .arguments import pairwise

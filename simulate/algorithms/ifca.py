@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_number
+from suffice.bounds import InputError, as_number
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

@@ -11,20 +11,26 @@ import ctypes
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import torch
 
-from bounds import write_whole
+from suffice.bounds import write_whole
 
 # No -ffast-math: it assumes that there is no NaN, and loading such a library flushes subnormals in the whole process.
 _FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 # Tuned for some processors, GCC rounds the products in short sums before it adds them, but not in long ones, and the
-# same sum must come out alike whatever lanes are; and it interleaves independent work only when told.
+# same sum must come out alike whatever lanes are; and it interleaves independent work only when asked.
 _OF_GCC = ("--param=avoid-fma-max-bits=0", "-fschedule-insns", "-fsched-pressure")
+PATIENCE = 60.0
+"""Seconds after which a compiler is given up: building takes about five."""
+_given_up: set[str] = set()
+"""Compilers that took longer in this process."""
 _REAL = {torch.float32: ("float", 32), torch.float64: ("double", 64)}
 
 
@@ -42,28 +48,60 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
     machine = _call([compiler, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
     flags = [*_FLAGS, *(() if b"__clang__" in machine else _OF_GCC), f"-DREAL={name}", f"-DREAL_BITS={width}"]
     key = hashlib.sha256(b"\0".join((source, machine, " ".join(flags).encode()))).hexdigest()[:20]
-    path = _folder() / f"paths-{name}-{key}.so"
     try:
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _build(compiler, flags, path)
-        loaded = ctypes.CDLL(str(path))
+        loaded = _cached(compiler, flags, _folder(), f"paths-{name}-{key}")
     except OSError as error:
-        raise Unavailable(f"{path}: {error.strerror or error}") from None
+        where = f"{error.filename}: " if error.filename else ""
+        raise Unavailable(f"{where}{error.strerror or error}") from None
     loaded.arrange.restype = ctypes.c_int64
     loaded.drain.restype = loaded.multiply.restype = ctypes.c_double
     return loaded
 
 
+def _cached(compiler: str, flags: list[str], folder: Path, stem: str) -> ctypes.CDLL:
+    """The library from `folder`, where its name ends in a hash of its content; built where none is sound.
+
+    Processes that build at once write the same file, or files of different names, each of them whole.
+    """
+    for path in sorted(folder.glob(f"{stem}-*.so")):
+        try:
+            if path.stem == f"{stem}-{_hash(path.read_bytes())}":
+                return ctypes.CDLL(str(path))
+        except OSError:
+            pass  # sound as a file, but not for this machine: built anew
+        path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        built = Path(scratch, "paths.so")
+        _call([compiler, *flags, str(Path(__file__).with_name("paths.c")), "-o", str(built), "-lm"])
+        content = built.read_bytes()
+    return ctypes.CDLL(str(write_whole(folder / f"{stem}-{_hash(content)}.so", content)))
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
 def _compiler() -> str:
     for name in filter(None, (os.environ.get("CC"), "cc", "gcc", "clang")):
-        if found := shutil.which(name):
+        if (found := shutil.which(name)) and found not in _given_up:
             return found
-    raise Unavailable("no C compiler (cc, gcc, clang, or the variable CC)")
+    slow = f"; {', '.join(sorted(_given_up))} took over {PATIENCE:g} s" if _given_up else ""
+    raise Unavailable(f"no C compiler (cc, gcc, clang, or the variable CC){slow}")
 
 
 def _folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "suffice"
+    """The cache, made if absent. What is loaded from it runs: `Unavailable` where others could have written it."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # "consider the path invalid and ignore it", says the XDG specification
+        base = Path(os.path.expanduser("~")) / ".cache"
+    folder = base / "suffice"
+    if not folder.is_absolute():
+        raise Unavailable(f"the cache {folder} is relative; set HOME or XDG_CACHE_HOME to an absolute path")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    about = folder.stat()
+    if about.st_uid != os.geteuid() or about.st_mode & 0o022:
+        raise Unavailable(f"others may write to {folder}; make it your own (chmod go-w) or set XDG_CACHE_HOME")
+    return folder
 
 
 def sources() -> list[Path]:
@@ -71,16 +109,29 @@ def sources() -> list[Path]:
     return sorted((*Path(__file__).parent.glob("*.h"), Path(__file__).with_name("paths.c")))
 
 
-def _build(compiler: str, flags: list[str], path: Path) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder, "paths.so")
-        _call([compiler, *flags, str(Path(__file__).with_name("paths.c")), "-o", str(built), "-lm"])
-        write_whole(path, built.read_bytes())
-
-
 def _call(command: list[str]) -> bytes:
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        lines = [line for line in done.stderr.decode(errors="replace").splitlines() if "error" in line] or ["failed"]
+    """What a command prints. `Unavailable` when it fails, or hangs: then its whole process group is killed."""
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unavailable(f"{command[0]}: {error.strerror or error}") from None
+    with process:
+        try:
+            out, complaint = process.communicate(timeout=PATIENCE)
+        except BaseException as error:  # Ctrl-C does not reach a session of its own
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            _given_up.add(command[0])
+            raise Unavailable(f"{command[0]}: not done after {PATIENCE:g} s") from None
+    if process.returncode:
+        lines = [line for line in complaint.decode(errors="replace").splitlines() if "error" in line] or ["failed"]
         raise Unavailable(f"{command[0]}: {lines[0].strip()}")
-    return done.stdout
+    return out

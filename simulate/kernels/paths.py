@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from bounds import Binary, Continuous
-from bounds.criteria import TOLERANCE
+from suffice.bounds import Binary, Continuous
+from suffice.bounds.criteria import TOLERANCE
 
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client

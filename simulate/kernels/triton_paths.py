@@ -15,8 +15,8 @@ import triton  # pyright: ignore[reportMissingImports]
 import triton.language as tl  # pyright: ignore[reportMissingImports]
 from torch import Tensor
 
-from bounds import Binary, InputError
-from bounds.criteria import TOLERANCE
+from suffice.bounds import Binary, InputError
+from suffice.bounds.criteria import TOLERANCE
 
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client

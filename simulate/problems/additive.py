@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 from ..oracle import Additive
 from ..randomness import Randomness, Stream
+from .defaults import Defaults
 
 
 def _mean(draw: Tensor) -> Tensor:
@@ -32,7 +34,7 @@ def additive_noise(sigma2: Any, covariance: Any, *, clients: int, features: int,
     return noise
 
 
-class AdditiveNoise(ABC):
+class AdditiveNoise(Defaults):
     """Stochastic gradients from population gradients plus `noise`.
 
     With `shared_noise` all clients receive the same noise, which violates the independence that every variance
@@ -65,6 +67,10 @@ class AdditiveNoise(ABC):
     @property
     def batch(self) -> int:
         return 1
+
+    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
+        floor = self.sigma2.double().cpu().numpy()
+        return floor, np.zeros_like(floor)
 
     def gradient_gap(self, theta: Tensor) -> Tensor:
         return self._gap(theta, self.gradient(theta), None)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from bounds import InputError, as_number, as_numbers, as_whole
+from suffice.bounds import InputError, as_number, as_numbers, as_whole
 
 from ..randomness import Randomness, Stream
 from .quadratic import Quadratics

@@ -15,17 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_number, as_whole
+from suffice.bounds import InputError, as_number, as_whole
 
-from ..randomness import Randomness, Stream
-from .linear_model import LinearModel
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
+from .row_model import RowModel
 from .rows import Rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeastSquares(LinearModel, QuadraticPopulation):
+class LeastSquares(RowModel, QuadraticPopulation):
     """Clients with rows X_i (n_i, d) and responses y_i (n_i,).
 
     regularisation  r >= 0 [loss / theta^2], the same for all clients
@@ -57,22 +56,16 @@ class LeastSquares(LinearModel, QuadraticPopulation):
         data, labels = Rows.of(X, y, names)
         ridge = as_number("regularisation", regularisation, least=0)
         blocks, d = data.blocks(), data.X.shape[1]
+        if not ridge:  # before (d, d) matrices, which may be far larger than the data, are made
+            for i, (x, _) in enumerate(blocks):
+                if len(x) < d:
+                    raise _undetermined(labels[i], len(x), d, 0.0)
         A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + ridge / 2 * np.eye(d)
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
         singular = least <= np.maximum(1e-12 * largest, 1e-60)
         if singular.any():
             i = int(np.argmax(singular))
-            # a single row has no noise to plan with, so that regularising would only lead to the next refusal
-            remedy = (
-                "merge this client with another or leave it out"
-                if len(blocks[i][0]) == 1
-                else "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise"
-            )
-            raise InputError(
-                f"smallest eigenvalue of X'X/n of client {labels[i]}",
-                least[i].item(),
-                f"its {len(blocks[i][0])} rows do not determine {d} coefficients (mu = 0): {remedy}",
-            )
+            raise _undetermined(labels[i], len(blocks[i][0]), d, least[i].item())
         optimum = np.stack([_solve(x, target, ridge) for x, target in blocks])
         population = Quadratics.of(A, -optimum, sigma2=0.0, start=start, names=labels)
         return cls(data=data, population=population, regularisation=ridge, batch=as_whole("batch", batch))
@@ -85,13 +78,6 @@ class LeastSquares(LinearModel, QuadraticPopulation):
     @property
     def y(self) -> Tensor:
         return self.data.y
-
-    @property
-    def ridge(self) -> float:
-        return self.regularisation
-
-    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
-        return self.data.X[draw], self.data.y[draw]
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
         return 2 * (prediction - y)
@@ -110,18 +96,57 @@ class LeastSquares(LinearModel, QuadraticPopulation):
         index, _ = self.data.padded()
         return 2 * (self.data.X**2).sum(-1)[index].max(0).values + self.regularisation
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
-        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+    # With delta = theta - theta*, e = x . theta* - y, B = mean(x x') a row's gradient is 2 (x . delta + e) x plus the
+    # regularisation's, so the variance is v + 2 l . delta + delta' Q delta with
+    #   v = 4 mean(e^2 |x|^2) - |g|^2, l = 4 mean(e |x|^2 x) - 2 B g, Q = 4 mean(|x|^2 x x') - 4 B^2, g = 2 mean(e x).
+    # |grad R|^2 = 4 delta' A^2 delta. It is at most s + 4 M delta' A^2 delta for all delta iff 4 M A^2 - Q - l l' / (s
+    # - v) >= 0, for s > v. At s = 2 v that is M = lambda_max(A^-1 (Q + l l' / v) A^-1) / 4, the least for this floor.
 
-    def scenarios(self) -> tuple[Tensor, Tensor]:
-        """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""
-        return self.data.scenarios()
+    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
+        """Floors 2 Var[g_i at the optimum] and the least factors that go with them."""
+        floors, factors = [], []
+        A, optimum = self.A.double().cpu().numpy(), self.optimum.double().cpu().numpy()
+        for (x, y), a, theta in zip(self.data.blocks(), A, optimum):
+            e, square, n = x @ theta - y, (x**2).sum(1), len(x)
+            B, g = x.T @ x / n, 2 * e @ x / n
+            v = max(4 * (e**2 * square).mean() - g @ g, 0.0)
+            slope = 4 * (e * square) @ x / n - 2 * B @ g
+            Q = 4 * (x * square[:, None]).T @ x / n - 4 * B @ B
+            inverse = np.linalg.inv(a)
+            grown = Q + np.outer(slope, slope) / v if v > 1e-300 else Q
+            floors.append(2 * v)
+            factors.append(max(np.linalg.eigvalsh(inverse @ grown @ inverse)[-1], 0.0) / 4)
+        return np.array(floors) / self.batch, np.array(factors) / self.batch
+
+    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray]:
+        """`scafflix/assumption-3-minibatch`: A = (1 - 2/m)_+ beta + (2/m) max_j L_ij, C = 2 Var at `models`."""
+        m, beta = self.batch, self.population.constants().beta
+        A = max(0, m - 2) / m * beta + 2 / m * self.sample_smoothness.double().cpu().numpy()
+        return A, 2 * self.variance(models).diagonal().double().cpu().numpy()
+
+    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
+        r = self.regularisation
+        counts = self.data.counts.double().cpu().numpy()
+        return (self.population.constants().beta - r + r / counts, r) if r else None
+
+    def resample(self, root: int, index: int) -> LeastSquares:
+        X, y = self.data.resample(root, index)
+        start = self.start.double().cpu().numpy()
+        return self.of(X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start)
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> LeastSquares:
         return replace(self, data=self.data.to(dtype, device), population=self.population.to(dtype, device))
+
+
+def _undetermined(label: str, rows: int, d: int, least: float) -> InputError:
+    # a single row has no noise to plan with, so that regularising would only lead to the next refusal
+    remedy = (
+        "merge this client with another or leave it out"
+        if rows == 1
+        else "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise"
+    )
+    field = f"smallest eigenvalue of X'X/n of client {label}"
+    return InputError(field, least, f"its {rows} rows do not determine {d} coefficients (mu = 0): {remedy}")
 
 
 def _solve(x: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:

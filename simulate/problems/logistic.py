@@ -16,13 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Affine, Constants, InputError, as_number, as_whole, entry_precisions
+from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_whole, entry_precisions
 
-from ..randomness import Randomness, Stream
-from .linear_model import LinearModel
+from ..problem import Trust
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants
 from .logistic_samples import SampledConstants, sampled_constants
+from .row_model import RowModel
 from .rows import Rows
 from .start import starting_points
 
@@ -31,6 +31,10 @@ ON_BALLS = (
     "mu, sigma and the similarities are certified while client i's model stays within {reach:g} times the distance of "
     "its start from its optimum; a path that leaves this ball is not covered"
 )
+REACH = 1.25
+"""Of the balls where nothing else is asked for: a quarter wider than the start is away."""
+POINTS = 512
+"""Points of each ball for constants that are estimated."""
 PAIRS = "{pairs} are similar by these constants at some precision below the initial excess"
 ALIKE = 1e-9
 """Similarity from which on a pair counts."""
@@ -55,7 +59,7 @@ def _excess_log_loss(margin: Tensor, step: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Logistic(LinearModel):
+class Logistic(RowModel):
     """Clients with rows X_i (n_i, d) and labels y_i (n_i,), -1 or 1; sampled with replacement.
 
     regularisation  r >= 0, the same for all clients and all coefficients
@@ -122,23 +126,8 @@ class Logistic(LinearModel):
         return len(self.data.counts)
 
     @property
-    def features(self) -> int:
-        return self.data.X.shape[1]
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.data.X.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.data.X.device
-
-    @property
-    def ridge(self) -> float:
-        return self.regularisation
-
-    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
-        return self.data.X[draw], self.data.y[draw]
+    def gradient_cost(self) -> float:
+        return self.features * self.data.counts.double().mean().item()
 
     def slope(self, prediction: Tensor, y: Tensor) -> Tensor:
         return -y * torch.sigmoid(-y * prediction)
@@ -189,16 +178,21 @@ class Logistic(LinearModel):
         """mean |x|^2 / batch: no variance exceeds it, wherever the models are, (N,); with `reach` on all balls."""
         if self.reach is not None:
             return torch.from_numpy(self._balls.sigma2).to(self.device, self.dtype)
+        return self._largest_variance
+
+    @property
+    def _largest_variance(self) -> Tensor:
         return self.data.means((self.data.X**2).sum(-1)[None])[0] / self.batch
 
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
-        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
+        """The variance has a bound for all models, so it need not grow."""
+        floor = self._largest_variance.double().cpu().numpy()
+        return floor, np.zeros_like(floor)
 
-    def scenarios(self) -> tuple[Tensor, Tensor]:
-        return self.data.scenarios()
+    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
+        r = self.regularisation
+        counts = 4 * self.data.counts.double().cpu().numpy()
+        return (self.smoothness.double().cpu().numpy() - r + r / counts, r) if r else None
 
     @property
     def smoothness(self) -> Tensor:
@@ -223,7 +217,7 @@ class Logistic(LinearModel):
     # grad R_i - grad R_k = mean_k(s u) - mean_i(s u) with s in (0, 1). Put s = 1/2 + e/2, |e| < 1: its norm is at most
     # (|mean_i u - mean_k u| + rho_i + rho_k) / 2, rho = sup_e |mean(e u)| <= min(mean |u|, sqrt(lambda_max(X'X / n))).
 
-    def heterogeneity(self) -> Affine:
+    def heterogeneity(self) -> GradientDissimilarity:
         """b_ik that holds everywhere, with c = 0; b_ik = 0 for clients with the same rows, whatever their order."""
         blocks = self._signed_blocks()
         mean = np.stack([u.mean(0) for u in blocks])
@@ -233,10 +227,21 @@ class Logistic(LinearModel):
         b = (np.linalg.norm(mean[:, None] - mean[None], axis=-1) + np.add.outer(rho, rho)) / 2
         content = [(u[np.lexsort(u.T)] + 0.0).tobytes() for u in blocks]  # + 0.0: no negative zeros
         same = np.array([content.index(rows) for rows in content])
-        return Affine(b2=np.where(same[:, None] == same, 0.0, b**2), c=np.zeros_like(b))
+        return GradientDissimilarity(b2=np.where(same[:, None] == same, 0.0, b**2), c=np.zeros_like(b))
 
     def _signed_blocks(self) -> list[np.ndarray]:
         return [x * s[:, None] for x, s in self.data.blocks()]
+
+    def certainty(self) -> tuple[Trust, str, str]:
+        if self.reach is None:
+            return "certified", "all models", "all models"
+        balls = f"balls around the optima, {self.reach:g} times as wide as the start is away"
+        return "estimated" if self.points else "certified", balls, balls
+
+    def estimated(self) -> Logistic | None:
+        if self.certainty()[0] == "estimated":
+            return None
+        return replace(self, reach=REACH if self.reach is None else self.reach, points=POINTS)
 
     @cached_property
     def radius(self) -> np.ndarray:
@@ -287,6 +292,19 @@ class Logistic(LinearModel):
             heterogeneity=heterogeneity,
             names=self.names,
             notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs), *self.remarks),
+        )
+
+    def resample(self, root: int, index: int) -> Logistic:
+        X, y = self.data.resample(root, index)
+        return self.of(
+            X,
+            y,
+            regularisation=self.regularisation,
+            batch=self.batch,
+            names=self.names,
+            start=self.start.double().cpu().numpy(),
+            reach=self.reach,
+            points=self.points,
         )
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Logistic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 
 def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:

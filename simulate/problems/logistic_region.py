@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds import Affine, InputError, as_numbers
+from suffice.bounds import GradientDissimilarity, InputError, as_numbers
 
 MOST_WORK = 4e10
 """Multiplications beyond which Lambda_ik is not computed for pairs: then b holds everywhere, and slope is infinite."""
@@ -41,8 +41,8 @@ OUTWARD = 1 + 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class BallCertificate(Affine):
-    """|grad R_i - grad R_k| <= min(b, a + s |grad R_i|) on client i's ball; as `Affine` it is (b^2, 0).
+class BallCertificate(GradientDissimilarity):
+    """|grad R_i - grad R_k| <= min(b, a + s |grad R_i|) on client i's ball; as `GradientDissimilarity` it is (b^2, 0).
 
     intercept (N, N) a_ik [loss / theta], slope (N, N) s_ik, infinite where unknown
     """
@@ -58,7 +58,7 @@ class BallCertificate(Affine):
     def similarity(self, level: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
             ratio = (self.slope + self.intercept / np.sqrt(np.asarray(level, dtype=float))[..., None]) ** 2
-        # both routes are good to a few roundings of 1: sums over clients absorb that, as for `Affine`
+        # both routes are good to a few roundings of 1: sums over clients absorb that, as for `GradientDissimilarity`
         return np.maximum(super().similarity(level), np.nan_to_num(np.maximum(1 - ratio, 0), nan=0.0))
 
     def entry_level(self, similarity: float) -> np.ndarray:

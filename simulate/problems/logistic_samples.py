@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 
-from bounds import Affine, InputError
+from suffice.bounds import GradientDissimilarity, InputError
+
+from ..randomness import Randomness, Stream
 
 SHORTEST = 1e-4
 MOST_NUMBERS = 2e7
@@ -23,8 +26,9 @@ FEWEST = 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampledCertificate(Affine):
-    """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 among the points; as `Affine` the largest difference, c = 0.
+class SampledCertificate(GradientDissimilarity):
+    """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 among the points; as
+    `GradientDissimilarity` the largest difference, c = 0.
 
     gap2 (N, P, N) squared differences [i, p, k] at client i's points, norm2 (N, P) and excess (N, P) there
     """
@@ -133,9 +137,10 @@ def _points(
     i: int, optimum: np.ndarray, start: np.ndarray, radius: float, vectors: np.ndarray, count: int
 ) -> np.ndarray:
     """(P, d) with P = count, the same for the same arguments; all within the ball, the start among them."""
-    rng = np.random.default_rng((i, count))
-    d = len(optimum)
-    directions = rng.normal(size=(count, d))
+    d, randomness = len(optimum), Randomness(seeds=torch.tensor([i]))
+    directions = randomness.normal(iteration=0, stream=Stream.POINTS, clients=count, features=d)[0].numpy()
+    uniform = randomness.uniform(iteration=1, stream=Stream.POINTS, clients=1, features=count)[0, 0].numpy()
+    order = randomness.permutation(count, iteration=2, stream=Stream.POINTS)[0].numpy()
     both_ways = np.stack((vectors.T, -vectors.T), 1).reshape(-1, d)  # least curvature first
     axes = np.repeat(both_ways, 2, axis=0)[: count // 3]
     directions[: len(axes)] = axes
@@ -143,8 +148,8 @@ def _points(
     directions[toward] = (start - optimum) + 0.1 * np.linalg.norm(start - optimum) / np.sqrt(d) * directions[toward]
     norm = np.linalg.norm(directions, axis=1, keepdims=True)
     directions = np.divide(directions, norm, out=np.zeros_like(directions), where=norm > 0)
-    length = np.geomspace(1, SHORTEST, count)[rng.permutation(count)]
-    length[::2] = rng.uniform(size=len(length[::2]))  # extremes are often far out
+    length = np.geomspace(1, SHORTEST, count)[order]
+    length[::2] = uniform[::2]  # extremes are often far out
     length[: len(axes)] = np.where(np.arange(len(axes)) % 2, 1.0, length[: len(axes)])
     theta = optimum + radius * length[:, None] * directions
     theta[-1] = start

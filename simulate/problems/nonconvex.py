@@ -16,9 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Affine, Constants, InputError, as_number, as_numbers, labelled, real_array
+from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_numbers, labelled, real_array
 
 from ..oracle import Additive
+from ..problem import Trust
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 
@@ -227,7 +228,7 @@ class Separable(AdditiveNoise):
         """PL constants, (N,); 0 where the profile has none."""
         return self.profile.mu * self.scale.min(-1).values
 
-    def heterogeneity(self) -> Affine:
+    def heterogeneity(self) -> GradientDissimilarity:
         """Pairs (b2, c) of Assumption 3: coordinates are independent, so suprema add up.
 
         Where gradients differ boundedly b2 is their sum and c = 0. Otherwise (ripples with w_i != w_k) split
@@ -240,7 +241,7 @@ class Separable(AdditiveNoise):
         b2 = (self.profile.apart(own, other, shift) ** 2).sum(-1)
         split = 2 * (self.profile.apart(other, other, shift) ** 2).sum(-1)
         c = np.where(np.isinf(b2), 2 * ((1 - other / own) ** 2).max(-1), 0.0)
-        return Affine(b2=np.where(np.isinf(b2), split, b2), c=c)
+        return GradientDissimilarity(b2=np.where(np.isinf(b2), split, b2), c=c)
 
     @property
     def assumptions(self) -> frozenset[str]:
@@ -248,6 +249,9 @@ class Separable(AdditiveNoise):
         if not self.heterogeneity().c.any():
             names.add("bounded heterogeneity")
         return frozenset(names | ({"PL"} if self.profile.mu else set()))
+
+    def certainty(self) -> tuple[Trust, str, str]:
+        return "certified", "all models", "all models"
 
     def constants(self) -> Constants:
         if not self.profile.mu:

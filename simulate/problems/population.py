@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
@@ -10,12 +10,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from bounds import Constants, InputError
+from suffice.bounds import Constants, InputError
 
+from ..problem import Trust
+from .defaults import Defaults
 from .quadratic import Quadratics
 
 
-class QuadraticPopulation(ABC):
+class QuadraticPopulation(Defaults):
     """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
 
     population: Quadratics
@@ -90,6 +92,9 @@ class QuadraticPopulation(ABC):
     def assumptions(self) -> frozenset[str]:
         """Bounded variance is missing: the noise is multiplicative."""
         return self.population.assumptions - {"bounded variance"}
+
+    def certainty(self) -> tuple[Trust, str, str]:
+        return "exact", "all models", "the convex hull of the starts and all optima"
 
     def constants(self) -> Constants:
         zero = (self.sigma2 == 0).nonzero()

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import Constants, QuadraticCertificate, as_numbers, labelled, positive_definite
+from suffice.bounds import Constants, QuadraticCertificate, as_numbers, labelled, positive_definite
 
 from ..oracle import Additive
 from .additive import AdditiveNoise, additive_noise

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers, labelled, real_array
+from suffice.bounds import InputError, as_numbers, labelled, real_array
 
 from ..randomness import Randomness, Stream
 
@@ -63,6 +63,15 @@ class Rows:
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
         u = randomness.uniform(iteration=iteration, stream=stream, clients=len(self.counts), features=batch)
         return self.first[:, None] + (u * self.counts[:, None]).to(torch.int64)
+
+    def resample(self, root: int, index: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """X_i and y_i with each client's rows drawn anew, as many as it has: a pure function of (root, index)."""
+        first, counts = (torch.repeat_interleave(entry, self.counts).cpu() for entry in (self.first, self.counts))
+        randomness = Randomness(seeds=torch.tensor([index]), root=root)
+        drawn = randomness.integers(counts, iteration=0, stream=Stream.RESAMPLE, clients=1, features=len(counts))
+        chosen = (first + drawn[0, 0]).to(self.X.device)
+        X, y = zip(*replace(self, X=self.X[chosen], y=self.y[chosen]).blocks())
+        return list(X), list(y)
 
     def means(self, values: Tensor) -> Tensor:
         """Each client's mean of values (P, rows), as (P, N)."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bounds import InputError, as_numbers, as_whole, positive_definite, real_array
+from suffice.bounds import InputError, as_numbers, as_whole, positive_definite, real_array
 
 from ..randomness import Randomness, Stream
 from .cubature import gaussian_cubature
@@ -175,10 +175,10 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         q = torch.einsum("kde,pke->pkd", self.A, delta)
         return delta, q, (delta * q).sum(-1) + self.label_noise**2
 
-    def relative_noise(self) -> tuple[Tensor, Tensor]:
-        """The smallest (sigma2, M), each (N,), with Var[g_k] <= sigma2_k + M_k |grad R_k|^2 everywhere.
+    def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
+        """The smallest (floor, M), each (N,), with Var[g_k] <= floor_k + M_k |grad R_k|^2 everywhere.
 
-        sigma2 = 4 s^2 tr(H) / batch; M = (1 + lambda_max(tr(H) H^-1 - 2 |m|^2 H^-1 m m^T H^-1)) / batch, which is
+        floor = 4 s^2 tr(H) / batch; M = (1 + lambda_max(tr(H) H^-1 - 2 |m|^2 H^-1 m m^T H^-1)) / batch, which is
         (1 + tr(H) / lambda_min(H)) / batch where features have mean 0.
         """
         trace = self.A.diagonal(dim1=-2, dim2=-1).sum(-1)
@@ -186,7 +186,8 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         image = torch.einsum("kde,ke->kd", inverse, self.mean) * (self.mean**2).sum(-1, keepdim=True).sqrt()
         shape = trace[:, None, None] * inverse - 2 * image[:, :, None] * image[:, None]
         M = 1 + torch.linalg.eigvalsh((shape + shape.mT) / 2)[:, -1]
-        return 4 * self.label_noise**2 * trace / self.batch, M / self.batch
+        floor = 4 * self.label_noise**2 * trace
+        return floor.double().cpu().numpy() / self.batch, M.double().cpu().numpy() / self.batch
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
         """A cubature of degree 5: a gradient is quadratic in the normals of its sample, its square of degree 4.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from . import pictures as pictures
-from . import plan_command as plan_command
-from . import planning as planning
-from . import theory as theory
+from . import campaign, demo, errata, figure, plan, simulate, theorem, verify
 from .app import main as main
+
+__all__ = ["campaign", "demo", "errata", "figure", "main", "plan", "simulate", "theorem", "verify"]

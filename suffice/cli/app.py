@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from bounds import SufficeError
+from suffice.bounds import SufficeError, printable
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -71,5 +71,6 @@ def main() -> NoReturn:
 
 
 def _refuse(message: str) -> NoReturn:
+    message = printable(message)
     typer.echo(f"suffice: {message if len(message) <= 600 else message[:600] + '...'}", err=True)
     sys.exit(2)

@@ -7,21 +7,21 @@ from typing import Any
 
 def words(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers or words; `InputError` for what is no pair, or given twice."""
-    from ..client_data import as_label
+    from suffice.simulate.data.parse import as_label
 
     return {name: as_label(text) for name, text in texts("option", values, "period=5").items()}
 
 
 def assignments(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers, or `InputError`."""
-    from ..client_data import parse_number
+    from suffice.simulate.data.parse import parse_number
 
     return {name: parse_number(name, text) for name, text in texts("argument", values, "mu=0.5").items()}
 
 
 def texts(field: str, values: list[str], example: str) -> dict[str, str]:
     """NAME=VALUE pairs as they stand, or `InputError`."""
-    from bounds import InputError
+    from suffice.bounds import InputError
 
     pairs: dict[str, str] = {}
     for entry in values:

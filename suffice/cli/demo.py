@@ -1,20 +1,18 @@
-"""`suffice demo`: one thread through the whole house."""
+"""The command `suffice demo`: a bit of everything."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
+import typer
 
-from .console import console, progress
-from .plan_tables import plan_table
-from .report import errata_table, verdict_table
+from ..render import console
+from .app import app
+from .console import echo, progress
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from simulate import LeastSquares, Logistic
+    from suffice.simulate import LeastSquares, Logistic
 
 CLIENTS = 8
 PRECISIONS = (0.2, 0.1, 0.03)
@@ -39,15 +37,54 @@ ERRATA = (
 """A few of each paper; `suffice verify` and `suffice errata` go through all."""
 
 
+@app.command()
+def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Path("out")) -> None:
+    """The main job in under a minute: Figure 1, a plan for eight clients, verdicts, errata."""
+    from suffice.figures import figure
+    from suffice.verification import errata, verify
+
+    from .._plan import plan
+    from ..plan_tables import measured_table
+    from .errata import errata_table
+    from .verify import verdict_table
+
+    screen = console()
+    screen.rule("Figure 1: the size of a sufficient cluster, as published and as stated")
+    for edition in ("published", "stated"):
+        for path in figure("adaptive-1", edition=edition).save(out / edition):
+            echo(f"  {path}")
+
+    screen.rule("A plan on real data: 442 diabetes patients, eight clients by age, progression on body-mass index")
+    advice = plan(diabetes(), epsilon=PRECISIONS)
+    with progress("simulating the plan") as report:
+        measured = advice.simulate(seeds=256, progress=report)
+    advice.table().show()
+    measured_table(measured).show()
+
+    screen.rule("A refusal: all ten predictors")
+    screen.print(refusal(), highlight=False)
+
+    screen.rule("Some verdicts: suffice verify checks every claim")
+    with progress("checking claims") as report:
+        verdicts = verify(CLAIMS, progress=report)
+    verdict_table(verdicts).show()
+
+    screen.rule("Some of the errata: suffice errata lists all")
+    errata_table([entry.to_dict() for name in ERRATA for entry in errata(name)]).show()
+    if not all(verdict.expected for verdict in verdicts):
+        raise typer.Exit(1)
+
+
 def diabetes(predictors: list[int] | None = None) -> LeastSquares | Logistic:
     """scikit-learn's 442 diabetes patients, split by age into eight clients.
 
     Predictors (default: body-mass index alone) and response are standardised over all patients; the
     models have an intercept.
     """
+    import numpy as np
     from sklearn.datasets import load_diabetes
 
-    from ..client_data import from_arrays
+    from suffice.simulate.data.from_arrays import from_arrays
 
     bunch: Any = load_diabetes(scaled=False)
     features, response = np.asarray(bunch.data), np.asarray(bunch.target)
@@ -63,49 +100,16 @@ def diabetes(predictors: list[int] | None = None) -> LeastSquares | Logistic:
     )
 
 
-def run_demo(out: Path) -> bool:
-    """Everything once; True when every verdict is the expected one."""
-    from figures import figure
-    from verify import errata, verify
-
-    from ..advice import plan
-
-    screen = console()
-    screen.rule("Figure 1: the size of a sufficient cluster, as published and as stated")
-    for edition in ("published", "stated"):
-        for path in figure("adaptive-1", edition=edition).save(out / edition):
-            screen.print(f"  {path}", highlight=False)
-
-    screen.rule("A plan on real data: 442 diabetes patients, eight clients by age, progression on body-mass index")
-    advice = plan(diabetes(), epsilon=PRECISIONS)
-    with progress("simulating the plan") as report:
-        measured = advice.simulate(seeds=256, progress=report)
-    plan_table(advice, measured)
-
-    screen.rule("A refusal: all ten predictors")
-    refuse(screen)
-
-    screen.rule("Some verdicts: suffice verify checks every claim")
-    with progress("checking claims") as report:
-        verdicts = verify(CLAIMS, progress=report)
-    verdict_table(verdicts)
-
-    screen.rule("Some of the errata: suffice errata lists all")
-    errata_table([entry.to_dict() for name in ERRATA for entry in errata(name)])
-    return all(verdict.expected for verdict in verdicts)
-
-
-def refuse(screen: Console) -> None:
+def refusal() -> str:
     """The ten-predictor problem, where the certificates admit nobody, in one paragraph."""
-    from ..advice import plan
+    from .._plan import plan
 
     problem = diabetes(list(range(10)))
     constants = problem.constants()
     advice = plan(problem, epsilon=PRECISIONS)
     together = sum(bool(row.collaborators) for row in advice)
-    screen.print(
+    return (
         f"Condition number up to {(constants.beta / constants.mu).max():,.0f}; {together} of {len(advice)} rows may "
         "collaborate. At these precisions the squared gradient may be as small as 2 mu eps, and against that every "
-        "pair of clients differs too much: no theorem here promises a gain.",
-        highlight=False,
+        "pair of clients differs too much: no theorem here promises a gain."
     )

@@ -8,8 +8,8 @@ import pytest
 import sympy
 from scipy.integrate import quad
 
-from bounds.bayes_risk import inverse_risk, risk
-from bounds.theorems.sample_optimal.lower_bound import HALF
+from suffice.bounds.bayes_risk import inverse_risk, risk
+from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF
 
 
 def by_definition(u):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import (
-    Affine,
+from suffice.bounds import (
     Binary,
     Continuous,
+    GradientDissimilarity,
     Sharp,
     best_threshold,
     collaboration_weights,
@@ -149,7 +149,7 @@ def test_entry_precisions_are_where_the_cluster_changes(threshold):
     rng = np.random.default_rng(14)
     off = 1 - np.eye(4)
     b2, c, mu = rng.uniform(0.1, 3, (4, 4)) * off, rng.uniform(0, 0.5, (4, 4)) * off, np.array([0.1, 0.5, 1, 2])
-    affine = Affine(b2=b2, c=c)
+    affine = GradientDissimilarity(b2=b2, c=c)
     entry = entry_precisions(affine, mu=mu, threshold=threshold)
     criterion = Binary(threshold=threshold) if threshold else Continuous()
     for i in range(4):
@@ -168,10 +168,10 @@ def test_entry_precisions_are_where_the_cluster_changes(threshold):
 
 def test_definition_2_as_printed_depends_on_the_units_of_the_loss():
     b, mu, eps = 3.0, 1.0, 2.0
-    pair = Affine(b2=np.array([[0, b**2], [b**2, 0]]), c=np.zeros((2, 2)))
+    pair = GradientDissimilarity(b2=np.array([[0, b**2], [b**2, 0]]), c=np.zeros((2, 2)))
     level = np.full(2, 2 * mu * eps)
     assert pair.similarity(level)[0, 1] == 0
     np.testing.assert_allclose(pair.as_printed().similarity(level)[0, 1], 0.25, rtol=1e-15)  # by hand
-    tenfold = Affine(b2=100 * pair.b2, c=pair.c)  # the loss times 10: b, mu and eps all grow tenfold
+    tenfold = GradientDissimilarity(b2=100 * pair.b2, c=pair.c)  # the loss times 10: b, mu and eps all grow tenfold
     np.testing.assert_allclose(tenfold.as_printed().similarity(100 * level)[0, 1], 0.925, rtol=1e-15)
     assert tenfold.similarity(100 * level)[0, 1] == 0

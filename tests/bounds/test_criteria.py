@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import Binary, Continuous, Criterion, Custom, InputError, Sharp, collaboration_weights
+from suffice.bounds import Binary, Continuous, Criterion, Custom, InputError, Sharp, collaboration_weights
 
 PHI = {  # written anew, one number at a time
     "binary-0.2": (Binary(threshold=0.2), lambda x: 0.2 if x >= 0.2 else 0.0),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from bounds import QuadraticCertificate, evaluate, find, property_1
+from suffice.bounds import QuadraticCertificate, evaluate, find, property_1
 
 OUTWARD = 1 + 1e-12  # evaluate moves 4.5e-13
 

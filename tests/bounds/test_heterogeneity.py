@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import Affine, InputError, QuadraticCertificate, property_1, released_code
+from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate, property_1, released_code
 
 
 def random_quadratics(seed, *, clients=3, d=3):
@@ -214,7 +214,7 @@ def test_entry_level_inverts_similarity_of_affine_pairs_and_of_quadratics(wanted
     c = rng.uniform(0, 0.9, (5, 5)) * off
     b2 = rng.uniform(0, 4, (5, 5)) * off
     b2[0, 1], c[0, 2], b2[0, 3], c[0, 3] = np.inf, np.inf, 0.0, 0.04
-    affine = Affine(b2=b2, c=c)
+    affine = GradientDissimilarity(b2=b2, c=c)
     level = assert_round_trip(affine, wanted)
     assert np.isinf(level[0, 1:3]).all()
     assert level[0, 3] == 0
@@ -234,4 +234,4 @@ def test_bad_pairs_are_refused_by_name(name):
     good = {"b2": np.zeros((2, 2)), "c": np.zeros((2, 2))}
     for bad in (np.array([[0, np.nan], [0, 0]]), np.array([[0, -1.0], [0, 0]]), np.eye(2), np.zeros((2, 3)), 1.0):
         with pytest.raises(InputError, match=f"^{name} = "):
-            Affine(**(good | {name: bad}))
+            GradientDissimilarity(**(good | {name: bad}))

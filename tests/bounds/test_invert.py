@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import mpmath
 import numpy as np
 import pytest
 
-from bounds import ConditionError, InputError, check, digits, evaluate, find, latex, solve
+from suffice.bounds import (
+    THEOREMS,
+    ConditionError,
+    InputError,
+    SufficeError,
+    check_conditions,
+    digits,
+    evaluate,
+    find,
+    latex,
+    solve,
+)
 
 CONSTANT = find("adaptive/theorem-2-constant")
 BASE = {"mu": 0.5, "beta": 1.0, "q": 0.5, "e0": 5.0, "s2": 0.1}
@@ -147,7 +159,7 @@ def test_a_missing_value_is_named():
 
 @pytest.mark.parametrize("value", [[[0.1], [0.2, 0.3]], "small", ["a", "b"], {"a": 1}, object()])
 def test_what_is_no_number_is_refused_by_every_way_to_evaluate(value):
-    for evaluated in (evaluate, digits, check):
+    for evaluated in (evaluate, digits, check_conditions):
         with pytest.raises(InputError, match=r"^eta = "):
             evaluated(CONSTANT, eta=value, T=3, **BASE)
 
@@ -159,8 +171,8 @@ def test_a_key_stands_for_the_corrected_record_and_digits_are_counted():
     assert solve(CONSTANT.key, "T", target=4.0, **BASE, eta=0.1) == solve(record, "T", target=4.0, **BASE, eta=0.1)
     assert latex(CONSTANT.key) == latex(record)
     with pytest.raises(ConditionError):
-        check(CONSTANT.key, **values | {"eta": 5.0})
-    for evaluated in (evaluate, digits, check):
+        check_conditions(CONSTANT.key, **values | {"eta": 5.0})
+    for evaluated in (evaluate, digits, check_conditions):
         with pytest.raises(InputError, match=r"^theorem = 3: give a key, or a record"):
             evaluated(3)
         with pytest.raises(InputError, match=r"^theorem = 'adaptive/lemma-9': did you mean adaptive/lemma-"):
@@ -183,3 +195,14 @@ def test_a_key_stands_for_the_corrected_record_and_digits_are_counted():
             digits(CONSTANT, count, eta=0.1, T=3, **BASE)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r"^theorem = "):
         find(["adaptive/lemma-2"])  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("record", [entry for entry in THEOREMS if entry.bound is not None], ids=str)
+def test_every_parameter_of_every_bound_can_be_asked_for(record):
+    point = {entry.name: np.sqrt(entry.typical[0] * entry.typical[1]) for entry in record.parameters}
+    point |= {entry.name: float(np.ceil(point[entry.name])) for entry in record.parameters if entry.integer}
+    for parameter in record.parameters:  # some occur in conditions alone
+        others = {name: value for name, value in point.items() if name != parameter.name}
+        with contextlib.suppress(SufficeError):  # anything else is an error of the test
+            found = solve(record, parameter.name, target=1.0, **others)
+            assert found.bound <= 1 if record.direction == "upper" else found.bound >= 1

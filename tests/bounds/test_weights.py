@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import InputError
-from bounds.weights import component_weights, components, optimal_weights, spectrum, threshold_weights
+from suffice.bounds import InputError
+from suffice.bounds.weights import component_weights, components, optimal_weights, spectrum, threshold_weights
 
 
 def dissimilarities(rng, size):

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from bounds import Binary, Continuous, Sharp
-from simulate import (
+from suffice.bounds import Binary, Continuous, Sharp
+from suffice.simulate import (
     APFL,
     IFCA,
     WGABC,
@@ -40,6 +40,7 @@ from simulate import (
     expected_excess,
     run,
 )
+from suffice.simulate.algorithms import FedProx
 
 N, D, ETA = 4, 2, 0.1
 PAIR = torch.tensor([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=torch.float64)
@@ -77,6 +78,7 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
     ("fedavg", lambda _: FedAvg(period=2, sizes=SIZES, fine_tune_after=4)),
     ("fedavg sampled", lambda _: FedAvg(participants=2, sizes=SIZES)),
     ("fedavg sampled of known clusters", lambda _: FedAvg(participants=1, clusters=CLUSTERS)),
+    ("fedprox", lambda _: FedProx(pull=0.6, period=2, sizes=SIZES, fine_tune_after=4)),
     ("ditto", lambda _: Ditto(pull=0.8, server=FedAvg(period=2))),
     ("apfl", lambda _: APFL(mixture=0.3, server=FedAvg(period=2, sizes=SIZES))),
     ("apfl adaptive", lambda _: APFL(mixture=0.3, adaptive=True, server=FedAvg(period=3, participants=2))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import DEFINITIONS
+from suffice.bounds import DEFINITIONS
 
 RNG = np.random.default_rng(8)
 

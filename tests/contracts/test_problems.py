@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from bounds import Affine, InputError, QuadraticCertificate
-from simulate import (
+from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate
+from suffice.simulate import (
     Cosine,
     LeastSquares,
     Logistic,
@@ -22,7 +23,7 @@ from simulate import (
     StreamingLeastSquares,
     Well,
 )
-from simulate.problem import ASSUMPTIONS, Problem
+from suffice.simulate.problem import ASSUMPTIONS, Problem
 
 N, D, S = 3, 2, 4
 RNG = np.random.default_rng(60)
@@ -231,7 +232,7 @@ def test_stated_heterogeneity_holds_everywhere(problem: Problem):
     for scale in (0.3, 2.0, 30.0):
         theta = models(problem, 300, scale)
         gap, norm = problem.gradient_gap(theta).numpy(), (problem.gradient(theta) ** 2).sum(-1).numpy()
-        if isinstance(stated, Affine):
+        if isinstance(stated, GradientDissimilarity):
             assert (gap <= (stated.b2 + stated.c * norm[..., None]) * (1 + 1e-10) + 1e-25).all()
         else:
             assert isinstance(stated, QuadraticCertificate)
@@ -255,3 +256,67 @@ def test_single_precision_computes_the_same(problem: Problem):
     assert drawn.dtype == other.dtype
     np.testing.assert_allclose(drawn, noise, rtol=1e-5, atol=1e-5)
     assert half.sigma2.dtype == half.optimum.dtype == half.start.dtype == torch.float32
+
+
+def test_the_noise_grows_no_faster_than_stated(problem: Problem):
+    floor, factor = problem.noise_growth()
+    assert floor.shape == factor.shape == (N,)
+    for scale in (0.1, 1.0, 30.0, 1e3):
+        theta = models(problem, 300, scale)
+        for k in range(N):
+            spread = variance(problem, theta[:, k])[:, k].numpy()
+            norm = (problem.gradient(theta)[:, k] ** 2).sum(-1).numpy()
+            assert (spread <= (floor[k] + factor[k] * norm) * (1 + 1e-9)).all()
+    if "bounded variance" in problem.assumptions:
+        assert not factor.any()
+
+
+def test_expected_smoothness_holds_where_it_is_stated(problem: Problem):
+    at = torch.from_numpy(np.random.default_rng(66).normal(size=(N, problem.features)))
+    pair = problem.expected_smoothness(at)
+    if pair is None:
+        if not {"bounded variance", "expected smoothness", "strongly convex"} <= problem.assumptions:
+            return  # nothing is claimed, or there are no constants
+        pair = problem.constants().beta, problem.constants().sigma2
+    A, C = pair
+    value, slope = problem.excess(at[None])[0], problem.gradient(at[None])[0]
+    for scale in (0.1, 1.0, 30.0):
+        theta = at + models(problem, 300, scale)
+        gradient = problem.gradient(theta)
+        divergence = problem.excess(theta) - value - (slope * (theta - at)).sum(-1)
+        spread = torch.stack([variance(problem, theta[:, k])[:, k] for k in range(N)], dim=1)
+        deviation = ((gradient - slope) ** 2).sum(-1) + spread
+        bound = 2 * A * divergence.numpy() + C
+        assert (deviation.numpy() <= bound * (1 + 1e-9) + 1e-12).all()
+
+
+def test_rows_are_drawn_anew_or_there_are_none(problem: Problem):
+    if problem.row_counts is None:
+        with pytest.raises(InputError, match="no rows to resample"):
+            problem.resample(0, 0)
+        return
+    assert sum(problem.row_counts) == len(problem.data.X)
+    usable = []  # some resamples have no minimiser
+    for index in range(20):
+        with suppress(InputError):
+            usable.append((index, problem.resample(7, index)))
+    (index, again), (_, other) = usable[:2]
+    same = problem.resample(7, index)
+    assert (again.names, again.row_counts, again.batch) == (problem.names, problem.row_counts, problem.batch)
+    np.testing.assert_array_equal(again.start, problem.start)
+    np.testing.assert_array_equal(again.data.X, same.data.X)
+    assert not torch.equal(again.data.X, other.data.X)
+    for (X, y), (drawn_X, drawn_y) in zip(problem.data.blocks(), again.data.blocks()):
+        rows = {(*x, target) for x, target in zip(X.tolist(), y.tolist())}
+        assert {(*x, target) for x, target in zip(drawn_X.tolist(), drawn_y.tolist())} <= rows
+
+
+def test_what_is_known_of_the_constants_is_said(problem: Problem):
+    trust, *regions = problem.certainty()
+    assert all(regions)
+    weaker = problem.estimated()
+    if trust != "certified":
+        assert weaker is None
+    elif weaker is not None:
+        assert weaker.certainty()[0] == "estimated"
+        np.testing.assert_array_equal(weaker.optimum, problem.optimum)

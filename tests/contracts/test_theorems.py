@@ -14,9 +14,8 @@ import pytest
 import sympy
 from papers import SLOW, UNIT_FAULTS, VACUOUS
 
-from bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex, page
-from bounds.describe import expression
-from bounds.plain_text import text_of
+from suffice.bounds import PARAMETERS, THEOREMS, ConditionError, InputError, digits, evaluate, find, latex, page
+from suffice.bounds.plain_text import text_of
 
 EVALUABLE = [theorem for theorem in THEOREMS if theorem.bound is not None]
 CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
@@ -80,10 +79,11 @@ def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
     got = evaluate(theorem, enforce=False, **values)
     # 1 - b^2/(2 mu eps) - c cancels: absolute 1e-14 for the similarity, which is at most 1
     slack = 1e-14 if theorem.direction == "lower" else 0
-    for value, point in zip(got, points(values)):
-        exact = digits(theorem, **point)
-        if exact < 1e308:
-            assert_outward(theorem, value, exact, slack)
+    exact = [digits(theorem, **point) for point in points(values)]
+    finite = [(value, truth) for value, truth in zip(got, exact) if truth < 1e308]
+    assert len(finite) > len(exact) / 2
+    for value, truth in finite:
+        assert_outward(theorem, value, truth, slack)
 
 
 def middle(parameter):
@@ -180,13 +180,13 @@ def test_latex_shows_symbols_and_no_python_name(theorem):
     raw = "|".join([*(name for name in PARAMETERS if len(name) > 1), "sigma_suf", "sigma", "xi", "Symbol", "Max"])
     assert not re.search(rf"(?<![\\A-Za-z])({raw})(?![A-Za-z])", text), text
     right = text.split(r"\ge" if theorem.direction == "lower" else r"\le", 1)[1]
-    for symbol in expression(theorem).free_symbols:
+    for symbol in theorem.expression().free_symbols:
         assert theorem.symbol(symbol.name) in right, symbol
 
 
 @every_satisfiable
 def test_symbolic_expression_has_the_value_of_the_float_bound(theorem):
-    formula = expression(theorem)
+    formula = theorem.expression()
     for point in points(draws(theorem, 3 if theorem.key in SLOW else 10, 2000)):
         exact = formula.xreplace({s: sympy.Float(point[s.name], 40) for s in formula.free_symbols}).doit()
         # outward rounding moves 4.5e-13, the nudge T eta mu 2^-46 with T eta mu < 30 at these points, or less
@@ -264,7 +264,7 @@ def test_formulas_in_plain_text_have_their_value_and_few_parentheses():
     names = {"Max": np.maximum, "Min": np.minimum, "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "Abs": np.abs}
     compared = 0
     for theorem in EVALUABLE:
-        whole = expression(theorem)
+        whole = theorem.expression()
         if any(hasattr(each, "_imp_") for each in whole.atoms(sympy.Function)):
             continue  # a function of ours, which NumPy does not know by name
         values = {

@@ -26,18 +26,9 @@ def test_the_workflow_runs_what_ci_runs_and_existing_targets():
 
 def test_targets_that_pages_name_are_there():
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
-        for words in re.findall(r"`make ([a-z -]+)`", page.read_text(encoding="utf-8")):
-            assert set(words.split()) <= TARGETS, words
-
-
-def test_files_that_pages_name_are_there():
-    for page in (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "architecture.md"):
-        named = re.findall(
-            r"`((?:bounds|simulate|verify|figures|suffice|tests)/[\w/]*(?:\.py)?)`", page.read_text("utf-8")
-        )
-        assert len(named) >= 5
-        absent = [path for path in named if not (ROOT / path).exists()]
-        assert not absent, f"{page.name} names {absent}"
+        named = re.findall(r"`make ([a-z -]+)`", page.read_text(encoding="utf-8"))
+        assert len(named) >= 2
+        assert {word for words in named for word in words.split()} <= TARGETS
 
 
 def test_hooks_are_the_linters_of_make_lint():

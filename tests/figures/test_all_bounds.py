@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import InputError, find
-from figures import figure
+from suffice.bounds import InputError, find
+from suffice.figures import figure
 
 SOME = ("adaptive/lemma-2-gradient", "worst-case/contraction", "sample-optimal/theorem-2", "scafflix/initial-lyapunov")
 
@@ -39,7 +39,7 @@ def test_ill_conditioned_instances_are_a_part_of_all(drawn):
 
 
 def test_a_sharp_ratio_comes_again_from_the_claim(drawn):
-    from verify.claims import claim_of
+    from suffice.verification.claims import claim_of
 
     claim = claim_of("worst-case/contraction")
     best = []

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import InputError
-from figures import figure
-from figures.bound_vs_measured import CONDITION, ROWS
+from suffice.figures import figure
+from suffice.figures.bound_vs_measured import CONDITION, ROWS
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +42,3 @@ def test_one_client_is_a_closed_form(drawn):
     left = 0.25 ** curve["iteration"]
     np.testing.assert_allclose(curve["measured"], left / 2 + 0.005 / 3 * (1 - left), rtol=1e-12)
     assert CONDITION > 1
-
-
-def test_published_is_refused():
-    with pytest.raises(InputError, match="no code"):
-        figure("bound-against-measured", edition="published")

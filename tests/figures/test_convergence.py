@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import InputError
-from figures import figure, redraw
-from figures.convergence import PUBLISHED_FINAL
-from figures.lockstep import Contender, lockstep
-from figures.regression import CLIENTS, Regressions, estimated_smoothness, step_sizes
-from simulate import Local, Randomness, Stream, generators, run
+from suffice.bounds import InputError
+from suffice.figures import figure, redraw
+from suffice.figures.convergence import PUBLISHED_FINAL
+from suffice.figures.lockstep import Contender, lockstep
+from suffice.figures.regression import CLIENTS, Regressions, estimated_smoothness, step_sizes
+from suffice.simulate import Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds import InputError
-from figures import Figure, figure
-from figures.features import elbow, features, main, table
+from suffice.bounds import InputError
+from suffice.figures import Figure, figure
+from suffice.figures.features import elbow, features, main, table
 
 
 def keep(drawn: Figure, folder: Path) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import InputError
-from figures import figure
-from figures.heart import MEASURED, Patients, _measure, _padded, epoch_length, with_intercept
-from simulate.heart_disease import CENTRES, hospitals
+from suffice.bounds import InputError
+from suffice.figures import figure
+from suffice.figures.hospitals import MEASURED, Patients, epoch_length, measure, padded, with_intercept
+from suffice.simulate.data.heart_disease import CENTRES, heart_disease
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease files: set SUFFICE_DATA")
@@ -21,7 +21,7 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease file
 
 @pytest.fixture(scope="module")
 def four():
-    return with_intercept(hospitals(DATA))
+    return with_intercept(heart_disease(DATA))
 
 
 @pytest.fixture(scope="module")
@@ -31,40 +31,41 @@ def curves():
 
 @needs_data
 def test_patients_are_split_as_flamby_splits_them(four):
-    assert [len(one.y) for one in four] == [199, 172, 30, 85]
-    assert [len(one.y_test) for one in four] == [104, 89, 16, 45]
-    assert [int(one.y.sum()) for one in four] == [91, 65, 30, 66]
-    assert all(one.X.shape[1] == 14 for one in four)
+    assert [len(one.y) for one in four.train] == [199, 172, 30, 85]
+    assert [len(one.y) for one in four.test] == [104, 89, 16, 45]
+    assert [int(one.y.sum()) for one in four.train] == [91, 65, 30, 66]
+    assert all(one.X.shape[1] == 14 for one in (*four.train, *four.test))
 
 
 @needs_data
 def test_smoothness_of_each_hospital_is_the_known_one(four):
-    ours = [np.linalg.eigvalsh(one.X.T @ one.X)[-1] / (4 * len(one.y)) for one in four]
+    ours = [np.linalg.eigvalsh(one.X.T @ one.X)[-1] / (4 * len(one.y)) for one in four.train]
     known = [0.6918421544500161, 0.8207127990658645, 0.5506388598522872, 0.5827128565855606]
     np.testing.assert_allclose(ours, known, rtol=1e-13)
 
 
 @needs_data
 def test_test_rows_are_standardised_with_training_data(four):
-    for one in four:
+    assert len(four.train) == len(four.test) == 4
+    for one, other in zip(four.train, four.test):
         np.testing.assert_allclose(one.X[:, :-1].mean(0), 0, atol=1e-13)
         deviations = one.X[:, :-1].std(0, ddof=1)
         assert np.all((np.abs(deviations - 1) < 1e-6) | (deviations == 0))
         assert np.all(one.X[:, -1] == 1)
-        assert np.all(one.X_test[:, -1] == 1)
-        assert np.abs(one.X_test[:, :-1].mean(0)).max() > 1e-3
+        assert np.all(other.X[:, -1] == 1)
+        assert np.abs(other.X[:, :-1].mean(0)).max() > 1e-3
 
 
 @needs_data
 def test_measures_are_weighted_means_over_hospitals(four):
     models = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 4, 14)))
-    got = _measure(_padded(four), models)[1].numpy()
+    got = measure(padded(four), models)[1].numpy()
     sizes = {"test": [104, 89, 16, 45], "train": [199, 172, 30, 85]}
     values_of_test_accuracy: list[float] = []
     for column, what in enumerate(MEASURED):
         values = values_of_test_accuracy if what == "test_accuracy" else []
-        for one, theta in zip(four, models[1].numpy()):
-            X, y = (one.X_test, one.y_test) if what.startswith("test") else (one.X, one.y)
+        for one, theta in zip(four.test if what.startswith("test") else four.train, models[1].numpy()):
+            X, y = one.X, one.y
             p = 1 / (1 + np.exp(-X @ theta))
             loss = -np.mean(y * np.log(p) + (1 - y) * np.log(1 - p))
             values.append(np.log10(loss) if "loss" in what else 100 * np.mean((p > 0.5) == y))
@@ -121,4 +122,4 @@ def test_damaged_files_are_named(tmp_path, row, message):
     for centre in CENTRES:
         (tmp_path / f"processed.{centre}.data").write_text(row + "\n")
     with pytest.raises(InputError, match=message):
-        hospitals(tmp_path)
+        heart_disease(tmp_path)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from bounds import InputError
-from figures.pictures import LARGEST, NAMES, WIDTH, main, reduced, write_pictures
+from suffice.bounds import InputError
+from suffice.figures.pictures import LARGEST, NAMES, WIDTH, main, reduced, write_pictures
 
 KEPT = Path(__file__).parents[2] / "docs" / "pictures"
 

@@ -7,8 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from figures import figure
-from figures.figure import SEPARATOR
+from suffice.figures.figure import SEPARATOR
 
 RULES = [(rule, kind) for rule in ("exact", "m=1", "m=16", "released") for kind in ("binary", "continuous")]
 RULES += [(rule, "none") for rule in ("local", "fedavg", "oracle")]
@@ -16,7 +15,7 @@ RULES += [(rule, "none") for rule in ("local", "fedavg", "oracle")]
 
 @pytest.fixture(scope="module")
 def study():
-    from figures.regimes import regimes
+    from suffice.figures.regimes import regimes
 
     return regimes("stated", seeds=3, iterations=80)
 
@@ -62,13 +61,13 @@ def test_in_the_stated_setting_the_exact_ratio_is_the_oracle_and_the_released_on
 
 
 def test_collaborators_count_the_client_itself(study):
+    assert len(study.data) == 2 * len(RULES)
     for name, one in study.data.items():
         sizes = one["collaborators"]
         assert np.all((sizes >= 1) & (sizes <= 20)), name
-        if "local" in name:
-            assert np.all(sizes == 1)
-        if "fedavg" in name:
-            assert np.all(sizes == 20)
+    for setting in ("stated", "published"):
+        assert np.all(curve(study, setting, "local", "none")["collaborators"] == 1)
+        assert np.all(curve(study, setting, "fedavg", "none")["collaborators"] == 20)
 
 
 def test_the_csv_has_a_column_for_every_part_of_the_key(study, tmp_path):
@@ -78,8 +77,3 @@ def test_the_csv_has_a_column_for_every_part_of_the_key(study, tmp_path):
     assert names == ["setting", "d", "rule", "criterion", "iteration", "mean_log10_excess", "se", "collaborators"]
     assert len(rows) == 1 + 2 * len(RULES) * 81
     assert {tuple(row[:4]) for row in rows[1:]} == {tuple(name.split(SEPARATOR)) for name in study.data}
-
-
-def test_it_is_registered(monkeypatch):
-    monkeypatch.setattr("figures.regimes.regimes", lambda edition, *, seeds, progress: (edition, seeds))
-    assert figure("adaptive-2b-regimes", edition="published", seeds=5) == ("published", 5)

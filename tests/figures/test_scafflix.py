@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bounds import InputError
-from figures import figure
-from figures.scafflix import ALPHAS, CLIENTS, Regression
+from suffice.bounds import InputError
+from suffice.figures import figure
+from suffice.figures.scafflix import ALPHAS, CLIENTS, Regression
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 

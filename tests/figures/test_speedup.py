@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
 
-from bounds import InputError
-from bounds.theorems.sample_optimal.lower_bound import needed_rounds
-from figures import figure
-from figures.speedup import BALL, METHODS, SETTINGS, gain, rounds_to
+from suffice.bounds import InputError
+from suffice.bounds.planning.lower_bound import needed_rounds
+from suffice.figures import figure
+from suffice.figures.speedup import BALL, METHODS, SETTINGS, gain, rounds_to
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_lower_bound_agrees_with_the_rounds_that_theorem_1_asks_for(drawn):
 def test_excess_is_the_simulators_second_moment(drawn):
     import torch
 
-    from simulate import FixedWeights, Quadratics, expected_excess
+    from suffice.simulate import FixedWeights, Quadratics, expected_excess
 
     curve = drawn.data["clusters | 10 | all-for-one"]
     at = int(np.searchsorted(curve["rounds"], 60))

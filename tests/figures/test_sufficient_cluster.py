@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 
-from bounds import QuadraticCertificate
-from figures import figure
-from figures.regression import SAMPLES
-from figures.sufficient_cluster import CLIENTS, FEATURES, estimated_mu, size_at
-from simulate import Randomness, Stream
 from suffice import InputError
+from suffice.bounds import QuadraticCertificate
+from suffice.figures import figure
+from suffice.figures.regression import SAMPLES
+from suffice.figures.sufficient_cluster import CLIENTS, FEATURES, estimated_mu, size_at
+from suffice.simulate import Randomness, Stream
 
 PUBLISHED_PICTURE = {  # read off the published figure, reproduction.md section 1
     "v=0.001": {1e-5: 14, 1e-4: 20, 1e-3: 20},
@@ -65,7 +65,9 @@ def test_each_jump_is_where_the_certificate_turns_positive(stated):
         iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES
     )
     certificate = QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=-xi[0].numpy())
-    for rank, epsilon in enumerate(stated.data["v=0.1"]["epsilon"][1:], start=1):
+    jumps = stated.data["v=0.1"]["epsilon"][1:]
+    assert len(jumps) == CLIENTS - 1
+    for rank, epsilon in enumerate(jumps, start=1):
         below, above = (
             certificate.similarity(np.full(CLIENTS, 4 * epsilon * nudge))[0] for nudge in (1 - 1e-9, 1 + 1e-9)
         )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bounds import InputError
-from figures import figure
-from figures.theorem_2_truth import BOUND, RUNNING, STOPPED, TRUTH
-from verify.line import counterexample
+from suffice.figures import figure
+from suffice.figures.theorem_2_truth import BOUND, RUNNING, STOPPED, TRUTH
+from suffice.verification.instances.quadrature_1d import counterexample
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +45,3 @@ def test_later_steps_agree_with_sampled_paths(drawn):
 def test_finer_panels_change_nothing(drawn):
     finer = figure("theorem-2-truth", iterations=5, panels=200)
     np.testing.assert_allclose(finer.data[TRUTH]["excess"], drawn.data[TRUTH]["excess"], rtol=1e-9)
-
-
-def test_published_is_refused():
-    with pytest.raises(InputError, match="no code"):
-        figure("theorem-2-truth", edition="published")

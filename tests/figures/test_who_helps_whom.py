@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import Constants, InputError, QuadraticCertificate, plan
-from figures import figure
-from figures.who_helps_whom import CLIENTS, FEATURES
-from simulate import Randomness, Stream
+from suffice.bounds import Constants, QuadraticCertificate, plan_rows
+from suffice.figures import figure
+from suffice.figures.who_helps_whom import CLIENTS, FEATURES
+from suffice.simulate import Randomness, Stream
 
 SPREADS, PRECISIONS = (0.01, 0.1), (1e-3, 0.01, 0.1, 2.0)
 
@@ -33,7 +33,7 @@ def test_every_cell_is_the_plan_of_client_0(drawn, v):
             excess=10 * max(1.0, eps) * one,
             heterogeneity=QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=-v * offset[0].numpy()),
         )
-        row = plan(constants, eps)[0]
+        row = plan_rows(constants, eps)[0]
         curve = drawn.data[f"{v:g}"]
         assert curve["size"][at] == len(row.cluster)
         # bounds are rounded outward by 5e-13 each
@@ -45,8 +45,3 @@ def test_clusters_grow_with_precision_and_shrink_with_heterogeneity(drawn):
     assert (np.diff(near) >= 0).all()
     assert (far <= near).all()
     assert (near[-1], far[0]) == (CLIENTS, 1)
-
-
-def test_published_is_refused():
-    with pytest.raises(InputError, match="no code"):
-        figure("who-helps-whom", edition="published")

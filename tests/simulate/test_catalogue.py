@@ -1,4 +1,4 @@
-"""Every algorithm can be asked for by name; wrong names and options are told with the right ones."""
+"""Every algorithm can be asked for by name; a wrong name or option is answered with the right ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import InputError
-from simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run
-from simulate.catalogue import options_of
+from suffice.bounds import InputError
+from suffice.simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run
+from suffice.simulate.catalogue import options_of
 
 
 def problem() -> Quadratics:
@@ -24,12 +24,11 @@ def test_each_algorithm_runs_with_its_defaults_and_makes_progress(name):
     assert trace.oracle_calls[1] >= 6 * 40
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_each_option_is_taken_at_its_default(name):
+@pytest.mark.parametrize(("name", "option"), [(name, option) for name in ALGORITHMS for option in options_of(name)])
+def test_each_option_is_taken_at_its_default(name, option):
     needed = {"samples": {"similarity": "sampled"}, "horizon": {"sampling": "mixed", "horizon": 50}}
-    for option, value in options_of(name).items():
-        made = algorithm(name, problem(), eta=0.3, **({option: value} | needed.get(option, {})))
-        assert type(made) is type(algorithm(name, problem(), eta=0.3))
+    options = {option: options_of(name)[option]} | needed.get(option, {})
+    assert type(algorithm(name, problem(), eta=0.3, **options)) is type(algorithm(name, problem(), eta=0.3))
 
 
 def test_mixed_sampling_of_cobo_has_its_horizon():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import Binary, InputError
-from simulate import AllForOne, FixedWeights, Local, Quadratics, StreamingLeastSquares, expected_excess
-from simulate.closed_form import closed_excess
+from suffice.bounds import Binary, InputError
+from suffice.simulate import AllForOne, FixedWeights, Local, Quadratics, StreamingLeastSquares, expected_excess
+from suffice.simulate.closed_form import closed_excess
 
 
 def network(n: int, d: int) -> tuple[Quadratics, FixedWeights]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 import torch
+from cipher import cipher, numbers
 from scipy import stats
+from scipy.special import gammaincinv
 
-from simulate import Randomness, Stream, philox
+from suffice.simulate import Randomness, Stream, philox
 
 MASK = 2**32 - 1
 KNOWN = [  # Salmon et al. (2011), Random123's known-answer file: counter, key, output
@@ -21,16 +24,6 @@ KNOWN = [  # Salmon et al. (2011), Random123's known-answer file: counter, key, 
         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
     ),
 ]
-
-
-def cipher(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
-    """Philox4x32-10 on Python integers, which cannot overflow."""
-    (a, b, c, d), (k, m) = counter, key
-    for turn in range(10):
-        high = divmod(0xD2511F53 * a, 2**32), divmod(0xCD9E8D57 * c, 2**32)
-        left, right = (k + turn * 0x9E3779B9) % 2**32, (m + turn * 0xBB67AE85) % 2**32
-        a, b, c, d = high[1][0] ^ b ^ left, high[1][1], high[0][0] ^ d ^ right, high[0][1]
-    return a, b, c, d
 
 
 def words(counter: tuple[int, ...], key: tuple[int, ...]) -> tuple[int, ...]:
@@ -68,7 +61,8 @@ def test_uniform_reads_counter_block_client_iteration_stream_under_key_seed_root
 
 
 def test_stream_numbers_are_the_published_ones():
-    assert {s.name: int(s) for s in Stream} == {"NOISE": 0, "SIMILARITY": 1, "COIN": 2, "DATA": 3, "START": 4}
+    names = ("NOISE", "SIMILARITY", "COIN", "DATA", "START", "SPLIT", "RESAMPLE", "POINTS")
+    assert {s.name: int(s) for s in Stream} == {name: value for value, name in enumerate(names)}
 
 
 def test_normals_are_box_muller_on_word_pairs():
@@ -110,7 +104,7 @@ def test_streams_roots_iterations_seeds_and_clients_do_not_share_draws():
         draw(iteration=2),
     ]
     together = np.concatenate(parts)
-    # 972 words of 32 bits: one coincidence has probability 1e-4, two have 1e-8
+    # 1296 words of 32 bits: one coincidence has probability 2e-4, two have 2e-8
     assert len(np.unique(together)) >= len(together) - 1
 
 
@@ -127,3 +121,69 @@ def test_normals_follow_the_normal_law_and_are_uncorrelated():
         np.fill_diagonal(covariance, 0)
         # 780 products of moderate tails: 7 standard errors keep the false alarm below 1e-8
         assert np.abs(covariance).max() < 7 * math.sqrt(variance / len(values)) * math.sqrt(variance)
+
+
+def test_integers_are_the_floors_of_64_bit_uniforms():
+    high = torch.tensor([[1], [10], [2**31]])
+    got = Randomness(seeds=torch.tensor([3, 8]), root=11).integers(
+        high, iteration=4, stream=Stream.RESAMPLE, clients=3, features=7
+    )
+    for s, seed in enumerate((3, 8)):
+        for client, most in enumerate(high.flatten().tolist()):
+            drawn = numbers(7, seed=seed, root=11, iteration=4, stream=6, client=client)
+            assert got[s, client].tolist() == [most * number >> 64 for number in drawn]
+
+
+def test_permutations_sort_64_bit_keys():
+    got = Randomness(seeds=torch.tensor([0, 5]), root=2).permutation(9, iteration=1, stream=Stream.SPLIT)
+    for order, seed in zip(got.tolist(), (0, 5)):
+        keys = numbers(9, seed=seed, root=2, iteration=1, stream=5)
+        assert order == sorted(range(9), key=lambda row: keys[row])
+
+
+def test_integers_and_permutations_are_uniform():
+    """Chi-square tests under a fixed root: all three false alarms together have probability 3e-10."""
+    randomness = Randomness(seeds=torch.arange(30_000), root=77)
+    drawn = randomness.integers(7, iteration=0, stream=Stream.RESAMPLE, clients=1, features=3)
+    orders = randomness.permutation(4, iteration=0, stream=Stream.SPLIT)
+    for codes, values in [
+        (drawn.flatten(), 7),
+        (7 * drawn[:, 0, 0] + drawn[:, 0, 1], 49),
+        ((orders * torch.tensor([64, 16, 4, 1])).sum(-1).unique(return_inverse=True)[1], 24),
+    ]:
+        counts = np.bincount(codes.numpy(), minlength=values)
+        assert len(counts) == values
+        assert stats.chisquare(counts).pvalue > 1e-10
+
+
+@pytest.mark.parametrize("concentration", [1e-6, 0.1, 1.0, 30.0, 1e6])
+def test_dirichlet_shares_are_gammas_over_their_sum(concentration):
+    """By mpmath: G(a + 1) inverts its distribution function at one uniform, and U^(1/a) is of the next."""
+    u, got = (
+        getattr(Randomness(seeds=torch.tensor([4]), root=9), name)(
+            *first, iteration=2, stream=Stream.SPLIT, clients=2, features=features
+        )[0]
+        for name, first, features in (("uniform", (), 6), ("dirichlet", (concentration,), 3))
+    )
+    with mpmath.workdps(40):
+        for row, shares in zip(u.tolist(), got.tolist()):
+            gammas = []
+            for below, power in zip(row[0::2], row[1::2]):
+                larger = mpmath.mpf(gammaincinv(concentration + 1, below))
+                error = mpmath.gammainc(concentration + 1, 0, larger, regularized=True) - below
+                assert abs(error) < 1e-10 * min(below, 1 - below)
+                gammas.append(larger * mpmath.mpf(power) ** (1 / mpmath.mpf(concentration)))
+            expected = [float(gamma / mpmath.fsum(gammas)) for gamma in gammas]
+            np.testing.assert_allclose(shares, expected, rtol=1e-9)  # 1e-16 in a logarithm, times 1/a = 1e6
+
+
+@pytest.mark.parametrize("concentration", [0.05, 1.0, 20.0])
+def test_dirichlet_shares_have_beta_marginals_and_sum_to_one(concentration):
+    shares = (
+        Randomness(seeds=torch.arange(4000), root=5)
+        .dirichlet(concentration, iteration=1, stream=Stream.SPLIT, clients=1, features=4)[:, 0]
+        .numpy()
+    )
+    np.testing.assert_allclose(shares.sum(1), 1, rtol=1e-14)
+    for column in shares.T:  # 12 tests in all: a false alarm has probability 6e-10
+        assert stats.kstest(column, stats.beta(concentration, 3 * concentration).cdf).pvalue > 5e-11

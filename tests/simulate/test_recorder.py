@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
-from bounds import Binary, InputError
-from simulate import (
+from suffice.bounds import Binary, InputError
+from suffice.simulate import (
     AllForOne,
     FixedWeights,
     Local,
@@ -59,6 +61,20 @@ def test_recorded_weights_are_those_of_the_steps():
     assert chosen.cluster_sizes is None
 
 
+def test_the_models_after_the_last_iteration_are_kept_whatever_the_grid(monkeypatch):
+    seeds = block_size(N, D, torch.float64) + 5  # two blocks
+    setting: dict[str, Any] = {"iterations": T, "eta": 0.1, "seeds": range(3, seeds)}
+    kept = run(built(), RULE, grid=[2], models=True, **setting).models
+    assert kept is not None
+    assert kept.shape == (seeds - 3, N, D)
+    last = run(built(), RULE, **setting).excess[:, -1]
+    np.testing.assert_array_equal(built().excess(torch.from_numpy(kept)).numpy(), last)
+    assert run(built(), RULE, **setting).models is None
+    monkeypatch.setattr("suffice.simulate.recorder._LARGEST", seeds * N)
+    with pytest.raises(InputError, match=r"^models = "):
+        run(built(), RULE, grid=[2], models=True, **setting)
+
+
 def test_recording_changes_no_path():
     plain = run(built(), RULE, iterations=T, eta=0.1, seeds=9)
     full = run(built(), RULE, iterations=T, eta=0.1, seeds=9, weights=[3], clusters=True, epsilon=0.2)
@@ -81,10 +97,10 @@ def test_stopping_times_do_not_depend_on_the_grid():
 
 
 def test_what_was_recorded_survives_the_disk(tmp_path):
-    trace = run(built(), RULE, iterations=T, eta=0.1, seeds=5, weights=[1, 4], epsilon=0.2)
+    trace = run(built(), RULE, iterations=T, eta=0.1, seeds=5, weights=[1, 4], epsilon=0.2, models=True)
     trace.save(tmp_path / "trace.npz")
     loaded = Trace.load(tmp_path / "trace.npz")
-    for name in ("excess", "stopping_times", "weights", "weight_seeds"):
+    for name in ("excess", "stopping_times", "weights", "weight_seeds", "models"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
     assert loaded.cluster_sizes is None
 

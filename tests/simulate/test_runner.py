@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from bounds import Binary, Continuous, InputError
-from simulate import (
+from suffice.bounds import Binary, Continuous, InputError
+from suffice.simulate import (
     AllForOne,
     FixedWeights,
     Local,
@@ -106,8 +106,8 @@ def test_paths_are_bitwise_the_same_in_any_range(rule):
 
 CHILD = """
 import sys, numpy as np
-from bounds import Continuous
-from simulate import AllForOne, Quadratics, run
+from suffice.bounds import Continuous
+from suffice.simulate import AllForOne, Quadratics, run
 given = np.load(sys.argv[1])
 problem = Quadratics.of(given["A"], given["xi"], sigma2=given["sigma2"], start=given["start"])
 run(problem, AllForOne(criterion=Continuous()), iterations=8, eta=0.1, seeds=range(30, 90)).save(sys.argv[2])

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bounds import SufficeError
 from suffice import plan, read, read_setup
-from verify.campaign import conduct, read_campaign
-from verify.campaign.limits import bounded
+from suffice.bounds import SufficeError
+from suffice.verification.campaign import conduct, read_campaign
+from suffice.verification.campaign.limits import bounded
 
 CONSTANTS = b"""[constants]
 mu = 0.5

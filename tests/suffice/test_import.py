@@ -1,4 +1,4 @@
-"""`import suffice`: light, complete, and loud when another package shadows a room."""
+"""`import suffice`: light, complete, and the same whatever stands beside it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,55 @@ import ast
 import runpy
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
-import suffice
+import pytest
+from blocks import ROOT
 
-ROOT = Path(suffice.__file__).parent.parent
+import suffice
 
 
 def python(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, cwd=cwd, timeout=60)
 
 
-def test_every_public_name_loads():
-    for name in suffice.__all__:
-        assert getattr(suffice, name) is not None
+EVERY_MODULE = """
+import importlib, pkgutil, types
+import suffice
+
+first = {name: getattr(suffice, name) for name in suffice.__all__}
+for module in pkgutil.walk_packages(suffice.__path__, "suffice."):
+    try:
+        if module.name != "suffice.__main__":
+            importlib.import_module(module.name)
+    except ModuleNotFoundError as error:
+        assert error.name in ("dask", "distributed", "triton"), error
+print([name for name, found in first.items() if getattr(suffice, name) is not found])
+print(sorted(name for name, found in first.items() if isinstance(found, types.ModuleType)))
+"""
+
+
+def test_public_names_stay_the_same_objects_once_every_module_is_imported():
+    """A submodule becomes an attribute of its package when it is imported: it must not take a public name."""
+    done = python("-c", EVERY_MODULE)
+    assert done.stdout.splitlines() == [
+        "[]", "['algorithms', 'bounds', 'families', 'figures', 'problems', 'simulate', 'verification']",
+    ], done.stderr  # fmt: skip
     assert set(suffice.__all__) <= set(dir(suffice))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Affine", "GradientDissimilarity"), ("Solution", "Inversion"), ("known_numbers", "statistics")],
+)
+def test_an_old_public_name_says_the_new_one(old, new):
+    with pytest.raises(AttributeError, match=rf"no attribute '{old}'; it is now '{new}'"):
+        getattr(suffice, old)
+    assert new in suffice.__all__
+
+
 def test_lazy_names_and_type_checked_names_are_the_same():
-    tree = ast.parse((ROOT / "suffice" / "__init__.py").read_text())
+    tree = ast.parse(Path(suffice.__file__).read_text())
     checked = {
         alias.asname
         for node in ast.walk(tree)
@@ -50,13 +79,16 @@ def test_theorems_load_without_torch_matplotlib_or_sympy():
     assert python("-c", script).stdout.strip() == "[]"
 
 
-def test_a_foreign_room_is_named(tmp_path):
-    (tmp_path / "bounds").mkdir()
-    (tmp_path / "bounds" / "__init__.py").write_text("")
-    done = python("-c", "import suffice", cwd=tmp_path)
-    assert done.returncode != 0
-    assert "suffice needs its own package 'bounds'" in done.stderr
-    assert str(tmp_path) in done.stderr
+def test_neighbours_of_any_name_make_no_difference(tmp_path):
+    for name in ("bounds", "figures"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise ImportError('a stranger')")
+    for name in ("simulate", "verify", "verification"):
+        (tmp_path / f"{name}.py").write_text("raise ImportError('a stranger')")
+    script = "import suffice as sf; sf.evaluate, sf.figure, sf.run, sf.verify; print(sf.verification.__name__)"
+    done = python("-c", script, cwd=tmp_path)
+    assert done.stdout.strip() == "suffice.verification", done.stderr
+    assert python("-m", "suffice", "theorem", "adaptive/lemma-2", cwd=tmp_path).returncode == 0
 
 
 # The examples run inside this process, which has torch loaded; that a fresh one can import is tested above.
@@ -73,10 +105,3 @@ def test_the_example_of_an_own_bound_refutes_the_wrong_one_and_not_the_right_one
     assert out.startswith("wrong: violated on ")
     assert "\nright: holds on " in out
     assert len((ROOT / "examples" / "own_bound.py").read_text().splitlines()) < 30
-
-
-def test_every_package_is_listed_for_installation():
-    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    rooms = ("bounds", "simulate", "verify", "figures", "suffice")
-    found = {path.parent.relative_to(ROOT) for room in rooms for path in (ROOT / room).rglob("__init__.py")}
-    assert listed == {".".join(path.parts) for path in found}

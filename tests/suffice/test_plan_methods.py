@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from client_data import near_and_far
 
 import suffice as sf
 from suffice.cli.demo import diabetes
-from suffice.networks import network
-from suffice.plan_files import write_csv, write_plot
+from suffice.network_of_problem import network
+from suffice.plan_csv import write_csv
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -92,7 +93,7 @@ def test_the_released_rule_gives_the_published_probability_and_the_standard_one_
     assert "own optimum is elsewhere" in equalised.guarantee
 
 
-def test_a_network_of_rows_knows_expected_smoothness_by_rows_and_misfits_exactly():
+def test_a_network_of_rows_knows_expected_smoothness_by_rows_and_peer_excesses_exactly():
     problem = diabetes()
     constants = problem.constants()
     known = network(problem, constants, alpha=0.3)
@@ -110,46 +111,13 @@ def test_a_network_of_rows_knows_expected_smoothness_by_rows_and_misfits_exactly
     def loss(i, theta):
         return ((blocks[i][0] @ theta - blocks[i][1]) ** 2).mean()
 
-    np.testing.assert_allclose(known.misfit[1, 4], loss(1, own[4]) - loss(1, own[1]), rtol=1e-9)
-
-
-def near_and_far(rows):
-    """Two clients with one slope, one with the opposite, `rows` rows each."""
-    rng = np.random.default_rng(0)
-    X = [rng.normal(size=(rows, 1)) for _ in range(3)]
-    y = [x[:, 0] * slope + 0.3 * rng.normal(size=rows) for x, slope in zip(X, (1.0, 1.0, -2.0))]
-    return sf.from_arrays(X, y, names=["a", "b", "far"], standardise="none")
-
-
-def test_many_rows_make_a_stable_cluster_and_few_rows_an_unstable_one():
-    sure = sf.plan(near_and_far(2000), 0.1).stability(resamples=8)
-    assert [entry.cluster for entry in sure] == [(0, 1), (0, 1), (2,)]
-    assert all(entry.same == 1 and entry.weakest == 1 and entry.failed == 0 for entry in sure)
-    assert sure[0].share == (1, 1, 0)
-    shaky = sf.plan(near_and_far(15), 0.05).stability(resamples=12)
-    assert shaky[0].cluster == (0, 1)
-    assert shaky[0].weakest < 0.5
-    assert not shaky[0].to_dict()["stable"]
-    assert all(entry.share[entry.client] == 1 for entry in shaky)
-
-
-def test_resampled_predictions_surround_the_plan_and_come_with_the_numbers_of_the_same_resamples():
-    plan = sf.plan(near_and_far(300), 0.3)
-    stable, numbers = plan.uncertainty(resamples=10, root=1)
-    assert stable == plan.stability(resamples=10, root=1)
-    again = plan.numbers(resamples=10, root=1)
-    np.testing.assert_array_equal(numbers.sigma2.high, again.sigma2.high)
-    for row, entry in zip(plan, stable):
-        low, high = entry.iterations
-        # resampling widens: an interval may miss the plan itself, not by half
-        assert 0.5 * low < row.schedules.hitting["expected_iterations"] < 2 * high
-        assert entry.speedup[0] <= entry.speedup[1]
-        assert entry.to_dict()["stable"] is entry.stable
+    np.testing.assert_allclose(known.peer_excess[1, 4], loss(1, own[4]) - loss(1, own[1]), rtol=1e-9)
 
 
 def test_a_row_carries_the_weights_of_definition_1():
     plan = sf.plan(near_and_far(300), 0.3)
     sigma2 = plan.constants.sigma2
+    assert len(plan) == 3
     for row in plan:
         member = row.similarity >= row.criterion.threshold * (1 - 1e-14)
         expected = member / sigma2 / (member * row.similarity / sigma2).sum()
@@ -158,27 +126,11 @@ def test_a_row_carries_the_weights_of_definition_1():
         assert tuple(np.flatnonzero(row.weights)) == row.cluster
 
 
-def test_the_bootstrap_is_reproducible_counts_failures_and_refuses_what_has_no_rows():
-    few = sf.from_arrays(
-        [np.array([[0.0], [1.0], [3.0]]), np.arange(8.0)[:, None]], [np.array([0.0, 1.0, 5.0]), np.arange(8.0) ** 1.5],
-        standardise="none",
-    )  # fmt: skip
-    plan = sf.plan(few, [0.5, 0.1])
-    once, again = (plan.stability(resamples=16, root=3) for _ in range(2))
-    assert once == again
-    assert 0 < once[0].failed < 16  # three times the same row: no slope
-    assert {entry.resamples + entry.failed for entry in once} == {16}
-    with pytest.raises(sf.InputError, match="no rows to resample"):
-        sf.plan(sf.Quadratics.of(np.ones((1, 1, 1)), [[0.0]], sigma2=1.0, start=[1.0]), 0.1).stability()
-    with pytest.raises(sf.InputError, match=r"^bootstrap = 1"):
-        plan.stability(resamples=1)
-
-
 def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     plan = sf.plan(diabetes(), 0.2)
     measured, methods = plan.simulate(seeds=16), plan.methods()
     runs = plan.simulate_methods(methods, measured, seeds=16)
-    saved = write_csv(tmp_path / "new" / "plan.csv", plan, methods, measured=measured, runs=runs)
+    saved = write_csv(tmp_path / "new" / "plan.csv", plan.rows, methods, measured=measured, runs=runs)
     rows = list(csv.reader(saved.read_text().splitlines()))
     header, body = rows[0], [dict(zip(rows[0], row)) for row in rows[1:]]
     assert all(len(row) == len(header) for row in rows)
@@ -191,29 +143,30 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     (one,) = (run for run in runs if run.method == "all-for-all")
     assert float(ran["measured/predicted [1]"]) == one.ratio
 
-    folder = write_plot(tmp_path / "figures", plan)
+    folder = plan.plot().write(tmp_path / "figures")
     assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
     curves = list(csv.DictReader(folder[2].read_text().splitlines()))
     row, constants = plan["59-64"], plan.constants
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
     B, at, eta = constants.excess[6], 0, row.schedules.hitting["eta"]
     mu, beta = constants.mu[6], constants.beta[6]
+    assert len(mine) >= 40
     for c in mine[:40]:
         while at < float(c["iteration [1]"]):
             B, at = (1 - eta * mu) * B + eta**2 * beta * row.sufficient_variance / 2, at + 1
         np.testing.assert_allclose(float(c["bound [loss]"]), B, rtol=1e-10)
     panels = json.loads(folder[3].read_text())["setup"]["panels"]
     np.testing.assert_array_equal(panels[0]["similarity"][6], row.similarity)
-    (one,) = write_plot(tmp_path / "matrix.svg", plan)
+    (one,) = plan.plot().write(tmp_path / "matrix.svg")
     assert one.read_bytes().startswith(b"<?xml")
     with pytest.raises(sf.InputError, match=r"^plot = "):
-        write_plot(tmp_path / "matrix.docx", plan)
+        plan.plot().write(tmp_path / "matrix.docx")
 
 
 def test_constants_without_a_start_are_drawn_without_curves(tmp_path):
-    pair = sf.Affine(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
+    pair = sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
     plan = sf.plan(sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=pair), 0.1)
-    (made,) = write_plot(tmp_path / "plan.png", plan)
+    (made,) = plan.plot().write(tmp_path / "plan.png")
     assert made.stat().st_size > 5000
 
 
@@ -264,7 +217,7 @@ def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(capsys, tmp_p
             "vectors", "settings", "failure", "notes"}  # fmt: skip
     assert all(set(row) == keys for row in answer["methods"])
     refused = [row for row in answer["methods"] if not row["applies"]]
-    assert all(set(row["failure"]) == {"condition", "lhs", "rhs", "reason"} for row in refused)
+    assert {frozenset(row["failure"]) for row in refused} == {frozenset(("condition", "lhs", "rhs", "reason"))}
     assert [entry["name"] for entry in answer["stops_paying"]] == ["0", "1", "2"]
     assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
 
@@ -318,9 +271,37 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
     }
     code, out, _ = run(capsys, *arguments)
     assert code == 0
-    for text in ("measured/predicted", "Nice (100 %)", "stops paying", "The network", "shares err towards", "sigma^2",
-                 "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
+    for text in ("measured/predicted", "Nice (100 %)", "Break-even precisions", "The network", "shares err towards",
+                 "sigma^2", "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
         assert text in out
+
+
+def test_the_root_is_that_of_the_simulation_and_of_the_resamples(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [
+        f"{site},{x / 9},{slope * x / 9 + (-1) ** x / 9}" for site, slope in (("A", 2), ("B", 3)) for x in range(-9, 9)
+    ]
+    path.write_text("\n".join(("client,x,target", *rows)))
+    plan = sf.plan(sf.read(path, standardise="none"), 1.0)
+    asked = ("--standardise", "none", "--epsilon", 1.0, "--simulate", "--seeds", 4, "--bootstrap", 4, "--json")
+    answers = {}
+    for root in (None, 0, 5):
+        more = () if root is None else ("--root", root)
+        code, out, err = run(capsys, "plan", path, *asked, "--method", "all-for-all", *more)
+        assert (code, err) == (0, "")
+        answers[root] = json.loads(out)
+    assert answers[None] == answers[0] != answers[5]
+    measured, stable = plan.simulate(seeds=4, root=5), plan.stability(resamples=4, root=5)
+    assert [entry["together"] for entry in answers[5]["measured"]] == [entry.together for entry in measured]
+    assert [entry["share"] for entry in answers[5]["stability"]] == [list(entry.share) for entry in stable]
+    methods = plan.simulate_methods(plan.methods("all-for-all"), measured, seeds=4, root=5)
+    assert [entry["measured"] for entry in answers[5]["method_runs"]] == [entry.measured for entry in methods]
+    code, out, _ = run(
+        capsys, "plan", path, "--standardise", "none", "--numbers", "--bootstrap", 4, "--root", 5, "--json"
+    )
+    assert json.loads(out)["numbers"] == answers[5]["numbers"]
+    code, _, err = run(capsys, "plan", path, "--epsilon", 0.5, "--bootstrap", 4, "--root", -1)
+    assert (code, err) == (2, "suffice: root = -1: give a whole number within 0..2^32 - 1\n")
 
 
 def test_without_the_initial_excess_a_refusal_says_what_is_missing(capsys, tmp_path):

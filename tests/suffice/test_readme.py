@@ -1,4 +1,4 @@
-"""Every code block of the README runs and gives what it shows; its tables and links are up to date."""
+"""Every code block of the README runs and gives what it shows; its links are up to date."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import shlex
 
 import pytest
 from blocks import ROOT, blocks, commands, missing
-
-from simulate import ALGORITHMS
-from suffice import readme_table, verdicts
 
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")
@@ -47,31 +44,6 @@ def test_the_two_commands_are_make_targets():
     for target in ("demo", "test"):
         assert f"make {target}" in README
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-
-
-def test_the_table_of_theorems_is_what_the_kept_verdicts_say():
-    if not verdicts.FILE.exists():
-        pytest.skip("no full verification has been kept")
-    assert readme_table.renewed(README) == README, "run `make readme-table` and commit README.md"
-
-
-def test_the_table_counts_every_record_once(monkeypatch):
-    from bounds import THEOREMS
-
-    kept = [{"key": t.key, "edition": t.edition, "verdict": "holds"} for t in THEOREMS if t.bound is not None]
-    monkeypatch.setattr(readme_table, "known", lambda: {(row["key"], row["edition"]): row for row in kept})
-    made = readme_table.table()
-    assert sum(int(count) for count in re.findall(r"(\d+) holds", made)) == len(kept)
-    assert sum(map(int, re.findall(r"(\d+) cannot be evaluated", made))) == len(THEOREMS) - len(kept)
-    monkeypatch.setattr(readme_table, "known", dict)
-    assert "holds" not in readme_table.table()
-    assert readme_table.renewed(readme_table.renewed(README)) == readme_table.renewed(README)
-    with pytest.raises(ValueError, match="markers"):
-        readme_table.renewed("no markers here")
-
-
-def test_the_number_of_algorithms_is_theirs():
-    assert f"{len(ALGORITHMS)} by name" in README
 
 
 def test_links_lead_somewhere():

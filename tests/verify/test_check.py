@@ -8,17 +8,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from bounds import Binary, InputError, digits
-from bounds.elementary import fall, survive
-from simulate import AllForOne, FixedWeights, Local, LocalSGD, Quadratics, expected_excess
-from verify import Outcome, check, precise
-from verify.check import measured_family, record
-from verify.families import ProblemFamily, quadratics
-from verify.family import Domain, Family
-from verify.mutants import readable
-from verify.own import reading
-from verify.reach import largest_step
-from verify.search import search
+from suffice.bounds import Binary, InputError, digits
+from suffice.bounds.elementary import fall, survive
+from suffice.simulate import AllForOne, FixedWeights, Local, LocalSGD, Quadratics, expected_excess
+from suffice.verification import Outcome, check, high_precision
+from suffice.verification.check import measured_family, record
+from suffice.verification.families import ProblemFamily, quadratics
+from suffice.verification.family import Domain, Family
+from suffice.verification.mutants import readable
+from suffice.verification.search import search
+from suffice.verification.step_range import largest_step
+from suffice.verification.user_function import reading
 
 
 def limit(*, eta, beta):
@@ -120,7 +120,10 @@ def test_other_linear_algorithms_and_clients():
 def test_sharp_instances_stay_within_the_familys_domains(longest):
     family = quadratics(longest=longest)
     assert family.sharp is not None
-    for name, values in family.sharp().items():
+    sharp = family.sharp()
+    assert set(sharp) == set(family.domains)
+    for name, values in sharp.items():
+        assert len(values) >= 1
         domain = family.domains[name]
         assert ((values >= domain.low) & (values <= domain.high)).all(), name
 
@@ -208,14 +211,14 @@ def test_a_constant_bound_is_read_and_an_infinite_one_refused():
         assert verdict.mutants == 1
     import math
 
-    for endless in (lambda *, e0: math.inf, lambda *, e0: e0 * np.inf):
+    for unbounded in (lambda *, e0: math.inf, lambda *, e0: e0 * np.inf):
         with pytest.raises(
             InputError, match=r"^bound = '<lambda>': it is infinite on all \d+ instances tried and says"
         ):
-            check(endless, conditions=limit, family=few)
+            check(unbounded, conditions=limit, family=few)
     partly = check(lambda *, eta, beta, e0: np.where(eta * beta < 0.5, np.inf, 1e9 * e0), conditions=limit, family=few)
-    assert partly.instances > partly.endless > 0
-    assert f"infinite on {partly.endless} of {partly.instances} instances" in str(partly)
+    assert partly.instances > partly.unbounded > 0
+    assert f"infinite on {partly.unbounded} of {partly.instances} instances" in str(partly)
 
 
 def test_functions_of_math_numpy_and_python_are_read_as_formulas():
@@ -275,7 +278,7 @@ def test_a_counterexample_has_the_digits_it_says():
     ):  # fmt: skip
         exact = expected_excess(problem, algorithm, iterations=4, eta=0.3)[4]
         for client in range(3):
-            value, count = precise.measured(problem, algorithm, iterations=4, eta=0.3, client=client)
+            value, count = high_precision.measured(problem, algorithm, iterations=4, eta=0.3, client=client)
             assert count == good
             np.testing.assert_allclose(float(value), exact[client], rtol=1e-12)
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bounds import InputError, evaluate, find
-from simulate import Additive, Local, Quadratics, expected_excess, run
-from verify import Claim, Outcome, exact, verify
-from verify.aligned import Aligned
-from verify.quadratic_pairs import Pairs, measured
-from verify.sampled import log_evidence
+from suffice.bounds import InputError, evaluate, find
+from suffice.simulate import Additive, Local, Quadratics, expected_excess, run
+from suffice.verification import Claim, Outcome, verify
+from suffice.verification.instances import exact
+from suffice.verification.instances.aligned_pair import Aligned
+from suffice.verification.instances.quadratic_pairs import Pairs, measured
+from suffice.verification.sampled import log_evidence
 
 T2, RUNNING = "adaptive/theorem-2-constant", "adaptive/theorem-2-constant-running"
 EXPECTED = {
@@ -199,13 +200,13 @@ def test_unknown_requests_are_named(field, call):
 def wide_hitting(measure):
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
-        exact.aligned_beyond_step_limit(measure),
+        exact.aligned_outside_step_limit(measure),
         exact.aligned_below_precision(measure),
     ]
 
 
 def wide_theorem_2(effort, root):
-    return [*theorem_2(effort, root), exact.aligned_beyond_step_limit(Aligned.excess)]
+    return [*theorem_2(effort, root), exact.aligned_outside_step_limit(Aligned.excess)]
 
 
 def three_times_the_limit(*, eta, q, beta, mu):

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from bounds import find
-from verify import Evidence
+from suffice.bounds import find
+from suffice.verification import Evidence
 
 
 def ratio(

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import sympy
 
-from bounds import find
-from verify.identities import IDENTITIES, Step, Vector, identities, vectors
-from verify.identities.adaptive import lemma_1
-from verify.identities.sample_optimal import fixed_weights_descent
-from verify.identities.worst_case import contraction
+from suffice.bounds import find
+from suffice.verification.identities import IDENTITIES, Step, Vector, identities, vectors
+from suffice.verification.identities.adaptive import lemma_1
+from suffice.verification.identities.sample_optimal import fixed_weights_descent
+from suffice.verification.identities.worst_case import contraction
 
 every = pytest.mark.parametrize("identity", IDENTITIES, ids=lambda entry: f"{entry.key}: {entry.says}")
 

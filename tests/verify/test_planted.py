@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from bounds.elementary import fall, survive
-from simulate import Randomness, Scaffnew
-from simulate.moment_recursion import Maps
-from verify import Outcome
-from verify.claims import claim_of
-from verify.claims.sample_optimal import simulated
+from suffice.bounds.elementary import fall, survive
+from suffice.simulate import Randomness, Scaffnew
+from suffice.simulate.moments import Maps
+from suffice.verification import Outcome
+from suffice.verification.claims import claim_of
+from suffice.verification.claims.sample_optimal import simulated
 
 
 def test_a_bound_with_mu_for_beta_in_one_place_is_violated():

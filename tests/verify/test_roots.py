@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verify import verify
-from verify.claims import all_claims
+from suffice.verification import verify
+from suffice.verification.claims import all_claims
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The anytime test keeps its error probability and has power; the measures follow tau = min{t: e_t < eps}."""
+"""The anytime test keeps its error probability and has power."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bounds import Quantity, find
-from simulate import Randomness
-from verify.measure import MEASURES
-from verify.sampled import BETS, log_evidence, sampled
+from suffice.bounds import find
+from suffice.simulate import Randomness
+from suffice.verification.sampled import BETS, log_evidence, sampled
 
 ALPHA, RUNS = 0.05, 400
 LIMIT = int(stats.binom.isf(1e-8, RUNS, ALPHA))
@@ -55,28 +54,6 @@ def test_zeros_never_reject_and_large_bounds_do_not_underflow():
     assert log_evidence(np.zeros(1), 1e-300) < 0
     assert log_evidence(np.full(100_000, 1.0), 1.0) == 0
     assert log_evidence(np.full(3000, 2.0), 1.0) > 1000  # exp of it would overflow
-
-
-PATHS = np.array([
-    [3.0, 2.0, 0.5, 4.0],  # tau = 2, then lifted by noise
-    [3.0, 1.0, 1.0, 1.0],  # equal to eps is still running: tau > 3
-    [0.5, 9.0, 9.0, 9.0],  # tau = 0
-    [3.0, 2.0, 2.0, 0.25],  # tau = 3 = T: running at T - 1
-])  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("quantity", "values"),
-    [
-        (Quantity.EXCESS, [4.0, 1.0, 9.0, 0.25]),
-        (Quantity.EXCESS_WHILE_RUNNING, [0.0, 1.0, 0.0, 0.25]),
-        (Quantity.STILL_RUNNING, [0.0, 1.0, 0.0, 0.0]),
-        (Quantity.STOPPED_EXCESS, [0.5, 1.0, 0.5, 0.25]),
-        (Quantity.HITTING_TIME, [2.0, 3.0, 0.0, 3.0]),
-    ],
-)
-def test_measures_of_four_paths(quantity, values):
-    np.testing.assert_array_equal(MEASURES[quantity](PATHS, 1.0), values)
 
 
 def test_sampling_clears_the_theorem_and_refutes_three_quarters_of_it():

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bounds import find
-from bounds.theorems.sample_optimal.estimated import corollary_2, theorem_4, theorem_5_samples
+from suffice.bounds import find
+from suffice.bounds.theorems.sample_optimal.estimated_clusters import corollary_2, theorem_4, theorem_5_samples
 from suffice.cli.app import app
-from verify import Claim, Outcome, Weakness, exact
-from verify.aligned import Aligned
-from verify.claims import all_claims, claim_of
+from suffice.verification import Claim, Outcome, Weakness
+from suffice.verification.claims import all_claims, claim_of
+from suffice.verification.instances import exact
+from suffice.verification.instances.aligned_pair import Aligned
 
 T2 = "adaptive/theorem-2-constant"
 T4 = "sample-optimal/theorem-4"
@@ -45,6 +46,7 @@ def test_a_weakness_is_real_and_each_part_of_it_survives(key):
     assert claim.weak.reason in verdict.note
     assert len(verdict.survivor_ratios) == len(verdict.survivors) < verdict.mutants
     assert 0 <= min(verdict.survivor_ratios) <= max(verdict.survivor_ratios) < 1
+    assert claim.weak.survivors
     for part in claim.weak.survivors:
         assert any(part in survivor for survivor in verdict.survivors), f"{part} does not survive"
 
@@ -83,9 +85,9 @@ def test_the_looseness_of_a_survivor_is_that_of_the_bound_where_it_counts():
     verdict = weak_claim().verify()
     (at,) = (at for at, name in enumerate(verdict.survivors) if name.startswith("s2*(beta*eta**2) dropped"))
     evidence = exact.aligned(Aligned.excess, hitting=False)
-    told = evidence.arguments
-    bound = superfluous(**{name: told[name] for name in ("eta", "mu", "beta", "e0", "s2", "T")})
-    counts = told["eta"] ** 2 * told["beta"] * told["s2"] >= 0.01 * bound
+    arguments = evidence.arguments
+    bound = superfluous(**{name: arguments[name] for name in ("eta", "mu", "beta", "e0", "s2", "T")})
+    counts = arguments["eta"] ** 2 * arguments["beta"] * arguments["s2"] >= 0.01 * bound
     expected = (evidence.measured / bound)[counts & evidence.counted(find(T2))].max()
     np.testing.assert_allclose(verdict.survivor_ratios[at], expected, rtol=1e-12)
     assert expected < 0.9 < 0.999 < verdict.worst_ratio

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from .cells import sharpness_of as sharpness_of
-from .conductor import Progress as Progress
-from .conductor import Session as Session
-from .conductor import conduct as conduct
 from .definition import Campaign as Campaign
 from .definition import read_campaign as read_campaign
-from .interruption import Interrupted as Interrupted
+from .keyboard_interrupt import Interrupted as Interrupted
+from .run import Progress as Progress
+from .run import Session as Session
+from .run import conduct as conduct
 from .tabulate import markdown as markdown
 from .tabulate import report as report
 from .tabulate import simulations as simulations

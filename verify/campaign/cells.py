@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bounds import InputError
-from simulate import Quadratics, algorithm, generators, run
+from suffice.bounds import InputError
+from suffice.simulate import Quadratics, algorithm, generators, run
 
 from .definition import Cell
 from .limits import POINTS, bounded

@@ -34,7 +34,6 @@ import hashlib
 import itertools
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -44,8 +43,10 @@ from typing import Any, Literal
 import msgspec
 import torch
 
-from bounds import InputError
-from simulate import ALGORITHMS, Randomness, Stream
+from suffice.bounds import InputError
+from suffice.simulate import ALGORITHMS, Randomness, Stream
+from suffice.simulate.data.memory import Memory, as_path
+from suffice.simulate.data.toml_file import read_toml
 
 from ..claim import EFFORTS, FALSE_ALARMS
 from .limits import ARRAYS, GIB, footprint
@@ -113,17 +114,9 @@ class Campaign:
 
 def read_campaign(path: str | Path, *, out: str | Path | None = None) -> Campaign:
     """Read and check a campaign file. `out` replaces its folder. Raises `InputError`."""
-    path = Path(path)
+    path = as_path("campaign", path)
     try:
-        table = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8-sig")), CampaignFile)
-    except OSError as error:
-        raise InputError("campaign", str(path), (error.strerror or "cannot be read").lower()) from None
-    except UnicodeDecodeError:
-        raise InputError("campaign", str(path), "not UTF-8 text") from None
-    except RecursionError:
-        raise InputError("campaign", str(path), "nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError("campaign", str(path), f"not valid TOML: {error}") from None
+        table = msgspec.convert(read_toml("campaign", path, Memory()), CampaignFile)
     except (msgspec.ValidationError, OverflowError) as error:
         raise InputError("campaign", path.name, str(error).replace("$.", "").replace("`", "")) from None
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", table.name):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import platform
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,12 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from bounds import InputError, write_whole
+from suffice.bounds import InputError, unfinished, write_whole
 
 from .definition import Campaign, Cell, identity
-
-_HALF_WRITTEN = re.compile(r"\.[a-z0-9_]{8}\.json")
-"""Names under which `write_whole` writes before it renames."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,24 +52,15 @@ class Folder:
                 raise InputError(
                     "out", str(self.path), "another campaign is running there; wait, or give --out"
                 ) from None
-            self._sweep()
             yield
         finally:
             os.close(handle)
 
-    def _sweep(self) -> None:
-        """Delete the half-written files of a killed process, and nothing else.
-
-        The folder itself may be the user's own, with files such as .eslintrc.json: there a name of letters alone stays.
-        """
-        for part in (self.path, self.cells, self.failed):
-            for leftover in part.glob(".*.json"):
-                own = part != self.path or not leftover.stem[1:].isalpha()
-                if own and _HALF_WRITTEN.fullmatch(leftover.name):
-                    leftover.unlink(missing_ok=True)
-
     def claim(self, campaign: Campaign) -> None:
-        """Start or continue `campaign` here; a folder of another definition is refused."""
+        """Start or continue `campaign` here; a folder of another definition is refused.
+
+        Deletes what a killed process left half-written of this campaign, and nothing else: a folder may be the user's.
+        """
         manifest = self.manifest()
         if manifest and manifest["campaign"] != campaign.digest:
             raise InputError(
@@ -82,18 +70,26 @@ class Folder:
             self._keep(
                 {"campaign": campaign.digest, "name": campaign.name, "cells": len(campaign.cells), "sessions": []}
             )
+        names = {f"{identity(cell)}.json" for cell in campaign.cells}
+        for left in (
+            *unfinished(self.path, {"manifest.json"}),
+            *unfinished(self.cells, names),
+            *unfinished(self.failed, names),
+        ):
+            left.unlink(missing_ok=True)
 
     def manifest(self) -> dict[str, Any]:
         """What is known of the campaign in this folder; empty for a new one. `InputError` when it is damaged."""
         path = self.path / "manifest.json"
         if not path.exists():
             return {}
-        try:
-            manifest = json.loads(path.read_bytes())
-            return {name: manifest[name] for name in ("campaign", "name", "cells", "sessions")}
-        except (ValueError, TypeError, KeyError):
-            remedy = "its manifest.json is damaged; delete that file to go on with the cells there"
-            raise InputError("out", str(self.path), remedy) from None
+        manifest = _unsealed(path)
+        if not manifest.keys() >= {"campaign", "name", "cells", "sessions"}:
+            remedy = (
+                "its manifest.json is damaged or of an earlier version; delete that file to go on with the cells there"
+            )
+            raise InputError("out", str(self.path), remedy)
+        return manifest
 
     def begin_session(self, *, jobs: int | None, scheduler: str | None) -> int:
         """Note the start of a run with versions and machine; returns its place in the manifest."""
@@ -117,37 +113,52 @@ class Folder:
         self._keep(manifest)
 
     def _keep(self, manifest: dict[str, Any]) -> None:
-        self._write(self.path / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+        self._write(self.path / "manifest.json", manifest, indent=1)
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
-        """The stored result of a finished cell; None when there is none, or when its file is damaged."""
-        try:
-            return json.loads((self.cells / f"{identity(cell)}.json").read_bytes())["result"]
-        except (FileNotFoundError, ValueError, TypeError, KeyError):
-            return None
+        """The stored result of a finished cell; None when there is none, or its file is damaged or another cell's."""
+        return self._stored(self.cells, cell).get("result")
 
     def done(self, cell: Cell) -> bool:
         return self.result(cell) is not None
 
     def has_failed(self, cell: Cell) -> bool:
-        return (self.failed / f"{identity(cell)}.json").exists()
+        return "error" in self._stored(self.failed, cell)
+
+    def _stored(self, part: Path, cell: Cell) -> dict[str, Any]:
+        stored = _unsealed(part / f"{identity(cell)}.json")
+        return stored if identity(stored.get("cell", {})) == identity(cell) else {}
 
     def store(self, cell: Cell, result: dict[str, Any]) -> None:
         """Keep a result, and forget an earlier failure of the cell."""
-        self._write(self.cells / f"{identity(cell)}.json", _text({"cell": cell, "result": result}))
+        self._write(self.cells / f"{identity(cell)}.json", {"cell": cell, "result": result})
         (self.failed / f"{identity(cell)}.json").unlink(missing_ok=True)
 
     def fail(self, cell: Cell, error: str) -> None:
         """Record why a cell has no result."""
-        self._write(self.failed / f"{identity(cell)}.json", _text({"cell": cell, "error": error}))
+        self._write(self.failed / f"{identity(cell)}.json", {"cell": cell, "error": error})
 
-    def _write(self, path: Path, text: str) -> None:
+    def _write(self, path: Path, value: dict[str, Any], *, indent: int | None = None) -> None:
+        body = json.dumps(value, sort_keys=True, indent=indent)[:-1].rstrip().encode()
         try:
-            write_whole(path, text.encode())
+            write_whole(path, body + _seal(body))
         except OSError as error:
             remedy = f"{(error.strerror or 'cannot be written').lower()}; results so far are kept, run again to resume"
             raise InputError("out", str(self.path), remedy) from None
 
 
-def _text(value: dict[str, Any]) -> str:
-    return json.dumps(value, sort_keys=True) + "\n"
+def _seal(body: bytes) -> bytes:
+    """The end of a file: a checksum of all before it."""
+    return b', "sha256": "%s"}\n' % hashlib.sha256(body).hexdigest().encode()
+
+
+def _unsealed(path: Path) -> dict[str, Any]:
+    """What a file holds; empty when there is none, or its checksum does not hold."""
+    try:
+        content = path.read_bytes() if path.is_file() else b""
+        body = content[: -len(_seal(b""))]
+        value = json.loads(content) if content == body + _seal(body) else {}
+    except (FileNotFoundError, ValueError, RecursionError):
+        return {}
+    value.pop("sha256", None)
+    return value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
+
+from suffice.bounds import csv_text
 
 from .definition import Campaign
 from .folder import Folder
@@ -19,12 +19,7 @@ def table(campaign: Campaign) -> str:
     folder = Folder(path=campaign.out)
     rows = [cell | result for cell in campaign.cells if (result := folder.result(cell)) is not None]
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([_text(row.get(name)) for name in columns])
-    return out.getvalue()
+    return csv_text([columns, *([_flat(row.get(name)) for name in columns] for row in rows)])
 
 
 def summary(campaign: Campaign) -> list[dict[str, Any]]:
@@ -113,9 +108,5 @@ def _short(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}"
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return repr(value)
-    return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else str(value)
+def _flat(value: Any) -> Any:
+    return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
-from bounds import InputError
+from suffice.bounds import InputError
 
 from .cells import compute
 from .definition import Cell, identity
-from .interruption import deaf
+from .keyboard_interrupt import ignore_sigint
 
 Answer = tuple[Cell, dict[str, Any], str | None]
 """A cell with its result, or with what went wrong."""
@@ -66,7 +66,7 @@ def _parallel(cells: Iterator[Cell], jobs: int | None) -> Iterator[Answer]:
 
     # Cells go out one by one: a result is kept as soon as it is known, and little is lost with a process.
     tasks = (delayed(attempt)(cell) for cell in cells)
-    with deaf():  # the first cells go out, and the processes start, here
+    with ignore_sigint():  # the first cells go out, and the processes start, here
         return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
 
 

@@ -1,27 +1,28 @@
-"""Every claim that `suffice verify` checks, one module per paper."""
+"""Every claim that `suffice verify` checks, those of each paper found through `suffice.bounds.papers`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import Any
 
 import torch
 
-from bounds import THEOREMS, InputError, Theorem, find
-from bounds.theorems import PAPERS, spelled
+from suffice.bounds import THEOREMS, InputError, Theorem, find
+from suffice.bounds.papers import parts
+from suffice.bounds.theorems import is_paper, spelled
+from suffice.simulate.randomness import check_root
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
+from ..sampled import shared_paths
 from ..verdict import Verdict
-from . import adaptive, cobo, sample_optimal, scafflix, worst_case
 
 
 def all_claims() -> list[Claim]:
     """In the order of the library."""
     order = {(theorem.key, theorem.edition): at for at, theorem in enumerate(THEOREMS)}
-    papers = (adaptive, worst_case, sample_optimal, cobo, scafflix)
-    found = [claim for paper in papers for claim in paper.claims()]
-    return sorted(found, key=lambda claim: order[claim.theorem.key, claim.theorem.edition])
+    return sorted(parts("claims", "claims"), key=lambda claim: order[claim.theorem.key, claim.theorem.edition])
 
 
 def verify(
@@ -42,8 +43,7 @@ def verify(
     """
     if edition not in ("printed", "corrected", "all"):
         raise InputError("edition", edition, "use printed, corrected or all")
-    if not isinstance(root, int) or not 0 <= root < 2**32:
-        raise InputError("root", root, "give a whole number within 0..2^32 - 1")
+    check_root(root)
     if isinstance(keys, str):
         keys = (keys,)
     if effort not in EFFORTS:
@@ -53,7 +53,7 @@ def verify(
         for key in keys:
             if not any(_named(claim.theorem, (key,)) for claim in claims):
                 if not set(_pattern(key)) & set(_WILD):
-                    record = find(key)  # an unknown key is told with the nearest one
+                    record = find(key)  # an unknown key is refused with the nearest one
                     raise InputError("theorem", key, _silence(record.key, edition))
                 raise InputError("theorem", key, "no claim checks this edition of it yet")
         claims = [claim for claim in claims if _named(claim.theorem, keys)]
@@ -83,7 +83,7 @@ _WILD = "*?["
 def _pattern(key: str) -> str:
     """A paper's name stands for all its keys, a key is found however it is spelled, a pattern is one itself."""
     text = key if set(key) & set(_WILD) else spelled(key)
-    return f"{text}/*" if text in PAPERS else text
+    return f"{text}/*" if is_paper(text) else text
 
 
 def _named(theorem: Theorem, keys: Sequence[str]) -> bool:
@@ -100,19 +100,33 @@ Question = tuple[str, str, str, int, float]
 
 
 def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(position, verdict) as they come; claims hold functions, so each process builds its own."""
+    """(position, verdict) as they come; claims hold functions, so each process builds its own.
+
+    Sampled claims stay together, so that they share simulated paths; they come first, as they take longest.
+    """
+    numbered = list(enumerate(asked))
+    together = [entry for entry in numbered if claim_of(*entry[1][:2]).sampled is not None]
+    groups = [group for group in (together, *([entry] for entry in numbered if entry not in together)) if group]
     if jobs <= 1:
-        for at, question in enumerate(asked):
-            yield at, _answer(*question)
+        for group in groups:
+            yield from _answers(group)
         return
     from joblib import Parallel, delayed
 
-    tasks = (delayed(_numbered)(at, question) for at, question in enumerate(asked))
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)  # pyright: ignore[reportReturnType]
+    tasks = (delayed(_answered)(group) for group in groups)
+    answered: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
+    for answers in answered:
+        yield from answers
 
 
-def _numbered(at: int, question: Question) -> tuple[int, Verdict]:
-    return at, _answer(*question)
+def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]:
+    with shared_paths():
+        for at, question in group:
+            yield at, _answer(*question)
+
+
+def _answered(group: list[tuple[int, Question]]) -> list[tuple[int, Verdict]]:
+    return list(_answers(group))
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bounds import find
+from suffice.bounds import find
 
-from .. import quadratic_pairs, worst_path, worst_step
 from ..claim import Claim
-from ..quadratic_pairs import Pairs
+from ..instances import quadratic_pairs, worst_path, worst_step
+from ..instances.quadratic_pairs import Pairs
 
 
 def _quadratics() -> tuple[Claim, ...]:
@@ -32,7 +32,7 @@ def _quadratics() -> tuple[Claim, ...]:
 
 def _one_step() -> tuple[Claim, ...]:
     sharp = worst_step.sharp_weights()
-    beyond = "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement"
+    limit = "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement"
     return (
         Claim(
             theorem=find("worst-case/one-step"),
@@ -45,7 +45,7 @@ def _one_step() -> tuple[Claim, ...]:
         Claim(
             theorem=find("worst-case/sharp-step"),
             families=(sharp,),
-            beyond={beyond: lambda: sharp.evidence(worst_step.sharp_attained(3.0))},
+            outside_conditions={limit: lambda: sharp.evidence(worst_step.sharp_attained(3.0))},
         ),
     )
 
@@ -57,13 +57,15 @@ def _many_steps() -> tuple[Claim, ...]:
         Claim(
             theorem=find("worst-case/contraction"),
             families=(turned, worst_path.bent()),
-            beyond={limit: lambda: turned.evidence(worst_path.turned_attained(1.2))},
+            outside_conditions={limit: lambda: turned.evidence(worst_path.turned_attained(1.2))},
         ),
         Claim(
             theorem=find("worst-case/noise-floor"),
             families=(floors,),
             exact=lambda effort, root: [worst_path.simulated(effort.instances // 3, root)],
-            beyond={"step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.9))},
+            outside_conditions={
+                "step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.9))
+            },
         ),
     )
 

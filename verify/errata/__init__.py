@@ -6,15 +6,16 @@ Each entry computes both numbers when asked; nothing here is typed in.
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 
-from bounds import InputError
-from bounds.theorems import PAPERS, spelled
+from suffice.bounds import InputError
+from suffice.bounds.papers import Listed, parts
+from suffice.bounds.theorems import is_paper, spelled
 
-from . import adaptive, cobo, sample_optimal, scafflix
 from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding
 
-ERRATA: tuple[Erratum, ...] = (*adaptive.ERRATA, *sample_optimal.ERRATA, *cobo.ERRATA, *scafflix.ERRATA)
+ERRATA: Sequence[Erratum] = Listed(lambda: parts("errata", "ERRATA"))
 
 
 def errata(identifier: str | None = None) -> list[Erratum]:
@@ -26,7 +27,7 @@ def errata(identifier: str | None = None) -> list[Erratum]:
         return list(ERRATA)
     text = _id(identifier)
     found = [entry for entry in ERRATA if entry.id == text] or [e for e in ERRATA if e.id.startswith(f"{text}-")]
-    if not found and text not in PAPERS:
+    if not found and not is_paper(text):
         near = difflib.get_close_matches(text, [entry.id for entry in ERRATA], n=1, cutoff=0.3)
         raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")
     return found

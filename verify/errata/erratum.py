@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal
 
 Kind = Literal["typo", "constant", "hypothesis", "vacuous", "false", "code"]
@@ -28,7 +29,7 @@ class Erratum:
     kind: Kind
     claim: str
     truth: str
-    key: str | None
+    key: str | None = None
     compute: Callable[[], Finding]
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,3 +47,17 @@ class Erratum:
             "measured": found.measured,
             "key": self.key,
         }
+
+
+def declare(
+    *, id: str, paper: str, location: str, kind: Kind, claim: str, truth: str, key: str | None = None
+) -> Callable[[Callable[[], Finding]], Erratum]:
+    """Makes the decorated function, which computes the two numbers, an erratum."""
+    return lambda compute: Erratum(
+        id=id, paper=paper, location=location, kind=kind, claim=claim, truth=truth, key=key, compute=compute
+    )
+
+
+def declared(*modules: ModuleType) -> tuple[Erratum, ...]:
+    """The errata of these modules, in the order of the files."""
+    return tuple(entry for module in modules for entry in vars(module).values() if isinstance(entry, Erratum))

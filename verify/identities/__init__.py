@@ -9,15 +9,16 @@ exactly zero, in rational arithmetic. This checks the steps written here, not th
 
 from __future__ import annotations
 
-from . import adaptive, cobo, sample_optimal, scafflix, worst_case
-from .step import Identity as Identity
-from .step import Step as Step
+from collections.abc import Sequence
+
+from suffice.bounds.papers import Listed, parts
+
+from .proof_step import Identity as Identity
+from .proof_step import Step as Step
 from .vector import Vector as Vector
 from .vector import vectors as vectors
 
-IDENTITIES: tuple[Identity, ...] = tuple(
-    identity for paper in (adaptive, worst_case, sample_optimal, cobo, scafflix) for identity in paper.IDENTITIES
-)
+IDENTITIES: Sequence[Identity] = Listed(lambda: parts("identities", "IDENTITIES"))
 
 
 def identities(key: str | None = None) -> list[Identity]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from .step import Identity, Step
+from .proof_step import Identity, Step
 from .vector import ratio, scalars, total, vectors
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .step import Identity, Step
+from .proof_step import Identity, Step
 from .vector import scalars, vectors
 
 
@@ -94,13 +94,16 @@ def contraction() -> Step:
 
 
 def all_for_all_contraction() -> Step:
-    """Theorem 3, last iterate: |Lambda^T grad F|^2 >= 2 mu s (F - F_min), s the least eigenvalue, F_min <= misfit."""
-    eta, beta, mu, s, noise, F, least, misfit = scalars("eta beta mu s noise F least misfit")
+    """Theorem 3, last iterate: |Lambda^T grad F|^2 >= 2 mu s (F - F_min), s the least eigenvalue.
+
+    F_min is at most the peer excess.
+    """
+    eta, beta, mu, s, noise, F, least, peer_excess = scalars("eta beta mu s noise F least peer_excess")
     (p,) = vectors("p")
-    pl, jensen = p @ p - 2 * mu * s * (F - least), misfit - least
+    pl, jensen = p @ p - 2 * mu * s * (F - least), peer_excess - least
     return Step(
         left=F - eta / 2 * (p @ p) + eta**2 * beta / 2 * noise,
-        right=(1 - eta * mu * s) * F + eta * mu * s * (misfit + eta * beta * noise / (2 * mu * s)),
+        right=(1 - eta * mu * s) * F + eta * mu * s * (peer_excess + eta * beta * noise / (2 * mu * s)),
         terms=[(eta / 2, pl), (eta * mu * s, jensen)],
         atoms=[eta, mu, s],
         facts=[pl, jensen],
@@ -113,6 +116,6 @@ IDENTITIES = (
     Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=weak_distance),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
     Identity(key="sample-optimal/theorem-3", says="descent along W grad F", step=all_for_all_descent),
-    Identity(key="sample-optimal/theorem-3", says="contraction up to the misfit", step=all_for_all_contraction),
+    Identity(key="sample-optimal/theorem-3", says="contraction up to the peer excess", step=all_for_all_contraction),
     Identity(key="sample-optimal/theorem-3-averaged", says="one step towards a comparator", step=all_for_all_averaged),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .step import Identity, Step
+from .proof_step import Identity, Step
 from .vector import scalars, total, vectors
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .step import Identity, Step
+from .proof_step import Identity, Step
 from .vector import Vector, scalars, vectors
 
 

@@ -19,19 +19,35 @@ With the weights of Definition 1 the bracket sums to |grad R_i|^2 exactly (sum a
 
 from __future__ import annotations
 
-from . import descent, estimator, gradient, hitting, multiplicative, rates, similarity, sufficient, variance, weights
-from .rates import recursion as recursion
+from . import (
+    aggregate_variance,
+    corollary_1,
+    equation_1,
+    multiplicative_noise,
+    similarity,
+    sufficient_variance,
+    theorem_1,
+    theorem_2,
+    theorem_3,
+    weights,
+)
+from .theorem_2 import recursion as recursion
 
 THEOREMS = (
-    *descent.THEOREMS,
+    *theorem_1.THEOREMS,
     *similarity.THEOREMS,
     *weights.THEOREMS,
-    *variance.THEOREMS,
-    *sufficient.THEOREMS,
-    *estimator.THEOREMS,
-    *rates.THEOREMS,
-    *hitting.THEOREMS,
-    *gradient.THEOREMS,
-    *multiplicative.THEOREMS,
+    *aggregate_variance.THEOREMS,
+    *sufficient_variance.THEOREMS,
+    *equation_1.THEOREMS,
+    *theorem_2.THEOREMS,
+    *corollary_1.THEOREMS,
+    *theorem_3.THEOREMS,
+    *multiplicative_noise.THEOREMS,
 )
-DEFINITIONS = (*weights.DEFINITIONS, *variance.DEFINITIONS, *sufficient.DEFINITIONS, *estimator.DEFINITIONS)
+DEFINITIONS = (
+    *weights.DEFINITIONS,
+    *aggregate_variance.DEFINITIONS,
+    *sufficient_variance.DEFINITIONS,
+    *equation_1.DEFINITIONS,
+)

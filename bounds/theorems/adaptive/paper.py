@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...papers import OWN
 from ...theorem import Source
 
 
 def source(locator: str, **symbols: str) -> Source:
     """A place in Philippenko et al. (2025), with the letters of this statement where they differ."""
-    return Source(paper="Philippenko, Le Bars, Scaman, Massoulie (2025)", locator=locator, symbols=symbols)
+    return Source(paper=OWN["adaptive"].citation, locator=locator, symbols=symbols)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import maximum, spare
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Reduction, Theorem
 from .paper import source
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...cluster import combined_variance
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
-from ...notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
-from ...step_ratio import binary_running, continuous_running, sharp_running
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...running_step_ratio import binary_running, continuous_running, sharp_running
 from ...theorem import Definition, Theorem
 from .paper import source
 

@@ -10,14 +10,14 @@ cluster's mean loss at the start, here `e0`.
 
 from __future__ import annotations
 
-from . import descent, example, selection, theorem_1, theorem_1_printed
+from . import assumption_4, descent, selection, theorem_1, theorem_1_printed
 from .theorem_1 import tuned_step as tuned_step
 
 THEOREMS = (
-    *example.THEOREMS,
+    *assumption_4.THEOREMS,
     *descent.THEOREMS,
     *theorem_1_printed.THEOREMS,
     *theorem_1.THEOREMS,
     *selection.THEOREMS,
 )
-DEFINITIONS = example.DEFINITIONS
+DEFINITIONS = assumption_4.DEFINITIONS

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import survive
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
-from .example import cluster_dissimilarity, collaborative
+from .assumption_4 import cluster_dissimilarity, collaborative
 from .paper import source
 
 # One step with settled weights (1 inside the cluster of c, 0 outside), d_i = x_i - xbar, Xi = (1/c) sum_i |d_i|^2:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import survive
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
 from .paper import source
 

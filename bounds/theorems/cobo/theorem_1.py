@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Source, Theorem
+from .assumption_4 import cluster_dissimilarity, collaborative
 from .descent import COLLABORATIVE
-from .example import cluster_dissimilarity, collaborative
 from .paper import source
 
 # Averages over t < T: A of E|grad fbar(xbar_t)|^2 and B of E Xi_t. With k = rho c - L, l = L/k, m^2 of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import sqrt
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
 from .descent import minibatch_printed
 from .paper import source

@@ -8,9 +8,7 @@ all i and j; either way f_i(x_j*) - f_i* <= b_ij^2/(2 mu). b_ij^2/mu is a loss: 
 
 from __future__ import annotations
 
-from . import all_for_all, all_for_one, definitions, estimated, lower_bound
-from .lower_bound import best_level as best_level
-from .lower_bound import needed_rounds as needed_rounds
+from . import definitions, estimated_clusters, theorem_1, theorem_2, theorem_3
 
-THEOREMS = (*lower_bound.THEOREMS, *all_for_one.THEOREMS, *all_for_all.THEOREMS, *estimated.THEOREMS)
-DEFINITIONS = (*lower_bound.DEFINITIONS, *definitions.DEFINITIONS)
+THEOREMS = (*theorem_1.THEOREMS, *theorem_2.THEOREMS, *theorem_3.THEOREMS, *estimated_clusters.THEOREMS)
+DEFINITIONS = (*theorem_1.DEFINITIONS, *definitions.DEFINITIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...notation import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS
+from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
 from ...weights import spectrum
 from .paper import source

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...papers import OWN
 from ...theorem import Source
 
 _LETTERS = {"beta": "L", "T": "K", "size": "C", "b": "b_{ij}"}
@@ -11,4 +12,4 @@ ALL_FOR_ALL = {"e0": "F^0"}
 
 def source(locator: str, **symbols: str) -> Source:
     """A place in Even et al. (2022)."""
-    return Source(paper="Even, Massoulie, Scaman (2022)", locator=locator, symbols=_LETTERS | symbols)
+    return Source(paper=OWN["sample-optimal"].citation, locator=locator, symbols=_LETTERS | symbols)

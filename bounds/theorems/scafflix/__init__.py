@@ -22,13 +22,13 @@ V = |x - x*|^2 + |h - h*|^2 / p^2 = sum_i |alpha_i (x_i - x*)|^2 / gamma_i + gam
 
 from __future__ import annotations
 
-from . import assumption, complexity, rates, smoothness, start
+from . import assumption_3, corollaries, smoothness, start, theorems_1_and_2
 
-THEOREMS = (*assumption.THEOREMS, *rates.THEOREMS, *start.THEOREMS, *complexity.THEOREMS)
+THEOREMS = (*assumption_3.THEOREMS, *theorems_1_and_2.THEOREMS, *start.THEOREMS, *corollaries.THEOREMS)
 DEFINITIONS = (
-    *assumption.DEFINITIONS,
+    *assumption_3.DEFINITIONS,
     *smoothness.DEFINITIONS,
-    *rates.DEFINITIONS,
+    *theorems_1_and_2.DEFINITIONS,
     *start.DEFINITIONS,
-    *complexity.DEFINITIONS,
+    *corollaries.DEFINITIONS,
 )

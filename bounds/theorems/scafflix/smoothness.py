@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...notation import CURVATURE, DIMENSIONLESS, Unit
+from ...quantities import CURVATURE, DIMENSIONLESS, Unit
 from ...smoothness import (
     least_squares_sample_smoothness,
     least_squares_smoothness,

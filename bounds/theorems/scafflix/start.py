@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...notation import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, STEP, THETA_SQUARED, Quantity
+from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, STEP, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -24,7 +24,8 @@ def lyapunov(*, model_distance2: Any, control_distance2: Any, eta: Any, p: Any) 
 # From a common start, |x_i - x_i*|^2 = alpha_i^2 |x^0 - x*|^2 and |g_i - grad f_i(x_i*)|^2 <= L_i^2 alpha_i^2
 # |x^0 - x*|^2. The print sets h_i = g_i, which sum_i alpha_i h_i = 0 excludes unless x^0 = x*; with exact gradients no
 # model ever moves then, since g_i - h_i = 0. The projection of (g_i) onto that space in the norm
-# sum_i gamma_i |h_i|^2 (`bounds.scafflix.initial_control_variates`) is no further from (grad f_i(x_i*)), a point of it.
+# sum_i gamma_i |h_i|^2 (`initial_control_variates` of `scafflix_settings`) is no further from (grad f_i(x_i*)), a
+# point of it.
 
 
 def initial_lyapunov(*, eta_min: Any, p: Any, distance2: Any, inverse_step: Any, stiffness: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import fall, survive
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
 from .one_step import pull_condition
 from .paper import source

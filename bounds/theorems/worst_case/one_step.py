@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt, survive
-from ...notation import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, Unit
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, Unit
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 

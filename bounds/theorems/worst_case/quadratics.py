@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...notation import Quantity
+from ...quantities import Quantity
 from ...theorem import Theorem
 from .paper import source
 

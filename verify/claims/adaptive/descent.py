@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import exact, onestep, paths
-from ...aligned import Aligned, sharp_values
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...onestep import OneStep
-from ...paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
+from ...instances import enumerated_paths, exact, one_step
+from ...instances.aligned_pair import Aligned, sharp_values
+from ...instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
+from ...instances.one_step import OneStep
+from ...instances.rows import columns
 from .engines import aligned
 
 
 def _sharp_step() -> Values:
     """One peer of gradient (1 - sqrt(1 - r)) grad R_i at eta = 1/(beta alpha): Jensen loses nothing."""
-    rows: list[dict[str, object]] = []
-    for beta in (1.0, 3.0):
-        for r in (1.0, 0.5, 0.1):
-            for noise in (1.0, 1e-6):
-                rows.append(
-                    {
-                        "beta": beta,
-                        "factor": [1 - np.sqrt(1 - r), 1.0],
-                        "alpha": [0.0, 0.7, 0.0],
-                        "sigma2": [1.0, noise, 1.0],
-                        "angle": [0.0, 1.0, 0.0],
-                    }
-                )
-    return onestep.instances(rows)
+    return one_step.instances(*(
+        {
+            "beta": beta,
+            "factor": [1 - np.sqrt(1 - r), 1.0],
+            "alpha": [0.0, 0.7, 0.0],
+            "sigma2": [1.0, noise, 1.0],
+            "angle": [0.0, 1.0, 0.0],
+        }
+        for beta, r, noise in product((1.0, 3.0), (1.0, 0.5, 0.1), (1.0, 1e-6))
+    ))  # fmt: skip
 
 
 def _sharp_mean_step() -> Values:
     """R_i of Hessian beta I: an equality, at any step and for any weights."""
-    rows: list[dict[str, object]] = []
-    for beta, ratio in ((1.0, 0.2), (3.0, 1.0), (0.5, 2.5)):
-        for alpha in ([1.0, 0.0, 0.0], [0.5, 0.7, 0.2], [1.0, -0.3, 0.4]):
-            for noise in (1.0, 1e-6):
-                rows.append(
-                    {
-                        "beta": beta,
-                        "ratio": ratio,
-                        "alpha": alpha,
-                        "factor": [0.3, 1.4],
-                        "apart": [[0.2, -0.4], [0.5, 0.1]],
-                        "sigma2": [noise, 2 * noise, 0.3 * noise],
-                    }
-                )
-    return onestep.instances(rows)
+    weights = ([1.0, 0.0, 0.0], [0.5, 0.7, 0.2], [1.0, -0.3, 0.4])
+    return one_step.instances(*(
+        {
+            "beta": beta,
+            "ratio": ratio,
+            "alpha": alpha,
+            "factor": [0.3, 1.4],
+            "apart": [[0.2, -0.4], [0.5, 0.1]],
+            "sigma2": [noise, 2 * noise, 0.3 * noise],
+        }
+        for (beta, ratio), alpha, noise in product(((1.0, 0.2), (3.0, 1.0), (0.5, 2.5)), weights, (1.0, 1e-6))
+    ))  # fmt: skip
 
 
 def _from_the_minimum() -> Values:
     """No excess at the start: noise alone makes the gradient at theta_t large."""
-    return onestep.instances(
-        [{"theta": [0.0, 0.0], "ratio": ratio, "sigma2": [10.0, 1.0, 1.0]} for ratio in (0.5, 0.8)]
-    )
+    given = {"theta": [0.0, 0.0], "sigma2": [10.0, 1.0, 1.0]}
+    return one_step.instances(given | {"ratio": 0.5}, given | {"ratio": 0.8})
 
 
-def _beyond_the_step() -> Evidence:
+def _outside_step_limit() -> Evidence:
     """1.9 times the limit, alone and without noise."""
-    values = onestep.instances([{"ratio": 1.9, "sigma2": [1e-30] * 3}])
-    batch = OneStep(values, QUADRATIC)
+    batch = OneStep(one_step.instances({"ratio": 1.9, "sigma2": [1e-30] * 3}), QUADRATIC)
     return Evidence(engine="all outcomes", measured=batch.expected_excess(), arguments=batch.arguments())
 
 
@@ -71,7 +65,7 @@ def _beyond_the_step() -> Evidence:
 
 
 def _largest_variance(batch: Paths) -> Arguments:
-    return batch.told | {"V": batch.largest("variance")}
+    return batch.arguments | {"V": batch.largest("variance")}
 
 
 # Weights w that sum to 1 and R_k = c_k R_i: theta - theta* shrinks by 1 - eta lambda sum_k w_k c_k in the mean.
@@ -89,7 +83,8 @@ _NORMALISED = {
 }
 
 
-def _normalised(values: Values) -> Evidence:
+@measured_by("closed-form law", "three aligned clients R_k = c_k R_i, weights that sum to 1")
+def _normalised(values: Values) -> Measured:
     w = values["weights"] / values["weights"].sum(1, keepdims=True)
     c = np.concatenate((np.ones((len(w), 1)), values["factor"]), axis=1)
     curvature = values["beta"] / values["kappa"]
@@ -98,56 +93,41 @@ def _normalised(values: Values) -> Evidence:
     for t in range(1, int(values["T"].max()) + 1):
         level = (1 - eta * curvature * (w * c).sum(1)) ** 2 * level + eta**2 * curvature * V / 2
         measured = np.where(t == values["T"], level, measured)
-    return Evidence(
-        engine="closed-form law",
-        measured=measured,
-        arguments={
-            "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": (w * (1 - (c - 1) ** 2)).sum(1),
-            "e0": values["e0"], "V": V, "T": values["T"],
-        },
-        label="three aligned clients R_k = c_k R_i, weights that sum to 1",
-        values=values,
-    )  # fmt: skip
+    return measured, {
+        "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": (w * (1 - (c - 1) ** 2)).sum(1),
+        "e0": values["e0"], "V": V, "T": values["T"],
+    }  # fmt: skip
 
 
 def _sharp_normalised() -> Values:
     """One peer of similarity r with all the weight, eta = 1/beta: the excess shrinks by 1 - r."""
-    rows = []
-    for beta, kappa in ((1.0, 1.0), (3.0, 1.0), (1.0, 4.0)):
-        for r in (1.0, 0.7, 0.3) if kappa == 1 else (0.02,):
-            for T in (1, 4, 30):
-                for noise in (1e-12, 1.0):
-                    rows.append(
-                        (beta, kappa, 1.0, (1 - np.sqrt(1 - r), 1.0), (0.0, 1.0, 0.0), (1.0, noise, 1.0), 1.0, 1.0, T)
-                    )
-    return {name: np.array([row[at] for row in rows], dtype=float) for at, name in enumerate(_NORMALISED)}
+    similar = [(1.0, 1.0, r) for r in (1.0, 0.7, 0.3)] + [(3.0, 1.0, r) for r in (1.0, 0.7, 0.3)] + [(1.0, 4.0, 0.02)]
+    return columns(_NORMALISED, (
+        (beta, kappa, 1.0, (1 - np.sqrt(1 - r), 1.0), (0.0, 1.0, 0.0), (1.0, noise, 1.0), 1.0, 1.0, T)
+        for (beta, kappa, r), T, noise in product(similar, (1, 4, 30), (1e-12, 1.0))
+    ))  # fmt: skip
 
 
 def _fixed_weights(loss: Loss) -> Family:
     """Weights that sum to 1 whatever the similarities: q is what was met on the worst path."""
 
-    def evidence(values: Values) -> Evidence:
+    @measured_by("all paths", f"three clients in dimension 1, R_i = {loss.name} up to a factor, weights that sum to 1")
+    def evidence(values: Values) -> Measured:
         w = values["weights"] / values["weights"].sum(1, keepdims=True)
         batch = Paths(values, loss, _free_steps, weights=w)
-        told = batch.told | {"eta": batch.told["eta"] / batch.told["q"], "q": batch.contraction()}
-        return Evidence(
-            engine="all paths",
-            measured=batch.excess(),
-            arguments=told | {"V": batch.largest("variance")},
-            label=f"three clients in dimension 1, R_i = {loss.name} up to a factor, weights that sum to 1",
-            values=values,
-        )
+        arguments = batch.arguments | {"eta": batch.arguments["eta"] / batch.arguments["q"], "q": batch.contraction()}
+        return batch.excess(), arguments | {"V": batch.largest("variance")}
 
     more = {"weights": Domain(low=0.01, high=1, shape=(3,)), "shift": Domain(low=-0.05, high=0.05, shape=(2,))}
-    return Family(name=f"paths of {loss.name}", domains=paths.domains(**more), measure=evidence)
+    return Family(name=f"paths of {loss.name}", domains=enumerated_paths.domains(**more), measure=evidence)
 
 
-def _free_steps(told: Arguments) -> np.ndarray:
+def _free_steps(arguments: Arguments) -> np.ndarray:
     """eta relative to 1/beta."""
-    return paths.constant_steps({"eta": told["eta"] / told["q"]})
+    return enumerated_paths.constant_steps({"eta": arguments["eta"] / arguments["q"]})
 
 
-def _beyond_normalised() -> Evidence:
+def _outside_normalised() -> Evidence:
     """1.9/beta, alone and without noise."""
     values = {name: value[:1] for name, value in _sharp_normalised().items()}
     return _normalised(values | {"ratio": np.array([1.9])})
@@ -158,24 +138,27 @@ def claims() -> tuple[Claim, ...]:
     limit = "step size eta <= 1/(beta weight)"
     signed = {"alpha": Domain(low=-0.2, high=1, shape=(3,)), "ratio": Domain(low=0.05, high=3)}
     return (
-        Claim(theorem=find("adaptive/lemma-1", "printed"), families=(onestep.family(sharp=_from_the_minimum),)),
+        Claim(theorem=find("adaptive/lemma-1", "printed"), families=(one_step.family(sharp=_from_the_minimum),)),
         Claim(
             theorem=find("adaptive/lemma-1"),
-            families=(onestep.family(sharp=_sharp_step), onestep.family(loss=WAVE), onestep.family(adaptive=True)),
-            beyond={limit: _beyond_the_step},
+            families=(one_step.family(sharp=_sharp_step), one_step.family(loss=WAVE), one_step.family(adaptive=True)),
+            outside_conditions={limit: _outside_step_limit},
         ),
         Claim(
             theorem=find("adaptive/lemma-1-mean-gradient"),
-            families=(onestep.family(sharp=_sharp_mean_step, change=signed), onestep.family(loss=WAVE, change=signed)),
+            families=(
+                one_step.family(sharp=_sharp_mean_step, change=signed),
+                one_step.family(loss=WAVE, change=signed),
+            ),
         ),
         Claim(
             theorem=find("adaptive/theorem-1"),
             families=(
                 aligned(Aligned.excess, sharp_values),
-                paths.family(Paths.excess, arguments=_largest_variance),
-                paths.family(Paths.excess, arguments=_largest_variance, loss=RIPPLED),
+                enumerated_paths.family(Paths.excess, arguments=_largest_variance),
+                enumerated_paths.family(Paths.excess, arguments=_largest_variance, loss=RIPPLED),
             ),
-            beyond={"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.excess)},
+            outside_conditions={"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         ),
         Claim(
             theorem=find("adaptive/theorem-1-normalised"),
@@ -184,6 +167,6 @@ def claims() -> tuple[Claim, ...]:
                 _fixed_weights(QUADRATIC),
                 _fixed_weights(RIPPLED),
             ),
-            beyond={"step size eta <= 1/beta": _beyond_normalised},
+            outside_conditions={"step size eta <= 1/beta": _outside_normalised},
         ),
     )

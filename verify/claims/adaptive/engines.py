@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...aligned import CRITERION, Aligned
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...renewal import DOMAINS, Renewal
-from ...renewal import sharp as sharp_renewal
+from ...instances.aligned_pair import CRITERION, Aligned
+from ...instances.renewal import DOMAINS, Renewal
+from ...instances.renewal import sharp as sharp_renewal
 
 ALIGNED = {
     "beta": Domain(low=0.25, high=4, log=True),
@@ -38,15 +38,10 @@ def aligned(
 ) -> Family:
     """Aligned pairs of clients under a row of Table 1."""
 
-    def evidence(values: Values) -> Evidence:
+    @measured_by("closed-form law", f"aligned pair, {CRITERION.kind} weights")
+    def evidence(values: Values) -> Measured:
         batch = kind.of(values)
-        return Evidence(
-            engine="closed-form law",
-            measured=measure(batch),
-            arguments=batch.arguments(),
-            label=f"aligned pair, {CRITERION.kind} weights",
-            values=values,
-        )
+        return measure(batch), batch.arguments()
 
     return Family(name="aligned pairs", domains=ALIGNED | more, measure=evidence, sharp=sharp)
 
@@ -54,16 +49,10 @@ def aligned(
 def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:
     """Clients that stand still or stop."""
 
-    def evidence(values: Values) -> Evidence:
+    @measured_by("renewal", "a client that stands still or stops, one peer with all the weight")
+    def evidence(values: Values) -> Measured:
         batch = Renewal.of(values, best=best)
-        return Evidence(
-            engine="renewal",
-            measured=measure(batch),
-            arguments=batch.arguments(),
-            hypothesis=batch.possible(),
-            label="a client that stands still or stops, one peer with all the weight",
-            values=values,
-        )
+        return measure(batch), batch.arguments(), {"hypothesis": batch.possible()}
 
     return Family(name="renewals", domains=DOMAINS, measure=evidence, sharp=sharp_renewal)
 
@@ -84,10 +73,10 @@ def at_precision(values: Values, kind: type[Aligned]) -> Values:
 
 
 def unstopped(values: Values) -> Values:
-    """The same instances, told that no step starts below the precision, and that every step does.
+    """The same instances, once said to start no step below the precision and once every step.
 
     In the last ones V_max, which is never met, is so large that a bound which took it for s2 would leave its range.
     """
     count = len(values["T"])
-    told = {"below": np.repeat([0.0, 1.0, 0.0], count), "gain": np.repeat([0.5, 0.5, 1e-10], count)}
-    return joined(values, values, values) | told
+    stated = {"below": np.repeat([0.0, 1.0, 0.0], count), "gain": np.repeat([0.5, 0.5, 1e-10], count)}
+    return joined(values, values, values) | stated

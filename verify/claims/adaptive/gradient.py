@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import exact, paths
-from ...aligned import Aligned, columns
 from ...claim import Claim
 from ...family import Domain, Family, Values
-from ...paths import WAVE, Arguments, Paths, constant_steps
-from ...renewal import Renewal
+from ...instances import enumerated_paths, exact
+from ...instances.aligned_pair import Aligned, columns
+from ...instances.enumerated_paths import WAVE, Arguments, Paths, constant_steps
+from ...instances.renewal import Renewal
 from .engines import UNSTOPPED, aligned, renewal, unstopped
 
 
@@ -64,32 +64,37 @@ def _little_noise() -> Values:
     return columns(rows)
 
 
-def _horizon_steps(told: Arguments) -> np.ndarray:
-    eta = np.minimum(told["q"] / told["beta"], np.sqrt(2 * told["e0"] / (told["T"] * told["beta"] * told["s2"])))
+def _horizon_steps(arguments: Arguments) -> np.ndarray:
+    eta = np.minimum(
+        arguments["q"] / arguments["beta"],
+        np.sqrt(2 * arguments["e0"] / (arguments["T"] * arguments["beta"] * arguments["s2"])),
+    )
     return constant_steps({"eta": eta})
 
 
-def _within_floor(told: Arguments) -> np.ndarray:
-    return np.minimum(told["eta"], 0.9 * told["G"] / (told["beta"] * told["s2"]))
+def _within_floor(arguments: Arguments) -> np.ndarray:
+    return np.minimum(arguments["eta"], 0.9 * arguments["G"] / (arguments["beta"] * arguments["s2"]))
 
 
-def _best_steps(told: Arguments) -> np.ndarray:
-    eta = np.minimum(told["q"] / told["beta"], told["G"] / (2 * told["beta"] * told["s2"]))
+def _best_steps(arguments: Arguments) -> np.ndarray:
+    eta = np.minimum(arguments["q"] / arguments["beta"], arguments["G"] / (2 * arguments["beta"] * arguments["s2"]))
     return constant_steps({"eta": eta})
 
 
 def _below(batch: Paths) -> Arguments:
     """The largest probability that a step starts below the level, as it is."""
-    return batch.told | {"below": batch.largest("below_G")}
+    return batch.arguments | {"below": batch.largest("below_G")}
 
 
 def _unconditional() -> Family:
-    return paths.family(Paths.mean_square, loss=WAVE, arguments=_below, slack=Domain(low=0.02, high=3, log=True))
+    return enumerated_paths.family(
+        Paths.mean_square, loss=WAVE, arguments=_below, slack=Domain(low=0.02, high=3, log=True)
+    )
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    limit = {"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.mean_square)}
+    limit = {"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.mean_square)}
     return (
         Claim(
             theorem=find("adaptive/theorem-3", "printed"),
@@ -99,16 +104,16 @@ def claims() -> tuple[Claim, ...]:
             theorem=find("adaptive/theorem-3"),
             families=(
                 aligned(Aligned.mean_square, _sharp_horizon, GradientHorizon),
-                paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
+                enumerated_paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
             ),
         ),
         Claim(
             theorem=find("adaptive/theorem-3-any-step"),
             families=(
                 aligned(Aligned.mean_square, _sharp),
-                paths.family(Paths.mean_square_running, loss=WAVE),
+                enumerated_paths.family(Paths.mean_square_running, loss=WAVE),
             ),
-            beyond=limit,
+            outside_conditions=limit,
         ),
         Claim(
             theorem=find("adaptive/theorem-3-unconditional"),
@@ -116,17 +121,17 @@ def claims() -> tuple[Claim, ...]:
                 aligned(Aligned.mean_square, lambda: unstopped(_sharp()), Aligned, **UNSTOPPED),
                 _unconditional(),
             ),
-            beyond=limit,
+            outside_conditions=limit,
         ),
         Claim(
             theorem=find("adaptive/theorem-3-hitting-time"),
             families=(
                 renewal(Renewal.time),
-                paths.family(
+                enumerated_paths.family(
                     Paths.time_G,
                     loss=WAVE,
-                    steps=lambda told: constant_steps({"eta": _within_floor(told)}),
-                    arguments=lambda batch: batch.told | {"eta": _within_floor(batch.told)},
+                    steps=lambda arguments: constant_steps({"eta": _within_floor(arguments)}),
+                    arguments=lambda batch: batch.arguments | {"eta": _within_floor(batch.arguments)},
                 ),
             ),
         ),
@@ -134,7 +139,7 @@ def claims() -> tuple[Claim, ...]:
             theorem=find("adaptive/theorem-3-best-step"),
             families=(
                 renewal(Renewal.time, best=True),
-                paths.family(Paths.time_G, loss=WAVE, steps=_best_steps),
+                enumerated_paths.family(Paths.time_G, loss=WAVE, steps=_best_steps),
             ),
         ),
     )

@@ -7,44 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import exact, paths
-from ...aligned import Aligned, columns
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...paths import RIPPLED, Arguments, Paths, constant_steps
-from ...renewal import Renewal
-from ...scheduled import Decreasing, decreasing_steps, sharp_decreasing
+from ...instances import enumerated_paths, exact
+from ...instances.aligned_pair import Aligned, columns
+from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
+from ...instances.renewal import Renewal
+from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
 from .engines import DECREASING, aligned, at_precision, renewal
 from .rates import sampling
 
 # --- Constant step ---------------------------------------------------------------------------------------------
 
 
-def _within_floor(told: Arguments) -> np.ndarray:
+def _within_floor(arguments: Arguments) -> np.ndarray:
     """Steps within both limits of Corollary 1."""
-    return np.minimum(told["eta"], 1.8 * told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
+    return np.minimum(
+        arguments["eta"], 1.8 * arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
+    )
 
 
-def _hitting_steps(told: Arguments) -> np.ndarray:
-    return constant_steps({"eta": _within_floor(told)})
+def _hitting_steps(arguments: Arguments) -> np.ndarray:
+    return constant_steps({"eta": _within_floor(arguments)})
 
 
-def _best_steps(told: Arguments) -> np.ndarray:
-    eta = np.minimum(told["q"] / told["beta"], told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
+def _best_steps(arguments: Arguments) -> np.ndarray:
+    eta = np.minimum(
+        arguments["q"] / arguments["beta"], arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
+    )
     return constant_steps({"eta": eta})
 
 
 def _hitting(batch: Paths) -> Arguments:
-    return batch.told | {"eta": _within_floor(batch.told)}
+    return batch.arguments | {"eta": _within_floor(batch.arguments)}
 
 
 def _on_paths(measure: Callable[[Paths], np.ndarray]) -> tuple[Family, ...]:
     return tuple(
-        paths.family(measure, loss=loss, steps=_hitting_steps, arguments=_hitting)
-        for loss in (paths.QUADRATIC, RIPPLED)
+        enumerated_paths.family(measure, loss=loss, steps=_hitting_steps, arguments=_hitting)
+        for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
 
 
@@ -54,7 +58,7 @@ def _constant(
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
         exact.lines(line, T=1, count=2 * effort.instances, root=root),
-        exact.aligned_beyond_step_limit(measure),
+        exact.aligned_outside_step_limit(measure),
         exact.aligned_below_precision(measure),
     ]
 
@@ -62,9 +66,11 @@ def _constant(
 def _noiseless(effort: Effort, root: int) -> list[Evidence]:
     """Long ways to the precision at the best step, which is the limit where there is next to no noise."""
     evidence = exact.aligned(Aligned.hitting, hitting=True)
-    told = evidence.arguments
-    best = np.minimum(told["q"] / told["beta"], told["mu"] * told["eps"] / (told["beta"] * told["s2"]))
-    return [replace(evidence, hypothesis=told["eta"] == best)]
+    arguments = evidence.arguments
+    best = np.minimum(
+        arguments["q"] / arguments["beta"], arguments["mu"] * arguments["eps"] / (arguments["beta"] * arguments["s2"])
+    )
+    return [replace(evidence, hypothesis=arguments["eta"] == best)]
 
 
 def _running(law: dict[str, float]) -> float:
@@ -87,7 +93,7 @@ def _last(batch: Paths) -> np.ndarray:
 
 def _last_above(batch: Paths) -> np.ndarray:
     """On paths: the last t <= T with E[e_t 1{tau >= t}] > eps, or with E[e_min(t, tau)] > 2 eps, which follows."""
-    eps = batch.told["eps"][:, None]
+    eps = batch.arguments["eps"][:, None]
     return batch.last(lambda record: (record["while_running"] > eps) | (record["stopped"] > 2 * eps))
 
 
@@ -96,15 +102,10 @@ def _confidence(
 ) -> Family:
     """Aligned pairs looked at for T steps."""
 
-    def evidence(values: Values) -> Evidence:
+    @measured_by("closed-form law", "aligned pair, continuous weights")
+    def evidence(values: Values) -> Measured:
         batch = kind.of(values)
-        return Evidence(
-            engine="closed-form law",
-            measured=measure(batch, values),
-            arguments=batch.arguments() | {"delta": values["delta"]},
-            label="aligned pair, continuous weights",
-            values=values,
-        )
+        return measure(batch, values), batch.arguments() | {"delta": values["delta"]}
 
     like = aligned(kind.excess, sharp, kind, **more, delta=_DELTA)
     return Family(name=like.name, domains=like.domains, measure=evidence, sharp=sharp)
@@ -116,17 +117,17 @@ _DELTA = Domain(low=0.02, high=1)
 def _confident_paths(
     steps: Callable[[Arguments], np.ndarray],
     measure: Callable[[Paths], np.ndarray] = _last,
-    arguments: Callable[[Paths], Arguments] = lambda batch: batch.told,
+    arguments: Callable[[Paths], Arguments] = lambda batch: batch.arguments,
 ) -> tuple[Family, ...]:
     return tuple(
-        paths.family(
+        enumerated_paths.family(
             measure,
             loss=loss,
             steps=steps,
             arguments=lambda batch: arguments(batch) | {"delta": batch.values["delta"]},
             delta=_DELTA,
         )
-        for loss in (paths.QUADRATIC, RIPPLED)
+        for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
 
 
@@ -208,7 +209,10 @@ def claims() -> tuple[Claim, ...]:
             exact=_noiseless,
             families=(
                 renewal(Renewal.time, best=True),
-                *(paths.family(Paths.time, loss=loss, steps=_best_steps) for loss in (paths.QUADRATIC, RIPPLED)),
+                *(
+                    enumerated_paths.family(Paths.time, loss=loss, steps=_best_steps)
+                    for loss in (enumerated_paths.QUADRATIC, RIPPLED)
+                ),
             ),
         ),
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import find
-from simulate import Local, StreamingLeastSquares, expected_excess
+from suffice.bounds import find
+from suffice.simulate import Local, StreamingLeastSquares, expected_excess
 
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(4)  # exact up to degree 7
@@ -22,7 +22,8 @@ _VARIANCE = {
 }
 
 
-def _variance(values: Values) -> Evidence:
+@measured_by("cubature", "least squares in R^2")
+def _variance(values: Values) -> Measured:
     """Var of g = 2 x (x.D - noise) in R^2 on a Gauss-Hermite grid of x and the label noise."""
     z = np.stack(np.meshgrid(_NODES, _NODES, _NODES, indexing="ij"), -1).reshape(-1, 3)
     weight = np.prod(np.stack(np.meshgrid(_WEIGHTS, _WEIGHTS, _WEIGHTS, indexing="ij"), -1).reshape(-1, 3), -1)
@@ -32,19 +33,13 @@ def _variance(values: Values) -> Evidence:
     g = 2 * x * (np.einsum("ngd,nd->ng", x, D) - np.sqrt(values["label"])[:, None] * z[:, 2])[..., None]
     mean = np.einsum("g,ngd->nd", weight, g)
     spread = ((g - mean[:, None]) ** 2).sum(-1)
-    return Evidence(
-        engine="cubature",
-        measured=(spread * weight).sum(1) / values["batch"],
-        arguments={
-            "trace": np.trace(H, axis1=1, axis2=2),
-            "e0": np.einsum("nd,nde,ne->n", D, H, D),
-            "gradient": np.linalg.norm(2 * np.einsum("nde,ne->nd", H, D), axis=-1),
-            "label_variance": values["label"],
-            "batch": values["batch"],
-        },
-        label="least squares in R^2",
-        values=values,
-    )
+    return (spread * weight).sum(1) / values["batch"], {
+        "trace": np.trace(H, axis1=1, axis2=2),
+        "e0": np.einsum("nd,nde,ne->n", D, H, D),
+        "gradient": np.linalg.norm(2 * np.einsum("nde,ne->nd", H, D), axis=-1),
+        "label_variance": values["label"],
+        "batch": values["batch"],
+    }
 
 
 _RATE = {
@@ -58,7 +53,8 @@ _RATE = {
 }
 
 
-def _rate(values: Values) -> Evidence:
+@measured_by("quadrature", "isotropic least squares")
+def _rate(values: Values) -> Measured:
     """E[e_T] step by step: D along the first axis, moments of x_1 and of |x|^2 - x_1^2 by quadrature."""
     h, d, n, s2 = values["h"], values["d"], values["batch"], values["label"]
     eta = values["share"] * n / (h * (n + d + 1))
@@ -73,26 +69,33 @@ def _rate(values: Values) -> Evidence:
         noise = (gradient2 * D2 + 4 * s2 * (second + others) - mean2) / n
         level = h * (D2 - 4 * eta * second * D2 + eta**2 * (mean2 + noise))
         measured = np.where(t == values["T"], level, measured)
-    return Evidence(
-        engine="quadrature",
-        measured=measured,
-        arguments={
-            "eta": eta, "h": h, "d": d, "batch": n, "e0": values["e0"], "label_variance": s2, "T": values["T"],
-        },
-        label="isotropic least squares",
-        values=values,
-    )  # fmt: skip
+    return measured, {
+        "eta": eta, "h": h, "d": d, "batch": n, "e0": values["e0"], "label_variance": s2, "T": values["T"],
+    }  # fmt: skip
+
+
+_STREAM = {
+    "h": Domain(low=0.2, high=2),
+    "d": Domain(low=1, high=3, integer=True),
+    "batch": Domain(low=1, high=5, integer=True),
+    "T": Domain(low=1, high=7, integer=True),
+    "label_variance": Domain(low=0, high=1),
+    "ratio": Domain(low=0.05, high=0.9),
+    "start": Domain(low=-2, high=2, shape=(3,)),
+}
 
 
 def _local(effort: Effort, root: int) -> list[Evidence]:
     """The same through the simulator: its own stochastic gradients, probed."""
-    rng = np.random.default_rng(root + 21)
+    count = max(effort.instances // 4, 3)
+    values = Family(name="streams", domains=_STREAM).draw(count, seed=root + 21)
     rows, measured = [], []
-    for _ in range(max(effort.instances // 4, 3)):
-        h, d, n, T = rng.uniform(0.2, 2), int(rng.integers(1, 4)), int(rng.integers(1, 6)), int(rng.integers(1, 8))
-        s2, eta = rng.uniform(0, 1), rng.uniform(0.05, 0.9) * n / (h * (n + d + 1))
+    for i in range(count):
+        d, n, T = (int(values[name][i]) for name in ("d", "batch", "T"))
+        h, s2 = values["h"][i], values["label_variance"][i]
+        eta, start = values["ratio"][i] * n / (h * (n + d + 1)), values["start"][i, :d]
         problem = StreamingLeastSquares.of(
-            h * np.eye(d), np.zeros((1, d)), label_noise=np.sqrt(s2), batch=n, start=rng.normal(size=d)
+            h * np.eye(d), np.zeros((1, d)), label_noise=np.sqrt(s2), batch=n, start=start
         )
         excess = expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0]
         measured.append(excess[T])

@@ -5,26 +5,27 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from bounds import Binary, Continuous, collaboration_weights, find
-from simulate import FixedWeights, StreamingLeastSquares, expected_excess
+from suffice.bounds import Binary, Continuous, collaboration_weights, find
+from suffice.simulate import FixedWeights, StreamingLeastSquares, expected_excess
 
-from ... import onestep
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...paths import WAVE
+from ...instances import one_step
+from ...instances.enumerated_paths import WAVE
+from ...instances.rows import columns
 
 # --- One step --------------------------------------------------------------------------------------------------
 
 
 def _sharp_step() -> Values:
     """Alone at eta = 1/beta, peers out of reach: the noise replaces what the step gains."""
-    rows: list[dict[str, object]] = []
+    given: list[dict[str, object]] = []
     for beta in (1.0, 3.0):
         for growth, noise in ((0.0, 1.0), (0.5, 1.0), (2.0, 1e-6)):
             alone = {"factor": [3.0, 3.0], "sigma2": [noise, noise, noise], "growth": [growth, 0.0, 0.0]}
-            rows.append({"beta": beta, **alone})
-    return onestep.instances(rows)
+            given.append({"beta": beta, **alone})
+    return one_step.instances(*given)
 
 
 # --- A run: R_k = c_k R_i with c_k = 1 +- sqrt(1 - r_k), R_i = curvature |theta|^2 / 2 ----------------------------
@@ -47,7 +48,8 @@ _RUN = {
 }
 
 
-def _run(values: Values) -> Evidence:
+@measured_by("closed-form law", "three aligned clients, noise sigma_k^2 + M_k |grad R_k|^2")
+def _run(values: Values) -> Measured:
     count = len(values["beta"])
     r = np.concatenate((np.ones((count, 1)), values["r"]), axis=1)
     side = np.concatenate((np.zeros((count, 1)), 2.0 * (values["side"] > 0) - 1), axis=1)
@@ -68,16 +70,10 @@ def _run(values: Values) -> Evidence:
         level = factor * level + eta**2 * curvature * V / 2
         measured = np.where(t == values["T"], level, measured)
     Q = (alpha**2 * values["growth"] * (1 + np.sqrt(1 - r)) ** 2).sum(1)
-    return Evidence(
-        engine="closed-form law",
-        measured=measured,
-        arguments={
-            "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": q, "e0": values["e0"], "V": V,
-            "T": values["T"], "Q": Q, "split": eta * values["beta"] * Q * values["slack"],
-        },
-        label="three aligned clients, noise sigma_k^2 + M_k |grad R_k|^2",
-        values=values,
-    )  # fmt: skip
+    return measured, {
+        "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": q, "e0": values["e0"], "V": V,
+        "T": values["T"], "Q": Q, "split": eta * values["beta"] * Q * values["slack"],
+    }  # fmt: skip
 
 
 def _sharp_run() -> Values:
@@ -95,27 +91,38 @@ def _sharp_run() -> Values:
     return {name: np.array([(plain | row)[name] for row in rows], dtype=float) for name in _RUN}
 
 
+_STREAMS = {
+    "flattest": Domain(low=0.6, high=1),
+    "c": Domain(low=0.7, high=1.3, shape=(2,)),
+    "label_noise": Domain(low=0, high=0.5, shape=(3,)),
+    "batch": Domain(low=8, high=39, integer=True),
+    "sigma2": Domain(low=0.5, high=2, shape=(3,)),
+    "ratio": Domain(low=0.2, high=1),
+    "T": Domain(low=1, high=5, integer=True),
+}
+
+
 def _streams(effort: Effort, root: int) -> list[Evidence]:
     """Streaming least squares of three clients in R^2, H_k = c_k H, through the simulator's own gradients."""
-    rng = np.random.default_rng(root + 12)
+    count = max(effort.instances // 6, 2)
+    values = Family(name="three streams", domains=_STREAMS).draw(count, seed=root + 12)
     rows, measured = [], []
-    for _ in range(max(effort.instances // 6, 2)):
-        base = np.diag([1.0, rng.uniform(0.6, 1)])
-        c = np.array([1.0, rng.uniform(0.7, 1.3), rng.uniform(0.7, 1.3)])
+    for i in range(count):
+        base, c = np.diag([1.0, values["flattest"][i]]), np.append(1.0, values["c"][i])
         problem = StreamingLeastSquares.of(
             c[:, None, None] * base,
             np.zeros((3, 2)),
-            label_noise=rng.uniform(0, 0.5, 3),
-            batch=int(rng.integers(8, 40)),
+            label_noise=values["label_noise"][i],
+            batch=int(values["batch"][i]),
             start=np.array([1.0, -1.0]),
         )
-        sigma2, M = (entry.numpy() for entry in problem.relative_noise())
+        sigma2, M = problem.noise_growth()
         r = 1 - (c - 1) ** 2
         alpha = np.zeros((3, 3))
-        alpha[0] = collaboration_weights(Continuous(), similarity=r, sigma2=rng.uniform(0.5, 2, 3))
+        alpha[0] = collaboration_weights(Continuous(), similarity=r, sigma2=values["sigma2"][i])
         alpha[1:] = np.eye(3)[1:] * 0.1
         beta, q = 2 * base.max(), 1 / alpha[0].sum()
-        eta, T = rng.uniform(0.2, 1) * q / beta, int(rng.integers(1, 6))
+        eta, T = values["ratio"][i] * q / beta, int(values["T"][i])
         excess = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(alpha)), iterations=T, eta=eta)[:, 0]
         Q = (alpha[0] ** 2 * M * (1 + np.sqrt(1 - r)) ** 2).sum()
         measured.append(excess[T])
@@ -133,7 +140,7 @@ def _streams(effort: Effort, root: int) -> list[Evidence]:
     ]
 
 
-def _beyond_split() -> Evidence:
+def _outside_split() -> Evidence:
     """Twice the noise that the split allows for: M = 1.8 at eta = 1/beta, split 0.9."""
     values = {name: value[:1] for name, value in _sharp_run().items()}
     values |= {"growth": np.array([[1.8, 0.0, 0.0]]), "slack": np.array([0.5])}
@@ -153,30 +160,25 @@ _TOTAL = {
 }
 
 
-def _total(values: Values) -> Evidence:
+@measured_by("closed form", "many peers alike")
+def _total(values: Values) -> Measured:
     r, p, K, n = values["r"] * values["shrink"], values["peak"], values["K"], values["peers"]
     phi = np.where(values["capped"] > 0, np.minimum(r, p), p * r)
     weight = p + n * K * phi * r  # client i first, then n peers alike
     own, peer = p / weight, K * phi / weight
     M = values["noise_factor"]
-    return Evidence(
-        engine="closed form",
-        measured=M * (own**2 + n * peer**2 * (1 + np.sqrt(1 - r)) ** 2),
-        arguments={"noise_factor": M, "peak": p, "advantage": K},
-        label="many peers alike",
-        values=values,
-    )
+    return M * (own**2 + n * peer**2 * (1 + np.sqrt(1 - r)) ** 2), {"noise_factor": M, "peak": p, "advantage": K}
 
 
 def _sharp_total() -> Values:
     """r small and K n r^2 = p (2K - p)/(2K); alone where 2K < p."""
-    rows = []
+    given = []
     for p in (1.0, 0.5):
         for K in (0.1, 0.6, 1.0, 5.0):
             mass = max(p * (2 * K - p) / (2 * K), 0)
             r = 1e-4 if mass else 0.0
-            rows.append((1.5, max(mass / (K * 1e-8), 1), r, 1.0, K, p, 1))
-    return {name: np.array([row[at] for row in rows], dtype=float) for at, name in enumerate(_TOTAL)}
+            given.append((1.5, max(mass / (K * 1e-8), 1), r, 1.0, K, p, 1))
+    return columns(_TOTAL, given)
 
 
 def claims() -> tuple[Claim, ...]:
@@ -185,15 +187,15 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("adaptive/lemma-1-multiplicative"),
             families=(
-                onestep.family(sharp=_sharp_step, adaptive=True, growing=True),
-                onestep.family(loss=WAVE, adaptive=True, growing=True),
+                one_step.family(sharp=_sharp_step, adaptive=True, growing=True),
+                one_step.family(loss=WAVE, adaptive=True, growing=True),
             ),
         ),
         Claim(
             theorem=find("adaptive/theorem-1-multiplicative"),
             exact=_streams,
             families=(Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run),),
-            beyond={"multiplicative noise eta beta Q <= split": _beyond_split},
+            outside_conditions={"multiplicative noise eta beta Q <= split": _outside_split},
         ),
         Claim(
             theorem=find("adaptive/multiplicative-total"),

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import exact, paths
-from ...aligned import Aligned, sharp_values
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...paths import RIPPLED, Arguments, Paths
-from ...sampled import SampledResult, sampled
-from ...scheduled import (
+from ...instances import enumerated_paths, exact
+from ...instances.aligned_pair import Aligned, sharp_values
+from ...instances.enumerated_paths import RIPPLED, Arguments, Paths
+from ...instances.scheduled import (
     BestDecreasing,
     Decreasing,
     Horizon,
@@ -25,6 +24,7 @@ from ...scheduled import (
     sharp_decreasing,
     sharp_horizon,
 )
+from ...sampled import SampledResult, sampled
 from .engines import DECREASING, aligned
 
 
@@ -44,8 +44,8 @@ def sampling(key: str) -> Callable[[Effort, int, float], SampledResult]:
     return test
 
 
-def beyond_first_step(measure: Callable[[Decreasing], np.ndarray]) -> Evidence:
-    """A decreasing step that starts at 1.99 times its limit, told a tenth of mu so that gamma is positive."""
+def outside_first_step(measure: Callable[[Decreasing], np.ndarray]) -> Evidence:
+    """A decreasing step that starts at 1.99 times its limit; the theorem gets mu/10, so that gamma is positive."""
     row = {"beta": 1.0, "kappa": 1.0, "r": 1.0, "sigma2_i": 1e-30, "sigma2_k": 1e-18, "ratio": 1.0, "e0": 1.0, "T": 1.0}
     row |= {"eps": 0.5, "d": 1.0, "C": 1.01, "extra": 1 / 1.99 - 1, "low": 10.0}
     batch = Decreasing.of({name: np.array([value]) for name, value in row.items()})
@@ -59,11 +59,12 @@ def _constant(effort: Effort, root: int) -> list[Evidence]:
         exact.two_steps("e2_running", printed=False),
         exact.lines(lambda law: law["e2_running"], T=2, count=2 * effort.instances, root=root),
         # outside the hypotheses: counted, and violated, as soon as the conditions are too wide
-        exact.aligned_beyond_step_limit(Aligned.excess),
+        exact.aligned_outside_step_limit(Aligned.excess),
     ]
 
 
-def _offset(values: Values) -> Evidence:
+@measured_by("bisection", "step sizes alone")
+def _offset(values: Values) -> Measured:
     """The least gamma with C/(mu (t + gamma)) <= q/beta at t = 1, 2, ..., 50, by bisection."""
     t = np.arange(1, 51)[:, None]
     low, high = np.zeros_like(values["C"]), np.full_like(values["C"], 1e9)
@@ -71,7 +72,7 @@ def _offset(values: Values) -> Evidence:
         middle = (low + high) / 2
         fits = (values["C"] / (values["mu"] * (t + middle)) <= values["q"] / values["beta"]).all(0)
         low, high = np.where(fits, low, middle), np.where(fits, middle, high)
-    return Evidence(engine="bisection", measured=high, arguments=values, label="step sizes alone", values=values)
+    return high, values
 
 
 _OFFSETS = Family(
@@ -86,11 +87,11 @@ _OFFSETS = Family(
 )
 
 
-def _best(told: Arguments) -> np.ndarray:
+def _best(arguments: Arguments) -> np.ndarray:
     """The decreasing steps with the best factor and the least offset."""
-    C = best_factor(told["mu"], told["e0"], told["q"], told["s2"])
-    gamma = C * told["beta"] / (told["mu"] * told["q"]) - 1
-    return decreasing_steps(told | {"C": C, "gamma": gamma})
+    C = best_factor(arguments["mu"], arguments["e0"], arguments["q"], arguments["s2"])
+    gamma = C * arguments["beta"] / (arguments["mu"] * arguments["q"]) - 1
+    return decreasing_steps(arguments | {"C": C, "gamma": gamma})
 
 
 def _impossible(effort: Effort, root: int) -> list[Evidence]:
@@ -109,32 +110,32 @@ def claims() -> tuple[Claim, ...]:
             exact=_constant,
             families=(
                 aligned(Aligned.excess, sharp_values),
-                paths.family(Paths.while_running),
-                paths.family(Paths.while_running, loss=RIPPLED),
+                enumerated_paths.family(Paths.while_running),
+                enumerated_paths.family(Paths.while_running, loss=RIPPLED),
             ),
             sampled=sampling(constant),
-            beyond={"step size eta <= q/beta": lambda: exact.aligned_beyond_step_limit(Aligned.excess)},
+            outside_conditions={"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         ),
         Claim(theorem=find(horizon, "printed"), exact=lambda effort, root: [exact.two_steps_horizon()]),
         Claim(
             theorem=find(horizon),
             families=(
                 aligned(Aligned.excess, sharp_horizon, Horizon),
-                paths.family(Paths.while_running, steps=horizon_steps),
-                paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
+                enumerated_paths.family(Paths.while_running, steps=horizon_steps),
+                enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
             ),
         ),
         Claim(theorem=find(decreasing, "printed"), exact=_impossible),
         Claim(
             theorem=find(decreasing),
-            exact=lambda effort, root: [beyond_first_step(Aligned.excess)],
+            exact=lambda effort, root: [outside_first_step(Aligned.excess)],
             families=(
                 aligned(Aligned.excess, sharp_decreasing, Decreasing, **DECREASING),
-                paths.family(Paths.while_running, steps=decreasing_steps),
-                paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
+                enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
+                enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
             ),
-            beyond={
-                "first step C/(mu (1 + gamma)) <= q/beta": lambda: beyond_first_step(Aligned.excess),
+            outside_conditions={
+                "first step C/(mu (1 + gamma)) <= q/beta": lambda: outside_first_step(Aligned.excess),
             },
         ),
         Claim(theorem=find("adaptive/theorem-2-offset"), families=(_OFFSETS,)),
@@ -142,7 +143,7 @@ def claims() -> tuple[Claim, ...]:
             theorem=find("adaptive/theorem-2-decreasing-best"),
             families=(
                 aligned(Aligned.excess, sharp_decreasing, BestDecreasing),
-                paths.family(Paths.while_running, steps=_best),
+                enumerated_paths.family(Paths.while_running, steps=_best),
             ),
         ),
     )

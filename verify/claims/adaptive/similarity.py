@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import estimates, peers, quadratic_pairs
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...peers import Peers
-from ...quadratic_pairs import Pairs
+from ...instances import estimates, peers, quadratic_pairs
+from ...instances.peers import Peers
+from ...instances.quadratic_pairs import Pairs
 
 
 def cosines() -> Family:
@@ -28,18 +28,12 @@ def cosines() -> Family:
             (np.stack((p**2 - values["c"] * values["own"] ** 2, p * q), -1), np.stack((p * q, q**2), -1)), -2
         )
 
-    def measure(values: Values) -> Evidence:
+    @measured_by("exact", "pair of cosines", rounding=1e-12)
+    def measure(values: Values) -> Measured:
         own = values["own"] * np.sin(values["u"])
         peer = values["peer"] * np.sin(values["u"] + values["shift"])
         b2 = np.maximum(np.linalg.eigvalsh(form(values))[:, -1], 0)
-        return Evidence(
-            engine="exact",
-            measured=np.maximum(1 - (peer - own) ** 2 / own**2, 0),
-            arguments={"b": np.sqrt(b2), "c": values["c"], "G": own**2},
-            rounding=1e-12,
-            label="pair of cosines",
-            values=values,
-        )
+        return np.maximum(1 - (peer - own) ** 2 / own**2, 0), {"b": np.sqrt(b2), "c": values["c"], "G": own**2}
 
     def sharp() -> Values:
         rows = [

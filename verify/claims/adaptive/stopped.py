@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
-from ... import exact, paths
-from ...aligned import Aligned, columns, sharp_hitting_values, sharp_values
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...paths import RIPPLED, Arguments, Paths, Steps, constant_steps
-from ...scheduled import (
+from ...instances import enumerated_paths, exact
+from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values, sharp_values
+from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, Steps, constant_steps
+from ...instances.scheduled import (
     Decreasing,
     Horizon,
     decreasing_steps,
@@ -25,7 +25,7 @@ from ...scheduled import (
     unstopped_horizon_steps,
 )
 from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped, wide
-from .rates import beyond_first_step, sampling
+from .rates import outside_first_step, sampling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,39 +60,41 @@ class _Row:
 
     def unstopped(self) -> tuple[Family, ...]:
         """E[e_T]."""
-        # the step for a horizon depends on p: it is told first, and has to hold afterwards
-        foretold = self.name == "horizon"
+        # the step for a horizon depends on p: it is stated first, and has to hold afterwards
+        stated_first = self.name == "horizon"
         return (
             aligned(self.kind.excess, lambda: unstopped(self.sharp()), self.kind, **self.domains, **UNSTOPPED),
             *(
-                paths.family(
+                enumerated_paths.family(
                     Paths.excess,
                     loss=loss,
                     steps=self.unstopped_steps,
-                    arguments=_as_told if foretold else _as_it_is,
-                    hypothesis=_kept if foretold else None,
+                    arguments=_as_stated if stated_first else _as_it_is,
+                    hypothesis=_kept if stated_first else None,
                     slack=Domain(low=0.02, high=3, log=True),
                 )
-                for loss in (paths.QUADRATIC, RIPPLED)
+                for loss in (enumerated_paths.QUADRATIC, RIPPLED)
             ),
         )
 
 
 def _both(measure: Callable[[Paths], np.ndarray], steps: Steps) -> tuple[Family, ...]:
-    return tuple(paths.family(measure, loss=loss, steps=steps) for loss in (paths.QUADRATIC, RIPPLED))
+    return tuple(
+        enumerated_paths.family(measure, loss=loss, steps=steps) for loss in (enumerated_paths.QUADRATIC, RIPPLED)
+    )
 
 
-def _as_told(batch: Paths) -> Arguments:
-    return batch.told
+def _as_stated(batch: Paths) -> Arguments:
+    return batch.arguments
 
 
 def _kept(batch: Paths) -> np.ndarray:
-    return batch.largest("below") <= batch.told["below"]
+    return batch.largest("below") <= batch.arguments["below"]
 
 
 def _as_it_is(batch: Paths) -> Arguments:
     """The largest probability that a step starts below the precision, as it is."""
-    return batch.told | {"below": batch.largest("below")}
+    return batch.arguments | {"below": batch.largest("below")}
 
 
 def _reached(kind: type[Aligned], *, T: float, **more: float) -> Values:
@@ -140,7 +142,7 @@ def _constant(measure: Callable[[Aligned], np.ndarray], law: str, T: int) -> Cal
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
         exact.lines(_LAWS[law], T=T, count=2 * effort.instances, root=root),
-        exact.aligned_beyond_step_limit(measure),
+        exact.aligned_outside_step_limit(measure),
     ]
 
 
@@ -154,42 +156,37 @@ _LAWS: dict[str, Callable[[dict[str, float]], float]] = {
 def _gradient_running() -> Family:
     """P(tau_G > T)."""
 
-    def evidence(values: Values) -> Evidence:
-        batch = Paths(values, paths.QUADRATIC)
-        return Evidence(
-            engine="all paths",
-            measured=batch.still_running_G(),
-            arguments=batch.told,
-            label="three clients in dimension 1, R_i = theta^2/2 up to a factor, adaptive weights",
-            values=values,
-        )
+    @measured_by("all paths", "three clients in dimension 1, R_i = theta^2/2 up to a factor, adaptive weights")
+    def evidence(values: Values) -> Measured:
+        batch = Paths(values, enumerated_paths.QUADRATIC)
+        return batch.still_running_G(), batch.arguments
 
     return Family(
         name="paths of theta^2/2",
-        domains=paths.domains(T=Domain(low=0, high=4, integer=True)),
+        domains=enumerated_paths.domains(T=Domain(low=0, high=4, integer=True)),
         measure=evidence,
         sharp=_sharp_gradient,
     )
 
 
 def _sharp_gradient() -> Values:
-    """Alone at eta = 1/beta. T = 0: |grad R_i|^2 = G at the start, told half of mu. T = 1, 2: the noise is +-sigma."""
+    """Alone at eta = 1/beta; the theorem gets mu/2. T = 0: |grad R_i|^2 = G at the start. T = 1, 2: noise +-sigma."""
     rows = []
     for scale, theta0 in ((1.0, 1.0), (3.0, 0.5)):
         still = [(0, 1.0, 1.0), (0, 2.0, 1.0)]
         for T, low, own in (*still, (1, 1.0, 0.9), (1, 1.0, 0.01), (1, 1.0, 1e-6), (2, 1.0, 0.9)):
             slack = (low if T == 0 else own) * (1 - 1e-10)
             rows.append({"scale": scale, "theta0": theta0, "T": T, "low": low, "slack": slack, "sigma2": own})
-    return paths.alone(rows)
+    return enumerated_paths.alone(rows)
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
     step, first = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
-    beyond = {
-        "constant": {step: lambda: exact.aligned_beyond_step_limit(Aligned.excess)},
+    outside = {
+        "constant": {step: lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         "horizon": {},
-        "decreasing": {first: lambda: beyond_first_step(Aligned.excess)},
+        "decreasing": {first: lambda: outside_first_step(Aligned.excess)},
     }
     found = []
     for row in _ROWS:
@@ -209,6 +206,10 @@ def claims() -> tuple[Claim, ...]:
                 sampled=sampling(f"{row.key}-stopped") if constant else None,
             )
         )
-        found.append(Claim(theorem=find(f"{row.key}-unconditional"), families=row.unstopped(), beyond=beyond[row.name]))
+        found.append(
+            Claim(
+                theorem=find(f"{row.key}-unconditional"), families=row.unstopped(), outside_conditions=outside[row.name]
+            )
+        )
     found.append(Claim(theorem=find("adaptive/theorem-2-constant-gradient-running"), families=(_gradient_running(),)))
     return tuple(found)

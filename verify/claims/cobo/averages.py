@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
-from bounds.theorems.cobo import tuned_step
+from suffice.bounds import find
+from suffice.bounds.theorems.cobo import tuned_step
 
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from ...verdict import Weakness
-from ..rows import rows
 from .cluster import Cluster, relative_heterogeneity
 from .kinked import kinked
 from .probed import simulated
@@ -33,13 +33,13 @@ MEASURES = {
 
 def cluster(values: Values) -> Cluster:
     """`slack` and `fraction` multiply the limits rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)."""
-    size, beta = values["counts"].sum(-1), values["told"] * np.abs(values["curvature"]).max((1, 2))
+    size, beta = values["counts"].sum(-1), values["overstatement"] * np.abs(values["curvature"]).max((1, 2))
     dissimilarity = find("cobo/cluster-dissimilarity").bound
     assert dissimilarity is not None
     m = np.sqrt(dissimilarity(M=relative_heterogeneity(values["curvature"]), size=size))
     rho = 1.01 * (1 + m) * beta / size * values["slack"]
     return Cluster(
-        **{name: values[name] for name in ("counts", "curvature", "sigma2", "T", "told")},
+        **{name: values[name] for name in ("counts", "curvature", "sigma2", "T", "overstatement")},
         start=values["together"][:, None] + values["apart"],
         rho=rho,
         eta=values["fraction"] / (rho * size),
@@ -55,17 +55,15 @@ def tuned(given: Cluster) -> Cluster:
     return Cluster(**{name: getattr(given, name) for name in given.__dataclass_fields__} | {"eta": eta})
 
 
-def measure(values: Values, name: str, *, at_tuned_step: bool = False) -> Evidence:
+@measured_by("closed-form moments", "a cluster of diagonal quadratics with one minimiser")
+def measure(values: Values, name: str, *, at_tuned_step: bool = False) -> Measured:
     """One of the averages beside all arguments."""
     given = tuned(cluster(values)) if at_tuned_step else cluster(values)
     arguments = given.arguments()
-    return Evidence(
-        engine="closed-form moments",
-        measured=getattr(given, name),
-        arguments=arguments,
-        hypothesis=arguments["e0"] + arguments["spread"] > 0 if at_tuned_step else None,
-        label="a cluster of diagonal quadratics with one minimiser",
-        values=values,
+    return (
+        getattr(given, name),
+        arguments,
+        {"hypothesis": arguments["e0"] + arguments["spread"] > 0 if at_tuned_step else None},
     )
 
 
@@ -82,7 +80,7 @@ def _domains(kinds: int, features: int) -> dict[str, Domain]:
         "slack": Domain(low=1, high=100, log=True),
         "fraction": Domain(low=0.01, high=1, log=True),
         "T": Domain(low=1, high=300, integer=True),
-        "told": Domain(low=1, high=1.01),
+        "overstatement": Domain(low=1, high=1.01),
     }
 
 
@@ -93,9 +91,9 @@ def _rows(kinds: int, features: int, given: Sequence[Mapping[str, Any]]) -> Valu
         "curvature": np.ones((kinds, features)),
         "together": np.ones(features),
         "apart": np.zeros((kinds, features)),
-        **{"sigma2": 0.0, "slack": 1.0, "fraction": 1.0, "T": 1.0, "told": 1.0},
+        **{"sigma2": 0.0, "slack": 1.0, "fraction": 1.0, "T": 1.0, "overstatement": 1.0},
     }
-    return rows(plain, given)
+    return rows(plain, *given)
 
 
 def _equal() -> Values:
@@ -164,7 +162,7 @@ def printed(name: str) -> Evidence:
         rho=rho,
         eta=eta,
         T=np.array([10.0, 10_000.0, 1_000.0, 6.0]),
-        told=np.ones(count),
+        overstatement=np.ones(count),
     )
     return Evidence(
         engine="closed-form moments",
@@ -184,8 +182,8 @@ _WILD = [{"counts": [1, 1], "curvature": [[1.0], [0.5]], "T": 100, "fraction": 1
 # stand still while their mean's gradient is not 0), the contraction of the deviations (attained by concave clients) and
 # their drift (attained by deviations that stay). A path of T steps on losses bounded below has not all of it: models
 # that stand still do not use up Delta, and concave clients do not stay in a place. So the lag l = L/(rho c - L), the
-# heterogeneity m^2 and, inside a sum of roots, the lesser parts are not told from smaller ones, while each whole term
-# of a sum is told from 95 % of it. The test plants faults beyond that.
+# heterogeneity m^2 and, inside a sum of roots, the lesser parts cannot be distinguished from smaller ones, while each
+# whole term of a sum differs visibly from 95 % of it. The test plants faults beyond that.
 
 _LAG = ("-beta dropped from -beta + rho*size",)
 _SPREAD = ("-(beta/(-beta + rho*size))**2", "-M dropped from 1 - M", "square forgotten in M**2")
@@ -243,12 +241,12 @@ def claims() -> tuple[Claim, ...]:
             kink = [kinked()] if key == "theorem-1-mean-gradient" else []
             return [] if at_tuned_step else [simulated(name, effort.instances // 4, root), *kink]
 
-        beyond = {"step size eta <= 1/(rho size)": lambda: measure(_rows(2, 1, _WILD), name)}
+        outside = {"step size eta <= 1/(rho size)": lambda: measure(_rows(2, 1, _WILD), name)}
         return Claim(
             theorem=find(f"cobo/{key}"),
             families=families(name, at_tuned_step=at_tuned_step),
             exact=exact,
-            beyond={} if at_tuned_step else beyond,
+            outside_conditions={} if at_tuned_step else outside,
             weak=WEAK[key],
         )
 

@@ -21,7 +21,7 @@ class Kinds:
     """A batch (B,) of clusters of K kinds of clients in R^d, diagonal quadratics.
 
     counts (B, K) >= 1, curvature (B, K, d), sigma2 (B,) the noise of one client in equal parts on all coordinates;
-    rho, eta (B,). `told` >= 1 is the smoothness constant told over the one needed.
+    rho, eta (B,). `overstatement` >= 1 is the smoothness constant of the theorem over the one needed.
     """
 
     counts: np.ndarray
@@ -29,7 +29,7 @@ class Kinds:
     sigma2: np.ndarray
     rho: np.ndarray
     eta: np.ndarray
-    told: np.ndarray
+    overstatement: np.ndarray
 
     @property
     def size(self) -> np.ndarray:
@@ -42,7 +42,7 @@ class Kinds:
 
     @property
     def beta(self) -> np.ndarray:
-        return self.told * np.abs(self.curvature).max((1, 2))
+        return self.overstatement * np.abs(self.curvature).max((1, 2))
 
     @property
     def heterogeneity(self) -> np.ndarray:

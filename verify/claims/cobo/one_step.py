@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ..rows import rows
+from ...instances.rows import rows
 from .cluster import Kinds
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:
@@ -114,22 +114,17 @@ def _fall(curvature: np.ndarray, away: np.ndarray, move: np.ndarray) -> np.ndarr
 # --- families -------------------------------------------------------------------------------------------
 
 
-def _lemma(values: Values, quantity: str, decrease: str, *, penalised: bool) -> Evidence:
+@measured_by("one exact step", "a cluster of quadratics, diagonal and of either sign")
+def _lemma(values: Values, quantity: str, decrease: str, *, penalised: bool) -> Measured:
     """`quantity` beside a `decrease`; rho is a multiple of L/c, eta a fraction of 1/L, or of 1/(rho c)."""
-    size, beta = values["counts"].sum(-1), values["told"] * np.abs(values["curvature"]).max((1, 2))
+    size, beta = values["counts"].sum(-1), values["overstatement"] * np.abs(values["curvature"]).max((1, 2))
     rho = values["penalty"] * beta / size
     step = Step(
-        **{name: values[name] for name in ("counts", "curvature", "minimiser", "models", "sigma2", "told")},
+        **{name: values[name] for name in ("counts", "curvature", "minimiser", "models", "sigma2", "overstatement")},
         rho=rho,
         eta=values["fraction"] / (rho * size if penalised else beta),
     )
-    return Evidence(
-        engine="one exact step",
-        measured=getattr(step, quantity),
-        arguments={**step.arguments(), "decrease": getattr(step, decrease)},
-        label="a cluster of quadratics, diagonal and of either sign",
-        values=values,
-    )
+    return getattr(step, quantity), {**step.arguments(), "decrease": getattr(step, decrease)}
 
 
 _KINDS, _FEATURES = 3, 2
@@ -141,7 +136,7 @@ _DRAWN = {
     "sigma2": Domain(low=1e-3, high=1, log=True),
     "penalty": Domain(low=0.1, high=10, log=True),
     "fraction": Domain(low=0.01, high=1, log=True),
-    "told": Domain(low=1, high=1.05),
+    "overstatement": Domain(low=1, high=1.05),
 }
 
 
@@ -152,9 +147,9 @@ def _rows(*given: Mapping[str, Any]) -> Values:
         "curvature": np.ones((2, 1)),
         "minimiser": np.zeros((2, 1)),
         "models": np.zeros((2, 1)),
-        **{"sigma2": 0.0, "penalty": 3.0, "fraction": 1.0, "told": 1.0},
+        **{"sigma2": 0.0, "penalty": 3.0, "fraction": 1.0, "overstatement": 1.0},
     }
-    return rows(plain, given)
+    return rows(plain, *given)
 
 
 def _noisy(limit: float) -> list[dict[str, Any]]:
@@ -246,7 +241,7 @@ def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
     def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values],
-              beyond: Mapping[str, Mapping[str, Any]]) -> Claim:  # fmt: skip
+              outside: Mapping[str, Mapping[str, Any]]) -> Claim:  # fmt: skip
         penalised = key == "lemma-4"
         family = Family(
             name="one step of a cluster",
@@ -257,7 +252,7 @@ def claims() -> tuple[Claim, ...]:
         return Claim(
             theorem=find(f"cobo/{key}", edition),
             families=(family,),
-            beyond={name: lambda row=row: family.evidence(_rows(row)) for name, row in beyond.items()},
+            outside_conditions={name: lambda row=row: family.evidence(_rows(row)) for name, row in outside.items()},
         )
 
     # one client that jumps over its minimiser; two that jump over their mean

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 
 _PLANE = {
@@ -36,18 +36,12 @@ def _squares(gradient: np.ndarray) -> np.ndarray:
     return (gradient**2).sum(-1)
 
 
-def _similarity(values: Values) -> Evidence:
+@measured_by("gradients", "two quadratics with one minimiser in the plane", rounding=1e-15)  # own - peer cancels
+def _similarity(values: Values) -> Measured:
     """|grad f_i - grad f_j| / |grad f_i + grad f_j| of two clients with one minimiser."""
     own, peer = _gradients(values, apart=False)
     ratio = np.sqrt(_squares(own - peer) / _squares(own + peer))
-    return Evidence(
-        engine="gradients",
-        measured=ratio,
-        arguments=_arguments(values),
-        rounding=1e-15,  # own - peer cancels
-        label="two quadratics with one minimiser in the plane",
-        values=values,
-    )
+    return ratio, _arguments(values)
 
 
 def _one_minimiser() -> Values:
@@ -58,16 +52,11 @@ def _one_minimiser() -> Values:
     return {"own": np.full(count, 1.0), "peer": peer, "x": x, "separation": np.ones(count)}
 
 
-def _sum(values: Values) -> Evidence:
+@measured_by("gradients", "two quadratics with minimisers apart in the plane")
+def _sum(values: Values) -> Measured:
     """|grad f_i|^2 + |grad f_j|^2 at x."""
     own, peer = _gradients(values, apart=True)
-    return Evidence(
-        engine="gradients",
-        measured=_squares(own) + _squares(peer),
-        arguments=_arguments(values),
-        label="two quadratics with minimisers apart in the plane",
-        values=values,
-    )
+    return _squares(own) + _squares(peer), _arguments(values)
 
 
 def _nearest() -> Values:
@@ -88,24 +77,20 @@ def _smallest() -> Values:
 # --- two clients ----------------------------------------------------------------------------------------
 
 
-def _alignment(values: Values) -> Evidence:
+@measured_by(
+    "gradients", "two gradients in R^3", rounding=1e-14
+)  # opposite parts of the inner product cancel as M tends to 1
+def _alignment(values: Values) -> Measured:
     """Two gradients in R^3: M is their own |difference| / |sum|, or more."""
     total, gap = values["total"], values["gap"]
     gap = gap * (values["M"] * np.sqrt(_squares(total) / _squares(gap)))[:, None]
     own, peer = (total + gap) / 2, (total - gap) / 2
     least = np.sqrt(_squares(own - peer) / _squares(own + peer))
-    return Evidence(
-        engine="gradients",
-        measured=(own * peer).sum(-1),
-        arguments={
-            "M": least * values["slack"],
-            "gradient": np.sqrt(_squares(own)),
-            "peer_gradient": np.sqrt(_squares(peer)),
-        },
-        rounding=1e-14,  # opposite parts of the inner product cancel as M tends to 1
-        label="two gradients in R^3",
-        values=values,
-    )
+    return (own * peer).sum(-1), {
+        "M": least * values["slack"],
+        "gradient": np.sqrt(_squares(own)),
+        "peer_gradient": np.sqrt(_squares(peer)),
+    }
 
 
 _TWO = {
@@ -128,7 +113,8 @@ def _aligned() -> Values:
 # --- a cluster ------------------------------------------------------------------------------------------
 
 
-def _cluster(values: Values) -> Evidence:
+@measured_by("gradients", "gradients of a cluster at one point")
+def _cluster(values: Values) -> Measured:
     """The first `size` of the gradients common + spread * own: their variance over |mean|^2, and the least M."""
     gradients = values["common"][:, None] + values["spread"][:, None, None] * values["own"]
     size = np.minimum(values["size"], gradients.shape[1])
@@ -140,13 +126,10 @@ def _cluster(values: Values) -> Evidence:
         ratio = np.where(_squares(one - other) > 0, np.sqrt(_squares(one - other) / _squares(one + other)), 0)
         measured = (inside * around).sum(-1) / (size * _squares(mean))
     pairs = inside[:, :, None] * inside[:, None]
-    return Evidence(
-        engine="gradients",
-        measured=np.nan_to_num(measured, posinf=1e300),
-        arguments={"M": np.where(pairs > 0, ratio, 0).max((1, 2)) * values["slack"], "size": size},
-        label="gradients of a cluster at one point",
-        values=values,
-    )
+    return np.nan_to_num(measured, posinf=1e300), {
+        "M": np.where(pairs > 0, ratio, 0).max((1, 2)) * values["slack"],
+        "size": size,
+    }
 
 
 _CLIENTS = 6

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import torch
 
-from bounds.collaboration import pairwise_heterogeneity
-from simulate import FixedCoBo, Quadratics, expected_moments
+from suffice.bounds.collaborativeness import pairwise_heterogeneity
+from suffice.simulate import FixedCoBo, Quadratics, expected_moments
 
 from ...evidence import Evidence
 from ...family import Domain, Family

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bounds import Theorem, find
+from suffice.bounds import Theorem, find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 
 LONGEST = 400
@@ -61,20 +61,17 @@ def _arguments(values: Values, radius: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def _margin(values: Values) -> Evidence:
+@measured_by(
+    "gradients", "two clients near their own minimisers in the plane; signs turned", rounding=1e-13
+)  # the margin vanishes at radius = separation/2
+def _margin(values: Values) -> Measured:
     """The opposite of the inner product at the midpoint."""
     models = _models(values)
-    return Evidence(
-        engine="gradients",
-        measured=-_inner(values, models),
-        arguments=_arguments(values, _radius(values, models)),
-        rounding=1e-13,  # the margin vanishes at radius = separation/2
-        label="two clients near their own minimisers in the plane; signs turned",
-        values=values,
-    )
+    return -_inner(values, models), _arguments(values, _radius(values, models))
 
 
-def updates(values: Values) -> Evidence:
+@measured_by("noise-free run", "two clients of different clusters in the plane")
+def updates(values: Values) -> Measured:
     """Updates of w_ij, 1 at the start, until it is 0 (the last one counted by the part that reaches 0).
 
     Algorithm 1 with exact gradients and a pair that is updated every time: weights first, then the models, which the
@@ -98,13 +95,7 @@ def updates(values: Values) -> Evidence:
         gap = models[:, :1] - models[:, 1:]
         drift = curvature * (models - _centres(values)) + (pull * w)[:, None, None] * np.concatenate((gap, -gap), 1)
         models = models - eta[:, None, None] * drift
-    return Evidence(
-        engine="noise-free run",
-        measured=count,
-        arguments={**_arguments(values, radius), "weight_step": weight_step},
-        label="two clients of different clusters in the plane",
-        values=values,
-    )
+    return count, {**_arguments(values, radius), "weight_step": weight_step}
 
 
 _PAIR = {
@@ -144,7 +135,8 @@ def _side_by_side() -> Values:
 # --- settled weights ------------------------------------------------------------------------------------
 
 
-def distances(values: Values) -> Evidence:
+@measured_by("noise-free run", "five clients in two clusters in the plane, settled weights")
+def distances(values: Values) -> Measured:
     """The largest distance of a model from its minimiser after T steps; the first `first` clients are one cluster."""
     curvature, x = values["curvature"][..., None], values["start"]  # each measured from its own minimiser
     clients = x.shape[1]
@@ -160,16 +152,10 @@ def distances(values: Values) -> Evidence:
         apart = w.sum(-1)[..., None] * x - np.einsum("bij,bjd->bid", w, x)
         x = x - eta[:, None, None] * (curvature * x + rho[:, None, None] * apart)
         distance = np.where(t < values["T"], np.sqrt((x**2).sum(-1)).max(-1), distance)
-    return Evidence(
-        engine="noise-free run",
-        measured=distance,
-        arguments={
-            **{"eta": eta, "mu": mu, "beta": beta, "rho": rho},
-            **{"size": size, "radius": radius, "T": values["T"]},
-        },
-        label="five clients in two clusters in the plane, settled weights",
-        values=values,
-    )
+    return distance, {
+        **{"eta": eta, "mu": mu, "beta": beta, "rho": rho},
+        **{"size": size, "radius": radius, "T": values["T"]},
+    }
 
 
 _CLIENTS = 5
@@ -221,6 +207,6 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("cobo/selection-radius"),
             families=(settled,),
-            beyond={"step size eta <= 1/(beta + rho (size - 1))": lambda: distances(_opposite())},
+            outside_conditions={"step size eta <= 1/(beta + rho (size - 1))": lambda: distances(_opposite())},
         ),
     )

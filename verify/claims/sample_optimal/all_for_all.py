@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from .flat import flat
-from .moments import Filtered, Mixture, rows
+from .moments import Filtered, Mixture
 from .reduced import reduced
 from .simulated import all_for_all as simulated
 
@@ -74,7 +75,7 @@ def network(values: Values) -> tuple[Filtered, dict[str, np.ndarray]]:
         "sigma2": values["sigma2"].max(-1),
         "lambda2": reduced("theorem-3-lambda2", weights=Lambda),
         "weight2": reduced("theorem-3-weight2", weights=Lambda),
-        "misfit": (Lambda * gap).sum(-1).mean(-1),
+        "peer_excess": (Lambda * gap).sum(-1).mean(-1),
         "mean_distance2": ((values["start"][:, None] - m) ** 2).mean(-1),
     }
     return model, known
@@ -122,39 +123,29 @@ def agreed(values: Values, eta: np.ndarray | None = None) -> tuple[Mixture, dict
         "sigma2": values["sigma2"].max(-1),
         "lambda2": np.minimum(square, 1),
         "weight2": N * square**2,
-        "misfit": (count[:, 0] * total[:, 1] * gap[0] + count[:, 1] * total[:, 0] * gap[1]) / N,
+        "peer_excess": (count[:, 0] * total[:, 1] * gap[0] + count[:, 1] * total[:, 0] * gap[1]) / N,
         "mean_distance2": (count * (values["start"][:, None] - m) ** 2).sum(-1) / N,
     }
     return model, known
 
 
-def _any(values: Values) -> Evidence:
+@measured_by("closed-form moments", "All-for-all on quadratics in dimension one: three agents, any Lambda")
+def _any(values: Values) -> Measured:
     model, known = network(values)
-    return _evidence(values, known, model.eta, model.average(values["T"]), "three agents, any Lambda")
+    return model.average(values["T"]), {**known, "eta": model.eta, "T": values["T"]}
 
 
-def _agreed(values: Values) -> Evidence:
+@measured_by("closed-form moments", "All-for-all on quadratics in dimension one: two groups, equal rows of Lambda")
+def _agreed(values: Values) -> Measured:
     model, known = agreed(values)
-    eta = model.eta / known["smax"]
-    return _evidence(values, known, eta, model.average(values["T"]), "two groups, equal rows of Lambda")
+    return model.average(values["T"]), {**known, "eta": model.eta / known["smax"], "T": values["T"]}
 
 
-def _averaged(values: Values) -> Evidence:
+@measured_by("closed-form moments", "All-for-all on quadratics in dimension one: mean of the iterates, any Lambda")
+def _averaged(values: Values) -> Measured:
     model, known = network(values)
     T = np.maximum(values["T"], 1)
-    return _evidence({**values, "T": T}, known, model.eta, model.averaged(T), "mean of the iterates, any Lambda")
-
-
-def _evidence(
-    values: Values, known: dict[str, np.ndarray], eta: np.ndarray, measured: np.ndarray, label: str
-) -> Evidence:
-    return Evidence(
-        engine="closed-form moments",
-        measured=measured,
-        arguments={**known, "eta": eta, "T": values["T"]},
-        label=f"All-for-all on quadratics in dimension one: {label}",
-        values=values,
-    )
+    return model.averaged(T), {**known, "eta": model.eta, "T": T}
 
 
 SAME: dict[str, Any] = {
@@ -201,14 +192,14 @@ _APART: dict[str, Any] = {
 def _sharp_agreed() -> Values:
     return rows(
         _APART,
-        *({"spread": spread, "beta": L} for spread in (0.1, 10.0) for L in (0.1, 9.0)),  # one step to the misfit
+        *({"spread": spread, "beta": L} for spread in (0.1, 10.0) for L in (0.1, 9.0)),  # one step to the peer excess
         {"count": np.array([1e4, 0.0]), "sigma2": np.ones(2)},
         {"T": 1e7, "fraction": 0.01, "kappa": 100.0},
     )
 
 
 def _sharp_averaged() -> Values:
-    # f_0 of curvature L holds the other two, of curvature mu: nearly all of the misfit is paid
+    # f_0 of curvature L holds the other two, of curvature mu: nearly all of the peer excess is attained
     held = {"kind": 0.0, "weight": np.array([[1.0, 0, 0]] * N), "bend": np.array([1.0, 0, 0]),
             "place": np.array([0.0, 1.0, 1.0])}  # fmt: skip
     return rows(
@@ -219,7 +210,7 @@ def _sharp_averaged() -> Values:
     )
 
 
-def _beyond(measure: Callable[[Values], Evidence], **change: Any) -> Callable[[], Evidence]:
+def _outside(measure: Callable[[Values], Evidence], **change: Any) -> Callable[[], Evidence]:
     """Agents alike, and all following the first one: smax is nearly 3, and eta within 1/beta."""
     follow = {"kind": 0.0, "weight": np.array([[1, 1e-3, 1e-3]] * N), "fraction": 2.9, "start": 2.0, "T": 20.0}
     return lambda: measure(rows(SAME, change, follow))
@@ -236,11 +227,11 @@ def claims() -> tuple[Claim, ...]:
             theorem=find(KEY + "theorem-3"),
             families=(free, Family(name="equal rows", domains=AGREED, measure=_agreed, sharp=_sharp_agreed)),
             exact=lambda effort, root: [simulated(max(effort.instances // 8, 2), root)],
-            beyond={STEP: _beyond(_any, fraction=1.9, start=2.0)},
+            outside_conditions={STEP: _outside(_any, fraction=1.9, start=2.0)},
         ),
         Claim(
             theorem=find(KEY + "theorem-3-averaged"),
             families=(replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged), flat()),
-            beyond={STEP: _beyond(_averaged, fraction=2.5, start=2.0, T=20.0)},
+            outside_conditions={STEP: _outside(_averaged, fraction=2.5, start=2.0, T=20.0)},
         ),
     )

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from .all_for_all import AGREED, ANY, KEY, SAME, agreed, network
 from .flat import flat_rounds
-from .moments import Mixture, last_missed, rows
+from .moments import Mixture, last_missed
 
 Known = dict[str, np.ndarray]
 EDGE = 1 - 1e-12
@@ -24,7 +25,7 @@ _PLAN: dict[str, Domain] = {
     "noise": Domain(low=1e-3, high=1e3, log=True),
     "rise": Domain(low=1e-3, high=1e9, log=True),
 }
-"""`fill` is the share of the admissible misfit that is used, `noise` is sigma2/(mu eps), e_0 <= eps (1 + rise)."""
+"""`fill` is the share of the admissible peer excess that is used, `noise` is sigma2/(mu eps), e_0 <= eps (1 + rise)."""
 
 
 def _without(domains: dict[str, Domain]) -> dict[str, Domain]:
@@ -36,7 +37,7 @@ EQUAL = {**_without(AGREED), **_PLAN}
 
 
 def _step(known: Known) -> np.ndarray:
-    slack = known["eps"] - known["misfit"]
+    slack = known["eps"] - known["peer_excess"]
     with np.errstate(all="ignore"):
         limit = known["mu"] * known["smin"] * slack / (known["beta"] * known["sigma2"] * known["weight2"])
     return np.minimum(1 / (known["beta"] * known["smax"]), limit)
@@ -44,12 +45,12 @@ def _step(known: Known) -> np.ndarray:
 
 def _averaged_step(known: Known) -> np.ndarray:
     with np.errstate(all="ignore"):
-        limit = (known["eps"] - known["misfit"]) / (2 * known["sigma2"] * known["lambda2"])
+        limit = (known["eps"] - known["peer_excess"]) / (2 * known["sigma2"] * known["lambda2"])
     return np.minimum(1 / (known["beta"] * known["smax"]), limit)
 
 
 def _threshold_step(known: Known) -> np.ndarray:
-    return _step({**known, "misfit": known["eps"] / 2})
+    return _step({**known, "peer_excess": known["eps"] / 2})
 
 
 def _filled(values: Values, size: int) -> Values:
@@ -58,47 +59,44 @@ def _filled(values: Values, size: int) -> Values:
     return {"start": one, **values, "fraction": one, "T": one, "sigma2": np.zeros((len(one), size))}
 
 
-def _evidence(values: Values, known: Known, measured: np.ndarray, label: str) -> Evidence:
-    return Evidence(
-        engine="closed-form moments",
-        measured=measured,
-        arguments=known,
-        label=f"All-for-all on quadratics in dimension one: {label}",
-        values=values,
-    )
+_three_agents = measured_by("closed-form moments", "All-for-all on quadratics in dimension one: three agents")
 
 
-def _planned_any(values: Values, eps: np.ndarray, step: Callable[[Known], np.ndarray], averaged: bool) -> Evidence:
+def _planned_any(
+    values: Values, eps: np.ndarray, step: Callable[[Known], np.ndarray], averaged: bool
+) -> tuple[np.ndarray, Known]:
     """Three agents with any Lambda at the plan `step`."""
     filled = _filled(values, 3)
     model, known = network(filled)
     sigma2 = values["noise"] * known["mu"] * eps
     known |= {"eps": eps, "sigma2": sigma2}
     run = replace(model, v=np.broadcast_to(sigma2[:, None], model.h.shape), eta=step(known))
-    return _evidence(values, known, last_missed(run.averaged if averaged else run.average, eps), "three agents")
+    return last_missed(run.averaged if averaged else run.average, eps), known
 
 
 def _any(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
-    def measure(values: Values) -> Evidence:
+    @_three_agents
+    def measure(values: Values) -> Measured:
         known = network(_filled(values, 3))[1]
-        least = known["misfit"] / (0.9 * values["fill"] * EDGE)
+        least = known["peer_excess"] / (0.9 * values["fill"] * EDGE)
         return _planned_any(values, np.maximum(least, known["e0"] / (1 + values["rise"])), step, averaged)
 
     return measure
 
 
-def _equal(values: Values) -> Evidence:
-    """Equal rows: e_0 = eps (1 + rise), eps = misfit/(0.9 fill)."""
+@measured_by("closed-form moments", "All-for-all on quadratics in dimension one: two groups, equal rows of Lambda")
+def _equal(values: Values) -> Measured:
+    """Equal rows: e_0 = eps (1 + rise), eps = peer_excess/(0.9 fill)."""
     filled = _filled(values, 2)
     model, known = agreed(filled)
-    eps = known["misfit"] / (0.9 * values["fill"] * EDGE)
+    eps = known["peer_excess"] / (0.9 * values["fill"] * EDGE)
     least = (model.weight * model.limit()).sum(-1)
     start = model.centre[:, 0] + np.sqrt(2 * (eps * (1 + values["rise"]) - least) / model.pull[:, 0])
     noise = (values["noise"] * known["mu"] * eps)[:, None] * np.ones(2)
     filled |= {"start": start, "sigma2": noise}
     known = {**agreed(filled)[1], "eps": eps}
     run: Mixture = agreed(filled, _step(known))[0]
-    return _evidence(values, known, last_missed(run.average, eps), "two groups, equal rows of Lambda")
+    return last_missed(run.average, eps), known
 
 
 def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
@@ -112,16 +110,17 @@ def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
 def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
     """Equal weights on the near agents; with `clusters` only graphs that are unions of cliques count."""
 
-    def measure(values: Values) -> Evidence:
+    @_three_agents
+    def measure(values: Values) -> Measured:
         mu = values["beta"] / values["kappa"]
         eps = mu * values["spread"] ** 2 * values["fill"] * 4
         linked = _near(values, eps, mu).astype(float)
         chosen = {**values, "kind": np.zeros_like(mu), "weight": linked}
         step = _threshold_step
-        evidence = _planned_any(chosen, eps, step, averaged=False)
+        measured, arguments = _planned_any(chosen, eps, step, averaged=False)
         Lambda = linked / linked.sum(-1, keepdims=True)
         cliques = np.abs(Lambda @ Lambda - Lambda).max((1, 2)) < 1e-12
-        return replace(evidence, hypothesis=cliques if clusters else None, values=values)
+        return measured, arguments, {"hypothesis": cliques if clusters else None}
 
     return measure
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim, Effort
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from .growing import growing
-from .moments import Mixture, rows
+from .moments import Mixture
 from .simulated import all_for_one as simulated
 
 KEY = "sample-optimal/"
@@ -105,14 +106,9 @@ def _tuned(values: Values) -> Evidence:
     return _evidence(values, known, network(values, eta).first(values["T"]))
 
 
-def _evidence(values: Values, arguments: dict[str, np.ndarray], measured: np.ndarray) -> Evidence:
-    return Evidence(
-        engine="closed-form moments",
-        measured=measured,
-        arguments=arguments,
-        label="All-for-one, three groups of quadratics in R^2 with one Hessian",
-        values=values,
-    )
+@measured_by("closed-form moments", "All-for-one, three groups of quadratics in R^2 with one Hessian")
+def _evidence(values: Values, arguments: dict[str, np.ndarray], measured: np.ndarray) -> Measured:
+    return measured, arguments
 
 
 def _sharp_constant() -> Values:
@@ -209,7 +205,7 @@ def claims() -> tuple[Claim, ...]:
             theorem=find(KEY + "theorem-2"),
             families=(Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant),),
             exact=_exact(simulated),
-            beyond={STEP: lambda: _constant(rows(ALONE, {"fraction": 1.9, "start": start}))},
+            outside_conditions={STEP: lambda: _constant(rows(ALONE, {"fraction": 1.9, "start": start}))},
         ),
         Claim(
             theorem=find(KEY + "theorem-2-tuned"),
@@ -228,9 +224,9 @@ def claims() -> tuple[Claim, ...]:
                 families=(
                     Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(limit), sharp=_sharp_threshold),
                 ),
-                beyond=beyond,
+                outside_conditions=outside,
             )
-            for edition, limit, beyond in (
+            for edition, limit, outside in (
                 ("printed", lambda b, mu: 2 * b**2, {}),
                 ("corrected", _admissible, {"threshold b^2 <= 2 mu eps": _too_far}),
             )

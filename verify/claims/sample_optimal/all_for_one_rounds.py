@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from .all_for_one import KEY, SHARED, constants, hessian, network
-from .moments import Mixture, last_missed, rows
+from .moments import Mixture, last_missed
 
 EDGE = 1 - 1e-12
 """A condition that is filled to its edge stays met after rounding."""
@@ -48,7 +49,8 @@ CROWD: dict[str, Any] = {
 """A million agents b away, a start beyond them, curvature mu on the way, no noise."""
 
 
-def planned(values: Values, spread: np.ndarray, step: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Evidence:
+@measured_by("closed-form moments", "All-for-one, three groups of quadratics in R^2 with one Hessian")
+def planned(values: Values, spread: np.ndarray, step: Callable[[dict[str, np.ndarray]], np.ndarray]) -> Measured:
     """The plan `step(arguments)` on the network with minimisers `spread` (n,) times `place`."""
     h, eps = hessian(values), values["eps"]
     e0 = eps * (1 + values["rise"])
@@ -58,13 +60,7 @@ def planned(values: Values, spread: np.ndarray, step: Callable[[dict[str, np.nda
     known = {**constants(filled, network(filled, 1 / values["beta"], spread)), "eps": eps}
     known["near"] = values["count"].sum(-1)
     model = network(filled, step(known), spread)
-    return Evidence(
-        engine="closed-form moments",
-        measured=last_missed(model.first, eps),
-        arguments=known,
-        label="All-for-one, three groups of quadratics in R^2 with one Hessian",
-        values=values,
-    )
+    return last_missed(model.first, eps), known
 
 
 def _unit(values: Values) -> Mixture:

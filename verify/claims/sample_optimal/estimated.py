@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import geometric, last_missed, power, rows
+from ...instances.rows import rows
+from .moments import geometric, last_missed, power
 
 KEY = "sample-optimal/"
 
@@ -78,21 +79,15 @@ STEPS: dict[str, Domain] = {
 }
 
 
-def _theorem_5(values: Values) -> Evidence:
+between_clusters = measured_by("closed-form moments", "All-for-all between two estimated clusters of equal quadratics")
+
+
+@between_clusters
+def _theorem_5(values: Values) -> Measured:
     eta = values["fraction"] / values["beta"]
     model = Clusters(values, values["sigma2"], eta, values["failure"])
-    told = {name: values[name] for name in ("beta", "failure", "T")}
-    return evidence(values, {**model.arguments(), **told, "eta": eta}, model.average(values["T"]))
-
-
-def evidence(values: Values, arguments: dict[str, np.ndarray], measured: np.ndarray) -> Evidence:
-    return Evidence(
-        engine="closed-form moments",
-        measured=measured,
-        arguments=arguments,
-        label="All-for-all between two estimated clusters of equal quadratics",
-        values=values,
-    )
+    given = {name: values[name] for name in ("beta", "failure", "T")}
+    return model.average(values["T"]), {**model.arguments(), **given, "eta": eta}
 
 
 PAIR: dict[str, Any] = {
@@ -123,7 +118,7 @@ def _sharp_theorem_5() -> Values:
     )
 
 
-def _beyond() -> Evidence:
+def _outside() -> Evidence:
     return _theorem_5(rows({**PAIR, "fraction": 1.9, "start": 2.0}, {}))
 
 
@@ -137,8 +132,8 @@ PLAN: dict[str, Domain] = {
 """eps = e_0/(1 + rise), sigma2 = noise mu eps."""
 
 
-def plan(values: Values) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Arguments, and the last round above eps at the plan's probability of failure and step size."""
+def plan(values: Values) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The last round above eps at the plan's probability of failure and step size, and the arguments."""
     one = np.ones_like(values["beta"])
     known = Clusters(values, one, one, one / 2).arguments()
     eps = known["e0"] / (1 + values["rise"])
@@ -148,11 +143,7 @@ def plan(values: Values) -> tuple[dict[str, np.ndarray], np.ndarray]:
         eta = np.minimum(1 / values["beta"], known["mu"] * eps * values["size"] / (2 * values["beta"] * sigma2))
     run = Clusters(values, sigma2, eta, failure)
     arguments = {**run.arguments(), "beta": values["beta"], "eps": eps, "failure": failure}
-    return arguments, last_missed(run.average, eps)
-
-
-def _corollary_2(values: Values) -> Evidence:
-    return evidence(values, *plan(values))
+    return last_missed(run.average, eps), arguments
 
 
 def _sharp_plan() -> Values:
@@ -167,10 +158,10 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find(KEY + "theorem-5"),
             families=(Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5),),
-            beyond={"step size eta <= 1/beta": _beyond},
+            outside_conditions={"step size eta <= 1/beta": _outside},
         ),
         Claim(
             theorem=find(KEY + "corollary-2"),
-            families=(Family(name="two clusters", domains=PLAN, measure=_corollary_2, sharp=_sharp_plan),),
+            families=(Family(name="two clusters", domains=PLAN, measure=between_clusters(plan), sharp=_sharp_plan),),
         ),
     )

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import last_missed, rows
+from ...instances.rows import rows
+from .moments import last_missed
 
 DOMAINS: dict[str, Domain] = {
     "beta": Domain(low=1, high=1e4, log=True),
@@ -55,21 +56,16 @@ class Flat:
             "smax": np.ones_like(self.N),
             "lambda2": 1 / self.N,
             "mean_distance2": (self.many * self.start**2 + (self.R - self.start) ** 2) / self.N,
-            "misfit": np.where(self.slope > 0, self.many * (there + back) / self.N**2, 0.0),
+            "peer_excess": np.where(self.slope > 0, self.many * (there + back) / self.N**2, 0.0),
         }
 
 
-def _measure(values: Values) -> Evidence:
+@measured_by("closed form", "mean of All-for-all's iterates on Huber losses, exact gradients")
+def _measure(values: Values) -> Measured:
     eta, T = values["fraction"] / values["beta"], values["T"]
     drift = (1 - values["slope"]) * np.floor(values["many"]) / (np.floor(values["many"]) + 1)
     model = Flat(values, values["reach"] * eta * drift * T + 1 / values["beta"], eta)
-    return Evidence(
-        engine="closed form",
-        measured=np.maximum(model.averaged(T), 0),
-        arguments={**model.arguments(), "sigma2": values["sigma2"], "eta": eta, "T": T},
-        label="mean of All-for-all's iterates on Huber losses, exact gradients",
-        values=values,
-    )
+    return np.maximum(model.averaged(T), 0), {**model.arguments(), "sigma2": values["sigma2"], "eta": eta, "T": T}
 
 
 _ALONE: dict[str, Any] = {
@@ -107,10 +103,11 @@ PRECISE: dict[str, Domain] = {
     "share": Domain(low=0.05, high=0.95),
     "noise": Domain(low=0.1, high=1e3, log=True),
 }
-"""The start is way/L; eps - misfit is the part `share` of F there; where noise > 1 the step is 1/(noise L)."""
+"""The start is way/L; eps - peer_excess is the part `share` of F there; where noise > 1 the step is 1/(noise L)."""
 
 
-def _rounds(values: Values) -> Evidence:
+@measured_by("closed form", "mean of All-for-all's iterates on Huber losses, exact gradients")
+def _rounds(values: Values) -> Measured:
     beta, start = values["beta"], values["way"] / values["beta"]
     probe = Flat(values, start, 1 / beta)
     known = probe.arguments()
@@ -118,23 +115,17 @@ def _rounds(values: Values) -> Evidence:
     sigma2 = values["noise"] * slack * beta / (2 * known["lambda2"])
     with np.errstate(all="ignore"):
         eta = np.minimum(1 / beta, slack / (2 * sigma2 * known["lambda2"]))
-    eps = known["misfit"] + slack
-    return Evidence(
-        engine="closed form",
-        measured=last_missed(Flat(values, start, eta).averaged, eps),
-        arguments={**known, "sigma2": sigma2, "eps": eps},
-        label="mean of All-for-all's iterates on Huber losses, exact gradients",
-        values=values,
-    )
+    eps = known["peer_excess"] + slack
+    return last_missed(Flat(values, start, eta).averaged, eps), {**known, "sigma2": sigma2, "eps": eps}
 
 
 def _sharp_rounds() -> Values:
     default = {"beta": 1.0, "many": 1e8, "slope": 0.0, "apart": 0.0, "way": 1e5, "share": 0.5, "noise": 0.0}
-    misfits = {"many": 100.0, "slope": 0.5, "apart": 3.0}
+    differing = {"many": 100.0, "slope": 0.5, "apart": 3.0}
     return rows(
         default,
         {"noise": 100.0},
-        *({**misfits, "noise": noise, "beta": L} for noise in (0.0, 30.0) for L in (1e-2, 1.0, 1e2)),
+        *({**differing, "noise": noise, "beta": L} for noise in (0.0, 30.0) for L in (1e-2, 1.0, 1e2)),
     )
 
 

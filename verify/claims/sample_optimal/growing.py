@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import growing_excess, rows
+from ...instances.rows import rows
+from .moments import growing_excess
 from .reduced import reduced
 from .simulated import least_squares
 
@@ -29,7 +30,8 @@ DOMAINS: dict[str, Domain] = {
 }
 
 
-def _measure(values: Values) -> Evidence:
+@measured_by("closed-form moments", "All-for-one, three groups of linear models with Gaussian features in R^2")
+def _measure(values: Values) -> Measured:
     h = np.stack((values["beta"] / values["kappa"], values["beta"]), -1)
     each = values["weight"] / (values["count"] * values["weight"]).sum(-1, keepdims=True)
     weight, share = each * values["count"], each**2 * values["count"]
@@ -45,13 +47,7 @@ def _measure(values: Values) -> Evidence:
     noise2 = (share * (s2 + 2 * (growth / mu)[:, None] * b**2)).sum(-1)
     arguments = {"eta": eta, "mu": mu, "beta": beta, "e0": (h * values["start"] ** 2).sum(-1) / 2, "growth": growth,
                  "bias": (weight * b).sum(-1), "noise2": noise2, "lambda2": lambda2, "T": T}  # fmt: skip
-    return Evidence(
-        engine="closed-form moments",
-        measured=growing_excess(h, m, weight, share, values["tau2"], values["start"], eta, T),
-        arguments=arguments,
-        label="All-for-one, three groups of linear models with Gaussian features in R^2",
-        values=values,
-    )
+    return growing_excess(h, m, weight, share, values["tau2"], values["start"], eta, T), arguments
 
 
 def _sharp() -> Values:
@@ -94,5 +90,5 @@ def growing() -> Claim:
         theorem=find("sample-optimal/theorem-2-least-squares"),
         families=(Family(name="linear models", domains=DOMAINS, measure=_measure, sharp=_sharp),),
         exact=lambda effort, root: [least_squares(max(effort.instances // 8, 2), root)],
-        beyond={"step size eta <= mu/(4 beta growth lambda2)": _too_long},
+        outside_conditions={"step size eta <= mu/(4 beta growth lambda2)": _too_long},
     )

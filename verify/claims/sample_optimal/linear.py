@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import rows
+from ...instances.rows import rows
 
 KEY = "sample-optimal/"
 
@@ -33,7 +33,8 @@ moments differ by `change`, symmetric; in sharp instances `turned` makes it the 
 by. The ball is `wider` times |x_i*|."""
 
 
-def _linear(values: Values) -> Evidence:
+@measured_by("linear algebra", "two linear models in R^2")
+def _linear(values: Values) -> Measured:
     scale, x = values["scale"], values["optimum"]
     H = np.eye(2) + values["root"] @ values["root"].swapaxes(1, 2)
     own = np.zeros((len(x), 3, 3))
@@ -47,17 +48,14 @@ def _linear(values: Values) -> Evidence:
     change = change * (values["size"] * np.linalg.eigvalsh(own)[:, 0])[:, None, None]
     other = own + change
     gradient = np.einsum("nij,nj->ni", other, toward)[:, :2] / scale[:, None]
-    return Evidence(
-        engine="linear algebra",
-        measured=np.linalg.norm(gradient, axis=-1),
-        arguments={
+    return (
+        np.linalg.norm(gradient, axis=-1),
+        {
             "ball": values["wider"] * np.linalg.norm(x, axis=-1),
             "scale": scale,
             "moment": np.linalg.norm(change, 2, axis=(1, 2)),
         },
-        hypothesis=np.linalg.eigvalsh(other)[:, 0] >= 0,
-        label="two linear models in R^2",
-        values=values,
+        {"hypothesis": np.linalg.eigvalsh(other)[:, 0] >= 0},
     )
 
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import rows
+from ...instances.rows import rows
 from .reduced import reduced
 
 KEY = "sample-optimal/"
@@ -101,19 +101,15 @@ def _level(values: Values) -> np.ndarray:
     return values["eps"] * (1 + values.get("rise", np.ones_like(values["eps"])))
 
 
-def _of_family(values: Values) -> Evidence:
+@measured_by("quadrature", "two instances told apart by the posterior mean, six agents")
+def _of_family(values: Values) -> Measured:
     """Rounds (a real number) at which the best estimator's mean excess over the two instances is eps."""
     e0 = _level(values)
-    return Evidence(
-        engine="quadrature",
-        measured=separation(values["eps"] / e0) * values["sigma2"] / _signal(values, e0),
-        arguments=_arguments(values, e0),
-        label="two instances told apart by the posterior mean, six agents",
-        values=values,
-    )
+    return separation(values["eps"] / e0) * values["sigma2"] / _signal(values, e0), _arguments(values, e0)
 
 
-def _of_means(values: Values) -> Evidence:
+@measured_by("closed form", "mean of the samples of the nearest of six agents")
+def _of_means(values: Values) -> Measured:
     """Rounds at which the mean of the samples of the m nearest agents is precise enough on the whole class, best m.
 
     Minimisers are within b_ij/mu of each other, samples of minimisers have the variance sigma^2/mu^2.
@@ -124,13 +120,7 @@ def _of_means(values: Values) -> Evidence:
     left = 2 * eps / mu - (np.cumsum(b, -1) / m / mu) ** 2
     with np.errstate(all="ignore"):
         needed = np.where(left > 0, values["sigma2"][:, None] / mu**2 / m / left, np.inf)
-    return Evidence(
-        engine="closed form",
-        measured=needed.min(-1),
-        arguments=_arguments(values, _level(values)),
-        label="mean of the samples of the nearest of six agents",
-        values=values,
-    )
+    return needed.min(-1), _arguments(values, _level(values))
 
 
 EXCESS: dict[str, Domain] = {
@@ -146,16 +136,11 @@ EXCESS: dict[str, Domain] = {
 """sigma2 is what makes the separation after T rounds u^2."""
 
 
-def _excess(values: Values) -> Evidence:
+@measured_by("quadrature", "two instances told apart by the posterior mean, six agents")
+def _excess(values: Values) -> Measured:
     e0 = _level(values)
     sigma2 = values["T"] * _signal(values, e0) / values["u"] ** 2
-    return Evidence(
-        engine="quadrature",
-        measured=e0 * sign_risk(values["u"]),
-        arguments={**_arguments({**values, "sigma2": sigma2}, e0), "T": values["T"]},
-        label="two instances told apart by the posterior mean, six agents",
-        values=values,
-    )
+    return e0 * sign_risk(values["u"]), {**_arguments({**values, "sigma2": sigma2}, e0), "T": values["T"]}
 
 
 _BARE: dict[str, Any] = {"mu": 1.0, "eps": 1.0, "sigma2": 1.0, "b": np.zeros(PEERS), "room": 1.0}
@@ -204,13 +189,15 @@ def claims() -> tuple[Claim, ...]:
     inside, half = "family in the ball, 2 e0 <= mu ball^2", "family in the ball, 4 eps <= mu ball^2"
     return (
         *(
-            Claim(theorem=find(KEY + key), families=_families(SCALES, _sharp), beyond={half: _nothing_needed})
+            Claim(
+                theorem=find(KEY + key), families=_families(SCALES, _sharp), outside_conditions={half: _nothing_needed}
+            )
             for key in ("theorem-1", "theorem-1-sum")
         ),
         Claim(
             theorem=find(KEY + "theorem-1-optimised"),
             families=_families({**SCALES, "rise": RISE}, _sharp_rise),
-            beyond={inside: _nothing_needed},
+            outside_conditions={inside: _nothing_needed},
         ),
         Claim(
             theorem=find(KEY + "theorem-1-excess"),
@@ -222,6 +209,6 @@ def claims() -> tuple[Claim, ...]:
                     sharp=_sharp_excess,
                 ),
             ),
-            beyond={inside: _answer_zero},
+            outside_conditions={inside: _answer_zero},
         ),
     )

@@ -6,14 +6,11 @@ Quadratics f_j(x) = sum_a h_ja (x_a - m_ja)^2/2 with additive noise of variance 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-
-from ..rows import rows as listed
 
 
 def power(x: np.ndarray, T: np.ndarray) -> np.ndarray:
@@ -188,8 +185,3 @@ def last_missed(excess: Callable[[np.ndarray], np.ndarray], eps: np.ndarray) -> 
         missed = excess(middle) > eps
         low, high = np.where(missed, middle, low), np.where(missed, high, middle)
     return low
-
-
-def rows(default: Mapping[str, Any], *changes: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """A batch of values: one instance per change of the default."""
-    return listed(default, changes)

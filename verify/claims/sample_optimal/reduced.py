@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import DEFINITIONS
+from suffice.bounds import DEFINITIONS
 
 
 def reduced(key: str, **arrays: np.ndarray) -> np.ndarray:

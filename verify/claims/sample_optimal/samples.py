@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammainccinv, log_ndtr
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from ...verdict import Weakness
-from .estimated import CLUSTERS, PAIR, PLAN, evidence, plan
-from .moments import rows
+from .estimated import CLUSTERS, PAIR, PLAN, between_clusters, plan
 
 KEY = "sample-optimal/"
 
@@ -54,31 +54,21 @@ def apart(failure: np.ndarray, variance: np.ndarray, gap: np.ndarray) -> np.ndar
     return np.maximum(np.ceil(8 * variance * low**2 / gap**2) - 1, 0)
 
 
-def _samples(values: Values) -> Evidence:
+@measured_by("exact tails", "two clusters of Gaussian xi, pairs inside them")
+def _samples(values: Values) -> Measured:
     d, trace, gap = np.floor(values["d"]), values["proxy_trace"], values["moment_gap"]
     measured = last_failing(d, values["pairs"], values["failure"], trace, gap)
     arguments = {"N": 4 * values["pairs"], "failure": values["failure"], "proxy_trace": trace, "nu2": trace / d,
                  "moment_gap": gap}  # fmt: skip
-    return Evidence(
-        engine="exact tails",
-        measured=measured,
-        arguments=arguments,
-        label="two clusters of Gaussian xi, pairs inside them",
-        values=values,
-    )
+    return measured, arguments
 
 
-def _two_agents(values: Values) -> Evidence:
+@measured_by("exact tails", "two clusters of one agent, Gaussian xi in dimension one")
+def _two_agents(values: Values) -> Measured:
     trace, gap = values["proxy_trace"], values["moment_gap"]
     arguments = {"N": np.full_like(gap, 2.0), "failure": values["failure"], "proxy_trace": trace, "nu2": trace,
                  "moment_gap": gap}  # fmt: skip
-    return Evidence(
-        engine="exact tails",
-        measured=apart(values["failure"], trace, gap),
-        arguments=arguments,
-        label="two clusters of one agent, Gaussian xi in dimension one",
-        values=values,
-    )
+    return apart(values["failure"], trace, gap), arguments
 
 
 def _sharp_samples() -> Values:
@@ -100,14 +90,15 @@ BOTH: dict[str, Domain] = {
 }
 
 
-def _theorem_4(values: Values) -> Evidence:
+@between_clusters
+def _theorem_4(values: Values) -> Measured:
     """The last round above eps, and the last number of samples with which the plan's failure is exceeded."""
     values = {**values, "size": 2 * values["pairs"]}
-    known, rounds = plan(values)
+    rounds, known = plan(values)
     d, trace, gap = np.floor(values["d"]), values["proxy_trace"], values["moment_gap"]
     samples = last_failing(d, values["pairs"], known["failure"], trace, gap)
     arguments = {**known, "proxy_trace": trace, "nu2": trace / d, "moment_gap": gap}
-    return evidence(values, arguments, samples + rounds)
+    return samples + rounds, arguments
 
 
 def _sharp_theorem_4() -> Values:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
+from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
 
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
@@ -183,7 +183,7 @@ def all_for_all(count: int, root: int) -> Evidence:
                     "e0": excess[0],
                     "sigma2": sigma2.max(),
                     "weight2": reduced("theorem-3-weight2", weights=weights),
-                    "misfit": (weights * np.einsum("ija,iab,ijb->ij", gap, H, gap)).sum() / (2 * N),
+                    "peer_excess": (weights * np.einsum("ija,iab,ijb->ij", gap, H, gap)).sum() / (2 * N),
                     "T": np.arange(T + 1),
                     "measured": excess,
                 },

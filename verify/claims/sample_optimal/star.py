@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from .moments import rows
+from ...instances.rows import rows
 
 KEY = "sample-optimal/"
 
@@ -90,21 +90,16 @@ def one_loss(values: Values) -> Star:
     return Star(N=values["N"], h=values["beta"], hub=start, leaf=start, scatter=np.zeros_like(start))
 
 
-def _rate(values: Values) -> Evidence:
+@measured_by("closed form, best step size", "All-for-all on a star of N agents with one loss, no noise")
+def _rate(values: Values) -> Measured:
     star = one_loss(values)
-    return Evidence(
-        engine="closed form, best step size",
-        measured=star.least(values["T"]),
-        arguments={
-            "mu": star.h,
-            "beta": star.h,
-            "e0": star.start(),
-            "bias2": np.zeros_like(star.h),
-            "T": values["T"],
-        },
-        label="All-for-all on a star of N agents with one loss, no noise",
-        values=values,
-    )
+    return star.least(values["T"]), {
+        "mu": star.h,
+        "beta": star.h,
+        "e0": star.start(),
+        "bias2": np.zeros_like(star.h),
+        "T": values["T"],
+    }
 
 
 def threshold_star(values: Values, eps: float = 1.0) -> Star:
@@ -115,16 +110,18 @@ def threshold_star(values: Values, eps: float = 1.0) -> Star:
     return Star(N=N, h=values["beta"], hub=start, leaf=start - reach / np.sqrt(N - 1), scatter=reach**2 * (N - 2))
 
 
-def _rounds(values: Values) -> Evidence:
+@measured_by("closed form, best step size", "All-for-all on a threshold star of N agents, no noise")
+def _rounds(values: Values) -> Measured:
     star, eps = threshold_star(values), np.ones_like(values["beta"])
     lambda2 = (1 / values["N"] + (values["N"] - 1) / 2) / values["N"]
-    return Evidence(
-        engine="closed form, best step size",
-        measured=star.rounds(eps),
-        arguments={"mu": star.h, "beta": star.h, "eps": eps, "e0": star.start(), "sigma2": 0 * eps, "lambda2": lambda2},
-        label="All-for-all on a threshold star of N agents, no noise",
-        values=values,
-    )
+    return star.rounds(eps), {
+        "mu": star.h,
+        "beta": star.h,
+        "eps": eps,
+        "e0": star.start(),
+        "sigma2": 0 * eps,
+        "lambda2": lambda2,
+    }
 
 
 def _sharp() -> Values:

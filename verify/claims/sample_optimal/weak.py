@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import rows
 from .all_for_one import ALONE, KEY, SHARED, STEP
-from .moments import Mixture, rows
+from .moments import Mixture
 
 DOMAINS: dict[str, Domain] = {
     **{name: SHARED[name] for name in ("beta", "kappa", "spread", "count", "weight", "sigma2", "fraction", "T")},
@@ -23,7 +24,8 @@ DOMAINS: dict[str, Domain] = {
 }
 
 
-def _weak(values: Values) -> Evidence:
+@measured_by("closed-form moments", "All-for-one, three groups of quadratics in dimension one")
+def _weak(values: Values) -> Measured:
     mu, eta = values["beta"] / values["kappa"], values["fraction"] / values["beta"]
     h = np.minimum(mu[:, None] * values["kappa"][:, None] ** values["bend"], values["beta"][:, None])
     each = values["weight"] / (values["count"] * values["weight"]).sum(-1, keepdims=True)
@@ -36,22 +38,16 @@ def _weak(values: Values) -> Evidence:
         start=values["start"][:, None],
         eta=eta,
     )
-    return Evidence(
-        engine="closed-form moments",
-        measured=model.first(values["T"]),
-        arguments={
-            "eta": eta,
-            "mu": mu,
-            "beta": values["beta"],
-            "distance2": ((model.start - model.centre) ** 2).sum(-1),
-            "sigma2": values["sigma2"].max(-1),
-            "lambda2": np.minimum(model.share.sum(-1), 1),
-            "bias": (model.weight * model.weak()).sum(-1),
-            "T": values["T"],
-        },
-        label="All-for-one, three groups of quadratics in dimension one",
-        values=values,
-    )
+    return model.first(values["T"]), {
+        "eta": eta,
+        "mu": mu,
+        "beta": values["beta"],
+        "distance2": ((model.start - model.centre) ** 2).sum(-1),
+        "sigma2": values["sigma2"].max(-1),
+        "lambda2": np.minimum(model.share.sum(-1), 1),
+        "bias": (model.weight * model.weak()).sum(-1),
+        "T": values["T"],
+    }
 
 
 def _sharp_weak() -> Values:
@@ -74,8 +70,8 @@ def _sharp_weak() -> Values:
     )  # fmt: skip
 
 
-def _weak_beyond() -> Evidence:
-    """Agent 0 alone at 2.5/L, its curvature L larger than the mu that is told."""
+def _weak_outside() -> Evidence:
+    """Agent 0 alone at 2.5/L, its curvature L larger than the mu that the theorem is given."""
     values = {name: value[:1] for name, value in _sharp_weak().items()}
     change = {"bend": np.ones((1, 3)), "kappa": 2.0, "start": 1.0, "fraction": 2.5, "T": 3.0}
     return _weak({**values, **{name: np.full_like(values[name], value) for name, value in change.items()}})
@@ -87,6 +83,6 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find(KEY + "theorem-2-weak"),
             families=(Family(name="curvatures in dimension one", domains=DOMAINS, measure=_weak, sharp=_sharp_weak),),
-            beyond={STEP: _weak_beyond},
+            outside_conditions={STEP: _weak_outside},
         ),
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from .moments import Clients, orthogonal
 
@@ -21,29 +21,24 @@ def _squares(x: np.ndarray) -> np.ndarray:
 # --- additive noise -------------------------------------------------------------------------------------
 
 
-def _additive(values: Values) -> Evidence:
+@measured_by("mean over all samples", "a quadratic in the plane and a gradient error of two values")
+def _additive(values: Values) -> Measured:
     """f = sum_a h_a x_a^2 / 2 at `away` from the optimum, noise +-sigma along a fixed direction."""
     h, away, sigma = values["curvature"], values["away"], np.sqrt(values["sigma2"])
     direction = np.array([0.6, 0.8])
     both = [h * away + sign * sigma[:, None] * direction for sign in (1, -1)]
-    return Evidence(
-        engine="mean over all samples",
-        measured=np.mean([_squares(g) for g in both], axis=0),
-        arguments={
-            "beta": values["told"] * h.max(-1),
-            "bregman": (h * away**2).sum(-1) / 2,
-            "sigma2": values["sigma2"],
-        },
-        label="a quadratic in the plane and a gradient error of two values",
-        values=values,
-    )
+    return np.mean([_squares(g) for g in both], axis=0), {
+        "beta": values["overstatement"] * h.max(-1),
+        "bregman": (h * away**2).sum(-1) / 2,
+        "sigma2": values["sigma2"],
+    }
 
 
 _ADDITIVE = {
     "curvature": Domain(low=0.05, high=5, log=True, shape=(2,)),
     "away": Domain(low=-2, high=2, shape=(2,)),
     "sigma2": Domain(low=1e-3, high=10, log=True),
-    "told": Domain(low=1, high=1.1),
+    "overstatement": Domain(low=1, high=1.1),
 }
 
 
@@ -54,7 +49,7 @@ def _round() -> Values:
         "curvature": np.full((3, 2), 3.0),
         "away": away,
         "sigma2": np.array([1e-9, 1.0, 4.0]),
-        "told": np.ones(3),
+        "overstatement": np.ones(3),
     }
 
 
@@ -128,10 +123,13 @@ def _unlike() -> Values:
 # --- the start ------------------------------------------------------------------------------------------
 
 
-def _start(values: Values, *, projected: bool) -> Evidence:
+@measured_by(
+    "Lyapunov function", "three diagonal quadratics in R^2; counted where sum_i alpha_i h_i^0 = 0, as Theorem 1 needs"
+)
+def _start(values: Values, *, projected: bool) -> Measured:
     """Psi_0 from a common start at `away` from the optimum, control variates from the gradients there."""
     h, alpha = values["curvature"], values["alpha"]
-    L = values["told"] * h.max(-1)
+    L = values["overstatement"] * h.max(-1)
     eta = values["fraction"] / L
     star = orthogonal(values["target"], alpha)
     gradients = star + h * alpha[..., None] * values["away"][:, None]
@@ -146,25 +144,22 @@ def _start(values: Values, *, projected: bool) -> Evidence:
         control=control - star,
     )
     admitted = np.abs(np.einsum("bi,bid->bd", alpha, control)).max(-1) <= 1e-9 * np.abs(gradients).max((1, 2))
-    return Evidence(
-        engine="Lyapunov function",
-        measured=given.lyapunov(given.start),
-        arguments={
+    return (
+        given.lyapunov(given.start),
+        {
             "eta_min": eta.min(-1),
             "p": values["p"],
             "distance2": _squares(values["away"]),
             "inverse_step": (alpha**2 / eta).mean(-1),
             "stiffness": (alpha**2 * eta * L**2).mean(-1),
         },
-        hypothesis=admitted,
-        label="three diagonal quadratics in R^2; counted where sum_i alpha_i h_i^0 = 0, as Theorem 1 needs",
-        values=values,
+        {"hypothesis": admitted},
     )
 
 
 _STARTS = {
     "curvature": Domain(low=0.05, high=5, log=True, shape=(3, 2)),
-    "told": Domain(low=1, high=1.2, shape=(3,)),
+    "overstatement": Domain(low=1, high=1.2, shape=(3,)),
     "alpha": Domain(low=0.1, high=1, shape=(3,)),
     "fraction": Domain(low=1e-3, high=1, log=True, shape=(3,)),
     "p": Domain(low=0.03, high=1, log=True),
@@ -179,7 +174,7 @@ def _one_fast() -> Values:
     count = len(fraction)
     return {
         "curvature": np.tile(np.array([2.0, 1.0, 0.5])[:, None], (count, 1, 2)),
-        "told": np.ones((count, 3)),
+        "overstatement": np.ones((count, 3)),
         "alpha": np.tile([1.0, 0.5, 0.7], (count, 1)),
         "fraction": fraction,
         "p": np.array([1e-4, 1e-5, 1.0, 0.5]),

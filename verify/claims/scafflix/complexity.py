@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from ..rows import rows
+from ...instances.rows import rows
 from .moments import Clients, orthogonal
 from .rates import DRAWN
 
@@ -158,7 +158,7 @@ def _rows(n: int, given: Sequence[Mapping[str, Any]], target: Mapping[str, float
         **{"saturation": 1.0},
         **target,
     }
-    return rows(plain, given)
+    return rows(plain, *given)
 
 
 def _one_rate() -> Values:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from simulate import Quadratics, Scaffnew, expected_moments
+from suffice.simulate import Quadratics, Scaffnew, expected_moments
 
 from ...evidence import Evidence
 from ...family import Domain, Family

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bounds import find
+from suffice.bounds import find
 
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from ..rows import rows
+from ...instances.rows import rows
 from .moments import Clients, orthogonal
 from .probed import simulated
 
@@ -84,7 +84,7 @@ def _rows(n: int, given: Sequence[Mapping[str, Any]]) -> Values:
         "C": np.zeros(n),
         **{"p": 1.0, "saturation": 1.0, "T": 1.0},
     }
-    return rows(plain, given)
+    return rows(plain, *given)
 
 
 def _attained(personal: bool) -> Values:
@@ -171,17 +171,17 @@ def claims() -> tuple[Claim, ...]:
             theorem=find("scafflix/theorem-1"),
             families=(family("theorem-1", personal=True, sharp=lambda: _attained(True)),),
             exact=lambda effort, root: [simulated(effort.instances // 6, root)],
-            beyond={reach: lambda: measure(twice, "theorem-1")},
+            outside_conditions={reach: lambda: measure(twice, "theorem-1")},
         ),
         Claim(
             theorem=find("scafflix/theorem-1-excess"),
             families=(family("theorem-1-excess", personal=True, sharp=_equal_reach), alone("theorem-1-excess")),
             exact=lambda effort, root: [measure(_rarely(), "theorem-1-excess")],
-            beyond={reach: lambda: measure(twice, "theorem-1-excess")},
+            outside_conditions={reach: lambda: measure(twice, "theorem-1-excess")},
         ),
         Claim(
             theorem=find("scafflix/theorem-2"),
             families=(family("theorem-2", personal=False, sharp=lambda: _attained(False)),),
-            beyond={reach: lambda: measure(twice, "theorem-2")},
+            outside_conditions={reach: lambda: measure(twice, "theorem-2")},
         ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..erratum import Erratum
-from . import rates, similarity
+from ..erratum import declared
+from . import criteria, descent, experiments, gradient, rates, released, similarity
 
-ERRATA: tuple[Erratum, ...] = (*similarity.ERRATA, *rates.ERRATA)
+ERRATA = declared(similarity, criteria, released, descent, rates, gradient, experiments)

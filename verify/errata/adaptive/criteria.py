@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import Binary, Continuous, sufficient_variance
-from bounds.cluster import combined_variance
-from bounds.estimator import similarity_estimate
+from suffice.bounds import Binary, Continuous, sufficient_variance
+from suffice.bounds.cluster import combined_variance
+from suffice.bounds.similarity_estimator import similarity_estimate
 
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 # --- Remark 3, Definition 3 and Section 4 ------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-remark-3-phi",
+    location="Remark 3",
+    kind="typo",
+    claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
+    truth="phi(r_k) stands in the sum",
+    key="adaptive/remark-3-continuous",
+)
 def _remark_3_phi() -> Finding:
     similarity, sigma2, criterion = np.array([1.0, 0.5]), np.ones(2), Continuous()
     printed = combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
@@ -22,6 +30,14 @@ def _remark_3_phi() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(measured))
 
 
+@erratum(
+    id="adaptive-definition-3-least-psi",
+    location="Section 4, after Definition 3",
+    kind="constant",
+    claim="on the sufficient cluster psi_bin is at least lambda",
+    truth="psi_bin(lambda) = lambda^2; it is between lambda^2 and lambda",
+    key="adaptive/definition-2-binary",
+)
 def _least_psi() -> Finding:
     threshold = 0.5
     psi = Binary(threshold=threshold).psi(np.linspace(0, 1, 1001))
@@ -29,6 +45,14 @@ def _least_psi() -> Finding:
     return Finding(inputs=inputs, printed=threshold, measured=float(psi[psi > 0].min()))
 
 
+@erratum(
+    id="adaptive-definition-3-continuous",
+    location="Section 4, after Definition 3",
+    kind="constant",
+    claim="the bound sigma^2 / (|N*| min psi_cont) grows without limit: continuous weights look suboptimal",
+    truth="Definition 2 has a sum, not |N*| min psi: sigma_suf,cont^2 <= sigma_suf,bin^2 for every lambda",
+    key="adaptive/continuous-dominates",
+)
 def _continuous_suboptimal() -> Finding:
     rho, sigma2 = np.array([1.0, 0.6, 0.01]), np.ones(3)
     psi = Continuous().psi(rho)
@@ -53,6 +77,14 @@ def _normal() -> tuple[np.ndarray, np.ndarray]:
     return x, weight / weight.sum()
 
 
+@erratum(
+    id="adaptive-equation-1-identical",
+    location="Equation (1)",
+    kind="hypothesis",
+    claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
+    truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
+    key="adaptive/equation-1-identical",
+)
 def _estimator_identical() -> Finding:
     from scipy.special import ndtr
 
@@ -68,6 +100,14 @@ def _estimator_identical() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float(weight @ chance))
 
 
+@erratum(
+    id="adaptive-equation-1-dissimilar",
+    location="Equation (1)",
+    kind="hypothesis",
+    claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
+    truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
+    key="adaptive/equation-1-gap",
+)
 def _estimator_dissimilar() -> Finding:
     own, peer = 1.0, -1.0
     x, weight = _normal()
@@ -75,57 +115,3 @@ def _estimator_dissimilar() -> Finding:
     true = max(1 - (peer - own) ** 2 / own**2, 0.0)
     inputs = {"grad R_i": 1, "grad R_k": -1, "sigma": 1, "d": 1, "m": 1, "quantity": "E[rhat_ik], Gaussian noise"}
     return Finding(inputs=inputs, printed=true, measured=float(weight @ estimate @ weight))
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="adaptive-remark-3-phi",
-        paper=PAPER,
-        location="Remark 3",
-        kind="typo",
-        claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
-        truth="phi(r_k) stands in the sum",
-        key="adaptive/remark-3-continuous",
-        compute=_remark_3_phi,
-    ),
-    Erratum(
-        id="adaptive-definition-3-least-psi",
-        paper=PAPER,
-        location="Section 4, after Definition 3",
-        kind="constant",
-        claim="on the sufficient cluster psi_bin is at least lambda",
-        truth="psi_bin(lambda) = lambda^2; it is between lambda^2 and lambda",
-        key="adaptive/definition-2-binary",
-        compute=_least_psi,
-    ),
-    Erratum(
-        id="adaptive-definition-3-continuous",
-        paper=PAPER,
-        location="Section 4, after Definition 3",
-        kind="constant",
-        claim="the bound sigma^2 / (|N*| min psi_cont) grows without limit: continuous weights look suboptimal",
-        truth="Definition 2 has a sum, not |N*| min psi: sigma_suf,cont^2 <= sigma_suf,bin^2 for every lambda",
-        key="adaptive/continuous-dominates",
-        compute=_continuous_suboptimal,
-    ),
-    Erratum(
-        id="adaptive-equation-1-identical",
-        paper=PAPER,
-        location="Equation (1)",
-        kind="hypothesis",
-        claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
-        truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
-        key="adaptive/equation-1-identical",
-        compute=_estimator_identical,
-    ),
-    Erratum(
-        id="adaptive-equation-1-dissimilar",
-        paper=PAPER,
-        location="Equation (1)",
-        kind="hypothesis",
-        claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
-        truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
-        key="adaptive/equation-1-gap",
-        compute=_estimator_dissimilar,
-    ),
-)

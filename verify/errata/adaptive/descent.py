@@ -6,24 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from bounds import Continuous, collaboration_weights, evaluate, find
+from suffice.bounds import Continuous, collaboration_weights, evaluate, find
 
-from ...line import counterexample
-from ...onestep import OneStep, instances
-from ...paths import QUADRATIC, WAVE
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ...instances.enumerated_paths import QUADRATIC, WAVE
+from ...instances.one_step import OneStep, instances
+from ...instances.quadrature_1d import counterexample
+from ..erratum import Finding
+from .paper import erratum
 
 
+@erratum(
+    id="adaptive-lemma-1-index",
+    location="Lemma 1",
+    kind="typo",
+    claim="the descent is by |grad R_i(theta_t)|^2",
+    truth="by |grad R_i(theta_{t-1})|^2, as the proof has it",
+    key="adaptive/lemma-1",
+)
 def _index() -> Finding:
-    batch = OneStep(instances([{"theta": [0.0, 0.0], "ratio": 0.5, "sigma2": [10.0, 1.0, 1.0]}]), QUADRATIC)
+    batch = OneStep(instances({"theta": [0.0, 0.0], "ratio": 0.5, "sigma2": [10.0, 1.0, 1.0]}), QUADRATIC)
     theorem = find("adaptive/lemma-1", "printed")
-    told: dict[str, Any] = {name: float(value[0]) for name, value in batch.arguments().items()}
-    printed = evaluate(theorem, **{parameter.name: told[parameter.name] for parameter in theorem.parameters})
+    arguments: dict[str, Any] = {name: float(value[0]) for name, value in batch.arguments().items()}
+    printed = evaluate(theorem, **{parameter.name: arguments[parameter.name] for parameter in theorem.parameters})
     inputs = {"R_i": "theta^2/2", "theta_{t-1}": 0, "eta": 0.5, "sigma^2": 10, "quantity": "E[e_t | theta_{t-1}]"}
     return Finding(inputs=inputs, printed=float(printed), measured=float(batch.expected_excess()[0]))
 
 
+@erratum(
+    id="adaptive-lemma-1-correlated-noise",
+    location="Lemma 1, Assumption 2",
+    kind="hypothesis",
+    claim="Assumptions 1 and 2 suffice: the noise is at most eta^2 beta/2 sum_k alpha_k^2 sigma_k^2",
+    truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past",
+    key="adaptive/lemma-1",
+)
 def _correlated() -> Finding:
     # Every client has the same noise: +1 or -1. From the minimum theta_t = -eta noise.
     n, eta, beta = 10, 0.5, 1.0
@@ -40,10 +56,18 @@ def _correlated() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(np.mean(after)))
 
 
+@erratum(
+    id="adaptive-appendix-noise-factor",
+    location="Appendix B.1, last display",
+    kind="constant",
+    claim="E[e_t | theta_{t-1}] - e_{t-1} <= ... + eta beta sum_k alpha_k^2 sigma_k^2",
+    truth="the factor is eta^2 beta/2, as in the display before it",
+    key="adaptive/lemma-1",
+)
 def _noise_factor() -> Finding:
     beta, eta, sigma2 = 0.1, 9.0, 1.0
     batch = OneStep(
-        instances([{"beta": beta, "theta": [0.0, 0.0], "ratio": eta * beta, "sigma2": [sigma2] * 3}]), QUADRATIC
+        instances({"beta": beta, "theta": [0.0, 0.0], "ratio": eta * beta, "sigma2": [sigma2] * 3}), QUADRATIC
     )
     inputs = {
         "R_i": "0.05 theta^2",
@@ -55,6 +79,14 @@ def _noise_factor() -> Finding:
     return Finding(inputs=inputs, printed=eta * beta * sigma2, measured=float(batch.expected_excess()[0]))
 
 
+@erratum(
+    id="adaptive-theorem-1-random",
+    location="Theorem 1",
+    kind="false",
+    claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
+    truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
+    key="adaptive/theorem-1",
+)
 def _random_side() -> Finding:
     line, values = counterexample()
     eta, e0 = values["eta"], values["e0"]
@@ -78,6 +110,14 @@ def _random_side() -> Finding:
     return Finding(inputs=inputs, printed=float(side[order][np.searchsorted(below, 0.5)]), measured=measured)
 
 
+@erratum(
+    id="adaptive-theorem-1-pl",
+    location="Theorem 1",
+    kind="hypothesis",
+    claim="Assumptions 1 and 2 suffice for a contraction by 1 - eta mu",
+    truth="the proof uses strong convexity or PL (Assumption 4 or 5)",
+    key="adaptive/theorem-1",
+)
 def _no_pl() -> Finding:
     mu, eta, theta = 1.0, 0.5, 3.0  # mu = beta = 1 is the curvature at the minimum
     e0, after = (float(WAVE.value(np.array(x))) for x in (theta, theta - eta * np.sin(theta)))
@@ -94,6 +134,14 @@ def _no_pl() -> Finding:
     return Finding(inputs=inputs, printed=(1 - eta * mu) * e0, measured=after)
 
 
+@erratum(
+    id="adaptive-theorem-1-step-limit",
+    location="Theorem 1, Theorem 3",
+    kind="hypothesis",
+    claim="a constant step eta < (sigma_phi^t/sigma_psi^t)^2/beta",
+    truth="the limit changes with the path: a constant step needs a bound q/beta of it that holds at every step",
+    key="adaptive/remark-3-continuous",
+)
 def _step_limit() -> Finding:
     n, gap, theta0 = 100, 1.0, 100.0
 
@@ -114,6 +162,14 @@ def _step_limit() -> Finding:
     return Finding(inputs=inputs, printed=first, measured=limit(theta1)[0])
 
 
+@erratum(
+    id="adaptive-appendix-positive-part",
+    location="Appendix B.2, first display",
+    kind="typo",
+    claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
+    truth="its positive part, as before Definition 1; otherwise weights are negative",
+    key="adaptive/definition-1-weights",
+)
 def _positive_part() -> Finding:
     own, peer = 2.0, -1.0  # R_i = theta^2/2, R_k = (theta - 3)^2/2 at theta = 2
     ratio = 1 - (peer - own) ** 2 / own**2
@@ -132,6 +188,14 @@ def _positive_part() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(measured))
 
 
+@erratum(
+    id="adaptive-appendix-sum-index",
+    location="Appendix B.2, proof of Theorem 1",
+    kind="typo",
+    claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
+    truth="the sum is over k, the peers of one client",
+    key="adaptive/theorem-1",
+)
 def _sum_index() -> Finding:
     # R_1 = theta^2/2, R_2 = theta^2/4: r_12 = 3/4 seen from client 1, r_21 = 0 seen from client 2
     similarity = np.array([[1.0, 0.75], [0.0, 1.0]])
@@ -142,87 +206,3 @@ def _sum_index() -> Finding:
     }  # fmt: skip
     ratio = similarity[0].sum() / (similarity[0] ** 2).sum()
     return Finding(inputs=inputs, printed=float(alpha[:, 0].sum()), measured=float(ratio))
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="adaptive-lemma-1-index",
-        paper=PAPER,
-        location="Lemma 1",
-        kind="typo",
-        claim="the descent is by |grad R_i(theta_t)|^2",
-        truth="by |grad R_i(theta_{t-1})|^2, as the proof has it",
-        key="adaptive/lemma-1",
-        compute=_index,
-    ),
-    Erratum(
-        id="adaptive-lemma-1-correlated-noise",
-        paper=PAPER,
-        location="Lemma 1, Assumption 2",
-        kind="hypothesis",
-        claim="Assumptions 1 and 2 suffice: the noise is at most eta^2 beta/2 sum_k alpha_k^2 sigma_k^2",
-        truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past",
-        key="adaptive/lemma-1",
-        compute=_correlated,
-    ),
-    Erratum(
-        id="adaptive-appendix-noise-factor",
-        paper=PAPER,
-        location="Appendix B.1, last display",
-        kind="constant",
-        claim="E[e_t | theta_{t-1}] - e_{t-1} <= ... + eta beta sum_k alpha_k^2 sigma_k^2",
-        truth="the factor is eta^2 beta/2, as in the display before it",
-        key="adaptive/lemma-1",
-        compute=_noise_factor,
-    ),
-    Erratum(
-        id="adaptive-theorem-1-random",
-        paper=PAPER,
-        location="Theorem 1",
-        kind="false",
-        claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
-        truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
-        key="adaptive/theorem-1",
-        compute=_random_side,
-    ),
-    Erratum(
-        id="adaptive-theorem-1-pl",
-        paper=PAPER,
-        location="Theorem 1",
-        kind="hypothesis",
-        claim="Assumptions 1 and 2 suffice for a contraction by 1 - eta mu",
-        truth="the proof uses strong convexity or PL (Assumption 4 or 5)",
-        key="adaptive/theorem-1",
-        compute=_no_pl,
-    ),
-    Erratum(
-        id="adaptive-theorem-1-step-limit",
-        paper=PAPER,
-        location="Theorem 1, Theorem 3",
-        kind="hypothesis",
-        claim="a constant step eta < (sigma_phi^t/sigma_psi^t)^2/beta",
-        truth="the limit changes with the path: a constant step needs a bound q/beta of it that holds at every step",
-        key="adaptive/remark-3-continuous",
-        compute=_step_limit,
-    ),
-    Erratum(
-        id="adaptive-appendix-positive-part",
-        paper=PAPER,
-        location="Appendix B.2, first display",
-        kind="typo",
-        claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
-        truth="its positive part, as before Definition 1; otherwise weights are negative",
-        key="adaptive/definition-1-weights",
-        compute=_positive_part,
-    ),
-    Erratum(
-        id="adaptive-appendix-sum-index",
-        paper=PAPER,
-        location="Appendix B.2, proof of Theorem 1",
-        kind="typo",
-        claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
-        truth="the sum is over k, the peers of one client",
-        key="adaptive/theorem-1",
-        compute=_sum_index,
-    ),
-)

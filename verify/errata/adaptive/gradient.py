@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import Continuous, evaluate, find, sufficient_variance
+from suffice.bounds import Continuous, evaluate, find, sufficient_variance
 
-from ...line import counterexample
-from ...paths import WAVE
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ...instances.enumerated_paths import WAVE
+from ...instances.quadrature_1d import counterexample
+from ..erratum import Finding
+from .paper import erratum
 
 
+@erratum(
+    id="adaptive-theorem-3-minimum",
+    location="Theorem 3",
+    kind="false",
+    claim="at eta = min(sqrt(2 e_0/(T beta s2)), q/beta): mean of E|grad R_i|^2 <= 2 sqrt(2 e_0 beta s2/T)",
+    truth="where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots",
+    key="adaptive/theorem-3",
+)
 def _minimum() -> Finding:
     beta, sigma2, T, y, mean = 1.0, 1e-8, 5, 10.0, 0.0
     e0 = 0.01 * y**2 / 2
@@ -27,6 +35,14 @@ def _minimum() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(mean))
 
 
+@erratum(
+    id="adaptive-theorem-3-pl",
+    location="Theorem 3",
+    kind="hypothesis",
+    claim="Assumptions 1 to 3 suffice for the sufficient variance at the precision eps",
+    truth="Definition 2 and Lemma 2 use PL; without it the level G of |grad R_i|^2 has to be given",
+    key="adaptive/theorem-3",
+)
 def _no_pl() -> Finding:
     mu, eps, gap, theta = 1.0, 0.5, 0.1, 3.13  # mu is the curvature of 1 - cos at its minimum
     own = float(WAVE.slope(np.array(theta)))
@@ -41,6 +57,14 @@ def _no_pl() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
+@erratum(
+    id="adaptive-theorem-3-expectation",
+    location="Theorem 3, Appendix B.2",
+    kind="false",
+    claim="the mean of E|grad R_i|^2 is at most 2 e_0/(T eta) + eta beta sigma_suf^2(eps) if E[e_(T-1)] >= eps",
+    truth="it holds for |grad R_i|^2 1{tau_G >= t}, tau_G the first time below the level G",
+    key="adaptive/theorem-3-any-step",
+)
 def _expectation() -> Finding:
     line, values = counterexample()
     T, eta = 3, values["eta"]  # below sqrt(2 e_0/(T beta s2)) = 1.07, and within q/beta = .901
@@ -53,37 +77,3 @@ def _expectation() -> Finding:
         "quantity": "mean of E|grad R_i|^2, against 2 e_0/(T eta) + eta beta s2 of Appendix B.2",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=plain, measured=measured)
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="adaptive-theorem-3-minimum",
-        paper=PAPER,
-        location="Theorem 3",
-        kind="false",
-        claim="at eta = min(sqrt(2 e_0/(T beta s2)), q/beta): mean of E|grad R_i|^2 <= 2 sqrt(2 e_0 beta s2/T)",
-        truth="where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots",
-        key="adaptive/theorem-3",
-        compute=_minimum,
-    ),
-    Erratum(
-        id="adaptive-theorem-3-pl",
-        paper=PAPER,
-        location="Theorem 3",
-        kind="hypothesis",
-        claim="Assumptions 1 to 3 suffice for the sufficient variance at the precision eps",
-        truth="Definition 2 and Lemma 2 use PL; without it the level G of |grad R_i|^2 has to be given",
-        key="adaptive/theorem-3",
-        compute=_no_pl,
-    ),
-    Erratum(
-        id="adaptive-theorem-3-expectation",
-        paper=PAPER,
-        location="Theorem 3, Appendix B.2",
-        kind="false",
-        claim="the mean of E|grad R_i|^2 is at most 2 e_0/(T eta) + eta beta sigma_suf^2(eps) if E[e_(T-1)] >= eps",
-        truth="it holds for |grad R_i|^2 1{tau_G >= t}, tau_G the first time below the level G",
-        key="adaptive/theorem-3-any-step",
-        compute=_expectation,
-    ),
-)

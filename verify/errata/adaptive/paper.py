@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-PAPER = "Adaptive collaboration (Philippenko et al., 2025)"
+from functools import partial
+
+from suffice.bounds.papers import OWN
+
+from ..erratum import declare
+
+PAPER = OWN["adaptive"].title
+erratum = partial(declare, paper=PAPER)

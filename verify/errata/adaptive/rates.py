@@ -7,18 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from bounds import Binary, Continuous, evaluate, find, sufficient_variance
+from suffice.bounds import Binary, Continuous, evaluate, find, sufficient_variance
 
-from ...line import counterexample
-from ...paths import QUADRATIC, Paths, domains
-from ...scheduled import decreasing_steps
-from ..erratum import Erratum, Finding
-from . import descent, experiments, gradient
-from .paper import PAPER
+from ...instances.enumerated_paths import QUADRATIC, Paths, domains
+from ...instances.quadrature_1d import counterexample
+from ...instances.scheduled import decreasing_steps
+from ..erratum import Finding
+from .paper import erratum
 
 # --- Theorem 2 and Table 1 ----------------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-theorem-2-expectation",
+    location="Theorem 2, Table 1",
+    kind="false",
+    claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
+    truth="it holds for E[e_T 1{tau >= T}], tau the first time below eps",
+    key="adaptive/theorem-2-constant",
+)
 def _theorem_2() -> Finding:
     line, values = counterexample()
     theorem = find("adaptive/theorem-2-constant", "printed")
@@ -32,13 +39,21 @@ def _theorem_2() -> Finding:
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
 
 
+@erratum(
+    id="adaptive-theorem-2-every-step",
+    location="Theorem 2",
+    kind="hypothesis",
+    claim="eps_i^(T-1) >= eps, at the last step alone, suffices",
+    truth="the excess is not monotone: every step has to start at or above eps",
+    key="adaptive/theorem-2-constant",
+)
 def _every_step() -> Finding:
     line, values = counterexample()
     started = replace(line, theta0=0.0)
     theorem = find("adaptive/theorem-2-constant", "printed")
-    told: dict[str, Any] = {parameter.name: values[parameter.name] for parameter in theorem.parameters}
-    told["e0"] = 0.0
-    bound = evaluate(theorem, **told)
+    arguments: dict[str, Any] = {parameter.name: values[parameter.name] for parameter in theorem.parameters}
+    arguments["e0"] = 0.0
+    bound = evaluate(theorem, **arguments)
     law = started.two_steps(values["eps"])
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9,
@@ -48,6 +63,14 @@ def _every_step() -> Finding:
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
 
 
+@erratum(
+    id="adaptive-theorem-2-horizon-negative",
+    location="Theorem 2, Table 1, row 2",
+    kind="false",
+    claim="eta = ln(e_0/K)/(mu T) <= 1/mu, K = beta s2/(2 mu^2 T): E[e_T] <= K (1 + ln(e_0/K))",
+    truth="for e_0 < K the step and the bound are negative; the row needs K < e_0",
+    key="adaptive/theorem-2-horizon",
+)
 def _negative_step() -> Finding:
     mu, beta, s2, e0, T = 0.1, 1.0, 1.0, 0.01, 1
     printed = evaluate(find("adaptive/theorem-2-horizon", "printed"), mu=mu, beta=beta, q=1.0, e0=e0, s2=s2, T=T)
@@ -60,6 +83,14 @@ def _negative_step() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(after))
 
 
+@erratum(
+    id="adaptive-theorem-2-decreasing-step",
+    location="Theorem 2, Table 1, row 3",
+    kind="vacuous",
+    claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
+    truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
+    key="adaptive/theorem-2-decreasing",
+)
 def _decreasing_step() -> Finding:
     mu = beta = 1.0
     C = 2.0
@@ -71,6 +102,14 @@ def _decreasing_step() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=after)
 
 
+@erratum(
+    id="adaptive-theorem-2-decreasing-start",
+    location="Table 1, row 3, and its citation in Appendix B.2",
+    kind="constant",
+    claim="E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
+    truth="the cited theorem has an offset: max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
+    key="adaptive/theorem-2-decreasing",
+)
 def _decreasing_start() -> Finding:
     C, mu, beta, e0, T = 2.0, 0.01, 1.0, 1.0, 10
     gamma = C * beta / mu - 1
@@ -84,6 +123,14 @@ def _decreasing_start() -> Finding:
     return Finding(inputs=inputs, printed=e0 / T, measured=after)
 
 
+@erratum(
+    id="adaptive-appendix-horizon-logarithm",
+    location="Appendix B.2, horizon-dependent step",
+    kind="typo",
+    claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
+    truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
+    key="adaptive/theorem-2-horizon",
+)
 def _horizon_log() -> Finding:
     # K (1 + ln(e_0 / K)) with K = beta s2 / (2 mu^2 T), against the same with beta missing in the logarithm.
     mu, beta, e0, s2, T = 0.1, 0.2, 1.0, 0.04, 200
@@ -94,6 +141,14 @@ def _horizon_log() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(right))
 
 
+@erratum(
+    id="adaptive-appendix-criterion-name",
+    location="Appendix B.2, decreasing step and Theorem 3",
+    kind="typo",
+    claim="sigma_bin^2(eps) stands in both bounds",
+    truth="sigma_suf^2(eps), that of the criterion in use",
+    key="adaptive/theorem-2-decreasing",
+)
 def _criterion_name() -> Finding:
     rho, sigma2 = np.array([1.0, 0.5]), np.ones(2)
     binary, continuous = (
@@ -110,6 +165,14 @@ def _criterion_name() -> Finding:
 # --- Corollary 1 --------------------------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-corollary-1-start",
+    location="Corollary 1, Appendix B.3",
+    kind="false",
+    claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
+    truth="the maximum with e_0 and the offset are dropped: (gamma + 1) e_0/eps counts, also without noise",
+    key="adaptive/corollary-1",
+)
 def _dropped_start() -> Finding:
     C, mu, beta, s2, e0, eps = 2.0, 0.1, 1.0, 1e-6, 1.0, 0.01
     theorem = find("adaptive/corollary-1", "printed")
@@ -126,6 +189,14 @@ def _dropped_start() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(t))
 
 
+@erratum(
+    id="adaptive-corollary-1-reached",
+    location="Corollary 1",
+    kind="false",
+    claim="from a bound that holds while E[e_(T-1)] >= eps: E[e_T] <= eps after the printed number of iterations",
+    truth="some path is below eps earlier and leaves again: what is bounded is E[e_min(T, tau)] and P(tau > T)",
+    key="adaptive/corollary-1",
+)
 def _not_reached() -> Finding:
     # 99 peers as two of 1/49.5 of the variance; the noise of each client is +-sigma
     gap, eps, T = 0.02, 0.006, 4
@@ -147,99 +218,3 @@ def _not_reached() -> Finding:
         "quantity": f"E[e_T], T the first whole number from the printed {rounds:.3g} on",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=eps, measured=float(batch.excess()[0]))
-
-
-_TABLE: tuple[Erratum, ...] = (
-    Erratum(
-        id="adaptive-theorem-2-expectation",
-        paper=PAPER,
-        location="Theorem 2, Table 1",
-        kind="false",
-        claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
-        truth="it holds for E[e_T 1{tau >= T}], tau the first time below eps",
-        key="adaptive/theorem-2-constant",
-        compute=_theorem_2,
-    ),
-    Erratum(
-        id="adaptive-theorem-2-every-step",
-        paper=PAPER,
-        location="Theorem 2",
-        kind="hypothesis",
-        claim="eps_i^(T-1) >= eps, at the last step alone, suffices",
-        truth="the excess is not monotone: every step has to start at or above eps",
-        key="adaptive/theorem-2-constant",
-        compute=_every_step,
-    ),
-    Erratum(
-        id="adaptive-theorem-2-horizon-negative",
-        paper=PAPER,
-        location="Theorem 2, Table 1, row 2",
-        kind="false",
-        claim="eta = ln(e_0/K)/(mu T) <= 1/mu, K = beta s2/(2 mu^2 T): E[e_T] <= K (1 + ln(e_0/K))",
-        truth="for e_0 < K the step and the bound are negative; the row needs K < e_0",
-        key="adaptive/theorem-2-horizon",
-        compute=_negative_step,
-    ),
-    Erratum(
-        id="adaptive-theorem-2-decreasing-step",
-        paper=PAPER,
-        location="Theorem 2, Table 1, row 3",
-        kind="vacuous",
-        claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
-        truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
-        key="adaptive/theorem-2-decreasing",
-        compute=_decreasing_step,
-    ),
-    Erratum(
-        id="adaptive-theorem-2-decreasing-start",
-        paper=PAPER,
-        location="Table 1, row 3, and its citation in Appendix B.2",
-        kind="constant",
-        claim="E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
-        truth="the cited theorem has an offset: max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
-        key="adaptive/theorem-2-decreasing",
-        compute=_decreasing_start,
-    ),
-    Erratum(
-        id="adaptive-appendix-horizon-logarithm",
-        paper=PAPER,
-        location="Appendix B.2, horizon-dependent step",
-        kind="typo",
-        claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
-        truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
-        key="adaptive/theorem-2-horizon",
-        compute=_horizon_log,
-    ),
-    Erratum(
-        id="adaptive-appendix-criterion-name",
-        paper=PAPER,
-        location="Appendix B.2, decreasing step and Theorem 3",
-        kind="typo",
-        claim="sigma_bin^2(eps) stands in both bounds",
-        truth="sigma_suf^2(eps), that of the criterion in use",
-        key="adaptive/theorem-2-decreasing",
-        compute=_criterion_name,
-    ),
-    Erratum(
-        id="adaptive-corollary-1-start",
-        paper=PAPER,
-        location="Corollary 1, Appendix B.3",
-        kind="false",
-        claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
-        truth="the maximum with e_0 and the offset are dropped: (gamma + 1) e_0/eps counts, also without noise",
-        key="adaptive/corollary-1",
-        compute=_dropped_start,
-    ),
-    Erratum(
-        id="adaptive-corollary-1-reached",
-        paper=PAPER,
-        location="Corollary 1",
-        kind="false",
-        claim="from a bound that holds while E[e_(T-1)] >= eps: E[e_T] <= eps after the printed number of iterations",
-        truth="some path is below eps earlier and leaves again: what is bounded is E[e_min(T, tau)] and P(tau > T)",
-        key="adaptive/corollary-1",
-        compute=_not_reached,
-    ),
-)
-
-ERRATA: tuple[Erratum, ...] = (*descent.ERRATA, *_TABLE, *gradient.ERRATA, *experiments.ERRATA)

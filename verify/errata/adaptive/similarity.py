@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bounds import (
+from suffice.bounds import (
     DEFINITIONS,
     Binary,
     Continuous,
@@ -15,11 +15,10 @@ from bounds import (
     property_1,
     sufficient_variance,
 )
-from bounds.cluster import combined_variance
+from suffice.bounds.cluster import combined_variance
 
-from ..erratum import Erratum, Finding
-from . import criteria, released
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 
 def _definition(key: str, edition: str) -> Definition:
@@ -37,6 +36,14 @@ def _lines(theta: float, minimisers: tuple[float, ...]) -> tuple[float, np.ndarr
 # --- Property 1 -------------------------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-property-1-constant",
+    location="Property 1",
+    kind="constant",
+    claim="b = sqrt(2) |A_k (xi_i - xi_k)|",
+    truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
+    key="adaptive/property-1",
+)
 def _property_1() -> Finding:
     A, xi = np.ones((2, 1, 1)), np.array([[1.0], [0.0]])
     printed = property_1(A, xi, edition="printed")
@@ -46,6 +53,14 @@ def _property_1() -> Finding:
     return Finding(inputs=inputs, printed=float(printed.b2[0, 1]), measured=gap)
 
 
+@erratum(
+    id="adaptive-property-1-symmetric",
+    location="Property 1",
+    kind="hypothesis",
+    claim="it holds for all A_i in R^{d x d}",
+    truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
+    key="adaptive/property-1",
+)
 def _property_1_symmetric() -> Finding:
     A = np.array([[1.0, 1.0], [0.0, 0.3]])
     xi = np.array([[1.0, -1.0], [0.0, 0.0]])
@@ -62,6 +77,14 @@ def _property_1_symmetric() -> Finding:
 # --- Definition 1 -----------------------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-definition-1-above-one",
+    location="Introduction, before the update of All-for-one",
+    kind="false",
+    claim="the weights alpha_ik are in [0, 1]",
+    truth="those of Definition 1 are at most 1/r_ik: a peer of small variance can exceed 1",
+    key="adaptive/definition-1-weights",
+)
 def _weight_above_one() -> Finding:
     r, sigma2 = np.array([1.0, 0.5]), np.array([1.0, 1e-4])
     alpha = collaboration_weights(Binary(threshold=0.5), similarity=r, sigma2=sigma2)
@@ -70,6 +93,14 @@ def _weight_above_one() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(alpha.max()))
 
 
+@erratum(
+    id="adaptive-definition-1-zero-criterion",
+    location="Definition 1",
+    kind="hypothesis",
+    claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
+    truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
+    key="adaptive/definition-1-effective-local",
+)
 def _zero_criterion() -> Finding:
     r, sigma2, phi = np.array([1.0, 0.5]), np.ones(2), np.zeros(2)
     total = (phi * r / sigma2).sum()
@@ -82,6 +113,14 @@ def _zero_criterion() -> Finding:
 # --- Definition 2 and Lemma 2 -------------------------------------------------------------------------------
 
 
+@erratum(
+    id="adaptive-definition-2-square",
+    location="Definition 2, Lemma 2, Corollary 1",
+    kind="false",
+    claim="r_k >= 1 - b/(2 mu eps) - c",
+    truth="r_k >= 1 - b^2/(2 mu eps) - c, as the dimensions require and the proof of Lemma 2 has it",
+    key="adaptive/lemma-2",
+)
 def _definition_2_square() -> Finding:
     # at theta = 2: e = 2, b = 3, c = 0, mu = 1
     excess, similarity = _lines(2.0, (0.0, 3.0))
@@ -90,6 +129,14 @@ def _definition_2_square() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(similarity[1]))
 
 
+@erratum(
+    id="adaptive-definition-2-limit",
+    location="text after Definition 2",
+    kind="typo",
+    claim="lim sigma_suf^2 = 1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}",
+    truth="sigma_k^-2 stands in the sum",
+    key="adaptive/definition-2-limit-zero",
+)
 def _definition_2_limit() -> Finding:
     criterion, sigma2, similarity = Binary(threshold=0.5), np.array([1.0, 4.0]), np.array([1.0, 0.5])
     printed = _definition("adaptive/definition-2-limit-zero", "printed")
@@ -106,6 +153,14 @@ def _definition_2_limit() -> Finding:
     return Finding(inputs=inputs, printed=float(limit), measured=float(variance))
 
 
+@erratum(
+    id="adaptive-definition-2-jump",
+    location="text after Definition 2",
+    kind="hypothesis",
+    claim="as eps -> infinity the sufficient variance tends to 1 / sum_k sigma_k^-2 psi((1 - c_k)_+)",
+    truth="psi must be left-continuous at 1 - c_k where b_k > 0: with 1 - c_k = lambda peer k never enters",
+    key="adaptive/definition-2-limit-infinity",
+)
 def _definition_2_jump() -> Finding:
     criterion, c, b2, sigma2 = Binary(threshold=0.5), np.array([0, 0.5]), np.array([0, 1.0]), np.ones(2)
     printed = _definition("adaptive/definition-2-limit-infinity", "printed")
@@ -119,6 +174,14 @@ def _definition_2_jump() -> Finding:
     return Finding(inputs=inputs, printed=float(limit), measured=float(variance))
 
 
+@erratum(
+    id="adaptive-definition-2-name",
+    location="text after Definition 2",
+    kind="typo",
+    claim="1 / sum_k sigma_k^-2 psi((1 - c_k)_+) is the limit of sigma_cont^2",
+    truth="it is that of sigma_suf^2, of the criterion to which psi belongs",
+    key="adaptive/definition-2-limit-infinity",
+)
 def _definition_2_name() -> Finding:
     criterion, sigma2, similarity = Binary(threshold=0.5), np.ones(2), np.ones(2)
     limit = combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
@@ -140,6 +203,14 @@ def _effective(theta: float) -> float:
 _TWO_LINES = {"R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma": 1, "phi": "continuous", "eps": 2}
 
 
+@erratum(
+    id="adaptive-lemma-2-index",
+    location="Lemma 2",
+    kind="typo",
+    claim="eps <= e_t gives sigma_eff^t <= sigma_suf(eps)",
+    truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
+    key="adaptive/lemma-2",
+)
 def _lemma_2_index() -> Finding:
     before, after = 0.1, 2.0
     assert _lines(after, (0.0,))[0] >= 2  # eps <= e_t
@@ -147,6 +218,14 @@ def _lemma_2_index() -> Finding:
     return Finding(inputs=inputs, printed=_sufficient_at_2(), measured=_effective(before))
 
 
+@erratum(
+    id="adaptive-lemma-2-expectation",
+    location="Lemma 2",
+    kind="false",
+    claim="eps <= E[e] gives sigma_eff <= sigma_suf(eps)",
+    truth="it holds on the paths, and at the iterations, where e itself is at least eps",
+    key="adaptive/lemma-2",
+)
 def _lemma_2_expectation() -> Finding:
     models = (0.1, 2.83)
     mean = sum(_lines(theta, (0.0,))[0] for theta in models) / 2
@@ -159,6 +238,14 @@ def _lemma_2_expectation() -> Finding:
     return Finding(inputs=inputs, printed=_sufficient_at_2(), measured=max(map(_effective, models)))
 
 
+@erratum(
+    id="adaptive-lemma-2-models",
+    location="Lemma 2, proof",
+    kind="typo",
+    claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
+    truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
+    key="adaptive/lemma-2",
+)
 def _lemma_2_models() -> Finding:
     own, other = 1.0, 0.0
     b2, c = 0.0, 0.0  # the same loss
@@ -169,119 +256,3 @@ def _lemma_2_models() -> Finding:
         "quantity": "b^2 + c |grad R_k(theta_k)|^2 against |grad R_i(theta_i) - grad R_k(theta_k)|^2",
     }
     return Finding(inputs=inputs, printed=b2 + c * other**2, measured=(own - other) ** 2)
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="adaptive-property-1-constant",
-        paper=PAPER,
-        location="Property 1",
-        kind="constant",
-        claim="b = sqrt(2) |A_k (xi_i - xi_k)|",
-        truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
-        key="adaptive/property-1",
-        compute=_property_1,
-    ),
-    Erratum(
-        id="adaptive-property-1-symmetric",
-        paper=PAPER,
-        location="Property 1",
-        kind="hypothesis",
-        claim="it holds for all A_i in R^{d x d}",
-        truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
-        key="adaptive/property-1",
-        compute=_property_1_symmetric,
-    ),
-    Erratum(
-        id="adaptive-definition-1-above-one",
-        paper=PAPER,
-        location="Introduction, before the update of All-for-one",
-        kind="false",
-        claim="the weights alpha_ik are in [0, 1]",
-        truth="those of Definition 1 are at most 1/r_ik: a peer of small variance can exceed 1",
-        key="adaptive/definition-1-weights",
-        compute=_weight_above_one,
-    ),
-    Erratum(
-        id="adaptive-definition-1-zero-criterion",
-        paper=PAPER,
-        location="Definition 1",
-        kind="hypothesis",
-        claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
-        truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
-        key="adaptive/definition-1-effective-local",
-        compute=_zero_criterion,
-    ),
-    Erratum(
-        id="adaptive-definition-2-square",
-        paper=PAPER,
-        location="Definition 2, Lemma 2, Corollary 1",
-        kind="false",
-        claim="r_k >= 1 - b/(2 mu eps) - c",
-        truth="r_k >= 1 - b^2/(2 mu eps) - c, as the dimensions require and the proof of Lemma 2 has it",
-        key="adaptive/lemma-2",
-        compute=_definition_2_square,
-    ),
-    Erratum(
-        id="adaptive-definition-2-limit",
-        paper=PAPER,
-        location="text after Definition 2",
-        kind="typo",
-        claim="lim sigma_suf^2 = 1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}",
-        truth="sigma_k^-2 stands in the sum",
-        key="adaptive/definition-2-limit-zero",
-        compute=_definition_2_limit,
-    ),
-    Erratum(
-        id="adaptive-definition-2-jump",
-        paper=PAPER,
-        location="text after Definition 2",
-        kind="hypothesis",
-        claim="as eps -> infinity the sufficient variance tends to 1 / sum_k sigma_k^-2 psi((1 - c_k)_+)",
-        truth="psi must be left-continuous at 1 - c_k where b_k > 0: with 1 - c_k = lambda peer k never enters",
-        key="adaptive/definition-2-limit-infinity",
-        compute=_definition_2_jump,
-    ),
-    Erratum(
-        id="adaptive-definition-2-name",
-        paper=PAPER,
-        location="text after Definition 2",
-        kind="typo",
-        claim="1 / sum_k sigma_k^-2 psi((1 - c_k)_+) is the limit of sigma_cont^2",
-        truth="it is that of sigma_suf^2, of the criterion to which psi belongs",
-        key="adaptive/definition-2-limit-infinity",
-        compute=_definition_2_name,
-    ),
-    Erratum(
-        id="adaptive-lemma-2-index",
-        paper=PAPER,
-        location="Lemma 2",
-        kind="typo",
-        claim="eps <= e_t gives sigma_eff^t <= sigma_suf(eps)",
-        truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
-        key="adaptive/lemma-2",
-        compute=_lemma_2_index,
-    ),
-    Erratum(
-        id="adaptive-lemma-2-expectation",
-        paper=PAPER,
-        location="Lemma 2",
-        kind="false",
-        claim="eps <= E[e] gives sigma_eff <= sigma_suf(eps)",
-        truth="it holds on the paths, and at the iterations, where e itself is at least eps",
-        key="adaptive/lemma-2",
-        compute=_lemma_2_expectation,
-    ),
-    Erratum(
-        id="adaptive-lemma-2-models",
-        paper=PAPER,
-        location="Lemma 2, proof",
-        kind="typo",
-        claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
-        truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
-        key="adaptive/lemma-2",
-        compute=_lemma_2_models,
-    ),
-    *criteria.ERRATA,
-    *released.ERRATA,
-)

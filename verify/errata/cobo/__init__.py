@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..erratum import Erratum
+from ..erratum import declared
 from . import assumption, lemmas, released, theorem
 
-ERRATA: tuple[Erratum, ...] = (*assumption.ERRATA, *theorem.ERRATA, *lemmas.ERRATA, *released.ERRATA)
+ERRATA = declared(assumption, theorem, lemmas, released)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from bounds import evaluate, find
-from simulate import CoBo, Quadratics
+from suffice.bounds import evaluate, find
+from suffice.simulate import CoBo, Quadratics
 
 from ...claims.cobo.selection import updates
-from ..erratum import Erratum, Finding
-from .paper import PAPER, every_pair, noise_free
+from ..erratum import Finding
+from .paper import erratum, every_pair, noise_free
 
 # f_i = a_i (x - m_i)^2 / 2 on a line, m_i = 0 and m_j = D.
 
@@ -27,18 +25,44 @@ def _zeta2(a_i: float, a_j: float, D: float) -> float:
     )
 
 
+@erratum(
+    id="cobo-example-2-constant",
+    location="Example 2",
+    kind="constant",
+    claim="zeta_ij^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2 is a lower bound",
+    truth="the minimum over x has a_i^2 + a_j^2 without the square; the printed value exceeds it when "
+    "a_i^2 + a_j^2 < 1, and is not a squared gradient",
+    key="cobo/example-2-dissimilarity",
+)
 def _constant() -> Finding:
     least = _gradient_sum(0.5, 0.5, 1.0, np.linspace(-1, 2, 3001)).min()
     inputs = {"a_i": 0.5, "a_j": 0.5, "D": 1, "quantity": "zeta_ij^2 against min_x |grad f_i|^2 + |grad f_j|^2"}
     return Finding(inputs=inputs, printed=_zeta2(0.5, 0.5, 1.0), measured=float(least))
 
 
+@erratum(
+    id="cobo-example-2-equality",
+    location="Example 2",
+    kind="false",
+    claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = zeta_ij^2",
+    truth="the sum is at least its minimum over x, and grows without bound",
+    key="cobo/example-2-dissimilarity",
+)
 def _equality() -> Finding:
     at_minimiser = _gradient_sum(1.0, 1.0, 1.0, np.array(0.0))
     inputs = {"a_i": 1, "a_j": 1, "D": 1, "quantity": "|grad f_i|^2 + |grad f_j|^2 at the minimiser of f_i"}
     return Finding(inputs=inputs, printed=_zeta2(1.0, 1.0, 1.0), measured=float(at_minimiser))
 
 
+@erratum(
+    id="cobo-theorem-1-separation",
+    location="Theorem I",
+    kind="vacuous",
+    claim="zeta_ik^2 >= |grad f_i(x) + grad f_k(x)|^2 for all x and clients k of other clusters",
+    truth="with (6) this asks for <grad f_i, grad f_k> <= 0 everywhere, which no pair satisfies once a loss grows "
+    "superlinearly; near the centres the inner product is negative",
+    key="cobo/selection-margin",
+)
 def _separation() -> Finding:
     largest = _gradient_sum(1.0, 1.0, 1.0, np.linspace(-1, 2, 3001)).min()  # the best zeta^2 that (6) allows
     x = 100.0
@@ -46,6 +70,14 @@ def _separation() -> Finding:
     return Finding(inputs=inputs, printed=float(largest), measured=float((x + (x - 1.0)) ** 2))
 
 
+@erratum(
+    id="cobo-lemma-4-pair-constant",
+    location="Theorem I, Lemma 4",
+    kind="constant",
+    claim="M_ij of one pair bounds averages over all pairs of the cluster",
+    truth="M is the largest M_ij of the cluster",
+    key="cobo/cluster-dissimilarity",
+)
 def _pair_constant() -> Finding:
     a = np.array([1.0, 1.02, 1.4])  # f_i = a_i x^2 / 2 at x = 1: a_i is the gradient
     gap, total = ((a[:, None] - a) ** 2).mean(), ((a[:, None] + a) ** 2).mean()
@@ -60,6 +92,14 @@ def _pair_constant() -> Finding:
 # --- weights at w* from the first update on -----------------------------------------------------------------
 
 
+@erratum(
+    id="cobo-selection-immediate",
+    location="Appendix A.2, case 2",
+    kind="false",
+    claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
+    truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
+    key="cobo/selection-time",
+)
 def _immediate() -> Finding:
     one, both = np.ones(1), np.full((1, 2), 0.1)
     # f = |x - m|^2 / 2 with centres 10 apart, both models 1 from their own; gamma = 0.01
@@ -72,6 +112,14 @@ def _immediate() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float(np.ceil(run.measured[0])))
 
 
+@erratum(
+    id="cobo-selection-far",
+    location="Appendix A.2, case 2",
+    kind="hypothesis",
+    claim="weights of different clusters are 0 for well initialised models",
+    truth="outside the ball with diameter [m_i, m_j] the inner product is positive and the weight stays at 1",
+    key="cobo/selection-margin",
+)
 def _far() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0, start=[99.0])
     state = noise_free(problem, every_pair(rho=1.0, weight_step=0.01), eta=0.01, iterations=10)
@@ -82,12 +130,28 @@ def _far() -> Finding:
     return Finding(inputs=inputs, printed=0.0, measured=state["w"][0, 0, 1].item())
 
 
+@erratum(
+    id="cobo-selection-sampling",
+    location="Appendix A.2 and Algorithm 1, line 11",
+    kind="hypothesis",
+    claim="w^{t+1} = w^*",
+    truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
+    key="cobo/selection-time",
+)
 def _sampling() -> Finding:
     chance = CoBo(rho=1.0, weight_step=1.0).chance(8, 1)
     inputs = {"n": 8, "gamma <grad f_i, grad f_j>": "at most -1", "quantity": "E[w_ij] after one iteration"}
     return Finding(inputs=inputs, printed=0.0, measured=1 - chance)
 
 
+@erratum(
+    id="cobo-lemma-3-weight-variance",
+    location="Appendix A.1, bound of the average of T_ij",
+    kind="false",
+    claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
+    truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
+    "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",
+)
 def _weight_variance() -> Finding:
     # grad f_i = (5, 0) and grad f_j = (0, 5), each with an error of +-0.1 along the other: four equally likely cases
     sigma, gamma = 0.1, 0.5
@@ -99,84 +163,3 @@ def _weight_variance() -> Finding:
         "quantity": "variance of w_ij after one update",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=4 * sigma**2, measured=float(w.var()))
-
-
-_entry = partial(Erratum, paper=PAPER)
-
-ERRATA: tuple[Erratum, ...] = (
-    _entry(
-        id="cobo-example-2-constant",
-        location="Example 2",
-        kind="constant",
-        claim="zeta_ij^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2 is a lower bound",
-        truth="the minimum over x has a_i^2 + a_j^2 without the square; the printed value exceeds it when "
-        "a_i^2 + a_j^2 < 1, and is not a squared gradient",
-        key="cobo/example-2-dissimilarity",
-        compute=_constant,
-    ),
-    _entry(
-        id="cobo-example-2-equality",
-        location="Example 2",
-        kind="false",
-        claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = zeta_ij^2",
-        truth="the sum is at least its minimum over x, and grows without bound",
-        key="cobo/example-2-dissimilarity",
-        compute=_equality,
-    ),
-    _entry(
-        id="cobo-theorem-1-separation",
-        location="Theorem I",
-        kind="vacuous",
-        claim="zeta_ik^2 >= |grad f_i(x) + grad f_k(x)|^2 for all x and clients k of other clusters",
-        truth="with (6) this asks for <grad f_i, grad f_k> <= 0 everywhere, which no pair satisfies once a loss grows "
-        "superlinearly; near the centres the inner product is negative",
-        key="cobo/selection-margin",
-        compute=_separation,
-    ),
-    _entry(
-        id="cobo-lemma-4-pair-constant",
-        location="Theorem I, Lemma 4",
-        kind="constant",
-        claim="M_ij of one pair bounds averages over all pairs of the cluster",
-        truth="M is the largest M_ij of the cluster",
-        key="cobo/cluster-dissimilarity",
-        compute=_pair_constant,
-    ),
-    _entry(
-        id="cobo-selection-immediate",
-        location="Appendix A.2, case 2",
-        kind="false",
-        claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
-        truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
-        key="cobo/selection-time",
-        compute=_immediate,
-    ),
-    _entry(
-        id="cobo-selection-far",
-        location="Appendix A.2, case 2",
-        kind="hypothesis",
-        claim="weights of different clusters are 0 for well initialised models",
-        truth="outside the ball with diameter [m_i, m_j] the inner product is positive and the weight stays at 1",
-        key="cobo/selection-margin",
-        compute=_far,
-    ),
-    _entry(
-        id="cobo-selection-sampling",
-        location="Appendix A.2 and Algorithm 1, line 11",
-        kind="hypothesis",
-        claim="w^{t+1} = w^*",
-        truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
-        key="cobo/selection-time",
-        compute=_sampling,
-    ),
-    _entry(
-        id="cobo-lemma-3-weight-variance",
-        location="Appendix A.1, bound of the average of T_ij",
-        kind="false",
-        claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
-        truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
-        "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",
-        key=None,
-        compute=_weight_variance,
-    ),
-)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from bounds import evaluate, find
-from simulate import FixedCoBo, Quadratics
+from suffice.bounds import evaluate, find
+from suffice.simulate import FixedCoBo, Quadratics
 
 from ...claims.cobo.one_step import Step
-from ..erratum import Erratum, Finding
-from .paper import PAPER, noise_free
+from ..erratum import Finding
+from .paper import erratum, noise_free
 
 
 def _step(counts: list[float], curvature: list[float], models: list[float], *, rho: float, eta: float,
@@ -24,7 +23,7 @@ def _step(counts: list[float], curvature: list[float], models: list[float], *, r
         curvature=np.array(curvature, dtype=float)[None, :, None],
         minimiser=np.zeros((1, len(counts), 1)),
         models=np.array(models, dtype=float)[None, :, None],
-        **{"sigma2": np.array([sigma2]), "rho": np.array([rho]), "eta": np.array([eta]), "told": np.ones(1)},
+        **{"sigma2": np.array([sigma2]), "rho": np.array([rho]), "eta": np.array([eta]), "overstatement": np.ones(1)},
     )
 
 
@@ -35,6 +34,14 @@ def _printed(key: str, step: Step) -> float:
     return float(evaluate(theorem, **arguments))
 
 
+@erratum(
+    id="cobo-lemma-3-self-pairs",
+    location="Lemma 3",
+    kind="constant",
+    claim="the noise adds L eta sigma^2 / 2",
+    truth="L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the others",
+    key="cobo/lemma-3",
+)
 def _lemma_3() -> Finding:
     step = _step([1], [1.0], [0.4**0.5], rho=2.0, eta=0.5, sigma2=1.0)
     inputs = {
@@ -43,6 +50,14 @@ def _lemma_3() -> Finding:
     return Finding(inputs=inputs, printed=_printed("lemma-3", step), measured=float(step.midpoint_gradient[0]))
 
 
+@erratum(
+    id="cobo-lemma-3-variance",
+    location="Appendix A.1, variance of z_ij^{t+1}",
+    kind="typo",
+    claim="eta^2 E|(g_i + g_j - grad f_i - grad f_j)/2|^2 <= eta^2 sigma^2 / 4",
+    truth="eta^2 sigma^2 / 2, as the next display has it",
+    key="cobo/lemma-3",
+)
 def _variance() -> Finding:
     eta, sigma = 0.5, 1.0
     signs = np.array([-sigma, sigma])
@@ -51,6 +66,14 @@ def _variance() -> Finding:
     return Finding(inputs=inputs, printed=eta**2 * sigma**2 / 4, measured=float(moved.var()))
 
 
+@erratum(
+    id="cobo-lemma-4-noise",
+    location="Lemma 4",
+    kind="false",
+    claim="the noise adds (1/c^2 + 3 eta L M^2) eta sigma^2 / (2 rho c)",
+    truth="one step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2",
+    key="cobo/lemma-4",
+)
 def _lemma_4() -> Finding:
     step = _step([2], [1.0], [2.0], rho=1.0, eta=0.25, sigma2=1.0)
     inputs = {
@@ -60,6 +83,14 @@ def _lemma_4() -> Finding:
     return Finding(inputs=inputs, printed=_printed("lemma-4", step), measured=float(step.next_consensus[0]))
 
 
+@erratum(
+    id="cobo-lemma-4-contraction",
+    location="Lemma 4, first display of the proof",
+    kind="constant",
+    claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
+    truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
+    key="cobo/lemma-4",
+)
 def _contraction() -> Finding:
     eta, rho, size = 0.5, 0.2, 3
     step = _step([1, 1, 1], [1e-9] * 3, [1.0, 2.0, 6.0], rho=rho, eta=eta)
@@ -72,12 +103,27 @@ def _contraction() -> Finding:
     return Finding(inputs=inputs, printed=1 - 2 * eta * rho * size, measured=measured)
 
 
+@erratum(
+    id="cobo-lemma-4-pair-mean",
+    location="Lemma 4, bound of T",
+    kind="constant",
+    claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
+    truth="it is 4 |grad f_ij|^2",
+    key="cobo/lemma-4",
+)
 def _pair_mean() -> Finding:
     gradients = np.array([1.0, 1.2])
     inputs = {"grad f_i": 1, "grad f_j": 1.2, "quantity": "|grad f_i + grad f_j|^2"}
     return Finding(inputs=inputs, printed=float(gradients.mean() ** 2), measured=float(gradients.sum() ** 2))
 
 
+@erratum(
+    id="cobo-lemma-4-unsettled-weights",
+    location="Lemma 4, factor of (1/(c n)) sum |w_ik - w_ik^*|^2 |x_i - x_k|^2",
+    kind="typo",
+    claim="5 n eta^2 rho^2 / L",
+    truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
+)
 def _unsettled() -> Finding:
     # a cluster of two at its minimiser 0, 98 others at theirs, 1; client 1 is linked to them, client 2 is not
     n, rho, eta = 100, 0.9, 0.25
@@ -96,6 +142,14 @@ def _unsettled() -> Finding:
     return Finding(inputs=inputs, printed=5 * n * eta**2 * rho**2 * wrong, measured=measured)
 
 
+@erratum(
+    id="cobo-corollary-2-cross-term",
+    location="Appendix A.3, Cauchy-Schwarz",
+    kind="false",
+    claim="mean |grad f_i(x_i)|^2 <= mean |grad f_i(z_ij)|^2 + mean |grad f_i(z_ij) - grad f_i(x_i)|^2",
+    truth="a factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots",
+    key="cobo/corollary-2",
+)
 def _cross_term() -> Finding:
     a, x = np.array([1.0, 0.7]), np.array([2.0, 0.0])
     z = (x[:, None] + x) / 2
@@ -105,72 +159,3 @@ def _cross_term() -> Finding:
         "quantity": "mean of |grad f_i(x_i)|^2 against mean |grad f_i(z_ij)|^2 + (L^2/4) mean |x_i - x_j|^2",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(right), measured=float(((a * x) ** 2).mean()))
-
-
-_entry = partial(Erratum, paper=PAPER)
-
-ERRATA: tuple[Erratum, ...] = (
-    _entry(
-        id="cobo-lemma-3-self-pairs",
-        location="Lemma 3",
-        kind="constant",
-        claim="the noise adds L eta sigma^2 / 2",
-        truth="L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the others",
-        key="cobo/lemma-3",
-        compute=_lemma_3,
-    ),
-    _entry(
-        id="cobo-lemma-3-variance",
-        location="Appendix A.1, variance of z_ij^{t+1}",
-        kind="typo",
-        claim="eta^2 E|(g_i + g_j - grad f_i - grad f_j)/2|^2 <= eta^2 sigma^2 / 4",
-        truth="eta^2 sigma^2 / 2, as the next display has it",
-        key="cobo/lemma-3",
-        compute=_variance,
-    ),
-    _entry(
-        id="cobo-lemma-4-noise",
-        location="Lemma 4",
-        kind="false",
-        claim="the noise adds (1/c^2 + 3 eta L M^2) eta sigma^2 / (2 rho c)",
-        truth="one step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2",
-        key="cobo/lemma-4",
-        compute=_lemma_4,
-    ),
-    _entry(
-        id="cobo-lemma-4-contraction",
-        location="Lemma 4, first display of the proof",
-        kind="constant",
-        claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
-        truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
-        key="cobo/lemma-4",
-        compute=_contraction,
-    ),
-    _entry(
-        id="cobo-lemma-4-pair-mean",
-        location="Lemma 4, bound of T",
-        kind="constant",
-        claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
-        truth="it is 4 |grad f_ij|^2",
-        key="cobo/lemma-4",
-        compute=_pair_mean,
-    ),
-    _entry(
-        id="cobo-lemma-4-unsettled-weights",
-        location="Lemma 4, factor of (1/(c n)) sum |w_ik - w_ik^*|^2 |x_i - x_k|^2",
-        kind="typo",
-        claim="5 n eta^2 rho^2 / L",
-        truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
-        key=None,
-        compute=_unsettled,
-    ),
-    _entry(
-        id="cobo-corollary-2-cross-term",
-        location="Appendix A.3, Cauchy-Schwarz",
-        kind="false",
-        claim="mean |grad f_i(x_i)|^2 <= mean |grad f_i(z_ij)|^2 + mean |grad f_i(z_ij) - grad f_i(x_i)|^2",
-        truth="a factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots",
-        key="cobo/corollary-2",
-        compute=_cross_term,
-    ),
-)

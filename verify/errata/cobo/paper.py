@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from simulate import CoBo, Quadratics, Randomness
-from simulate.algorithms.base import Algorithm, State
+from functools import partial
 
-PAPER = "CoBo (Hashemi, He, Jaggi, 2024)"
+from suffice.bounds.papers import OWN
+from suffice.simulate import CoBo, Quadratics, iterate
+from suffice.simulate.algorithms.base import Algorithm, State
+
+from ..erratum import declare
+
+PAPER = OWN["cobo"].title
+erratum = partial(declare, paper=PAPER)
 
 
 def noise_free(problem: Quadratics, algorithm: Algorithm, *, eta: float, iterations: int) -> State:
     """The state after some iterations on a problem without noise; leading axis 1."""
     import torch
 
-    randomness = Randomness(seeds=torch.tensor([0]), root=0)
-    state = algorithm.init(problem, problem.start[None])
     step = torch.full((problem.clients,), eta, dtype=problem.dtype)
-    for t in range(1, iterations + 1):
-        state = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), step)
+    *_, (_, _, _, state) = iterate(
+        problem, algorithm, seeds=torch.tensor([0]), iterations=iterations, eta=lambda t: step
+    )
     return state
 
 

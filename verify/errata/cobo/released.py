@@ -8,12 +8,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from simulate import IFCA, CoBo, Ditto, Quadratics
+from suffice.simulate import IFCA, CoBo, Ditto, Quadratics
 
-from ..erratum import Erratum, Finding
-from .paper import PAPER, every_pair, noise_free
+from ..erratum import Finding
+from .paper import erratum, every_pair, noise_free
+
+code = partial(erratum, kind="code")
 
 
+@code(
+    id="cobo-code-order",
+    location="released code, CoBo",
+    claim="the models move with the weights of the iteration before",
+    truth="Algorithm 1 updates the weights first",
+)
 def _order() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-10.0]], sigma2=0.0, start=[[0.0], [10.0]])
 
@@ -28,6 +36,12 @@ def _order() -> Finding:
     return Finding(inputs=inputs, printed=moved(True), measured=moved(False))
 
 
+@code(
+    id="cobo-code-sampling",
+    location="released code, mixed sampling",
+    claim="pairs are sampled with probability 2/n until step 800, then 1/sqrt(t)",
+    truth="the text says 1/n in the first 0.2 % of the steps, then 1/t",
+)
 def _sampling() -> Finding:
     clients, t = 8, 1000
     released = CoBo.released(rho=0.01).chance(clients, t)
@@ -36,6 +50,12 @@ def _sampling() -> Finding:
     return Finding(inputs=inputs, printed=released, measured=paper)
 
 
+@code(
+    id="cobo-code-momentum",
+    location="released code, CoBo",
+    claim="a step follows an exponential average of gradients with momentum 0.9",
+    truth="Algorithm 1 follows the gradient itself",
+)
 def _momentum() -> Finding:
     # m <- 0.9 m + 0.1 g from gradients g of variance 1, all of it noise
     variance = 0.0
@@ -49,6 +69,12 @@ CURVATURE, CENTRE = np.array([1.0, 3.0]), np.array([0.0, 1.0])
 """f_1 = x^2/2 and f_2 = 3 (x - 1)^2/2; their mean is least at 3/4."""
 
 
+@code(
+    id="cobo-code-ditto",
+    location="released code, Ditto",
+    claim="the global model moves along gradients at the personal models",
+    truth="Ditto's global model moves along gradients at itself, and reaches the minimiser of the mean loss",
+)
 def _ditto() -> Finding:
     problem = Quadratics.of(CURVATURE[:, None, None] / 2, -CENTRE[:, None], sigma2=0.0)
     state = noise_free(problem, Ditto(pull=1.0), eta=0.2, iterations=100)
@@ -60,6 +86,13 @@ def _ditto() -> Finding:
     return Finding(inputs=inputs, printed=float(w), measured=state["server"].flatten()[0].item())
 
 
+@code(
+    id="cobo-code-federated-clustering",
+    location="released code, Federated Clustering",
+    claim="client i compares gradients of its own data at all models",
+    truth="client i compares the gradients of all clients' data at its model; at a common start its own data "
+    "tell nothing apart",
+)
 def _federated_clustering() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0)
     models = problem.start[None]
@@ -75,6 +108,12 @@ def _federated_clustering() -> Finding:
     )
 
 
+@code(
+    id="cobo-code-ifca",
+    location="released code, IFCA",
+    claim="the gradients of a cluster are summed",
+    truth="IFCA divides them by the number of clients; the sum multiplies the step by it",
+)
 def _ifca() -> Finding:
     clients, eta = 10, 0.3
     problem = Quadratics.of(np.full((clients, 1, 1), 0.5), np.zeros((clients, 1)), sigma2=0.0, start=[1.0])
@@ -83,52 +122,3 @@ def _ifca() -> Finding:
     summed = problem.start[0, 0].item() - eta * problem.gradient(problem.start[None]).sum().item()
     inputs = {"N": clients, "f_i": "x^2/2", "x^0": 1, "eta": eta, "M": 1, "quantity": "centre after one iteration"}
     return Finding(inputs=inputs, printed=summed, measured=averaged.flatten()[0].item())
-
-
-_entry = partial(Erratum, paper=PAPER, kind="code", key=None)
-
-ERRATA: tuple[Erratum, ...] = (
-    _entry(
-        id="cobo-code-order",
-        location="released code, CoBo",
-        claim="the models move with the weights of the iteration before",
-        truth="Algorithm 1 updates the weights first",
-        compute=_order,
-    ),
-    _entry(
-        id="cobo-code-sampling",
-        location="released code, mixed sampling",
-        claim="pairs are sampled with probability 2/n until step 800, then 1/sqrt(t)",
-        truth="the text says 1/n in the first 0.2 % of the steps, then 1/t",
-        compute=_sampling,
-    ),
-    _entry(
-        id="cobo-code-momentum",
-        location="released code, CoBo",
-        claim="a step follows an exponential average of gradients with momentum 0.9",
-        truth="Algorithm 1 follows the gradient itself",
-        compute=_momentum,
-    ),
-    _entry(
-        id="cobo-code-ditto",
-        location="released code, Ditto",
-        claim="the global model moves along gradients at the personal models",
-        truth="Ditto's global model moves along gradients at itself, and reaches the minimiser of the mean loss",
-        compute=_ditto,
-    ),
-    _entry(
-        id="cobo-code-federated-clustering",
-        location="released code, Federated Clustering",
-        claim="client i compares gradients of its own data at all models",
-        truth="client i compares the gradients of all clients' data at its model; at a common start its own data "
-        "tell nothing apart",
-        compute=_federated_clustering,
-    ),
-    _entry(
-        id="cobo-code-ifca",
-        location="released code, IFCA",
-        claim="the gradients of a cluster are summed",
-        truth="IFCA divides them by the number of clients; the sum multiplies the step by it",
-        compute=_ifca,
-    ),
-)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bounds import evaluate, find
-from bounds.theorems.cobo.theorem_1_printed import conditions_printed
+from suffice.bounds import evaluate, find
+from suffice.bounds.theorems.cobo.theorem_1_printed import conditions_printed
 
 from ...claims.cobo import averages
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 GRADIENT = ("theorem-1-midpoint-gradient", "midpoint_gradient", "average of E|grad f_ij(z_ij)|^2")
 CONSENSUS = ("theorem-1-consensus", "consensus_after", "average of E|x_i - x_j|^2")
@@ -22,36 +20,121 @@ CASES = ("hardly any noise", "a step of 1e-9", "equal clients in noise", "a pena
 """The instances of `averages.printed`, in order."""
 
 
-def _average(statement: tuple[str, str, str], case: int) -> Callable[[], Finding]:
+def _average(statement: tuple[str, str, str], case: int) -> Finding:
     """One of the printed averages on one of the instances, all conditions of the print met."""
-
-    def compute() -> Finding:
-        key, name, quantity = statement
-        evidence = averages.printed(name)
-        theorem = find(f"cobo/{key}", "printed")
-        names = [parameter.name for parameter in theorem.parameters]
-        arguments: dict[str, Any] = {name: float(evidence.arguments[name][case]) for name in names}
-        shown = {
-            "f_1": "x^2/2", "f_2": f"{arguments['beta']:g} x^2/2", "case": CASES[case],
-            **{name: round(arguments[name], 6) for name in ("rho", "eta", "T")},
-            "sigma": arguments["sigma2"] ** 0.5, "quantity": quantity,
-        }  # fmt: skip
-        return Finding(
-            inputs=shown, printed=float(evaluate(theorem, **arguments)), measured=float(evidence.measured[case])
-        )
-
-    return compute
+    key, name, quantity = statement
+    evidence = averages.printed(name)
+    theorem = find(f"cobo/{key}", "printed")
+    names = [parameter.name for parameter in theorem.parameters]
+    arguments: dict[str, Any] = {name: float(evidence.arguments[name][case]) for name in names}
+    shown = {
+        "f_1": "x^2/2", "f_2": f"{arguments['beta']:g} x^2/2", "case": CASES[case],
+        **{name: round(arguments[name], 6) for name in ("rho", "eta", "T")},
+        "sigma": arguments["sigma2"] ** 0.5, "quantity": quantity,
+    }  # fmt: skip
+    return Finding(inputs=shown, printed=float(evaluate(theorem, **arguments)), measured=float(evidence.measured[case]))
 
 
+_QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order of Delta/(eta T) is missing"
+
+
+@erratum(
+    id="cobo-theorem-1-gradient-without-noise",
+    location="Theorem I, second bound",
+    kind="false",
+    claim="the average of E|grad f_ij(z_ij)|^2 is at most 3 r",
+    truth=_QUIET,
+    key="cobo/theorem-1-midpoint-gradient",
+)
+def _gradient_without_noise() -> Finding:
+    return _average(GRADIENT, 0)
+
+
+@erratum(
+    id="cobo-theorem-1-consensus-without-noise",
+    location="Theorem I, first bound",
+    kind="false",
+    claim="the average of E|x_i - x_j|^2 is at most 6 M_ij^2 r / (rho^2 c^2)",
+    truth=_QUIET,
+    key="cobo/theorem-1-consensus",
+)
+def _consensus_without_noise() -> Finding:
+    return _average(CONSENSUS, 0)
+
+
+@erratum(
+    id="cobo-corollary-2-without-noise",
+    location="Corollary II",
+    kind="false",
+    claim="the average of |grad f_i(x_i)|^2 is at most 4 r",
+    truth=_QUIET,
+    key="cobo/corollary-2",
+)
+def _corollary_2_without_noise() -> Finding:
+    return _average(CLIENT, 0)
+
+
+@erratum(
+    id="cobo-theorem-1-small-step",
+    location="Theorem I, step size",
+    kind="hypothesis",
+    claim="every eta <= min{2 r / (L sigma^2), 1/(2 sqrt(3) L)} reaches the bound",
+    truth="the proof needs eta equal to the minimum: a smaller step does not arrive within T steps",
+    key="cobo/theorem-1-midpoint-gradient",
+)
+def _small_step() -> Finding:
+    return _average(GRADIENT, 1)
+
+
+@erratum(
+    id="cobo-theorem-1-consensus-noise",
+    location="Theorem I, first bound",
+    kind="false",
+    claim="the consensus distance vanishes with M_ij",
+    truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
+    key="cobo/theorem-1-consensus",
+)
+def _consensus_noise() -> Finding:
+    return _average(CONSENSUS, 2)
+
+
+@erratum(
+    id="cobo-theorem-1-step-limit",
+    location="Theorem I, step size",
+    kind="hypothesis",
+    claim="rho has no upper limit",
+    truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean",
+    key="cobo/theorem-1-consensus",
+)
+def _step_limit() -> Finding:
+    return _average(CONSENSUS, 3)
+
+
+@erratum(
+    id="cobo-theorem-1-heterogeneity",
+    location="Theorem I and the last display of Appendix A.2",
+    kind="constant",
+    claim="2 + 24 M_ij^2 <= 3 for M_ij^2 < 1/5",
+    truth="it needs M_ij^2 <= 1/24; Lemma 4 asks for M_ij <= 1/5",
+    key="cobo/theorem-1-midpoint-gradient",
+)
 def _heterogeneity() -> Finding:
     M2 = 1 / 5
     inputs = {"M_ij^2": M2, "quantity": "2 + 24 M_ij^2, which the last step replaces by 3"}
     return Finding(inputs=inputs, printed=3.0, measured=2 + 24 * M2)
 
 
+@erratum(
+    id="cobo-theorem-1-minibatch",
+    location="Theorem I, Lemma 4",
+    kind="hypothesis",
+    claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
+    truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
+    key="cobo/theorem-1-consensus",
+)
 def _minibatch() -> Finding:
     def needed(unit: float) -> float:
-        """The batch that the condition asks for when losses are told in units `unit` times smaller."""
+        """The batch that the condition asks for when losses are expressed in units `unit` times smaller."""
         beta, eta, sigma2, e0, size = 1.0 * unit, 0.2 / unit, 10.0 * unit**2, 1.0 * unit, 4
         given = conditions_printed(eta=eta, beta=beta, rho=beta, size=size, M=0.1, batch=1, e0=e0, sigma2=sigma2, T=1)
         (condition,) = [pair for name, pair in given.items() if "minibatch" in name]
@@ -64,6 +147,14 @@ def _minibatch() -> Finding:
     return Finding(inputs=inputs, printed=needed(1.0), measured=needed(10.0))
 
 
+@erratum(
+    id="cobo-corollary-2-expectation",
+    location="Corollary II",
+    kind="typo",
+    claim="the average of |grad f_i(x_i)|^2, without an expectation, is at most 4 r",
+    truth="the left side is random; its expectation is meant",
+    key="cobo/corollary-2",
+)
 def _expectation() -> Finding:
     # one client, f = x^2/2 from x = 1, T = 2; an error of -100 with probability 1e-4, else 0.01: variance 1
     eta, chance = 0.28, 1e-4
@@ -77,92 +168,3 @@ def _expectation() -> Finding:
         "quantity": "average of |grad f(x)|^2 on a path where the first error is large",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(printed), measured=float((1 + after**2) / 2))
-
-
-_entry = partial(Erratum, paper=PAPER)
-
-_QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order of Delta/(eta T) is missing"
-
-ERRATA: tuple[Erratum, ...] = (
-    _entry(
-        id="cobo-theorem-1-gradient-without-noise",
-        location="Theorem I, second bound",
-        kind="false",
-        claim="the average of E|grad f_ij(z_ij)|^2 is at most 3 r",
-        truth=_QUIET,
-        key="cobo/theorem-1-midpoint-gradient",
-        compute=_average(GRADIENT, 0),
-    ),
-    _entry(
-        id="cobo-theorem-1-consensus-without-noise",
-        location="Theorem I, first bound",
-        kind="false",
-        claim="the average of E|x_i - x_j|^2 is at most 6 M_ij^2 r / (rho^2 c^2)",
-        truth=_QUIET,
-        key="cobo/theorem-1-consensus",
-        compute=_average(CONSENSUS, 0),
-    ),
-    _entry(
-        id="cobo-corollary-2-without-noise",
-        location="Corollary II",
-        kind="false",
-        claim="the average of |grad f_i(x_i)|^2 is at most 4 r",
-        truth=_QUIET,
-        key="cobo/corollary-2",
-        compute=_average(CLIENT, 0),
-    ),
-    _entry(
-        id="cobo-theorem-1-small-step",
-        location="Theorem I, step size",
-        kind="hypothesis",
-        claim="every eta <= min{2 r / (L sigma^2), 1/(2 sqrt(3) L)} reaches the bound",
-        truth="the proof needs eta equal to the minimum: a smaller step does not arrive within T steps",
-        key="cobo/theorem-1-midpoint-gradient",
-        compute=_average(GRADIENT, 1),
-    ),
-    _entry(
-        id="cobo-theorem-1-consensus-noise",
-        location="Theorem I, first bound",
-        kind="false",
-        claim="the consensus distance vanishes with M_ij",
-        truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
-        key="cobo/theorem-1-consensus",
-        compute=_average(CONSENSUS, 2),
-    ),
-    _entry(
-        id="cobo-theorem-1-step-limit",
-        location="Theorem I, step size",
-        kind="hypothesis",
-        claim="rho has no upper limit",
-        truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean",
-        key="cobo/theorem-1-consensus",
-        compute=_average(CONSENSUS, 3),
-    ),
-    _entry(
-        id="cobo-theorem-1-heterogeneity",
-        location="Theorem I and the last display of Appendix A.2",
-        kind="constant",
-        claim="2 + 24 M_ij^2 <= 3 for M_ij^2 < 1/5",
-        truth="it needs M_ij^2 <= 1/24; Lemma 4 asks for M_ij <= 1/5",
-        key="cobo/theorem-1-midpoint-gradient",
-        compute=_heterogeneity,
-    ),
-    _entry(
-        id="cobo-theorem-1-minibatch",
-        location="Theorem I, Lemma 4",
-        kind="hypothesis",
-        claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
-        truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
-        key="cobo/theorem-1-consensus",
-        compute=_minibatch,
-    ),
-    _entry(
-        id="cobo-corollary-2-expectation",
-        location="Corollary II",
-        kind="typo",
-        claim="the average of |grad f_i(x_i)|^2, without an expectation, is at most 4 r",
-        truth="the left side is random; its expectation is meant",
-        key="cobo/corollary-2",
-        compute=_expectation,
-    ),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..erratum import Erratum
+from ..erratum import declared
 from . import all_for_all, all_for_one, estimated, lower_bound
 
-ERRATA: tuple[Erratum, ...] = (*lower_bound.ERRATA, *all_for_one.ERRATA, *all_for_all.ERRATA, *estimated.ERRATA)
+ERRATA = declared(lower_bound, all_for_one, all_for_all, estimated)

@@ -5,21 +5,29 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from simulate import AllForAll, Local, Quadratics, expected_excess, expected_moments
+from suffice.simulate import AllForAll, Local, Quadratics, expected_excess, expected_moments
 
 from ...claims.sample_optimal.star import one_loss, threshold_star
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 
 def _one(value: float) -> np.ndarray:
     return np.array([float(value)])
 
 
+@erratum(
+    id="sample-optimal-theorem-3-rate",
+    location="Theorem 3",
+    kind="false",
+    claim="E[F^K] <= F^0 exp(-K/(2 kappa)) + noise + bias for any stochastic Lambda",
+    truth="the rate is 1 - eta mu smin with eta <= 1/(L smax), eigenvalues of W; both are 1 for clusters",
+    key="sample-optimal/theorem-3",
+)
 def _rate() -> Finding:
     K = 30
     star = one_loss({"N": _one(100), "beta": _one(1), "start": _one(2**0.5)})
-    printed = float(star.start()[0]) * np.exp(-K / 2)
+    printed = float(star.start()[0] * np.exp(-K / 2))
     inputs = {"N": 100, "f_i": "x^2/2 for all", "Lambda": "star: row 0 equal, others 1/2 on self and on agent 0",
               "sigma": 0, "F^0": 1, "K": K, "quantity": "F^K at the best of all step sizes"}  # fmt: skip
     return Finding(inputs=inputs, printed=printed, measured=float(star.least(_one(K))[0]))
@@ -28,6 +36,14 @@ def _rate() -> Finding:
 _CHAIN = np.array([[1.0, 0.0], [0.5, 0.5]])
 
 
+@erratum(
+    id="sample-optimal-theorem-3-sketch-transpose",
+    location="proof sketch of Theorem 3",
+    kind="typo",
+    claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
+    truth="Lambda^T G^k, as in the deterministic recursion before it",
+    key="sample-optimal/theorem-3",
+)
 def _transpose() -> Finding:
     g = np.array([1.0, 0.0])
     inputs = {"Lambda": _CHAIN.tolist(), "g": [1, 0], "eta": 1, "quantity": "way of agent 2 in one step"}
@@ -43,11 +59,27 @@ def _mean_after_one(A: np.ndarray, start: float, eta: float) -> float:
     return float(moments.mean("models")[1, 0])
 
 
+@erratum(
+    id="sample-optimal-theorem-3-sketch-step",
+    location="proof sketch of Theorem 3",
+    kind="typo",
+    claim="x^{k+1} = x^k - W C^k",
+    truth="x^{k+1} = x^k - eta W g^k",
+    key="sample-optimal/theorem-3",
+)
 def _step() -> Finding:
     inputs = {"N": 1, "f": "x^2", "x^0": 1, "eta": 0.25, "quantity": "x^1"}
     return Finding(inputs=inputs, printed=1.0 - 2.0, measured=_mean_after_one(np.ones((1, 1, 1)), 1.0, 0.25))
 
 
+@erratum(
+    id="sample-optimal-theorem-3-sketch-mean",
+    location="proof sketch of Theorem 3",
+    kind="constant",
+    claim="Algorithm 1 is x^{k+1} = x^k - eta W grad fbar(x^k), with grad fbar = (1/N)(grad f_i)_i",
+    truth="Algorithm 1 has no 1/N: the step sizes of the two differ by the factor N",
+    key="sample-optimal/theorem-3",
+)
 def _mean_gradient() -> Finding:
     N, eta = 10, 0.5
     inputs = {"N": N, "f_i": "x^2/2", "Lambda": "identity", "x^0": 1, "eta": eta, "quantity": "x_1^1"}
@@ -55,6 +87,14 @@ def _mean_gradient() -> Finding:
     return Finding(inputs=inputs, printed=1 - eta / N, measured=measured)
 
 
+@erratum(
+    id="sample-optimal-corollary-1-graph",
+    location="Corollary 1",
+    kind="false",
+    claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
+    truth="that needs agents in clusters; otherwise kappa is multiplied by smax/smin",
+    key="sample-optimal/corollary-1-general",
+)
 def _corollary_star() -> Finding:
     # the start is so far that F^0 = 10^6
     star = threshold_star({"N": _one(100), "beta": _one(1), "start": _one(2e6**0.5)})
@@ -64,14 +104,30 @@ def _corollary_star() -> Finding:
     return Finding(inputs=inputs, printed=float(np.ceil(printed)), measured=float(star.rounds(_one(1))[0]))
 
 
+@erratum(
+    id="sample-optimal-corollary-1-start",
+    location="Corollary 1",
+    kind="constant",
+    claim="K_eps <= 2 kappa ln(F^0/eps) without noise, also where that is below 1",
+    truth="at least one round is needed while F^0 > eps: the bound is to be rounded up",
+    key="sample-optimal/corollary-1",
+)
 def _corollary_start() -> Finding:
     eps, ratio = 1.0, 1.05
     problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=0.0, start=[(2 * ratio * eps) ** 0.5])
     excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]
     inputs = {"N": 1, "f": "x^2/2", "sigma": 0, "F^0": "1.05 eps", "quantity": "rounds to eps"}
-    return Finding(inputs=inputs, printed=2 * np.log(ratio), measured=float((excess > eps).sum()))
+    return Finding(inputs=inputs, printed=float(2 * np.log(ratio)), measured=float((excess > eps).sum()))
 
 
+@erratum(
+    id="sample-optimal-corollary-1-mean",
+    location="text after Corollary 1",
+    kind="false",
+    claim="K_eps <= (1/N) sum_i K_eps(i)",
+    truth="the logarithm of the mean excess is not the mean of the logarithms",
+    key="sample-optimal/corollary-1",
+)
 def _jensen() -> Finding:
     # two agents that share nothing, f_i = x^2/2 with L = 100, e_0 = (100, 1), eps = 1
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), np.zeros((2, 1)), sigma2=0.0, start=[[200**0.5], [2**0.5]])
@@ -82,6 +138,14 @@ def _jensen() -> Finding:
     return Finding(inputs=inputs, printed=float(alone.mean()), measured=float(together))
 
 
+@erratum(
+    id="sample-optimal-corollary-1-speedup",
+    location="text after Corollary 1",
+    kind="typo",
+    claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
+    truth="the reciprocal of it",
+    key="sample-optimal/corollary-1",
+)
 def _speedup() -> Finding:
     N, eta, T = 10, 0.5, 60
     problem = Quadratics.of(np.full((N, 1, 1), 0.5), np.zeros((N, 1)), sigma2=1.0)
@@ -89,87 +153,3 @@ def _speedup() -> Finding:
     alone, shared = (expected_excess(problem, rule, iterations=T, eta=eta)[T].mean() for rule in (Local(), together))
     inputs = {"N": N, "f_i": "x^2/2", "sigma": 1, "clusters": 1, "quantity": "noise floor alone over shared"}
     return Finding(inputs=inputs, printed=1 / N, measured=float(alone / shared))
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="sample-optimal-theorem-3-rate",
-        paper=PAPER,
-        location="Theorem 3",
-        kind="false",
-        claim="E[F^K] <= F^0 exp(-K/(2 kappa)) + noise + bias for any stochastic Lambda",
-        truth="the rate is 1 - eta mu smin with eta <= 1/(L smax), eigenvalues of W; both are 1 for clusters",
-        key="sample-optimal/theorem-3",
-        compute=_rate,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-3-sketch-transpose",
-        paper=PAPER,
-        location="proof sketch of Theorem 3",
-        kind="typo",
-        claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
-        truth="Lambda^T G^k, as in the deterministic recursion before it",
-        key="sample-optimal/theorem-3",
-        compute=_transpose,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-3-sketch-step",
-        paper=PAPER,
-        location="proof sketch of Theorem 3",
-        kind="typo",
-        claim="x^{k+1} = x^k - W C^k",
-        truth="x^{k+1} = x^k - eta W g^k",
-        key="sample-optimal/theorem-3",
-        compute=_step,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-3-sketch-mean",
-        paper=PAPER,
-        location="proof sketch of Theorem 3",
-        kind="constant",
-        claim="Algorithm 1 is x^{k+1} = x^k - eta W grad fbar(x^k), with grad fbar = (1/N)(grad f_i)_i",
-        truth="Algorithm 1 has no 1/N: the step sizes of the two differ by the factor N",
-        key="sample-optimal/theorem-3",
-        compute=_mean_gradient,
-    ),
-    Erratum(
-        id="sample-optimal-corollary-1-graph",
-        paper=PAPER,
-        location="Corollary 1",
-        kind="false",
-        claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
-        truth="that needs agents in clusters; otherwise kappa is multiplied by smax/smin",
-        key="sample-optimal/corollary-1-general",
-        compute=_corollary_star,
-    ),
-    Erratum(
-        id="sample-optimal-corollary-1-start",
-        paper=PAPER,
-        location="Corollary 1",
-        kind="constant",
-        claim="K_eps <= 2 kappa ln(F^0/eps) without noise, also where that is below 1",
-        truth="at least one round is needed while F^0 > eps: the bound is to be rounded up",
-        key="sample-optimal/corollary-1",
-        compute=_corollary_start,
-    ),
-    Erratum(
-        id="sample-optimal-corollary-1-mean",
-        paper=PAPER,
-        location="text after Corollary 1",
-        kind="false",
-        claim="K_eps <= (1/N) sum_i K_eps(i)",
-        truth="the logarithm of the mean excess is not the mean of the logarithms",
-        key="sample-optimal/corollary-1",
-        compute=_jensen,
-    ),
-    Erratum(
-        id="sample-optimal-corollary-1-speedup",
-        paper=PAPER,
-        location="text after Corollary 1",
-        kind="typo",
-        claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
-        truth="the reciprocal of it",
-        key="sample-optimal/corollary-1",
-        compute=_speedup,
-    ),
-)

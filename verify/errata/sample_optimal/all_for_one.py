@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from simulate import FixedWeights, Quadratics, expected_excess
+from suffice.simulate import FixedWeights, Quadratics, expected_excess
 
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 
 def _excess(h: list[float], m: list[float], weights: list[float], start: float, eta: float, T: int) -> np.ndarray:
@@ -21,6 +21,14 @@ def _excess(h: list[float], m: list[float], weights: list[float], start: float, 
     return expected_excess(problem, algorithm, iterations=T, eta=eta)[:, 0]
 
 
+@erratum(
+    id="sample-optimal-theorem-2-bias",
+    location="Theorem 2",
+    kind="constant",
+    claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
+    truth="(sum_j lambda_ij b_ij)^2/(2 mu), at most half of that, and attained",
+    key="sample-optimal/theorem-2",
+)
 def _bias() -> Finding:
     b = 1.0
     excess = _excess([1.0, 1.0], [0.0, b], [0.0, 1.0], 0.0, 0.5, 60)
@@ -28,6 +36,14 @@ def _bias() -> Finding:
     return Finding(inputs=inputs, printed=b**2, measured=float(excess[-1]))
 
 
+@erratum(
+    id="sample-optimal-theorem-2-threshold",
+    location="Theorem 2, choice of lambda_ij",
+    kind="false",
+    claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
+    truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
+    key="sample-optimal/theorem-2-threshold",
+)
 def _threshold() -> Finding:
     mu, eps = 0.01, 1.0
     b = (eps / 2) ** 0.5
@@ -36,6 +52,15 @@ def _threshold() -> Finding:
     return Finding(inputs=inputs, printed=eps, measured=float(excess[-1]))
 
 
+@erratum(
+    id="sample-optimal-theorem-2-normaliser",
+    location="Theorem 2, choice of lambda_ij",
+    kind="typo",
+    claim="lambda_ij = 1{b_ij^2 <= eps/2}/N_i^eps(2b)",
+    truth="the count belongs to another threshold, so the weights need not sum to 1; divide by the number of "
+    "agents in the indicator",
+    key="sample-optimal/theorem-2-rounds-threshold",
+)
 def _weights() -> Finding:
     eps, b = 0.02, np.array([0.0, 0.05])
     indicator, near = b**2 <= eps / 2, (2 * b <= eps).sum()
@@ -43,6 +68,14 @@ def _weights() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float((indicator / near).sum()))
 
 
+@erratum(
+    id="sample-optimal-theorem-2-rounds",
+    location="Theorem 2, K_i(eps)",
+    kind="false",
+    claim="K_i(eps) = O~(kappa sigma^2/(mu eps N_i)) rounds suffice",
+    truth="at least of the order kappa ln(e_0/eps) are needed when sigma is small: a maximum of the two",
+    key="sample-optimal/theorem-2-rounds-threshold",
+)
 def _noiseless() -> Finding:
     mu, beta, eps, e0 = 0.01, 1.0, 1.0, 1e4
     excess = _excess([mu], [0.0], [1.0], (2 * e0 / mu) ** 0.5, 1 / beta, 500)
@@ -50,48 +83,3 @@ def _noiseless() -> Finding:
     inputs = {"N": 1, "f": "x^2/200", "L": 1, "sigma": 0, "e_0": 1e4, "eps": 1,
               "quantity": "rounds; any multiple of sigma^2 is 0"}  # fmt: skip
     return Finding(inputs=inputs, printed=0.0, measured=float(rounds))
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="sample-optimal-theorem-2-bias",
-        paper=PAPER,
-        location="Theorem 2",
-        kind="constant",
-        claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
-        truth="(sum_j lambda_ij b_ij)^2/(2 mu), at most half of that, and attained",
-        key="sample-optimal/theorem-2",
-        compute=_bias,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-2-threshold",
-        paper=PAPER,
-        location="Theorem 2, choice of lambda_ij",
-        kind="false",
-        claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
-        truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
-        key="sample-optimal/theorem-2-threshold",
-        compute=_threshold,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-2-normaliser",
-        paper=PAPER,
-        location="Theorem 2, choice of lambda_ij",
-        kind="typo",
-        claim="lambda_ij = 1{b_ij^2 <= eps/2}/N_i^eps(2b)",
-        truth="the count belongs to another threshold, so the weights need not sum to 1; divide by the number of "
-        "agents in the indicator",
-        key="sample-optimal/theorem-2-rounds-threshold",
-        compute=_weights,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-2-rounds",
-        paper=PAPER,
-        location="Theorem 2, K_i(eps)",
-        kind="false",
-        claim="K_i(eps) = O~(kappa sigma^2/(mu eps N_i)) rounds suffice",
-        truth="at least of the order kappa ln(e_0/eps) are needed when sigma is small: a maximum of the two",
-        key="sample-optimal/theorem-2-rounds-threshold",
-        compute=_noiseless,
-    ),
-)

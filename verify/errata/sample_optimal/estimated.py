@@ -7,8 +7,8 @@ from scipy.special import log_ndtr
 
 from ...claims.sample_optimal.estimated import Clusters
 from ...claims.sample_optimal.star import one_loss
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 
 def _one(value: float) -> np.ndarray:
@@ -24,6 +24,14 @@ def _moments() -> tuple[np.ndarray, np.ndarray]:
 _PAIR = {"d": 1, "a": "1", "b": [0.1, -0.1]}
 
 
+@erratum(
+    id="sample-optimal-linear-dissimilarity",
+    location="Section 6, before Assumption 4",
+    kind="false",
+    claim="d_H(D_i, D_j) <= D* |E xi_i - E xi_j|",
+    truth="sqrt(1 + D*^2) |E xi_i - E xi_j|: the gradient applies E xi to (x, -1)",
+    key="sample-optimal/linear-dissimilarity",
+)
 def _linear() -> Finding:
     first, second = _moments()
     optimum, other = (float(G[0, 1] / G[0, 0]) for G in (first, second))
@@ -42,12 +50,28 @@ def _variance(u: float) -> float:
     return float(w @ (gradient - mean) ** 2 @ w)
 
 
+@erratum(
+    id="sample-optimal-linear-noise",
+    location="Section 6, Assumption 1 for linear models",
+    kind="hypothesis",
+    claim="the gradients' variance is at most one sigma^2 for all x",
+    truth="with random features it grows like |x - x*|^2",
+    key="sample-optimal/theorem-2-least-squares",
+)
 def _noise() -> Finding:
     inputs = {"d": 1, "a": "N(0, 1)", "b": "a x* + N(0, 1)", "x - x*": 100, "quantity": "variance of the gradient, "
               "printed a constant: its value at x*"}  # fmt: skip
     return Finding(inputs=inputs, printed=_variance(0.0), measured=_variance(100.0))
 
 
+@erratum(
+    id="sample-optimal-assumption-4-centred",
+    location="Assumptions 4 and 5",
+    kind="vacuous",
+    claim="the xi_i are centred, and their means are Delta > 0 apart",
+    truth="xi_i - E xi_i is meant",
+    key="sample-optimal/theorem-5-samples",
+)
 def _centred() -> Finding:
     first, second = _moments()
     means = [G - G for G in (first, second)]  # E[xi_i - E xi_i]
@@ -59,6 +83,14 @@ def _centred() -> Finding:
     )
 
 
+@erratum(
+    id="sample-optimal-assumption-4-dimension",
+    location="Assumption 4",
+    kind="typo",
+    claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
+    truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
+    key="sample-optimal/theorem-5-samples",
+)
 def _dimension() -> Finding:
     Sigma = np.eye(10)
     top = float(np.linalg.eigvalsh(Sigma)[-1])
@@ -66,6 +98,14 @@ def _dimension() -> Finding:
     return Finding(inputs=inputs, printed=float(np.linalg.norm(Sigma, 2)) / top, measured=float(np.trace(Sigma)) / top)
 
 
+@erratum(
+    id="sample-optimal-assumption-4-tail",
+    location="Assumption 4",
+    kind="constant",
+    claim="P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y)) makes xi Sigma-subgaussian",
+    truth="E exp <y, xi> <= exp(y^T Sigma y/2) is needed; tails give it for a multiple of Sigma",
+    key="sample-optimal/theorem-5-samples",
+)
 def _tail() -> Finding:
     # symmetric xi with P(xi >= u) = min(1/2, exp(-u^2/2)): E xi^2 = 4 int u P(xi >= u) du
     edge = np.sqrt(2 * np.log(2))
@@ -77,6 +117,14 @@ def _tail() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=second)
 
 
+@erratum(
+    id="sample-optimal-theorem-5-exponent",
+    location="Theorem 5",
+    kind="typo",
+    claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
+    truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
+    key="sample-optimal/theorem-5",
+)
 def _exponent() -> Finding:
     # the same data with xi in a unit ten times smaller: u, Delta^2 and nu^2 grow by 100
     def exponent(second: float, unit: float) -> float:
@@ -95,6 +143,14 @@ def _merged(mu: float, D: float) -> float:
     return float(run.average(_one(5))[0])
 
 
+@erratum(
+    id="sample-optimal-theorem-5-indicator",
+    location="Theorem 5",
+    kind="false",
+    claim="the bias 4 u^2/mu arises where 2u >= Delta",
+    truth="u compares with Delta^2: thresholds u >= Delta^2 link clusters",
+    key="sample-optimal/theorem-5",
+)
 def _indicator() -> Finding:
     # Delta^2 <= u < Delta/2: with all means known exactly everybody is linked, and the printed indicator is 0
     mu, gap, u, S, nu2, ball = 1.0, 0.2, 0.05, 1e6, 1.0, 0.1
@@ -105,6 +161,14 @@ def _indicator() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=_merged(mu, gap))
 
 
+@erratum(
+    id="sample-optimal-theorem-5-bias",
+    location="Theorem 5",
+    kind="false",
+    claim="misjudged pairs add 2 D*^2 b_max/mu times their probability",
+    truth="b_max^2/(2 mu) times it",
+    key="sample-optimal/theorem-5",
+)
 def _bias() -> Finding:
     mu, ball, p = 100.0, 1.0, 0.01
     b_max = 2 * mu * ball
@@ -113,6 +177,14 @@ def _bias() -> Finding:
     return Finding(inputs=inputs, printed=2 * ball**2 * b_max * p / mu, measured=p * _merged(mu, 2 * ball))
 
 
+@erratum(
+    id="sample-optimal-theorem-5-clusters",
+    location="Theorem 5",
+    kind="false",
+    claim="the weight on other clusters is of the order of one pair's probability of error",
+    truth="an agent can be linked to each of the M - 1 other clusters",
+    key="sample-optimal/theorem-5-samples",
+)
 def _others() -> Finding:
     # 400 clusters of one agent. Agent 1 knows its own mean; the mean of agent j errs along e_j, independently, so that
     # agent 1 links to it with probability q = Phi(-z) - Phi(-3z), z = Delta/2 over the deviation.
@@ -126,6 +198,14 @@ def _others() -> Finding:
     return Finding(inputs=inputs, printed=q, measured=float((chance * linked / (linked + 1)).sum()))
 
 
+@erratum(
+    id="sample-optimal-theorem-5-rows",
+    location="Theorem 5",
+    kind="false",
+    claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whatever pairs are linked",
+    truth="Theorem 3's rate needs a projection: average over connected components",
+    key="sample-optimal/theorem-5",
+)
 def _rows() -> Finding:
     K = 30
     star = one_loss({"N": _one(10), "beta": _one(1), "start": _one(2**0.5)})
@@ -134,6 +214,14 @@ def _rows() -> Finding:
     return Finding(inputs=inputs, printed=float(np.exp(-K / 2)), measured=float(star.least(_one(K))[0]))
 
 
+@erratum(
+    id="sample-optimal-theorem-4-size",
+    location="Theorem 4, Corollary 2",
+    kind="hypothesis",
+    claim="clusters of C = Omega~(nu^2 d_eff/eps) agents",
+    truth="xi^2 is compared with a loss; the condition is not needed",
+    key="sample-optimal/theorem-4",
+)
 def _size() -> Finding:
     mu, eps, trace, size = 1.0, 1e-4, 1.0, 2.0
     chosen = {"beta": mu, "kappa": 1, "size": size, "apart": 1, "start": 3, "kind": 1}
@@ -144,117 +232,3 @@ def _size() -> Finding:
     inputs = {"C": 2, "f_i": "(x - m)^2/2, m in {0, 1}", "eps": eps, "nu^2 d_eff": trace, "sigma^2": "mu eps",
               "misjudged": "with probability 10^-4", "K": 40, "quantity": "a size C that reaches eps"}  # fmt: skip
     return Finding(inputs=inputs, printed=trace / eps, measured=size if reached else np.inf)
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="sample-optimal-linear-dissimilarity",
-        paper=PAPER,
-        location="Section 6, before Assumption 4",
-        kind="false",
-        claim="d_H(D_i, D_j) <= D* |E xi_i - E xi_j|",
-        truth="sqrt(1 + D*^2) |E xi_i - E xi_j|: the gradient applies E xi to (x, -1)",
-        key="sample-optimal/linear-dissimilarity",
-        compute=_linear,
-    ),
-    Erratum(
-        id="sample-optimal-linear-noise",
-        paper=PAPER,
-        location="Section 6, Assumption 1 for linear models",
-        kind="hypothesis",
-        claim="the gradients' variance is at most one sigma^2 for all x",
-        truth="with random features it grows like |x - x*|^2",
-        key="sample-optimal/theorem-2-least-squares",
-        compute=_noise,
-    ),
-    Erratum(
-        id="sample-optimal-assumption-4-centred",
-        paper=PAPER,
-        location="Assumptions 4 and 5",
-        kind="vacuous",
-        claim="the xi_i are centred, and their means are Delta > 0 apart",
-        truth="xi_i - E xi_i is meant",
-        key="sample-optimal/theorem-5-samples",
-        compute=_centred,
-    ),
-    Erratum(
-        id="sample-optimal-assumption-4-dimension",
-        paper=PAPER,
-        location="Assumption 4",
-        kind="typo",
-        claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
-        truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
-        key="sample-optimal/theorem-5-samples",
-        compute=_dimension,
-    ),
-    Erratum(
-        id="sample-optimal-assumption-4-tail",
-        paper=PAPER,
-        location="Assumption 4",
-        kind="constant",
-        claim="P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y)) makes xi Sigma-subgaussian",
-        truth="E exp <y, xi> <= exp(y^T Sigma y/2) is needed; tails give it for a multiple of Sigma",
-        key="sample-optimal/theorem-5-samples",
-        compute=_tail,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-5-exponent",
-        paper=PAPER,
-        location="Theorem 5",
-        kind="typo",
-        claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
-        truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
-        key="sample-optimal/theorem-5",
-        compute=_exponent,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-5-indicator",
-        paper=PAPER,
-        location="Theorem 5",
-        kind="false",
-        claim="the bias 4 u^2/mu arises where 2u >= Delta",
-        truth="u compares with Delta^2: thresholds u >= Delta^2 link clusters",
-        key="sample-optimal/theorem-5",
-        compute=_indicator,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-5-bias",
-        paper=PAPER,
-        location="Theorem 5",
-        kind="false",
-        claim="misjudged pairs add 2 D*^2 b_max/mu times their probability",
-        truth="b_max^2/(2 mu) times it",
-        key="sample-optimal/theorem-5",
-        compute=_bias,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-5-clusters",
-        paper=PAPER,
-        location="Theorem 5",
-        kind="false",
-        claim="the weight on other clusters is of the order of one pair's probability of error",
-        truth="an agent can be linked to each of the M - 1 other clusters",
-        key="sample-optimal/theorem-5-samples",
-        compute=_others,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-5-rows",
-        paper=PAPER,
-        location="Theorem 5",
-        kind="false",
-        claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whatever pairs are linked",
-        truth="Theorem 3's rate needs a projection: average over connected components",
-        key="sample-optimal/theorem-5",
-        compute=_rows,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-4-size",
-        paper=PAPER,
-        location="Theorem 4, Corollary 2",
-        kind="hypothesis",
-        claim="clusters of C = Omega~(nu^2 d_eff/eps) agents",
-        truth="xi^2 is compared with a loss; the condition is not needed",
-        key="sample-optimal/theorem-4",
-        compute=_size,
-    ),
-)

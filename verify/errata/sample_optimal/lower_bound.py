@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..erratum import Erratum, Finding
-from .paper import PAPER
+from ..erratum import Finding
+from .paper import erratum
 
 
+@erratum(
+    id="sample-optimal-theorem-1-infimum",
+    location="Section 3, definition of K_i^eps, and Theorem 1",
+    kind="false",
+    claim="inf over methods of sup over instances of K_i^eps = inf{K: error of x_i^K <= eps} is "
+    "Omega(r^2 sigma^2/(eps N_i))",
+    truth="K may depend on the instance there, so outputs of a fixed grid reach eps at some K whatever the noise; "
+    "the bound holds for the K at which the error is at most eps on every instance",
+    key="sample-optimal/theorem-1",
+)
 def _infimum() -> Finding:
     # mu = r = 1, one agent, d = 1: the K-th output is the K-th of four fixed points, and no sample is looked at
     eps, sigma = 1 / 32, 100.0
@@ -33,14 +43,38 @@ def _informative() -> float:
     return float((place > 0).sum())
 
 
+@erratum(
+    id="sample-optimal-theorem-1-count",
+    location="Theorem 1, last line",
+    kind="typo",
+    claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
+    truth="b_ij^2 <= 4 mu eps, as in the formula before",
+    key="sample-optimal/theorem-1",
+)
 def _count() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR**2 <= 0.01).sum()), measured=_informative())
 
 
+@erratum(
+    id="sample-optimal-theorem-1-quarter",
+    location="text after Theorem 1",
+    kind="typo",
+    claim="cooperation appears in the factor 1/N_i^eps(b/4)",
+    truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
+    key="sample-optimal/theorem-1",
+)
 def _quarter() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR / 4 <= 0.01).sum()), measured=_informative())
 
 
+@erratum(
+    id="sample-optimal-theorem-1-total-variation",
+    location="Theorem 1, hypothesis on H",
+    kind="hypothesis",
+    claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
+    truth="d_H is unbounded then and total variation is not; the bound needs no total variation",
+    key="sample-optimal/theorem-1",
+)
 def _variation() -> Finding:
     # Two Diracs: a function bounded by 1 differs by at most 2; the identity is affine and 1-Lipschitz.
     one, two = 0.0, 10.0
@@ -49,6 +83,15 @@ def _variation() -> Finding:
     return Finding(inputs=inputs, printed=total_variation, measured=abs(two - one))
 
 
+@erratum(
+    id="sample-optimal-theorem-1-matching",
+    location="text after Theorem 2",
+    kind="constant",
+    claim="the oracle complexity of the algorithm matches that of the lower bound",
+    truth="it does up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
+    "differ by all agents",
+    key="sample-optimal/theorem-1-sum",
+)
 def _matching() -> Finding:
     mu, eps, N = 0.3, 0.01, 1000
     b2 = np.append(0.0, np.full(N - 1, mu * eps))
@@ -56,60 +99,3 @@ def _matching() -> Finding:
     inputs = {"N": N, "mu = L": mu, "eps": eps, "b_ij^2": "mu eps for every j != i",
               "quantity": "N_i of the lower bound over N_i of the upper bound"}  # fmt: skip
     return Finding(inputs=inputs, printed=1.0, measured=float(lower / upper))
-
-
-ERRATA: tuple[Erratum, ...] = (
-    Erratum(
-        id="sample-optimal-theorem-1-infimum",
-        paper=PAPER,
-        location="Section 3, definition of K_i^eps, and Theorem 1",
-        kind="false",
-        claim="inf over methods of sup over instances of K_i^eps = inf{K: error of x_i^K <= eps} is "
-        "Omega(r^2 sigma^2/(eps N_i))",
-        truth="K may depend on the instance there, so outputs of a fixed grid reach eps at some K whatever the noise; "
-        "the bound holds for the K at which the error is at most eps on every instance",
-        key="sample-optimal/theorem-1",
-        compute=_infimum,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-1-count",
-        paper=PAPER,
-        location="Theorem 1, last line",
-        kind="typo",
-        claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
-        truth="b_ij^2 <= 4 mu eps, as in the formula before",
-        key="sample-optimal/theorem-1",
-        compute=_count,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-1-quarter",
-        paper=PAPER,
-        location="text after Theorem 1",
-        kind="typo",
-        claim="cooperation appears in the factor 1/N_i^eps(b/4)",
-        truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
-        key="sample-optimal/theorem-1",
-        compute=_quarter,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-1-total-variation",
-        paper=PAPER,
-        location="Theorem 1, hypothesis on H",
-        kind="hypothesis",
-        claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
-        truth="d_H is unbounded then and total variation is not; the bound needs no total variation",
-        key="sample-optimal/theorem-1",
-        compute=_variation,
-    ),
-    Erratum(
-        id="sample-optimal-theorem-1-matching",
-        paper=PAPER,
-        location="text after Theorem 2",
-        kind="constant",
-        claim="the oracle complexity of the algorithm matches that of the lower bound",
-        truth="it does up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
-        "differ by all agents",
-        key="sample-optimal/theorem-1-sum",
-        compute=_matching,
-    ),
-)

@@ -2,4 +2,11 @@
 
 from __future__ import annotations
 
-PAPER = "Sample optimality (Even, Massoulie, Scaman, 2022)"
+from functools import partial
+
+from suffice.bounds.papers import OWN
+
+from ..erratum import declare
+
+PAPER = OWN["sample-optimal"].title
+erratum = partial(declare, paper=PAPER)

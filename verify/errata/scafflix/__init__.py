@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..erratum import Erratum
+from ..erratum import declared
 from . import released, statements
 
-ERRATA: tuple[Erratum, ...] = (*statements.ERRATA, *released.ERRATA)
+ERRATA = declared(statements, released)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
-from simulate import Quadratics, Scaffnew, expected_moments
+from suffice.bounds.papers import OWN
+from suffice.simulate import Quadratics, Scaffnew, expected_moments
 
-PAPER = "Scafflix (Yi, Condat, Richtarik, 2023)"
+from ..erratum import declare
+
+PAPER = OWN["scafflix"].title
+erratum = partial(declare, paper=PAPER)
 
 
 def limit(control: list[float], *, iterations: int = 400) -> float:

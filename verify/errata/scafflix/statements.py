@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bounds import evaluate, find
-from bounds.smoothness import logistic_smoothness, logistic_smoothness_by_trace
+from suffice.bounds import evaluate, find
+from suffice.bounds.smoothness import logistic_smoothness, logistic_smoothness_by_trace
 
 from ...claims.scafflix.assumption import sampled
-from ..erratum import Erratum, Finding
-from .paper import PAPER, limit
+from ..erratum import Finding
+from .paper import erratum, limit
 
 START = {"f_1": "x^2/2", "f_2": "(x - 2)^2/2", "alpha": [1, 0.5], "gamma": [0.5, 1], "p": 0.5, "x^0": 0}
 
 
+@erratum(
+    id="scafflix-assumption-3-footnote",
+    location="Assumption 3",
+    kind="typo",
+    claim="A_i >= L_i^2",
+    truth="A_i >= L_i; the 2 is the mark of a footnote",
+    key="scafflix/assumption-3-additive",
+)
 def _footnote() -> Finding:
     L, away = 10.0, 1.5  # f = L x^2 / 2 and its exact gradient
     least = (L * away) ** 2 / (2 * L * away**2 / 2)
@@ -24,17 +31,29 @@ def _footnote() -> Finding:
     return Finding(inputs=inputs, printed=L**2, measured=least)
 
 
-def _sampled(direction: list[list[float]], L: list[float], away: list[float], told: float) -> tuple[float, float]:
-    """2 A_i D + C_i as printed with the constant `told`, and E|g - grad f(x*)|^2, when all samples agree at x*."""
+def _sampled(direction: list[list[float]], L: list[float], away: list[float], constant: float) -> tuple[float, float]:
+    """2 A_i D + C_i as printed with `constant` for L_i, and E|g - grad f(x*)|^2, when all samples agree at x*."""
     given = {"direction": direction, "L": L, "residual": np.zeros(len(L)), "away": away, "m": 1.0}
     evidence = sampled({name: np.array(value, dtype=float)[None] for name, value in given.items()}, batch=False)
-    arguments: dict[str, Any] = {"beta": told, "bregman": float(evidence.arguments["bregman"][0]), "sigma2_star": 0.0}
+    arguments: dict[str, Any] = {
+        "beta": constant,
+        "bregman": float(evidence.arguments["bregman"][0]),
+        "sigma2_star": 0.0,
+    }
     printed = evaluate(find("scafflix/assumption-3-finite-sum", "printed"), **arguments)
     return float(printed), float(evidence.measured[0])
 
 
+@erratum(
+    id="scafflix-assumption-3-samples",
+    location="Assumption 3, case 2",
+    kind="constant",
+    claim="A_i = 2 L_i, L_i the constant of f_i in Assumption 1",
+    truth="A_i = 2 max_j L_ij, the constants of the samples' losses, which may be n_i times as large",
+    key="scafflix/assumption-3-finite-sum",
+)
 def _samples() -> Finding:
-    printed, measured = _sampled(np.eye(4).tolist(), [4.0] * 4, [1.0, -2.0, 0.5, 3.0], told=1.0)
+    printed, measured = _sampled(np.eye(4).tolist(), [4.0] * 4, [1.0, -2.0, 0.5, 3.0], constant=1.0)
     inputs = {
         "f_ij": "2 x_j^2, j = 1..4", "f_i": "|x|^2/2, L_i = 1", "x": [1, -2, 0.5, 3],
         "quantity": "E|g - grad f_i(x*)|^2 against 2 A_i D + C_i",
@@ -42,8 +61,16 @@ def _samples() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
+@erratum(
+    id="scafflix-assumption-3-convexity",
+    location="Assumption 3, case 2",
+    kind="hypothesis",
+    claim="A_i = 2 L_i for any L_i-smooth f_ij",
+    truth="the samples' losses must be convex",
+    key="scafflix/assumption-3-finite-sum",
+)
 def _convexity() -> Finding:
-    printed, measured = _sampled([[1.0], [1.0]], [10.0, -9.0], [1.0], told=10.0)
+    printed, measured = _sampled([[1.0], [1.0]], [10.0, -9.0], [1.0], constant=10.0)
     inputs = {
         "f_ij": "5 x^2 and -4.5 x^2, both 10-smooth", "f_i": "x^2/4", "x": 1,
         "quantity": "E|g - grad f_i(x*)|^2 against 2 A_i D + C_i",
@@ -51,16 +78,41 @@ def _convexity() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
+@erratum(
+    id="scafflix-algorithm-1-start",
+    location="Algorithm 1, input; Theorem 1",
+    kind="false",
+    claim="the control variates start with sum_i h_i^0 = 0",
+    truth="the algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise it converges elsewhere",
+    key="scafflix/theorem-1",
+)
 def _start() -> Finding:
     inputs = {**START, "h^0": [1, -1], "quantity": "limit of E[x_1]; h^0 = (1, -2) has sum_i alpha_i h_i = 0"}
     return Finding(inputs=inputs, printed=limit([1.0, -1.0]), measured=limit([1.0, -2.0]))
 
 
+@erratum(
+    id="scafflix-initial-control-variates",
+    location="remark after Corollary 2",
+    kind="hypothesis",
+    claim="h_i^0 = grad f_i at the personalised start",
+    truth="sum_i alpha_i h_i^0 is not 0 and with exact gradients no model ever moves; their projection onto that "
+    "constraint costs one communication and keeps the printed bound of Psi^0",
+    key="scafflix/initial-lyapunov",
+)
 def _frozen() -> Finding:
     inputs = {**START, "h_i^0": "grad f_i(x_i^0) = (0, -1)", "quantity": "limit of E[x_1]; that of h^0 = 0 is x*"}
     return Finding(inputs=inputs, printed=limit([0.0, -1.0]), measured=limit([0.0, 0.0]))
 
 
+@erratum(
+    id="scafflix-weight-zero",
+    location="(FLIX), Assumption 1 and Algorithm 1, line 8",
+    kind="hypothesis",
+    claim="for alpha_i in [0, 1] the mixed objective is strongly convex and its solution unique",
+    truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits",
+    key="scafflix/theorem-1",
+)
 def _weight_zero() -> Finding:
     def mixed(x: float, alpha: float) -> float:
         """f~ of one client f = x^2/2 with x_1^* = 0."""
@@ -71,6 +123,13 @@ def _weight_zero() -> Finding:
     return Finding(inputs=inputs, printed=mu * x**2 / 2, measured=mixed(x, alpha) - mixed(0.0, alpha))
 
 
+@erratum(
+    id="scafflix-smoothness-logistic",
+    location="Section 4.1, below (12)",
+    kind="constant",
+    claim="L_i = (1/(4 n_i)) sum_j |a_ij|^2 + mu",
+    truth="valid, but the trace stands for the largest eigenvalue: lambda_max(A_i^T A_i)/(4 n_i) + mu is the least",
+)
 def _trace() -> Finding:
     # seven orthogonal features of second moments 3.34 and six times 3.169, 700 samples
     weights = np.array([3.34, *[3.169] * 6])
@@ -84,73 +143,3 @@ def _trace() -> Finding:
         printed=float(logistic_smoothness_by_trace(features=features, regularisation=0.1)),
         measured=float(logistic_smoothness(features=features, regularisation=0.1)),
     )
-
-
-_entry = partial(Erratum, paper=PAPER)
-
-ERRATA: tuple[Erratum, ...] = (
-    _entry(
-        id="scafflix-assumption-3-footnote",
-        location="Assumption 3",
-        kind="typo",
-        claim="A_i >= L_i^2",
-        truth="A_i >= L_i; the 2 is the mark of a footnote",
-        key="scafflix/assumption-3-additive",
-        compute=_footnote,
-    ),
-    _entry(
-        id="scafflix-assumption-3-samples",
-        location="Assumption 3, case 2",
-        kind="constant",
-        claim="A_i = 2 L_i, L_i the constant of f_i in Assumption 1",
-        truth="A_i = 2 max_j L_ij, the constants of the samples' losses, which may be n_i times as large",
-        key="scafflix/assumption-3-finite-sum",
-        compute=_samples,
-    ),
-    _entry(
-        id="scafflix-assumption-3-convexity",
-        location="Assumption 3, case 2",
-        kind="hypothesis",
-        claim="A_i = 2 L_i for any L_i-smooth f_ij",
-        truth="the samples' losses must be convex",
-        key="scafflix/assumption-3-finite-sum",
-        compute=_convexity,
-    ),
-    _entry(
-        id="scafflix-algorithm-1-start",
-        location="Algorithm 1, input; Theorem 1",
-        kind="false",
-        claim="the control variates start with sum_i h_i^0 = 0",
-        truth="the algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise it converges elsewhere",
-        key="scafflix/theorem-1",
-        compute=_start,
-    ),
-    _entry(
-        id="scafflix-initial-control-variates",
-        location="remark after Corollary 2",
-        kind="hypothesis",
-        claim="h_i^0 = grad f_i at the personalised start",
-        truth="sum_i alpha_i h_i^0 is not 0 and with exact gradients no model ever moves; their projection onto that "
-        "constraint costs one communication and keeps the printed bound of Psi^0",
-        key="scafflix/initial-lyapunov",
-        compute=_frozen,
-    ),
-    _entry(
-        id="scafflix-weight-zero",
-        location="(FLIX), Assumption 1 and Algorithm 1, line 8",
-        kind="hypothesis",
-        claim="for alpha_i in [0, 1] the mixed objective is strongly convex and its solution unique",
-        truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits",
-        key="scafflix/theorem-1",
-        compute=_weight_zero,
-    ),
-    _entry(
-        id="scafflix-smoothness-logistic",
-        location="Section 4.1, below (12)",
-        kind="constant",
-        claim="L_i = (1/(4 n_i)) sum_j |a_ij|^2 + mu",
-        truth="valid, but the trace stands for the largest eigenvalue: lambda_max(A_i^T A_i)/(4 n_i) + mu is the least",
-        key=None,
-        compute=_trace,
-    ),
-)

@@ -1,0 +1,173 @@
+"""The papers whose statements are known: the library's own, and those that other packages add.
+
+A package adds a paper by an entry point of the group `suffice.papers` that names a `Paper`, or a function that
+returns one. Nothing is read before it is needed, and a key is looked up in the modules of its own paper alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import Any, TypeVar, overload
+
+from .errors import InputError
+
+T = TypeVar("T")
+GROUP = "suffice.papers"
+_KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
+
+    The modules are named as for `import`, "" where there is none. They define, each in its order,
+        records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`
+        claims      claims(), which returns a sequence of `Claim`
+        errata      ERRATA, a sequence of `Erratum` whose ids begin with `key`
+        identities  IDENTITIES, a sequence of `Identity`
+    New keywords and quantities are added by the module of the records: `add_parameter`, `add_quantity`.
+    """
+
+    key: str
+    citation: str
+    title: str
+    records: str
+    claims: str = ""
+    errata: str = ""
+    identities: str = ""
+
+    def __post_init__(self) -> None:
+        if not _KEY.fullmatch(self.key):
+            raise InputError("paper", self.key, "use lower-case words with hyphens, as in sample-optimal")
+
+    def part(self, name: str, attribute: str) -> tuple[Any, ...]:
+        """What one of the modules defines; () where there is none. Raises whatever importing it raises."""
+        module = getattr(self, name)
+        if not module:
+            return ()
+        found = getattr(importlib.import_module(module), attribute, ())
+        entries: Iterable[Any] = found() if callable(found) else found  # pyright: ignore[reportAssignmentType]
+        return tuple(entries)
+
+    def check(self, name: str, attribute: str) -> None:
+        """Raise `ValueError` if a part holds an entry of another paper's, or one twice."""
+        keys = [_identity(entry) for entry in self.part(name, attribute)]
+        for at, key in enumerate(keys):
+            if not re.match(rf"{self.key}[/-]", key):
+                raise ValueError(f"{key} does not begin with {self.key}")
+            if key in keys[:at] and attribute != "IDENTITIES":  # a proof has several steps
+                raise ValueError(f"{key} is there twice")
+
+
+def _identity(entry: Any) -> str:
+    """What may be there once: an id, or a key with its edition."""
+    entry = getattr(entry, "theorem", entry)  # a claim is about one
+    return entry.id if hasattr(entry, "id") else f"{entry.key} {getattr(entry, 'edition', '')}".rstrip()
+
+
+class Listed(Sequence[T]):
+    """A tuple that is made when it is first looked at."""
+
+    def __init__(self, make: Callable[[], Iterable[T]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _entries(self) -> tuple[T, ...]:
+        return tuple(self._make())
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, at: int | slice) -> T | tuple[T, ...]:
+        return self._entries[at]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._entries)
+
+
+def _own(key: str, citation: str, title: str, *parts: str) -> Paper:
+    """A paper of the library: one folder, or one module, of the same name in each place."""
+    folder = key.replace("-", "_")
+    modules = {part: f"suffice.verification.{part}.{folder}" for part in parts}
+    return Paper(key=key, citation=citation, title=title, records=f"suffice.bounds.theorems.{folder}", **modules)
+
+
+_CHECKED = ("claims", "errata", "identities")
+OWN: Mapping[str, Paper] = {
+    paper.key: paper
+    for paper in (
+        _own(
+            "adaptive",
+            "Philippenko, Le Bars, Scaman, Massoulie (2025)",
+            "Adaptive collaboration (Philippenko et al., 2025)",
+            *_CHECKED,
+        ),
+        _own("worst-case", "suffice", "Sharp results of this project", "claims", "identities"),
+        _own(
+            "sample-optimal",
+            "Even, Massoulie, Scaman (2022)",
+            "Sample optimality (Even, Massoulie, Scaman, 2022)",
+            *_CHECKED,
+        ),
+        _own("cobo", "Hashemi, He, Jaggi (2024)", "CoBo (Hashemi, He, Jaggi, 2024)", *_CHECKED),
+        _own("scafflix", "Yi, Condat, Richtarik (2023)", "Scafflix (Yi, Condat, Richtarik, 2023)", *_CHECKED),
+        _own("averaged-sgd", "Polyak, Juditsky (1992)", "Averaged iterates (Polyak, Juditsky, 1992)", "claims"),
+    )
+}
+"""The library's own papers by key, known without a look at what other packages add."""
+
+
+def _all() -> Iterator[Paper]:
+    yield from OWN.values()
+    taken = set(OWN)
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            loaded = entry.load()
+            paper = loaded if isinstance(loaded, Paper) else loaded()
+            if not isinstance(paper, Paper):
+                raise TypeError(f"it gives a {type(paper).__name__}, not a Paper")
+            if paper.key in taken:
+                raise ValueError(f"{paper.key} is another paper's key")
+            for attribute in ("THEOREMS", "DEFINITIONS"):
+                paper.check("records", attribute)
+        except Exception as error:
+            _leave_out(f"the paper of the entry point {entry.name} = {entry.value}", error)
+            continue
+        taken.add(paper.key)
+        yield paper
+
+
+def _leave_out(what: str, error: Exception) -> None:
+    warnings.warn(f"{what} is left out: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+
+PAPERS: Sequence[Paper] = Listed(_all)
+"""Every paper, the library's first, then others by the names of their entry points."""
+
+
+def parts(name: str, attribute: str) -> Iterator[Any]:
+    """What the papers' modules hold, paper by paper: `parts("records", "THEOREMS")`.
+
+    A part of another package's paper that fails is left out with one warning that names it.
+    """
+    for paper in PAPERS:
+        try:
+            if paper.key not in OWN:
+                paper.check(name, attribute)
+            found = paper.part(name, attribute)
+        except Exception as error:
+            if paper.key in OWN:
+                raise
+            _leave_out(f"{name} of the paper {paper.key}", error)
+            continue
+        yield from found

@@ -1,0 +1,390 @@
+"""From constants to a plan: who collaborates with whom at each precision, at which step, how fast.
+
+Every number is a bound of the stopped process: it holds until tau = min{t: e_t < eps}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import as_numbers
+from ..cluster import best_threshold, collaboration_weights, sufficient_cluster, sufficient_variance, tight_variance
+from ..constants import Constants
+from ..criteria import Binary, Continuous, Criterion, named
+from ..errors import InputError
+from ..evaluate import evaluate, outward
+from ..text import printable
+from ..theorems import find
+
+SHOWN = 6
+"""Collaborators that the short text of a row names."""
+DECREASING_FACTOR = 2.0
+"""C of the decreasing step size C / (mu (t + gamma))."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedules:
+    """The four step-size schedules of one client at one precision, with their stopped bounds.
+
+    Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start.
+    """
+
+    constant: dict[str, Any]
+    horizon: dict[str, Any]
+    decreasing: dict[str, Any]
+    hitting: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("constant", "horizon", "decreasing", "hitting")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The plan of one client at one precision.
+
+    epsilon              precision [loss]
+    similarity           (N,) guaranteed before it is reached, rho_ik
+    weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
+                         it. A plan's rows make the network's collaboration matrix
+    cluster              peers of positive weight there, the client itself included; `names` labels all N
+    sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
+                         value and the client's alone
+    step_limit           step_ratio / beta [theta^2 / loss]
+    local                the same schedules alone; speedup, the quotient of the expected iterations
+    continuous           variance, step ratio, step and expected iterations that continuous weights would give
+    """
+
+    client: int
+    name: str
+    epsilon: float
+    criterion: Criterion
+    similarity: np.ndarray
+    weights: np.ndarray
+    cluster: tuple[int, ...]
+    names: tuple[str, ...]
+    sufficient_variance: float
+    definition_2_variance: float
+    local_variance: float
+    step_ratio: float
+    step_limit: float
+    schedules: Schedules
+    local: Schedules
+    speedup: float | None
+    continuous: dict[str, float | None]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def collaborators(self) -> tuple[str, ...]:
+        """Names of the peers in the sufficient cluster, the client itself left out."""
+        return tuple(self.names[k] for k in self.cluster if k != self.client)
+
+    def __repr__(self) -> str:
+        peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
+        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
+        times = "iterations unknown" if together is None else f"together <= {together:.4g}, alone <= {alone:.4g}"
+        gain = "" if self.speedup is None else f", speed-up {self.speedup:.3g}"
+        step = f"step {self.schedules.hitting['eta']:.3g}"
+        return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from ..html import facts, number, text
+
+        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
+        return facts(
+            {
+                "Client": text(self.name),
+                "Precision": number(self.epsilon),
+                "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
+                "Criterion": text(repr(self.criterion)),
+                "Step limit, step": f"{number(self.step_limit)}, {number(self.schedules.hitting['eta'])}",
+                "Expected iterations alone, together": f"at most {number(alone)}, {number(together)}",
+                "Speed-up": number(self.speedup, 3),
+                "Warnings": "<br>".join(text(warning) for warning in self.warnings),
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row of `suffice plan --json`."""
+        return {
+            "client": self.client,
+            "name": self.name,
+            "epsilon": self.epsilon,
+            "criterion": {
+                "kind": self.criterion.kind,
+                "threshold": getattr(self.criterion, "threshold", None),
+            },
+            "similarity": self.similarity.tolist(),
+            "weights": self.weights.tolist(),
+            "cluster": list(self.cluster),
+            "sufficient_variance": self.sufficient_variance,
+            "definition_2_variance": self.definition_2_variance,
+            "local_variance": self.local_variance,
+            "step_ratio": self.step_ratio,
+            "step_limit": self.step_limit,
+            "schedules": self.schedules.to_dict(),
+            "local": self.local.to_dict(),
+            "speedup": self.speedup,
+            "continuous": self.continuous,
+            "labels": LABELS,
+            "warnings": list(self.warnings),
+        }
+
+
+LABELS = {
+    "constant": "E[e_T 1{tau >= T}] <= bound at eta = step limit",
+    "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
+    "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
+    "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
+    "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
+}
+
+
+def plan_rows(
+    constants: Constants,
+    epsilon: float | Sequence[float],
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+) -> list[Row]:
+    """One row per client and precision: cluster, step limit, four schedules, the same alone, speed-up.
+
+    epsilon     precisions [loss], > 0
+    criterion   a criterion or the name of one; None or "binary" chooses for each row the binary threshold of least
+                sufficient variance
+    horizon     iterations T of the constant, horizon and decreasing schedules
+    confidence  delta in (0, 1]: allowed probability of not having reached epsilon
+
+    Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
+    """
+    precisions = as_numbers("epsilon", epsilon, ("count",), one_for_all=True, positive=True)
+    if precisions.size == 0:
+        raise InputError("epsilon", epsilon, "give at least one precision")
+    precisions = np.array(list(dict.fromkeys(precisions.tolist())))
+    if isinstance(criterion, str):
+        criterion = named(criterion)
+    if horizon is not None and (
+        isinstance(horizon, bool) or not isinstance(horizon, (int, np.integer)) or not 1 <= horizon <= 10**9
+    ):
+        raise InputError("horizon", horizon, "give a whole number of iterations from 1 to 10^9")
+    if confidence is not None:
+        confidence = float(as_numbers("confidence", confidence, (), positive=True))
+        if confidence > 1:
+            raise InputError("confidence", confidence, "give a probability in (0, 1]")
+    if (constants.sigma2 < 1e-60).any():
+        raise InputError(
+            "sigma",
+            np.sqrt(constants.sigma2.min()).item(),
+            "Definition 1 weighs clients by 1/sigma^2: give sigma >= 1e-30",
+        )
+    if not (criterion is None or isinstance(criterion, Criterion)) or isinstance(criterion, type):
+        raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
+    if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
+        raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
+    return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
+
+
+def weighing(
+    constants: Constants, similarity: np.ndarray, criterion: Criterion | None
+) -> Iterator[tuple[Criterion, float, float]]:
+    """Of each client: its criterion, sufficient variance and step ratio at similarities of at least (N, N).
+
+    Without a criterion each takes the binary one of least sufficient variance.
+    """
+    thresholds = best_threshold(similarity=similarity, sigma2=constants.sigma2)
+    for rho, threshold, share in zip(similarity, thresholds.tolist(), constants.shares.tolist()):
+        chosen = Binary(threshold=threshold) if criterion is None else criterion
+        s2 = float(tight_variance(chosen, similarity=rho, sigma2=constants.sigma2))
+        yield chosen, s2, float(chosen.step_ratio(share))
+
+
+def _rows(
+    constants: Constants,
+    epsilon: float,
+    criterion: Criterion | None,
+    horizon: int | None,
+    confidence: float | None,
+) -> list[Row]:
+    similarity = constants.heterogeneity.similarity(2 * constants.mu * epsilon)
+    rows = []
+    for i, (chosen, s2, q) in enumerate(weighing(constants, similarity, criterion)):
+        rho = similarity[i]
+        together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
+        alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
+        speedup = _quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        continuous = _continuous(constants, i, rho, epsilon)
+        rows.append(
+            Row(
+                client=i,
+                name=constants.names[i],
+                epsilon=epsilon,
+                criterion=chosen,
+                similarity=rho,
+                weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
+                cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
+                names=constants.names,
+                sufficient_variance=s2,
+                definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
+                local_variance=constants.sigma2[i].item(),
+                step_ratio=q,
+                step_limit=q / constants.beta[i].item(),
+                schedules=together,
+                local=alone,
+                speedup=speedup,
+                continuous=continuous,
+                notes=constants.notes,
+                warnings=_warnings(constants, chosen, rho, together, continuous, speedup),
+            )
+        )
+    return rows
+
+
+def _schedules(
+    constants: Constants,
+    i: int,
+    s2: float,
+    q: float,
+    epsilon: float,
+    horizon: int | None,
+    confidence: float | None,
+) -> Schedules:
+    mu, beta = constants.mu[i].item(), constants.beta[i].item()
+    e0 = None if constants.excess is None else constants.excess[i].item()
+    limit = q / beta
+    gamma = DECREASING_FACTOR * beta / (mu * q) - 1
+    return Schedules(
+        constant={"eta": limit, "bound": _constant(limit, mu, beta, q, e0, s2, horizon)},
+        horizon=_horizon(limit, mu, beta, q, e0, s2, horizon),
+        decreasing={
+            "C": DECREASING_FACTOR,
+            "gamma": gamma,
+            "bound": _decreasing(gamma, mu, beta, e0, s2, horizon),
+        },
+        hitting=_hitting(limit, mu, beta, q, e0, s2, epsilon, confidence),
+    )
+
+
+def _constant(
+    eta: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
+) -> float | None:
+    if e0 is None or horizon is None:
+        return None
+    theorem = find("adaptive/theorem-2-constant")
+    return float(evaluate(theorem, eta=eta, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=horizon))
+
+
+def _horizon(
+    limit: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
+) -> dict[str, float | None]:
+    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T).
+
+    That step minimises exp(-eta mu T) e_0 + eta beta s2 / (2 mu), an upper bound of B_T, over all steps; if
+    e_0 <= K its minimum is at eta = 0 with value e_0. B_T itself is reported at the step.
+    """
+    if e0 is None or horizon is None:
+        return {"eta": None, "bound": None}
+    floor = beta * s2 / (2 * mu**2 * horizon)
+    if e0 <= floor:
+        return {"eta": 0.0, "bound": e0}
+    eta = min(limit, np.log(e0 / floor).item() / (mu * horizon))
+    return {"eta": eta, "bound": _constant(eta, mu, beta, q, e0, s2, horizon)}
+
+
+def _decreasing(gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None) -> float | None:
+    """B_T of Theorem 2's recursion for eta_t = 2 / (mu (t + gamma)), in closed form; at most nu / (gamma + T + 1)
+    with nu = max(2 beta s2 / mu^2, (gamma + 1) e_0), the corrected row of Table 1."""
+    if e0 is None or horizon is None:
+        return None
+    from scipy.special import digamma
+
+    # With n = t + gamma the factors 1 - 2/n telescope: prod_{m = n+1}^{M} (m - 2)/m = n (n - 1) / (M (M - 1)), so
+    # B_T M (M - 1) = gamma (gamma - 1) e_0 + (2 beta s2 / mu^2) sum_{n = gamma+1}^{M} (n - 1)/n,  M = gamma + T.
+    last = gamma + horizon
+    total = horizon - (digamma(last + 1) - digamma(gamma + 1))
+    level = gamma * (gamma - 1) * e0 + 2 * beta * s2 / mu**2 * total
+    return float(outward(level / (last * (last - 1)), "upper"))
+
+
+def _hitting(
+    limit: float,
+    mu: float,
+    beta: float,
+    q: float,
+    e0: float | None,
+    s2: float,
+    epsilon: float,
+    confidence: float | None,
+) -> dict[str, float | None]:
+    """The constant step of Corollary 1, E[tau] and the iterations that leave at most delta running."""
+    eta = min(limit, mu * epsilon / (beta * s2))
+    if e0 is None:
+        return {"eta": eta, "expected_iterations": None, "iterations_at_confidence": None}
+    if e0 < epsilon:
+        return {
+            "eta": eta,
+            "expected_iterations": 0.0,
+            "iterations_at_confidence": None if confidence is None else 0,
+        }
+    values: dict[str, Any] = {"eta": eta, "mu": mu, "beta": beta, "q": q, "s2": s2, "eps": epsilon, "e0": e0}
+    expected = float(evaluate(find("adaptive/corollary-1-expected-time"), **values))
+    at_confidence = None
+    if confidence is not None:
+        # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
+        drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
+        at_confidence = max(1, int(np.ceil((np.log(e0 / epsilon) - np.log(confidence)) / drift)))
+    return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
+
+
+def _continuous(constants: Constants, i: int, rho: np.ndarray, epsilon: float) -> dict[str, float | None]:
+    """What continuous weights would give: variance, step ratio and expected iterations."""
+    criterion = Continuous()
+    s2 = float(sufficient_variance(criterion, similarity=rho, sigma2=constants.sigma2))
+    q = float(criterion.step_ratio(constants.shares[i].item()))
+    hitting = _schedules(constants, i, s2, q, epsilon, None, None).hitting
+    return {
+        "sufficient_variance": s2,
+        "step_ratio": q,
+        "eta": hitting["eta"],
+        "expected_iterations": hitting["expected_iterations"],
+    }
+
+
+def _warnings(
+    constants: Constants,
+    criterion: Criterion,
+    rho: np.ndarray,
+    together: Schedules,
+    continuous: dict[str, float | None],
+    speedup: float | None,
+) -> tuple[str, ...]:
+    warnings = list(constants.notes)
+    if isinstance(criterion, Binary) and criterion.threshold < 0.5 and (rho > 0).sum() > 1:
+        warnings.append(
+            "threshold below 1/2: after tau the variance may exceed the local one, up to a factor "
+            f"{1 / (4 * criterion.threshold * (1 - criterion.threshold)):.3g}"
+        )
+    if speedup is not None and speedup < 1 - 1e-9:
+        warnings.append(
+            f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
+            "than the variance gains"
+        )
+    planned, other = together.hitting["expected_iterations"], continuous["expected_iterations"]
+    if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
+        warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
+    if planned == 0:
+        warnings.append("the start is already below this precision: 0 iterations, alone or together")
+    if constants.excess is None:
+        warnings.append("no initial excess given: bounds and iterations cannot be computed")
+    return tuple(warnings)
+
+
+def _quotient(alone: float | None, together: float | None) -> float | None:
+    if alone is None or together is None or together == 0:
+        return None
+    return alone / together

@@ -1,0 +1,165 @@
+"""What the variance of the aggregated gradient can be: any criterion against working alone, and against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...cluster import combined_variance
+from ...elementary import minimum
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...theorem import Conditions, Definition, Reduction, Theorem
+from .paper import source
+
+# --- The largest variance of a criterion, over all similarities and all peers --------------------------------
+#
+# sigma_psi^2 = 1 / sum_k a_k psi(r_k) <= 1 / (a_i psi(1)) = sigma_i^2 / p, p = phi(1).
+
+
+def definition_1_effective_local(*, sigma2: Any, peak: Any) -> Any:
+    """sigma_i^2 / phi(1)."""
+    return sigma2 / peak
+
+
+# V = sum a phi^2 / (sum a psi)^2. With Y = sum_{k != i} (a_k / a_i) psi(r_k) and phi <= r, so phi^2 <= psi:
+#     V <= sigma_i^2 (p^2 + Y) / (p + Y)^2,
+# largest at Y = max(0, p (1 - 2 p)): sigma_i^2 / (4 p (1 - p)) if p < 1/2, else sigma_i^2. Both read
+# sigma_i^2 / (l (2 - l)) with l = min(2 p, 1). Binary weights have phi(lambda) = lambda = p: attained.
+
+
+def definition_1_variance_local(*, sigma2: Any, peak: Any) -> Any:
+    """sigma_i^2 / (l (2 - l)), l = min(2 phi(1), 1)."""
+    least = minimum(2 * peak, 1)
+    return sigma2 / (least * (2 - least))
+
+
+def largest_variance_binary(*, sigma2: Any, threshold: Any) -> Any:
+    """sigma_i^2 / (l (2 - l)), l = min(2 lambda, 1)."""
+    return definition_1_variance_local(sigma2=sigma2, peak=threshold)
+
+
+def largest_variance_continuous(*, sigma2: Any) -> Any:
+    """sigma_i^2."""
+    return sigma2
+
+
+# --- Continuous weights have the least variance ----------------------------------------------------------------
+#
+# Cauchy-Schwarz: (sum_members a r)^2 <= sum_members a * sum_all a r^2.
+
+
+def continuous_dominates(*, mass: Any, similar_mass: Any) -> Any:
+    """S / P^2, the variance of binary weights."""
+    return mass / similar_mass**2
+
+
+def subset(*, mass: Any, similar_mass: Any) -> Conditions:
+    """Similarities are at most 1."""
+    return {"similarities at most 1, similar_mass <= mass": (similar_mass, mass)}
+
+
+_WEIGHTS = "weights of Definition 1"
+_OWN = {"sigma2": r"\sigma_i^2"}
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/definition-1-effective-local",
+        edition="corrected",
+        title="Effective variance against the local one",
+        source=source("Definition 1", **_OWN),
+        statement="sigma_psi^2 <= sigma_i^2 / phi(1), whatever the similarities.",
+        quantity=Quantity.EFFECTIVE_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=definition_1_effective_local,
+        tight="no peer collaborates",
+        monotone={"sigma2": 1, "peak": -1},
+    ),
+    Theorem(
+        key="adaptive/definition-1-variance-local",
+        edition="corrected",
+        title="Largest variance of any criterion",
+        source=source("Definition 1", **_OWN),
+        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= "
+        "sigma_i^2 / (4 phi(1) (1 - phi(1))) otherwise; in particular at most sigma_i^2 / phi(1).",
+        quantity=Quantity.COMBINED_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=_WEIGHTS,
+        bound=definition_1_variance_local,
+        tight="phi(1) >= 1/2 and no peer; otherwise binary weights and peers of similarity phi(1) with total mass "
+        "sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1)",
+        monotone={"sigma2": 1, "peak": -1},
+        reduces_to=(
+            Reduction(
+                key="adaptive/largest-variance-binary",
+                when="binary weights, phi(1) = lambda",
+                at=lambda *, sigma2, threshold: {"sigma2": sigma2, "peak": threshold},
+            ),
+            Reduction(
+                key="adaptive/largest-variance-continuous",
+                when="continuous weights, phi(1) = 1",
+                at=lambda *, sigma2: {"sigma2": sigma2, "peak": 1.0},
+            ),
+        ),
+    ),
+    Theorem(
+        key="adaptive/largest-variance-binary",
+        edition="corrected",
+        title="Largest variance of binary weights",
+        source=source("Definition 3", **_OWN),
+        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if lambda >= 1/2, and <= "
+        "sigma_i^2 / (4 lambda (1 - lambda)) otherwise: then collaboration can be noisier than working alone.",
+        quantity=Quantity.COMBINED_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses="binary weights of Definition 3",
+        bound=largest_variance_binary,
+        tight="lambda >= 1/2 and no peer; otherwise peers of similarity lambda with total mass "
+        "sum_k sigma_i^2/sigma_k^2 = (1 - 2 lambda) / lambda",
+        monotone={"sigma2": 1, "threshold": -1},
+    ),
+    Theorem(
+        key="adaptive/largest-variance-continuous",
+        edition="corrected",
+        title="Largest variance of continuous weights",
+        source=source("Definition 3", **_OWN),
+        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 = 1 / sum_k r_k^2/sigma_k^2 <= sigma_i^2.",
+        quantity=Quantity.COMBINED_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses="continuous weights of Definition 3",
+        bound=largest_variance_continuous,
+        tight="no peer collaborates",
+        monotone={"sigma2": 1},
+    ),
+    Theorem(
+        key="adaptive/continuous-dominates",
+        edition="corrected",
+        title="Continuous weights against binary ones",
+        source=source("Section 4"),
+        statement="For every threshold and all similarities the variance of continuous weights, "
+        "1 / sum_k r_k^2/sigma_k^2, is at most that of binary weights, S/P^2.",
+        quantity=Quantity.CONTINUOUS_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses="S and P sum 1/sigma_k^2 and r_k/sigma_k^2 over the k with r_k >= lambda (or any set of clients)",
+        bound=continuous_dominates,
+        conditions=subset,
+        tight="all members equally similar, all others at similarity 0",
+        monotone={"mass": 1, "similar_mass": -1},
+    ),
+)
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="adaptive/definition-1-variance",
+        edition="corrected",
+        title="Variance of a criterion",
+        source=source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
+        latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",
+        unit=GRADIENT_SQUARED,
+        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
+        reduce=combined_variance,
+    ),
+)

@@ -1,0 +1,226 @@
+"""Corollary 1: the time to reach the precision, with a decreasing step and, better, with a constant one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...elementary import difference, log, maximum, spare, survive, up
+from ...quantities import Quantity
+from ...theorem import Conditions, Reduction, Theorem
+from .hypotheses import STANDING, step_conditions
+from .paper import source
+from .theorem_2 import curvature_conditions, decreasing_conditions, decreasing_level
+from .theorem_2_printed import decreasing_conditions_printed
+
+# --- Decreasing step --------------------------------------------------------------------------------------
+#
+# With X_t = e_t 1{tau >= t}: {tau >= t} is known at t - 1 and implies e_{t-1} >= eps, so (*) with V_t <= s2 there gives
+#     E[X_t | F_{t-1}] <= 1{tau >= t} ((1 - eta_t mu) e_{t-1} + eta_t^2 beta s2/2),
+# and 1{tau >= t} e_{t-1} <= X_{t-1}: E[X_t] <= (1 - eta_t mu) E[X_{t-1}] + eta_t^2 beta s2/2. So E[X_t] <= B_t, and
+# B_T <= nu/(gamma + T + 1) (Theorem 2, row 3), which is at most eps once T >= nu/eps - gamma - 1. It is attained:
+# a path that stays at its mean E[e_t] = B_t runs until then. What is stopped adds at most eps P(tau < T), so that
+# E[e_min(T, tau)] <= 2 eps from then on, but that is not attained: where e_T is near its mean it is e_T or at most eps.
+# Also P(tau > T) = P(X_T >= eps) <= B_T/eps, at most delta once T >= nu/(eps delta) - gamma - 1.
+
+
+def corollary_1_printed(*, C: Any, mu: Any, beta: Any, s2: Any, eps: Any) -> Any:
+    """C' beta s2 / (2 mu^2 eps), C' = C^2 / (C - 1)."""
+    return C**2 / (C - 1) * beta * s2 / (2 * mu**2 * eps)
+
+
+def corollary_1(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any) -> Any:
+    """(nu / eps - gamma - 1)_+."""
+    nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
+    return maximum(0, difference(nu / eps, gamma + 1))
+
+
+def corollary_1_decreasing_confidence(
+    *, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any, delta: Any
+) -> Any:
+    """(nu / (eps delta) - gamma - 1)_+."""
+    nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
+    return maximum(0, difference(nu / (eps * delta), gamma + 1))
+
+
+# --- Constant step ----------------------------------------------------------------------------------------
+#
+# On {e_{t-1} >= eps}: s2 <= s2 e_{t-1} / eps, so (*) reads E[e_t | F] <= (1 - Delta) e_{t-1} with
+# Delta = eta mu - eta^2 beta s2 / (2 eps). X_t = e_t 1{tau > t} hence satisfies E[X_t | F] <= (1 - Delta) X_{t-1}:
+# P(tau > T) = P(X_T >= eps) <= (1 - Delta)^T e_0 / eps. For E[tau] use h(0) = 0, h(x) = 1 + ln(x / eps) for
+# x >= eps: h is below its tangent at X_{t-1} (ln y <= y - 1, and h(0) = 0 is below it too), so
+# E h(X_t) <= E h(X_{t-1}) - Delta P(tau > t - 1); sum over t.
+# eta <= 1.8 mu eps / (beta s2) keeps Delta >= eta mu / 10 (and the subtraction exact to 80 roundings); the
+# largest drift is at eta = mu eps / (beta s2). (1 - Delta)^T <= exp(-Delta T) gives the iterations at a confidence.
+
+
+def drift(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any) -> Any:
+    """Delta = eta mu - eta^2 beta s2 / (2 eps)."""
+    return eta * mu - eta**2 * beta * s2 / (2 * eps)
+
+
+def corollary_1_probability(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, T: Any) -> Any:
+    """P(tau > T) <= (1 - Delta)^T e_0 / eps."""
+    return survive(drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps), T) * e0 / eps
+
+
+def corollary_1_expected_time(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any) -> Any:
+    """E[tau] <= (1 + ln(e_0 / eps)) / Delta."""
+    return (1 + log(e0 / eps)) / drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps)
+
+
+def corollary_1_confidence(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, delta: Any) -> Any:
+    """ln(e_0 / (eps delta)) / Delta."""
+    return log(up(e0 / (eps * delta))) / drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps)
+
+
+# At the best step, 1/eta = max(beta/q, beta s2/(mu eps)) and Delta = eta mu (1 - eta beta s2/(2 mu eps)), where the
+# parenthesis is at least 1/2: E[tau] <= 2 max(beta/(q mu), beta s2/(mu^2 eps)) (1 + ln(e_0/eps)) follows.
+
+
+def corollary_1_best_step(*, mu: Any, beta: Any, q: Any, s2: Any, eps: Any, e0: Any) -> Any:
+    """(1 + ln(e_0 / eps)) / (eta mu (1 - eta beta s2 / (2 mu eps))), 1/eta = max(beta/q, beta s2/(mu eps))."""
+    inverse = maximum(beta / q, beta * s2 / (mu * eps))
+    return (1 + log(e0 / eps)) * inverse / (mu * spare(beta * s2 / (2 * mu * eps * inverse)))
+
+
+def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: Any, e0: Any) -> Conditions:
+    """The step limit, a drift of at least eta mu / 10, and a start above the precision."""
+    return {
+        **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
+        "noise floor eta beta s2 <= 1.8 mu eps": (eta * beta * s2, 1.8 * mu * eps),
+        "start above the precision, eps <= e0": (eps, e0),
+    }
+
+
+def best_step_conditions(*, mu: Any, beta: Any, eps: Any, e0: Any) -> Conditions:
+    """A start above the precision; the step is within its limit by choice."""
+    return {**curvature_conditions(mu=mu, beta=beta), "start above the precision, eps <= e0": (eps, e0)}
+
+
+_DECREASING = "With eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 1"
+_CONSTANT = "With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps"
+_GROWS = {"e0": 1, "s2": 1, "beta": 1}
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/corollary-1",
+        edition="printed",
+        title="Iterations to the precision",
+        source=source("Corollary 1"),
+        statement="With the decreasing step of Theorem 2, the error eps is reached after T = C' beta s2/(2 mu^2 eps) "
+        "iterations, C' = C^2/(C - 1).",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=corollary_1_printed,
+        conditions=decreasing_conditions_printed,
+        fault="no first step C/mu meets the limit q/beta; the start is dropped (no noise: 0 iterations); a bound that "
+        "holds while the precision has not been reached does not say that it is reached",
+        monotone={"s2": 1, "eps": -1, "beta": 1},
+    ),
+    Theorem(
+        key="adaptive/corollary-1",
+        edition="corrected",
+        title="Iterations until what still runs is at the precision, decreasing step",
+        source=source("Corollary 1"),
+        statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
+        "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=corollary_1,
+        conditions=decreasing_conditions,
+        tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
+        monotone={"e0": 1, "s2": 1, "eps": -1},
+    ),
+    Theorem(
+        key="adaptive/corollary-1-decreasing-confidence",
+        edition="corrected",
+        title="Iterations to the precision at a confidence, decreasing step",
+        source=source("Corollary 1"),
+        statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least the bound nu/(eps delta) - gamma - 1, "
+        "nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING,
+        bound=corollary_1_decreasing_confidence,
+        conditions=decreasing_conditions,
+        monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
+    ),
+    Theorem(
+        key="adaptive/corollary-1-probability",
+        edition="corrected",
+        title="Probability of not having reached the precision",
+        source=source("Corollary 1"),
+        statement=f"{_CONSTANT}: P(tau > T) is at most the bound.",
+        quantity=Quantity.STILL_RUNNING,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING,
+        bound=corollary_1_probability,
+        conditions=hitting_conditions,
+        tight="no noise and e_T = eps",
+        monotone=_GROWS,
+    ),
+    Theorem(
+        key="adaptive/corollary-1-expected-time",
+        edition="corrected",
+        title="Expected time to the precision",
+        source=source("Corollary 1"),
+        statement=f"{_CONSTANT}: E[tau] is at most the bound.",
+        quantity=Quantity.HITTING_TIME,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=corollary_1_expected_time,
+        conditions=hitting_conditions,
+        tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
+        monotone=_GROWS,
+        reduces_to=(
+            Reduction(
+                key="adaptive/corollary-1-best-step",
+                when="eta = min(q/beta, mu eps/(beta s2))",
+                at=lambda *, mu, beta, q, s2, eps, e0: {
+                    "eta": np.minimum(q / beta, mu * eps / (beta * s2)),
+                    **{"mu": mu, "beta": beta, "q": q, "s2": s2, "eps": eps, "e0": e0},
+                },
+            ),
+        ),
+    ),
+    Theorem(
+        key="adaptive/corollary-1-confidence",
+        edition="corrected",
+        title="Iterations to the precision at a confidence",
+        source=source("Corollary 1"),
+        statement=f"{_CONSTANT}: P(tau > T) <= delta for every T at least the bound.",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING,
+        bound=corollary_1_confidence,
+        conditions=hitting_conditions,
+        tight="no noise, e_T = eps and eta mu small",
+        monotone={**_GROWS, "delta": -1},
+    ),
+    Theorem(
+        key="adaptive/corollary-1-best-step",
+        edition="corrected",
+        title="Expected time to the precision at the best step",
+        source=source("Corollary 1"),
+        statement="With the constant step eta = min(q/beta, mu eps/(beta s2)) and e_0 >= eps: E[tau] is at most the "
+        "bound, itself at most 2 max(beta/(q mu), beta s2/(mu^2 eps)) (1 + ln(e_0/eps)).",
+        quantity=Quantity.HITTING_TIME,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=corollary_1_best_step,
+        conditions=best_step_conditions,
+        tight="e_0 = eps, no noise, mu = beta, q = 1",
+        monotone={**_GROWS, "q": -1, "eps": -1},
+    ),
+)

@@ -1,0 +1,202 @@
+"""Noise that grows with the gradient, as in least squares: Lemma 1, Theorem 1, and two exact laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import difference, fall, maximum, spare, survive
+from ...quantities import Quantity
+from ...theorem import Conditions, Reduction, Theorem
+from .hypotheses import step_conditions
+from .paper import source
+
+# --- Descent ----------------------------------------------------------------------------------------------
+#
+# Var[g_k] <= sigma_k^2 + M_k |grad R_k|^2, weights of Definition 1 with any fixed reference variances s_k^2 > 0.
+# alpha_k > 0 only where r_k > 0, and there |grad R_k| <= |grad R_i| + |grad R_k - grad R_i|
+# = (1 + sqrt(1 - r_k)) |grad R_i|. With Q >= sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 the noise of Lemma 1 is at
+# most V + Q |grad R_i|^2, and sum_k alpha_k r_k = 1:
+#     E[e_t | F] <= e_{t-1} - (eta/2)(1 - eta beta Q) |grad R_i|^2 + (eta^2 beta/2) V.
+# eta beta Q <= kappa and PL: (*) with (1 - kappa) mu for mu.
+
+
+def lemma_1_multiplicative(*, eta: Any, beta: Any, e0: Any, gradient: Any, Q: Any, V: Any) -> Any:
+    """e - (eta/2)(1 - eta beta Q) |grad R_i|^2 + (eta^2 beta/2) V, the terms that add first."""
+    return difference(e0 + eta**2 * beta * (Q * gradient**2 + V) / 2, eta * gradient**2 / 2)
+
+
+def theorem_1_multiplicative(*, eta: Any, mu: Any, beta: Any, e0: Any, V: Any, T: Any, split: Any) -> Any:
+    """Theorem 1 with (1 - kappa) mu in the place of mu."""
+    mu = (1 - split) * mu
+    return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
+
+
+def limit_conditions(*, eta: Any, q: Any, beta: Any) -> Conditions:
+    """eta <= q/beta makes eta beta sum_k alpha_k <= 1."""
+    return {"step size eta <= q/beta": (eta, q / beta)}
+
+
+def split_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, Q: Any, split: Any) -> Conditions:
+    """Both limits on the step: for the descent, and for the noise that grows with the gradient."""
+    return {
+        **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
+        "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
+    }
+
+
+# --- The factor Q -----------------------------------------------------------------------------------------
+#
+# With a_k = 1/s_k^2, p = phi(1), alpha_k = a_k phi(r_k)/(a_i p + sum_{j != i} a_j psi(r_j)). For k != i,
+# phi^2 (1 + sqrt(1 - r))^2 <= psi (1 + sqrt(1 - r))^2 <= 4 psi, as phi <= r. With Y = sum_{k != i} (a_k/a_i) psi(r_k),
+# K >= a_k/a_i:  Q <= max_k M_k (p^2 + 4 K Y)/(p + Y)^2. Over Y >= 0 this is largest at Y = p (2K - p)/(2K) if
+# 2K >= p, with value 4 K^2/(p (4K - p)), and at Y = 0 with value 1 otherwise; that is the same formula at K = p/2.
+
+
+def multiplicative_total(*, noise_factor: Any, peak: Any, advantage: Any) -> Any:
+    """M 4 K^2 / (p (4K - p)), K at least p/2."""
+    K = maximum(advantage, peak / 2)
+    return 4 * noise_factor * K**2 / (peak * (4 * K - peak))
+
+
+# --- Least squares ----------------------------------------------------------------------------------------
+#
+# R = E[(x^T theta - y)^2], x ~ N(0, H), y = x^T theta* + noise of variance s^2: g = 2 x (x^T D - noise),
+# D = theta - theta*, e = D^T H D, grad R = 2 H D. Isserlis: E[|x|^2 (x^T D)^2] = tr(H) D^T H D + 2 D^T H^2 D, so
+#     Var[g] = 4 tr(H) e + 4 D^T H^2 D + 4 s^2 tr(H) = 4 tr(H) e + |grad R|^2 + 4 s^2 tr(H).
+# H = h I in R^d and n averaged gradients, u = eta h:
+#     E[e_t] = ((1 - 2u)^2 + 4 u^2 (d + 1)/n) e_{t-1} + 4 u^2 s^2 d/n,
+# a factor f = 1 - 4u (1 - u (n + d + 1)/n), and a geometric sum.
+
+
+def least_squares_variance(*, trace: Any, e0: Any, gradient: Any, label_variance: Any, batch: Any) -> Any:
+    """(4 tr(H) e + |grad R|^2 + 4 s^2 tr(H)) / n."""
+    return (4 * trace * (e0 + label_variance) + gradient**2) / batch
+
+
+def least_squares_rate(*, eta: Any, h: Any, d: Any, batch: Any, e0: Any, label_variance: Any, T: Any) -> Any:
+    """f^T e_0 + 4 u^2 s^2 (d/n) (1 - f^T)/(1 - f), with (1 - f)/(4u) = 1 - u (n + d + 1)/n."""
+    room = spare(eta * h * (batch + d + 1) / batch)
+    floor = eta * h * label_variance * d / (batch * room)
+    return survive(4 * eta * h * room, T) * e0 + floor * fall(4 * eta * h * room, T)
+
+
+def stability_conditions(*, eta: Any, h: Any, d: Any, batch: Any) -> Conditions:
+    """A safe distance from the step at which the second moment stops shrinking, n/(h (n + d + 1))."""
+    return {"step size eta <= 0.9 batch/(h (batch + d + 1))": (eta, 0.9 * batch / (h * (batch + d + 1)))}
+
+
+_NOISE = (
+    "R_i is beta-smooth; gradients are unbiased, Var[g_k] <= sigma_k^2 + M_k |grad R_k|^2, uncorrelated across clients "
+    "given the past; weights of Definition 1 with reference variances s_k^2 > 0; V bounds sum_k alpha_k^2 sigma_k^2 "
+    "and q is a lower bound of 1 / sum_k alpha_k"
+)
+_LEAST_SQUARES = (
+    "R(theta) = E[(x^T theta - y)^2] with x ~ N(0, H) and y = x^T theta* + independent label noise of variance s^2"
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/lemma-1-multiplicative",
+        edition="corrected",
+        title="Descent of one step, multiplicative noise",
+        source=source("Lemma 1 without Assumption 2", e0="e_{t-1}"),
+        statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 and eta <= q/beta: E[e_t | F_{t-1}] <= "
+        "e_{t-1} - (eta/2) (1 - eta beta Q) |grad R_i|^2 + (eta^2 beta/2) V.",
+        quantity=Quantity.ONE_STEP_EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_NOISE}; e0 is the excess before the step",
+        bound=lemma_1_multiplicative,
+        conditions=limit_conditions,
+        tight="one client of Hessian beta I at eta = 1/beta with its variance attained",
+        monotone={"e0": 1, "Q": 1, "V": 1},
+    ),
+    Theorem(
+        key="adaptive/theorem-1-multiplicative",
+        edition="corrected",
+        title="Excess after T steps, multiplicative noise",
+        source=source("Theorem 1 without Assumption 2"),
+        statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic "
+        "constant step eta <= min(q/beta, kappa/(beta Q)), E[e_T] is at most the bound: Theorem 1 with "
+        "(1 - kappa) mu for mu.",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_NOISE}, both at every step; R_i satisfies PL(mu)",
+        bound=theorem_1_multiplicative,
+        conditions=split_conditions,
+        tight="mu = beta, one client, eta = 1/beta and Q = kappa: in expectation the noise replaces what was gained",
+        monotone={"e0": 1, "V": 1, "beta": 1, "split": 1},
+        reduces_to=(
+            Reduction(
+                key="adaptive/theorem-1",
+                when="no multiplicative noise: Q = kappa = 0",
+                at=lambda **values: {**values, "Q": 0.0, "split": 0.0},
+            ),
+        ),
+    ),
+    Theorem(
+        key="adaptive/multiplicative-total",
+        edition="corrected",
+        title="Multiplicative noise of the aggregated gradient",
+        source=source("Definition 1"),
+        statement="For weights of Definition 1 with reference variances s_k^2, K = max_{k != i} s_i^2/s_k^2 and "
+        "p = phi(1): sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 <= max_k M_k 4 K^2/(p (4K - p)) if 2K >= p, and "
+        "<= max_k M_k otherwise; 4/3 max_k M_k for continuous weights and equal reference variances.",
+        quantity=Quantity.MULTIPLICATIVE_TOTAL,
+        direction="upper",
+        mode="sure",
+        hypotheses="phi as in Definition 1",
+        bound=multiplicative_total,
+        tight="continuous weights; many peers of vanishing similarity, s_i^2/s_k^2 = K for each and "
+        "K sum_{k != i} r_k^2 = 1 - 1/(2K)",
+        monotone={"noise_factor": 1, "advantage": 1},
+    ),
+    Theorem(
+        key="adaptive/least-squares-variance",
+        edition="corrected",
+        title="Variance of a least-squares gradient",
+        source=source("Section 5 and Appendix A", batch="n", e0="e"),
+        statement="The mean of n stochastic gradients has total variance (4 tr(H) e + |grad R|^2 + 4 s^2 tr(H))/n at "
+        "excess e. It grows with the excess, so no sigma^2 bounds it at every model.",
+        quantity=Quantity.GRADIENT_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=f"{_LEAST_SQUARES}; e0 is the excess at the model",
+        bound=least_squares_variance,
+        tight="always: an equality",
+        monotone={"trace": 1, "e0": 1, "gradient": 1, "label_variance": 1, "batch": -1},
+    ),
+    Theorem(
+        key="adaptive/least-squares-rate",
+        edition="printed",
+        title="Excess of least squares",
+        source=source("Section 5"),
+        statement="Convergence is sub-linear because the noise comes only from the features and not from the outputs.",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_LEAST_SQUARES}; s^2 = 0",
+        bound=None,
+        order_only="no rate is given",
+        fault="noise that comes only from the features vanishes at the minimum: the excess shrinks, or grows, "
+        "geometrically; noise of the outputs would make it sub-linear",
+    ),
+    Theorem(
+        key="adaptive/least-squares-rate",
+        edition="corrected",
+        title="Exact excess of least squares",
+        source=source("Section 5 and Appendix A", batch="n"),
+        statement="With H = h I in R^d and the mean of n stochastic gradients: E[e_T] = f^T e_0 + "
+        "(4 eta^2 h^2 s^2 d/n)(1 - f^T)/(1 - f), f = (1 - 2 eta h)^2 + 4 eta^2 h^2 (d + 1)/n. Without label noise the "
+        "rate is geometric; from eta = n/(h (n + d + 1)) on, f >= 1 and the excess does not shrink in expectation.",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_LEAST_SQUARES}; H = h I, so that mu = beta = 2h",
+        bound=least_squares_rate,
+        conditions=stability_conditions,
+        tight="always: an equality",
+        monotone={"e0": 1, "label_variance": 1, "d": 1, "batch": -1},
+    ),
+)

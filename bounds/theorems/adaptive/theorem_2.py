@@ -1,0 +1,354 @@
+"""Theorem 2 and Table 1: the recursion, its three rows, what they say of the stopped process, the offset."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...elementary import difference, fall, log, maximum, survive
+from ...quantities import Quantity
+from ...theorem import Conditions, Reduction, Theorem
+from . import theorem_2_printed
+from .hypotheses import ALWAYS, STANDING, step_conditions
+from .paper import source
+
+Function = Callable[..., Any]
+
+# --- Theorem 2, stopped ---------------------------------------------------------------------------------
+#
+# On {tau >= t} = {e_0, ..., e_{t-1} >= eps}, an event of F_{t-1}, Lemma 2 gives V_t <= s2. Put
+# u_t = E[e_t 1{tau >= t}]. By (*), u_t <= (1 - eta_t mu) E[e_{t-1} 1{tau >= t}] + eta_t^2 beta s2 / 2,
+# and {tau >= t} is contained in {tau >= t-1}, so u_t <= (1 - eta_t mu) u_{t-1} + eta_t^2 beta s2 / 2.
+
+
+def recursion(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
+    """B_0 = e_0, B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2 for steps eta[T, ...]; returns B[T + 1, ...]."""
+    eta = np.asarray(eta, dtype=float)
+    level = np.broadcast_to(np.asarray(e0, dtype=float), np.broadcast_shapes(np.shape(e0), eta.shape[1:]))
+    levels = [level]
+    for step in eta:  # eight roundings at most in one step, made good upwards so that long horizons stay bounds
+        levels.append((survive(step * mu, 1) * levels[-1] + step**2 * beta * s2 / 2) * (1 + 2.0**-50))
+    return np.stack(levels)
+
+
+def theorem_2_constant(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """The recursion's closed form for a constant step: a geometric sum."""
+    return survive(eta * mu, T) * e0 + eta * beta * s2 / (2 * mu) * fall(eta * mu, T)
+
+
+# The same with tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps: all that Lemma 2 needs is |grad R_i|^2 >= G.
+# On {tau_G > T}, e_T >= |grad R_i(theta_T)|^2 / (2 beta) >= mu eps / beta, and Markov.
+
+
+def theorem_2_constant_gradient_running(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
+    """P(tau_G > T) <= beta B_T / (mu eps)."""
+    return theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * beta / (mu * eps)
+
+
+# Horizon row: eta = min(q/beta, L/(mu T)), K = beta s2 / (2 mu^2 T), L = ln(e_0/K) > 0. eta <= L/(mu T) makes the
+# noise term at most K L; the contraction is at most exp(-L) e_0 = K, or (1 - q mu/beta)^T e_0 when the limit binds.
+
+
+def theorem_2_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """max(K, (1 - q mu/beta)^T e_0) + K ln(e_0 / K)."""
+    floor = beta * s2 / (2 * mu**2 * T)
+    return maximum(floor, survive(q * mu / beta, T) * e0) + floor * log(e0 / floor)
+
+
+def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+    """A start above the noise floor K; otherwise the best step of this row is 0 and its bound e_0."""
+    return {
+        "floor beta s2/(2 mu^2 T) <= e0": (beta * s2 / (2 * mu**2 * T), e0),
+        "curvature mu <= beta": (mu, beta),
+    }
+
+
+# Decreasing row: eta_t = C/(mu (t + gamma)), n = t + gamma >= C, nu as below. If B_{t-1} <= nu/n then
+# B_t <= nu (n - 1)/n^2 - [(C - 1) nu - C^2 beta s2/(2 mu^2)]/n^2 <= nu (n - 1)/n^2 <= nu/(n + 1).
+# The first step is C/(mu (1 + gamma)) <= q/beta iff gamma >= gamma_min = C beta/(mu q) - 1.
+# At gamma_min, nu = (beta/mu) max(C^2 s2/(2 mu (C - 1)), C e_0/q): the first falls on (1, 2) and grows beyond, the
+# second grows, and they meet at C = chi/(chi - 1), chi = 2 mu e_0/(q s2). So C = 2 is best if chi <= 2, the meeting
+# point otherwise. With m = max(mu e_0, q s2): C = 2m/(2m - q s2) and nu = 2 beta m^2/(mu^2 q (2m - q s2)), hence
+# nu/(gamma_min + T + 1) = 2 beta m^2/(mu (2 beta m + mu q (2m - q s2) T)).
+
+
+def decreasing_level(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
+    """nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0)."""
+    return maximum(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0)
+
+
+def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """nu / (gamma + T + 1)."""
+    return decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2) / (gamma + T + 1)
+
+
+def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
+    """C beta / (mu q) - 1."""
+    return difference(C * beta / (mu * q), 1)
+
+
+def theorem_2_decreasing_best(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
+    m = maximum(mu * e0, q * s2)
+    return 2 * beta * m**2 / (mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
+
+
+def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+    """The first step within the limit: gamma at least C beta/(mu q) - 1."""
+    return {
+        "first step C/(mu (1 + gamma)) <= q/beta": (C / (mu * (1 + gamma)), q / beta),
+        "curvature mu <= beta": (mu, beta),
+    }
+
+
+def curvature_conditions(*, mu: Any, beta: Any) -> Conditions:
+    """mu <= beta always."""
+    return {"curvature mu <= beta": (mu, beta)}
+
+
+# --- What a row says of the stopped process, derived once for every row ---------------------------------
+#
+# A row is a bound B_T(s2) of E[e_T 1{tau >= T}] that comes from B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2.
+#  (ii)  On {tau > T}, e_T >= eps, and {tau > T} is contained in {tau >= T}: P(tau > T) <= B_T / eps by Markov.
+#  (iii) e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T} and e_tau < eps: E[e_min(T, tau)] <= eps + B_T.
+#  (iv)  Without stopping, V_t <= s2 where e_{t-1} >= eps and V_t <= V_max everywhere, so with p >= P(e_{t-1} < eps)
+#        E[V_t] <= s2 + (V_max - s2)_+ p: E[e_T] <= B_T with this variance for s2.
+
+
+def over_precision(row: Function) -> Function:
+    """(ii): B_T / eps."""
+
+    def bound(*, eps: Any, **values: Any) -> Any:
+        return row(**values) / eps
+
+    return _keywords(bound, row, "eps")
+
+
+def above_precision(row: Function) -> Function:
+    """(iii): eps + B_T."""
+
+    def bound(*, eps: Any, **values: Any) -> Any:
+        return eps + row(**values)
+
+    return _keywords(bound, row, "eps")
+
+
+def with_local_variance(function: Function) -> Function:
+    """(iv): a row, or its conditions, at s2 + (V_max - s2)_+ p."""
+    if "s2" not in inspect.signature(function).parameters:
+        return function
+
+    def bound(*, s2: Any, V_max: Any, below: Any, **values: Any) -> Any:
+        return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
+
+    return _keywords(bound, function, "V_max", "below")
+
+
+def _keywords(bound: Function, row: Function, *added: str) -> Function:
+    """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
+    names = dict.fromkeys((*inspect.signature(row).parameters, *added))
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Any) for name in names]
+    bound.__dict__["__signature__"] = inspect.Signature(keywords)
+    return bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of Table 1: its key, title, place in the paper, step sizes in words, bound and conditions."""
+
+    key: str
+    title: str
+    locator: str
+    steps: str
+    bound: Function
+    conditions: Function
+    monotone: Mapping[str, int]
+    tight: str = ""
+    running_tight: str = ""
+    stopped_tight: str = ""
+    unconditional_tight: str = ""
+
+    def theorems(self) -> tuple[Theorem, ...]:
+        """The row itself, (i), and its readings (ii), (iii), (iv)."""
+        return self._running_excess(), self._still_running(), self._stopped_excess(), self._unconditional()
+
+    def _running_excess(self) -> Theorem:
+        return Theorem(
+            key=self.key,
+            edition="corrected",
+            title=f"{self.title}, while running",
+            source=source(self.locator),
+            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_T 1{{tau >= T}}] "
+            "is at most the bound B_T.",
+            quantity=Quantity.EXCESS_WHILE_RUNNING,
+            direction="upper",
+            mode="expectation",
+            hypotheses=STANDING,
+            bound=self.bound,
+            conditions=self.conditions,
+            tight=self.tight,
+            monotone=self.monotone,
+        )
+
+    def _still_running(self) -> Theorem:
+        return Theorem(
+            key=f"{self.key}-running",
+            edition="corrected",
+            title=f"{self.title}, probability of still running",
+            source=source(self.locator),
+            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: P(tau > T) is at "
+            "most B_T / eps, B_T the bound of E[e_T 1{tau >= T}].",
+            quantity=Quantity.STILL_RUNNING,
+            direction="upper",
+            mode="probability",
+            hypotheses=STANDING,
+            bound=over_precision(self.bound),
+            conditions=self.conditions,
+            tight=self.running_tight,
+            monotone={**self.monotone, "eps": -1},
+        )
+
+    def _stopped_excess(self) -> Theorem:
+        return Theorem(
+            key=f"{self.key}-stopped",
+            edition="corrected",
+            title=f"{self.title}, stopped at the precision",
+            source=source(self.locator),
+            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_min(T, tau)] is "
+            "at most eps + B_T, B_T the bound of E[e_T 1{tau >= T}].",
+            quantity=Quantity.STOPPED_EXCESS,
+            direction="upper",
+            mode="expectation",
+            hypotheses=STANDING,
+            bound=above_precision(self.bound),
+            conditions=self.conditions,
+            tight=self.stopped_tight,
+            monotone={**self.monotone, "eps": 1},
+        )
+
+    def _unconditional(self) -> Theorem:
+        grows = {"V_max": 1, "below": 1} if "s2" in self.monotone else {}
+        return Theorem(
+            key=f"{self.key}-unconditional",
+            edition="corrected",
+            title=f"{self.title}, not stopped",
+            source=source(self.locator),
+            statement=f"With weights of Definition 1 and {self.steps}, all with s2 + (V_max - s2)_+ p in the place of "
+            "s2: E[e_T] is at most the bound, whether or not the precision has been reached.",
+            quantity=Quantity.EXCESS,
+            direction="upper",
+            mode="expectation",
+            hypotheses=ALWAYS,
+            bound=with_local_variance(self.bound),
+            conditions=with_local_variance(self.conditions),
+            tight=self.unconditional_tight,
+            monotone={**self.monotone, **grows},
+            reduces_to=(
+                Reduction(
+                    key=self.key,
+                    when="no step starts below eps: p = 0",
+                    at=lambda *, s2, **others: {**others, "s2": s2, "V_max": 2 * s2, "below": 0.0},
+                ),
+            ),
+        )
+
+
+_GROWS = {"e0": 1, "s2": 1, "beta": 1}
+
+_CONSTANT = Row(
+    key="adaptive/theorem-2-constant",
+    title="Constant step size",
+    locator="Theorem 2, Table 1, row 1",
+    steps="a constant step eta <= q/beta",
+    bound=theorem_2_constant,
+    conditions=step_conditions,
+    monotone=_GROWS,
+    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
+    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
+    running_tight="no noise and e_T = eps",
+    stopped_tight="in each of its two terms, not in their sum",
+    unconditional_tight="one client with mu = beta at eta = 1/beta, where V_max = s2",
+)
+
+_HORIZON = Row(
+    key="adaptive/theorem-2-horizon",
+    title="Step size for a horizon",
+    locator="Theorem 2, Table 1, row 2",
+    steps="eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0",
+    bound=theorem_2_horizon,
+    conditions=horizon_conditions,
+    monotone={"e0": 1},
+    tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
+)
+
+_DECREASING = Row(
+    key="adaptive/theorem-2-decreasing",
+    title="Decreasing step size",
+    locator="Theorem 2, Table 1, row 3",
+    steps="eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 1",
+    bound=theorem_2_decreasing,
+    conditions=decreasing_conditions,
+    monotone={"e0": 1, "s2": 1},
+    tight="noise: T large; start: C near 1 and gamma large",
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    theorem_2_printed.CONSTANT,
+    *_CONSTANT.theorems(),
+    Theorem(
+        key="adaptive/theorem-2-constant-gradient-running",
+        edition="corrected",
+        title="Constant step size, probability of a large gradient throughout",
+        source=source("Theorem 2, Table 1, row 1"),
+        statement="With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps, weights of Definition 1 and a "
+        "constant step eta <= q/beta: P(tau_G > T) is at most beta B_T/(mu eps), B_T as for tau; tau_G >= tau.",
+        quantity=Quantity.GRADIENT_STILL_RUNNING,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING.replace("before tau", "before tau_G"),
+        bound=theorem_2_constant_gradient_running,
+        conditions=step_conditions,
+        tight="T = 0 and a gradient of squared norm G along curvature beta",
+        monotone={**_GROWS, "eps": -1},
+    ),
+    theorem_2_printed.HORIZON,
+    *_HORIZON.theorems(),
+    theorem_2_printed.DECREASING,
+    *_DECREASING.theorems(),
+    Theorem(
+        key="adaptive/theorem-2-offset",
+        edition="corrected",
+        title="Least offset of the decreasing step size",
+        source=source("Theorem 2, Table 1, row 3"),
+        statement="eta_t = C/(mu (t + gamma)) meets eta_t <= q/beta for every t >= 1 as soon as gamma is at least the "
+        "bound.",
+        quantity=Quantity.OFFSET,
+        direction="upper",
+        mode="sure",
+        bound=theorem_2_offset,
+        conditions=curvature_conditions,
+        tight="always: a smaller offset breaks the limit at t = 1",
+        monotone={"C": 1, "beta": 1, "mu": -1, "q": -1},
+    ),
+    Theorem(
+        key="adaptive/theorem-2-decreasing-best",
+        edition="corrected",
+        title="Decreasing step size, least offset and best factor, while running",
+        source=source("Theorem 2, Table 1, row 3"),
+        statement="With chi = 2 mu e_0/(q s2), C = 2 if chi <= 2 and chi/(chi - 1) otherwise, "
+        "gamma = C beta/(mu q) - 1, eta_t = C/(mu (t + gamma)) and tau = min{t: e_t < eps}: E[e_T 1{tau >= T}] is at "
+        "most the bound.",
+        quantity=Quantity.EXCESS_WHILE_RUNNING,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=theorem_2_decreasing_best,
+        conditions=curvature_conditions,
+        tight="this C makes nu least among all C > 1 at the least offset",
+        monotone={"e0": 1, "s2": 1, "T": -1},
+    ),
+)

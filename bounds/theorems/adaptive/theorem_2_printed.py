@@ -1,0 +1,93 @@
+"""Table 1, the rows of Theorem 2, as printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import log, maximum, survive
+from ...quantities import Quantity
+from ...theorem import Conditions, Theorem
+from .hypotheses import STANDING, step_conditions
+from .paper import source
+
+
+def theorem_2_constant_printed(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """Table 1, row 1, as printed."""
+    return survive(eta * mu, T) * e0 + eta * beta / (2 * mu) * s2
+
+
+def constant_conditions_printed(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
+    """As printed: eta <= 1/mu in the table and eta <= (sigma_phi / sigma_psi)^2 / beta in the text."""
+    return {"step size eta <= 1/mu": (eta, 1 / mu), **step_conditions(eta=eta, q=q, beta=beta, mu=mu)}
+
+
+def theorem_2_horizon_printed(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """Table 1, row 2, as printed: K (1 + ln(e_0 / K))."""
+    return beta * s2 / (2 * mu**2 * T) * (log(2 * T * mu**2 * e0 / (beta * s2)) + 1)
+
+
+def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+    """The printed step within the limits that the text asks for."""
+    step = log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
+    return {"step ln(e0/K)/(mu T) <= 1/mu": (step, 1 / mu), "step ln(e0/K)/(mu T) <= q/beta": (step, q / beta)}
+
+
+def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+    """Table 1, row 3, as printed."""
+    return maximum(beta * s2 * C**2 / (2 * mu**2 * (C - 1)), e0) / T
+
+
+def decreasing_conditions_printed(*, C: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+    """The first step, C/mu, within the limit: impossible, since C > 1 >= q mu/beta."""
+    return {"first step C/mu <= q/beta": (C / mu, q / beta), "curvature mu <= beta": (mu, beta)}
+
+
+CONSTANT = Theorem(
+    key="adaptive/theorem-2-constant",
+    edition="printed",
+    title="Constant step size",
+    source=source("Theorem 2, Table 1, row 1"),
+    statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
+    quantity=Quantity.EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=STANDING,
+    bound=theorem_2_constant_printed,
+    conditions=constant_conditions_printed,
+    fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
+    "the expectation of the sufficient variance is not the variance at the expectation",
+    monotone={"e0": 1, "s2": 1, "beta": 1},
+)
+
+HORIZON = Theorem(
+    key="adaptive/theorem-2-horizon",
+    edition="printed",
+    title="Step size for a horizon",
+    source=source("Theorem 2, Table 1, row 2"),
+    statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound at eta = ln(e_0/K)/(mu T), "
+    "K = beta s2/(2 mu^2 T).",
+    quantity=Quantity.EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=STANDING,
+    bound=theorem_2_horizon_printed,
+    conditions=horizon_conditions_printed,
+    fault="conditioned on an expectation, as row 1; and eta and the bound are negative when e_0 < K",
+    monotone={"e0": 1},
+)
+
+DECREASING = Theorem(
+    key="adaptive/theorem-2-decreasing",
+    edition="printed",
+    title="Decreasing step size",
+    source=source("Theorem 2, Table 1, row 3"),
+    statement="With eta_t = C/(mu t), C > 1: if E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
+    quantity=Quantity.EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=STANDING,
+    bound=theorem_2_decreasing_printed,
+    conditions=decreasing_conditions_printed,
+    fault="no first step meets eta_1 <= q/beta: C/mu > 1/mu >= 1/beta",
+    monotone={"e0": 1, "s2": 1},
+)

@@ -1,0 +1,157 @@
+"""Assumption 3 (expected smoothness): E|g_i - grad f_i(x_i*)|^2 <= 2 A_i D + C_i, with its constants A_i and C_i.
+
+D = f_i(x) - f_i(x_i*) - <grad f_i(x_i*), x - x_i*> is the Bregman divergence of f_i at the model x of client i; the
+footnote mark on A_i >= L_i is not a square.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...elementary import maximum
+from ...quantities import GRADIENT, GRADIENT_SQUARED, Quantity
+from ...theorem import Conditions, Definition, Reduction, Theorem
+from .paper import source
+
+# A convex L-smooth f has |grad f(x) - grad f(x*)|^2 <= 2 L D. An additive error of mean zero and variance sigma^2 adds
+# sigma^2: A_i = L_i, C_i = sigma^2.
+
+
+def additive(*, beta: Any, bregman: Any, sigma2: Any) -> Any:
+    """2 L_i D + sigma_i^2."""
+    return 2 * beta * bregman + sigma2
+
+
+# One sample j of n_i, uniformly: g_i = grad f_ij(x). Put u_j = grad f_ij(x) - grad f_ij(x*) and
+# w_j = grad f_ij(x*) - grad f_i(x*), so that g_i - grad f_i(x*) = u_j + w_j. E|u_j + w_j|^2 <= 2 E|u_j|^2 + 2 E|w_j|^2,
+# E|w_j|^2 = sigma_*^2, and if every f_ij is convex and L_ij-smooth, |u_j|^2 <= 2 L_ij D_fij, whose mean is at most
+# 2 max_j L_ij D. Hence A_i = 2 max_j L_ij and C_i = 2 sigma_*^2.
+# The print writes L_i, the constant of f_i in Assumption 1, for that of the samples, and does not ask for convexity.
+
+
+def finite_sum_printed(*, beta: Any, bregman: Any, sigma2_star: Any) -> Any:
+    """4 L_i D + 2 sigma_*^2."""
+    return 4 * beta * bregman + 2 * sigma2_star
+
+
+def finite_sum(*, beta_max: Any, bregman: Any, sigma2_star: Any) -> Any:
+    """4 max_j L_ij D + 2 sigma_*^2."""
+    return 4 * beta_max * bregman + 2 * sigma2_star
+
+
+# m samples with replacement: E|g_i - grad f_i(x*)|^2 = |mean u|^2 + (1/m) E|u_j - mean u + w_j|^2, and the last
+# expectation is at most 2 E|u_j|^2 - 2 |mean u|^2 + 2 E|w_j|^2. So |mean u|^2, at most 2 L_i D, counts 1 - 2/m times
+# (if m >= 2) and the rest is that of one sample, divided by m.
+
+
+def minibatch(*, beta: Any, beta_max: Any, batch: Any, bregman: Any, sigma2_star: Any) -> Any:
+    """2 ((1 - 2/m)_+ L_i + (2/m) max_j L_ij) D + (2/m) sigma_*^2."""
+    return 2 * (maximum(0, batch - 2) / batch * beta + 2 / batch * beta_max) * bregman + 2 / batch * sigma2_star
+
+
+def minibatch_conditions(*, beta: Any, beta_max: Any) -> Conditions:
+    """A mean is as smooth as its least smooth term, or smoother."""
+    return {"smoothness beta <= beta_max": (beta, beta_max)}
+
+
+def sample_noise(*, gradients: Any) -> Any:
+    """C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2, the samples' gradients in rows."""
+    deviation = gradients - np.mean(gradients, axis=-2, keepdims=True)
+    return 2 * (deviation**2).sum(-1).mean(-1)
+
+
+_SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; samples drawn uniformly"
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="scafflix/assumption-3-additive",
+        edition="corrected",
+        title="Expected smoothness of a gradient with additive noise",
+        source=source("Assumption 3, case 1"),
+        statement="If g_i is the gradient of f_i plus an error of mean zero and variance sigma_i^2, then (2) holds "
+        "with A_i = L_i and C_i = sigma_i^2.",
+        quantity=Quantity.SECOND_MOMENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses="f_i is convex and L_i-smooth",
+        bound=additive,
+        tight="f_i = L_i |x|^2 / 2",
+        monotone={"beta": 1, "bregman": 1, "sigma2": 1},
+    ),
+    Theorem(
+        key="scafflix/assumption-3-finite-sum",
+        edition="printed",
+        title="Expected smoothness of one sample",
+        source=source("Assumption 3, case 2"),
+        statement="If g_i is the gradient of one f_ij drawn uniformly, then (2) holds with A_i = 2 L_i and "
+        "C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
+        quantity=Quantity.SECOND_MOMENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses="f_i = (1/n_i) sum_j f_ij",
+        bound=finite_sum_printed,
+        fault="L_i is the constant of f_i in Assumption 1, but that of the samples is needed, and the samples' losses "
+        "must be convex",
+        monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
+    ),
+    Theorem(
+        key="scafflix/assumption-3-finite-sum",
+        edition="corrected",
+        title="Expected smoothness of one sample",
+        source=source("Assumption 3, case 2"),
+        statement="If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) "
+        "holds with A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
+        quantity=Quantity.SECOND_MOMENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SAMPLES,
+        bound=finite_sum,
+        tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
+        monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
+    ),
+    Theorem(
+        key="scafflix/assumption-3-minibatch",
+        edition="corrected",
+        title="Expected smoothness of a minibatch",
+        source=source("Assumption 3, case 2, last remark"),
+        statement="If g_i is the mean gradient of m samples drawn uniformly with replacement, then (2) holds with "
+        "A_i = (1 - 2/m)_+ L_i + (2/m) max_j L_ij and C_i that of one sample divided by m.",
+        quantity=Quantity.SECOND_MOMENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_SAMPLES + " with replacement",
+        bound=minibatch,
+        conditions=minibatch_conditions,
+        tight="as for one sample; and f_ij = L_i |x|^2 / 2 as m grows",
+        monotone={"beta": 1, "beta_max": 1, "bregman": 1, "sigma2_star": 1, "batch": -1},
+        reduces_to=(
+            Reduction(
+                key="scafflix/assumption-3-finite-sum",
+                when="one sample, m = 1",
+                at=lambda *, beta_max, bregman, sigma2_star: {
+                    "beta": beta_max,
+                    "beta_max": beta_max,
+                    "batch": 1,
+                    "bregman": bregman,
+                    "sigma2_star": sigma2_star,
+                },
+            ),
+        ),
+    ),
+)
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="scafflix/assumption-3-noise",
+        edition="corrected",
+        title="C_i of one sample",
+        source=source("Assumption 3, case 2"),
+        latex=r"C_i = \frac{2}{n_i}\sum_j\|\nabla f_{ij}(\tilde x_i^\star)\|^2 - 2\|\nabla f_i(\tilde x_i^\star)\|^2",
+        unit=GRADIENT_SQUARED,
+        vectors={"gradients": GRADIENT},
+        shapes={"gradients": "nd"},
+        reduce=sample_noise,
+    ),
+)

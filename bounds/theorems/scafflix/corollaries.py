@@ -1,0 +1,305 @@
+"""Corollaries 1 and 2 with their constants: iterations and expected communications to a precision.
+
+Every bound of an iteration count is a real number: any whole T that is at least as large will do. T iterations make
+p T communications on average, and the smallest whole T exceeds the bound by less than 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...elementary import log_ratio, maximum, sqrt
+from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
+from ...theorem import Definition, Reduction, Theorem
+from .paper import source
+
+# --- Corollary 1: C_i = 0, gamma_i = 1/A_i -----------------------------------------------------------------
+#
+# zeta = min(1/kappa_max, p^2) and (1 - zeta)^T <= exp(-zeta T): E Psi_T <= eps once T >= ln(Psi_0/eps) / zeta. The
+# communications p T are, up to the last coin, max(p kappa_max, 1/p) ln(Psi_0/eps), least at p = 1/sqrt(kappa_max).
+
+
+def corollary_1_iterations(*, kappa_max: Any, p: Any, Psi0: Any, eps_Psi: Any) -> Any:
+    """max(kappa_max, 1/p^2) ln(Psi_0/eps)_+."""
+    return maximum(kappa_max, 1 / p**2) * log_ratio(Psi0, eps_Psi)
+
+
+def corollary_1_communications(*, kappa_max: Any, p: Any, Psi0: Any, eps_Psi: Any) -> Any:
+    """max(p kappa_max, 1/p) ln(Psi_0/eps)_+ + p."""
+    return maximum(p * kappa_max, 1 / p) * log_ratio(Psi0, eps_Psi) + p
+
+
+def corollary_1(*, kappa_max: Any, Psi0: Any, eps_Psi: Any) -> Any:
+    """sqrt(kappa_max) ln(Psi_0/eps)_+ + 1/sqrt(kappa_max)."""
+    return sqrt(kappa_max) * log_ratio(Psi0, eps_Psi) + 1 / sqrt(kappa_max)
+
+
+# --- Corollary 2: gamma_i = min(1/A_i, eps mu_min/(2 C_i)), p^2 = min_i gamma_i mu_i -----------------------
+#
+# zeta = p^2, and 1/zeta = max_i max(A_i/mu_i, 2 C_i/(eps mu_min mu_i)). As gamma_i C_i <= eps mu_min/2, the floor is at
+# most (gamma_min mu_min / zeta) eps/2 <= eps/2, and (1 - zeta)^T Psi_0 <= eps/2 once T >= ln(2 Psi_0/eps) / zeta. At
+# Psi_0 <= eps/2 both terms of E Psi_T = (1 - zeta)^T Psi_0 + ... are in order from the start.
+
+
+def corollary_2_iterations(*, kappa_max: Any, noise_max: Any, mu_min: Any, Psi0: Any, eps_Psi: Any) -> Any:
+    """max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min)) ln(2 Psi_0/eps)_+."""
+    return maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)) * log_ratio(2 * Psi0, eps_Psi)
+
+
+def corollary_2_communications(*, kappa_max: Any, noise_max: Any, mu_min: Any, Psi0: Any, eps_Psi: Any) -> Any:
+    """sqrt(M) ln(2 Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min))."""
+    root = sqrt(maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)))
+    return root * log_ratio(2 * Psi0, eps_Psi) + 1 / root
+
+
+# --- Equalised steps: gamma_i = zeta/mu_i, p^2 = zeta = min(min_i mu_i/A_i, eps/mean_i(C_i/mu_i)) ------------
+#
+# gamma_min = zeta/mu_max, so Psi >= (1/mu_max) mean_i mu_i |x_i - x_i*|^2 = 2 E/mu_max, and the floor is
+# (zeta/mu_max) mean_i C_i/mu_i <= eps/mu_max: half of eps in E. The other half is reached by
+# (mu_max/2) (1 - zeta)^T Psi_0 once T >= ln(mu_max Psi_0/eps) / zeta.
+
+
+def equalised_iterations(*, kappa_max: Any, noise_mean: Any, mu_max: Any, Psi0: Any, eps_mu: Any) -> Any:
+    """max(kappa_max, mean_i(C_i/mu_i)/eps) ln(mu_max Psi_0/eps)_+."""
+    return maximum(kappa_max, noise_mean / eps_mu) * log_ratio(mu_max * Psi0, eps_mu)
+
+
+def equalised_communications(*, kappa_max: Any, noise_mean: Any, mu_max: Any, Psi0: Any, eps_mu: Any) -> Any:
+    """sqrt(M) ln(mu_max Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, mean_i(C_i/mu_i)/eps)."""
+    root = sqrt(maximum(kappa_max, noise_mean / eps_mu))
+    return root * log_ratio(mu_max * Psi0, eps_mu) + 1 / root
+
+
+def condition_number(*, A: Any, mu: Any) -> Any:
+    """max_i A_i / mu_i."""
+    return (np.asarray(A) / mu).max(-1)
+
+
+def largest_noise(*, C: Any, mu: Any) -> Any:
+    """max_i C_i / mu_i."""
+    return (np.asarray(C) / mu).max(-1)
+
+
+def mean_noise(*, C: Any, mu: Any) -> Any:
+    """mean_i C_i / mu_i."""
+    return (np.asarray(C) / mu).mean(-1)
+
+
+_STANDING = "the hypotheses of Theorem 1, with Psi_0 at these gamma_i and p"
+_EXACT = _STANDING + "; C_i = 0 and gamma_i = 1/A_i"
+_MONOTONE_1 = {"kappa_max": 1, "Psi0": 1, "eps_Psi": -1}
+_MONOTONE_2 = {"noise_max": 1, "mu_min": -1, "Psi0": 1, "eps_Psi": -1}
+_HIDDEN = "the constants are hidden"
+
+
+def _printed(key: str, title: str, locator: str, statement: str, quantity: Quantity, fault: str) -> Theorem:
+    """A printed rate up to hidden constants."""
+    return Theorem(
+        key=key,
+        edition="printed",
+        title=title,
+        source=source(locator),
+        statement=statement,
+        quantity=quantity,
+        direction="upper",
+        mode="expectation",
+        hypotheses="the hypotheses of Theorem 1",
+        bound=None,
+        order_only=_HIDDEN,
+        fault=fault,
+    )
+
+
+_FAULT_1 = "no constants: with gamma_i = 1/A_i both are 1, and the logarithm is that of Psi_0/eps"
+_FAULT_2 = "no constants: the proof has 2 C_i for C_i and 2 Psi_0 for Psi_0"
+
+THEOREMS: tuple[Theorem, ...] = (
+    _printed(
+        "scafflix/corollary-1-iterations",
+        "Iterations with exact gradients",
+        "(6)",
+        "O((kappa_max + 1/p^2) log(Psi_0/eps)) iterations reach E[Psi_T] <= eps.",
+        Quantity.ITERATIONS,
+        _FAULT_1,
+    ),
+    Theorem(
+        key="scafflix/corollary-1-iterations",
+        edition="corrected",
+        title="Iterations with exact gradients",
+        source=source("(6)"),
+        statement="With gamma_i = 1/A_i and C_i = 0, E[Psi_T] <= eps for every T at least the bound.",
+        quantity=Quantity.ITERATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_EXACT,
+        bound=corollary_1_iterations,
+        monotone=_MONOTONE_1 | {"p": -1},
+    ),
+    _printed(
+        "scafflix/corollary-1-communications",
+        "Communications with exact gradients",
+        "(7)",
+        "O((p kappa_max + 1/p) log(Psi_0/eps)) communications reach E[Psi_T] <= eps.",
+        Quantity.COMMUNICATIONS,
+        _FAULT_1,
+    ),
+    Theorem(
+        key="scafflix/corollary-1-communications",
+        edition="corrected",
+        title="Communications with exact gradients",
+        source=source("(7)"),
+        statement="With gamma_i = 1/A_i and C_i = 0, the first whole T at least the bound of the iterations costs "
+        "at most this in expected communications p T.",
+        quantity=Quantity.COMMUNICATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_EXACT,
+        bound=corollary_1_communications,
+        monotone=_MONOTONE_1,
+        reduces_to=(
+            Reduction(
+                key="scafflix/corollary-1",
+                when="p = 1/sqrt(kappa_max), the best probability",
+                at=lambda *, kappa_max, Psi0, eps_Psi: {
+                    "kappa_max": kappa_max,
+                    "p": kappa_max**-0.5,
+                    "Psi0": Psi0,
+                    "eps_Psi": eps_Psi,
+                },
+            ),
+        ),
+    ),
+    _printed(
+        "scafflix/corollary-1",
+        "Communications with exact gradients at the best probability",
+        "Corollary 1",
+        "With p = Theta(1/sqrt(kappa_max)), O(sqrt(kappa_max) log(Psi_0/eps)) communications reach E[Psi_T] <= eps.",
+        Quantity.COMMUNICATIONS,
+        _FAULT_1,
+    ),
+    Theorem(
+        key="scafflix/corollary-1",
+        edition="corrected",
+        title="Communications with exact gradients at the best probability",
+        source=source("Corollary 1"),
+        statement="With gamma_i = 1/A_i, C_i = 0 and p = 1/sqrt(kappa_max), the first whole T at least the bound of "
+        "the iterations costs at most this in expected communications p T.",
+        quantity=Quantity.COMMUNICATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_EXACT,
+        bound=corollary_1,
+        monotone={"Psi0": 1, "eps_Psi": -1},
+    ),
+    _printed(
+        "scafflix/corollary-2-iterations",
+        "Iterations with noise",
+        "Corollary 2, (10)",
+        "With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, "
+        "O(max_i max(A_i/mu_i, C_i/(eps mu_min mu_i)) log(Psi_0/eps)) iterations reach E[Psi_T] <= eps.",
+        Quantity.ITERATIONS,
+        _FAULT_2,
+    ),
+    Theorem(
+        key="scafflix/corollary-2-iterations",
+        edition="corrected",
+        title="Iterations with noise",
+        source=source("Corollary 2, (10)"),
+        statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, E[Psi_T] <= eps for "
+        "every T at least the bound.",
+        quantity=Quantity.ITERATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=corollary_2_iterations,
+        monotone=_MONOTONE_2 | {"kappa_max": 1},
+    ),
+    _printed(
+        "scafflix/corollary-2-communications",
+        "Communications with noise",
+        "Corollary 2, (11)",
+        "With the steps and the probability of (10), "
+        "O(max_i max(sqrt(A_i/mu_i), sqrt(C_i/(eps mu_min mu_i))) log(Psi_0/eps)) communications reach "
+        "E[Psi_T] <= eps.",
+        Quantity.COMMUNICATIONS,
+        _FAULT_2,
+    ),
+    Theorem(
+        key="scafflix/corollary-2-communications",
+        edition="corrected",
+        title="Communications with noise",
+        source=source("Corollary 2, (11)"),
+        statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, the first whole T at "
+        "least the bound of the iterations costs at most this in expected communications p T.",
+        quantity=Quantity.COMMUNICATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=corollary_2_communications,
+        monotone={"Psi0": 1},
+    ),
+    Theorem(
+        key="scafflix/equalised-iterations",
+        edition="corrected",
+        title="Iterations with equalised steps",
+        source=source("Theorem 1, another choice of steps"),
+        statement="With gamma_i = zeta/mu_i and p^2 = zeta = min(min_i mu_i/A_i, eps/mean_i(C_i/mu_i)), "
+        "E[(1/(2n)) sum_i mu_i |x_i - x_i*|^2] <= eps for every T at least the bound, x_i the personalised models. "
+        "The excess loss of xbar is at most max_i(L_i/mu_i) times as large.",
+        quantity=Quantity.ITERATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=equalised_iterations,
+        monotone={"kappa_max": 1, "noise_mean": 1, "mu_max": 1, "Psi0": 1, "eps_mu": -1},
+    ),
+    Theorem(
+        key="scafflix/equalised-communications",
+        edition="corrected",
+        title="Communications with equalised steps",
+        source=source("Theorem 1, another choice of steps"),
+        statement="With the equalised steps, the first whole T at least the bound of the iterations costs at most "
+        "this in expected communications p T.",
+        quantity=Quantity.COMMUNICATIONS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING,
+        bound=equalised_communications,
+        monotone={"mu_max": 1, "Psi0": 1},
+    ),
+)
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="scafflix/condition-number",
+        edition="corrected",
+        title="Largest condition number of the clients",
+        source=source("above (6)"),
+        latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
+        unit=DIMENSIONLESS,
+        vectors={"A": CURVATURE, "mu": CURVATURE},
+        reduce=condition_number,
+    ),
+    Definition(
+        key="scafflix/largest-noise",
+        edition="corrected",
+        title="Largest noise of the clients",
+        source=source("Corollary 2"),
+        latex=r"\max_i C_i/\mu_i",
+        unit=LOSS,
+        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        reduce=largest_noise,
+    ),
+    Definition(
+        key="scafflix/mean-noise",
+        edition="corrected",
+        title="Mean noise of the clients",
+        source=source("Theorem 1, another choice of steps"),
+        latex=r"\frac1n\sum_i C_i/\mu_i",
+        unit=LOSS,
+        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        reduce=mean_noise,
+    ),
+)

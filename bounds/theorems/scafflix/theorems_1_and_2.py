@@ -1,0 +1,232 @@
+"""Theorems 1 and 2; the derivation stands in the package's docstring."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...elementary import fall, minimum, survive
+from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, STEP, Quantity
+from ...theorem import Conditions, Definition, Reduction, Theorem
+from .paper import source
+
+# --- Theorem 1: (**) of the package in the units of Psi = gamma_min V / n ----------------------------------
+#
+# E Psi_{t+1} <= (1 - zeta) E Psi_t + gamma_min noise with zeta = min(min_i gamma_i mu_i, p^2) and noise the mean of
+# gamma_i C_i. Unrolled, the geometric sum ends with the factor 1 - (1 - zeta)^T, which the print replaces by 1.
+
+
+def theorem_1_printed(*, p: Any, contraction: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+    """(1 - zeta)^T Psi_0 + gamma_min noise / zeta, zeta = min(min_i gamma_i mu_i, p^2)."""
+    return survive(minimum(contraction, p**2), T) * Psi0 + eta_min * noise / minimum(contraction, p**2)
+
+
+def theorem_1(*, p: Any, contraction: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+    """(1 - zeta)^T Psi_0 + (gamma_min noise / zeta) (1 - (1 - zeta)^T), zeta = min(min_i gamma_i mu_i, p^2)."""
+    zeta = minimum(contraction, p**2)
+    return survive(zeta, T) * Psi0 + eta_min * noise / zeta * fall(zeta, T)
+
+
+# What the server would send is xbar, the mean of the x_i with weights proportional to alpha_i^2 / gamma_i: the
+# projection of the models onto consensus in the norm of V, hence no further from the optimum than they are. With
+# sum_i alpha_i grad f_i(x_i*) = 0 and smoothness,
+#     f~(xbar) - f~* <= mean_i(alpha_i^2 L_i) |xbar - x*|^2 / 2 <= max_i(gamma_i L_i) mean_i(alpha_i^2 / gamma_i)
+#     |xbar - x*|^2 / 2 <= max_i(gamma_i L_i) Psi / (2 gamma_min), and L_i <= A_i.
+
+
+def theorem_1_excess(*, p: Any, contraction: Any, reach: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+    """max_i(gamma_i A_i) / (2 gamma_min) times the bound of Theorem 1."""
+    zeta = minimum(contraction, p**2)
+    return reach / 2 * (survive(zeta, T) * Psi0 / eta_min + noise / zeta * fall(zeta, T))
+
+
+# --- Theorem 2: alpha_i = 1, and V itself -----------------------------------------------------------------
+
+
+def theorem_2_printed(*, p: Any, contraction: Any, N: Any, noise: Any, V0: Any, T: Any) -> Any:
+    """(1 - zeta)^T V_0 + n noise / zeta, zeta = min(min_i gamma_i mu_i, p^2)."""
+    return survive(minimum(contraction, p**2), T) * V0 + N * noise / minimum(contraction, p**2)
+
+
+def theorem_2(*, p: Any, contraction: Any, N: Any, noise: Any, V0: Any, T: Any) -> Any:
+    """(1 - zeta)^T V_0 + (n noise / zeta) (1 - (1 - zeta)^T), zeta = min(min_i gamma_i mu_i, p^2)."""
+    zeta = minimum(contraction, p**2)
+    return survive(zeta, T) * V0 + N * noise / zeta * fall(zeta, T)
+
+
+def step_conditions(*, reach: Any, contraction: Any) -> Conditions:
+    """gamma_i <= 1/A_i for all clients, and mu_i <= A_i."""
+    return {
+        "every step gamma_i <= 1/A_i: reach <= 1": (reach, 1),
+        "curvatures mu_i <= A_i: contraction <= reach": (contraction, reach),
+    }
+
+
+def reach(*, eta: Any, A: Any) -> Any:
+    """max_i gamma_i A_i."""
+    return (np.asarray(eta) * A).max(-1)
+
+
+def contraction(*, eta: Any, mu: Any) -> Any:
+    """min_i gamma_i mu_i."""
+    return (np.asarray(eta) * mu).min(-1)
+
+
+def noise(*, eta: Any, C: Any) -> Any:
+    """mean_i gamma_i C_i."""
+    return (np.asarray(eta) * C).mean(-1)
+
+
+_STANDING = (
+    "f_i is mu_i-strongly convex and L_i-smooth; gradients are unbiased, satisfy Assumption 3 with A_i >= L_i and C_i, "
+    "and are independent of the coin; alpha_i in (0, 1]; the anchors y_i are any fixed points"
+)
+_TIGHT = "one step from x_i = x_i* where mu_i = A_i and gamma_i = 1/mu_i"
+_MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="scafflix/theorem-1",
+        edition="printed",
+        title="Linear convergence of Scafflix",
+        source=source("Theorem 1 and Algorithm 1"),
+        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound.",
+        quantity=Quantity.LYAPUNOV,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING + "; sum_i h_i^0 = 0",
+        bound=theorem_1_printed,
+        conditions=step_conditions,
+        fault="Algorithm 1 conserves sum_i alpha_i h_i, not sum_i h_i: from sum_i h_i = 0 with different alpha_i the "
+        "models converge to a point that is not the optimum. The floor holds; it is counted whole from the start",
+        monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
+    ),
+    Theorem(
+        key="scafflix/theorem-1",
+        edition="corrected",
+        title="Linear convergence of Scafflix",
+        source=source("Theorem 1 and Algorithm 1"),
+        statement="From sum_i alpha_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound, "
+        "zeta = min(min_i gamma_i mu_i, p^2).",
+        quantity=Quantity.LYAPUNOV,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
+        bound=theorem_1,
+        conditions=step_conditions,
+        tight=_TIGHT,
+        monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
+        reduces_to=(
+            Reduction(
+                key="scafflix/theorem-2",
+                when="alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
+                at=lambda *, p, contraction, reach, N, noise, V0, T: {
+                    "p": p,
+                    "contraction": contraction,
+                    "reach": reach,
+                    "eta_min": N,
+                    "noise": noise,
+                    "Psi0": V0,
+                    "T": T,
+                },
+            ),
+            Reduction(
+                key="adaptive/theorem-2-constant",
+                when="one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
+                "so that Psi is the excess loss",
+                at=lambda *, eta, mu, beta, q, e0, s2, T: {
+                    "p": 1.0,
+                    "contraction": eta * mu,
+                    "reach": eta * beta,
+                    "eta_min": eta,
+                    "noise": eta * beta * s2 / 2,
+                    "Psi0": e0,
+                    "T": T,
+                },
+            ),
+        ),
+    ),
+    Theorem(
+        key="scafflix/theorem-1-excess",
+        edition="corrected",
+        title="Excess loss of Scafflix",
+        source=source("Theorem 1, consequence"),
+        statement="Under the same hypotheses the mean xbar of the models with weights proportional to "
+        "alpha_i^2/gamma_i has E[f~(xbar_T)] - min f~ at most the bound.",
+        quantity=Quantity.MIXED_EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
+        bound=theorem_1_excess,
+        conditions=step_conditions,
+        tight="T = 0, h_i^0 = grad f_i(x_i*), L_i = A_i and gamma_i A_i equal for all clients",
+        monotone=_MONOTONE | {"Psi0": 1, "eta_min": -1, "reach": 1},
+    ),
+    Theorem(
+        key="scafflix/theorem-2",
+        edition="printed",
+        title="Linear convergence of i-Scaffnew",
+        source=source("Theorem 2 and Algorithm 2"),
+        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
+        "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2.",
+        quantity=Quantity.LYAPUNOV_SUM,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
+        bound=theorem_2_printed,
+        conditions=step_conditions,
+        fault="true, not sharp: the whole floor is counted from the first step on",
+        monotone=_MONOTONE | {"V0": 1, "N": 1},
+    ),
+    Theorem(
+        key="scafflix/theorem-2",
+        edition="corrected",
+        title="Linear convergence of i-Scaffnew",
+        source=source("Theorem 2 and Algorithm 2"),
+        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
+        "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2, "
+        "zeta = min(min_i gamma_i mu_i, p^2).",
+        quantity=Quantity.LYAPUNOV_SUM,
+        direction="upper",
+        mode="expectation",
+        hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
+        bound=theorem_2,
+        conditions=step_conditions,
+        tight=_TIGHT,
+        monotone=_MONOTONE | {"V0": 1, "N": 1},
+    ),
+)
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="scafflix/reach",
+        edition="corrected",
+        title="Largest step in units of its limit",
+        source=source("Theorem 1"),
+        latex=r"\max_i \gamma_i A_i",
+        unit=DIMENSIONLESS,
+        vectors={"eta": STEP, "A": CURVATURE},
+        reduce=reach,
+    ),
+    Definition(
+        key="scafflix/contraction",
+        edition="corrected",
+        title="Least contraction of the local steps",
+        source=source("(5)"),
+        latex=r"\min_i \gamma_i \mu_i",
+        unit=DIMENSIONLESS,
+        vectors={"eta": STEP, "mu": CURVATURE},
+        reduce=contraction,
+    ),
+    Definition(
+        key="scafflix/noise",
+        edition="corrected",
+        title="Noise of one iteration",
+        source=source("(4)"),
+        latex=r"\frac1n\sum_i \gamma_i C_i",
+        unit=LOSS,
+        vectors={"eta": STEP, "C": GRADIENT_SQUARED},
+        reduce=noise,
+    ),
+)

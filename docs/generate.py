@@ -1,0 +1,48 @@
+"""Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
+
+NAME is theorems, errata, notation or readme; without one, all. Pages are written below DIR, by default this checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pages import errata, notation, readme, theorems
+
+from suffice.bounds import write_whole
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
+    "errata": lambda: {"docs/errata.md": errata.text()},
+    "notation": lambda: {"docs/notation.md": notation.text()},
+    "readme": lambda: {"README.md": readme.renewed((ROOT / "README.md").read_text(encoding="utf-8"))},
+}
+"""What makes a group of pages: each path with its text."""
+
+
+def stale(name: str) -> list[str]:
+    """Pages of a group that are not on disk as they would be written now."""
+    made = PAGES[name]()
+    return [path for path, text in made.items() if (ROOT / path).read_text(encoding="utf-8") != text]
+
+
+def main() -> None:
+    """Write the pages that the command line asks for."""
+    parser = argparse.ArgumentParser(description="Write the generated pages.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PAGES))
+    parser.add_argument("--out", type=Path, default=ROOT, help="the folder to write below")
+    asked = parser.parse_args()
+    for name in asked.names or PAGES:
+        if name not in PAGES:
+            parser.error(f"{name} is none of {', '.join(PAGES)}")
+        for path, text in PAGES[name]().items():
+            (asked.out / path).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(asked.out / path, text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Four hospitals' patients as a problem, what learns from them side by side, and what is measured on their tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError
+from suffice.simulate import (
+    APFL,
+    WGABC,
+    CoBo,
+    Ditto,
+    Every,
+    FedAvg,
+    Local,
+    Logistic,
+    Randomness,
+    SampledSimilarity,
+    Stream,
+)
+from suffice.simulate.data.heart_disease import CENTRES, HeartDisease
+from suffice.simulate.data.table import Table
+
+from .convergence import APFL_MIXTURE, COBO_RHO, DITTO_PULL, WGA_MEMORY, WGA_MIXTURE
+from .lockstep import Contender, LastDraws, lockstep
+from .regression import all_for_one
+
+STEP, DECADE = 0.05, 5
+WEIGHT_DECAY = {"stated": 5e-4, "published": 0.0}
+WEIGHT_SAMPLES = 16
+MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accuracy")
+"""Means over hospitals, weighted by their numbers of patients."""
+PLAIN = ("test_log10_loss_plain", "test_accuracy_plain", "test_accuracy_spread")
+"""Plain means over hospitals, and the standard deviation over them."""
+
+
+def data_folder(data: str | Path | None) -> Path:
+    """The folder of the four files: `data`, one below it, or that of the variable SUFFICE_DATA. Raises `InputError`."""
+    given = data if data is not None else os.environ.get("SUFFICE_DATA")
+    if not given:
+        remedy = "name the folder of the four files processed.*.data of UCI Heart Disease, or set SUFFICE_DATA"
+        raise InputError("data", "missing", remedy)
+    for folder in (Path(given), Path(given) / "heart_disease"):
+        if (folder / f"processed.{CENTRES[0]}.data").is_file():
+            return folder
+    raise InputError("data", str(given), f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)")
+
+
+def with_intercept(four: HeartDisease) -> HeartDisease:
+    """The hospitals with a last column of ones."""
+
+    def extended(table: Table) -> Table:
+        return replace(table, X=np.column_stack((table.X, np.ones(len(table.X)))), columns=(*table.columns, "1"))
+
+    return HeartDisease(train=tuple(map(extended, four.train)), test=tuple(map(extended, four.test)))
+
+
+def epoch_length(four: HeartDisease) -> int:
+    """Iterations of a mean local epoch at batch 1."""
+    return round(sum(len(one.y) for one in four.train) / len(four.train))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patients(Logistic):
+    """Logistic regression that remembers an iteration's draws, for several algorithms in turn."""
+
+    _kept: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
+
+    @classmethod
+    def training(cls, four: HeartDisease, edition: str) -> Patients:
+        """Without weight decay one hospital has no minimiser: of that problem, use gradients alone."""
+        X, y = [one.X for one in four.train], [one.y for one in four.train]
+        decayed = Logistic.of(X, y, regularisation=WEIGHT_DECAY["stated"])
+        parts: dict[str, Any] = {entry.name: getattr(decayed, entry.name) for entry in fields(decayed)}
+        parts["regularisation"] = WEIGHT_DECAY[edition]
+        return cls(**parts)
+
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        def make() -> Tensor:
+            return super(Patients, self).draw(randomness, iteration, stream=stream, batch=batch)
+
+        return self._kept.get(iteration, stream, batch or self.batch, make)
+
+
+def block(edition: str, four: HeartDisease, epochs: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+    problem, length = Patients.training(four, edition), epoch_length(four)
+    d = problem.features
+    uniform = Randomness(seeds=torch.as_tensor(list(seeds))).uniform(
+        iteration=0, stream=Stream.START, clients=1, features=d
+    )
+    # a linear layer's default: its 13 weights and its bias uniform in +-1 / sqrt(13), the same for all clients
+    start = ((2 * uniform - 1) / np.sqrt(d - 1)).expand(-1, problem.clients, -1)
+    steps = [torch.tensor(STEP * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
+    paths = lockstep(
+        _contenders(edition, problem, four, length),
+        start,
+        seeds=seeds,
+        grid=range(0, epochs * length + 1, length),
+        eta=lambda t: steps[(t - 1) // length],
+        measure=partial(measure, padded(four)),
+    )
+    return {name: path.values.numpy() for name, path in paths.items()}
+
+
+def _contenders(edition: str, problem: Patients, four: HeartDisease, length: int) -> dict[str, Contender]:
+    chosen: dict[str, Any] = {}
+    for criterion in ("binary", "continuous"):
+        rule = all_for_one("released", criterion)
+        if edition == "stated":
+            rule = replace(rule, similarity=SampledSimilarity(samples=WEIGHT_SAMPLES))
+        chosen[f"All-for-one {criterion}"] = replace(rule, refresh=Every(steps=length))
+    server = FedAvg(sizes=torch.tensor([float(len(one.y)) for one in four.train], dtype=torch.float64))
+    chosen |= {"Local": Local(), "FedAvg": server}
+    if edition == "stated":
+        chosen |= {
+            "Ditto": Ditto(pull=DITTO_PULL, server=server),
+            "CoBo": CoBo.released(rho=COBO_RHO),
+            "WGA-BC": WGABC(mixture=WGA_MIXTURE, memory=WGA_MEMORY),
+            "APFL": APFL(mixture=APFL_MIXTURE, adaptive=True, server=server),
+        }
+    return {name: Contender(algorithm=algorithm, problem=problem) for name, algorithm in chosen.items()}
+
+
+Tables = list[tuple[Tensor, Tensor, Tensor]]
+
+
+def padded(four: HeartDisease) -> Tables:
+    """Test and training tables: rows (N, n, d), labels (N, n) and their weights 1/n_i (N, n), 0 for padding."""
+    tables = []
+    for part in (four.test, four.train):
+        most = max(len(one.y) for one in part)
+        rows, labels, weights = (np.zeros((len(part), most, *rest)) for rest in (part[0].X.shape[1:], (), ()))
+        for i, one in enumerate(part):
+            n = len(one.y)
+            rows[i, :n], labels[i, :n], weights[i, :n] = one.X, one.y, 1 / n
+        tables.append(tuple(map(torch.from_numpy, (rows, labels, weights))))
+    return tables
+
+
+def measure(tables: Tables, models: Tensor) -> Tensor:
+    """`MEASURED` and `PLAIN` at models (S, N, d), (S, 7)."""
+    losses, accuracies, plain = [], [], []
+    for rows, labels, weights in tables:
+        margin = torch.einsum("ind,sid->sin", rows, models)
+        loss = (torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin) * weights
+        correct = ((margin > 0) == (labels > 0)) * weights
+        patients = (weights > 0).double().sum(-1)
+        share = patients / patients.sum()
+        logarithm, accuracy = torch.log10(loss.sum(-1)), 100 * correct.sum(-1)  # (S, N)
+        losses.append((logarithm * share).sum(-1))
+        accuracies.append((accuracy * share).sum(-1))
+        plain.append((logarithm.mean(-1), accuracy.mean(-1), accuracy.std(-1, correction=0)))
+    return torch.stack([*losses, *accuracies, *plain[0]], dim=-1)

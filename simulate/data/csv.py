@@ -1,0 +1,159 @@
+"""Comma-separated tables: one header line, numbers below, and perhaps a column that names the client."""
+
+from __future__ import annotations
+
+import csv
+import math
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from suffice.bounds import InputError
+
+from .memory import LONGEST_LINE, Memory, opened, pieces
+from .parse import parse_number
+from .table import PER_TEXT, Table, check_clients
+
+
+def read_csv(
+    path: Path, *, client: str | None, target: str, text_target: bool, divided: bool, memory: Memory
+) -> list[Table]:
+    """One table per value of the column `client` in order of appearance; not `divided`: one, and no such column."""
+    try:
+        with opened(path, packed=False) as stream:
+            most = _line_ends(stream)
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            lines = _lines(path, text)
+            _, header = next(lines, (0, []))
+            header = _header([column.strip() for column in header])
+            if not divided and client in header:
+                remedy = f"{path.name} has a column {client} that names clients; drop one of them"
+                raise InputError("split", "given", remedy)
+            return _tables(path, header, lines, most, client if divided else None, target, text_target, memory)
+    except UnicodeDecodeError:
+        raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
+    except csv.Error as error:
+        raise InputError("path", str(path), f"not a CSV table ({error})") from None
+
+
+def _line_ends(stream: IO[bytes]) -> int:
+    """How many line ends there are, at most one per piece too many: no more rows are below a header."""
+    return sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
+
+
+def _lines(path: Path, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
+    """The lines that are not empty, each with its number."""
+
+    def bounded() -> Iterator[str]:
+        while line := text.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
+            yield line
+
+    reader, given = csv.reader(bounded(), strict=True), 0
+    for row in reader:
+        if row:
+            given += 1
+            yield reader.line_num, row
+    if given < 2:
+        raise InputError("path", str(path), "give a header line and at least one row")
+
+
+def _header(header: list[str]) -> list[str]:
+    if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
+        raise InputError("header", header[0], "separate the columns by commas")
+    if len(set(header)) != len(header) or "" in header:
+        raise InputError("header", header, "name every column, each once")
+    return header
+
+
+def _tables(
+    path: Path,
+    header: list[str],
+    lines: Iterator[tuple[int, list[str]]],
+    most: int,
+    client: str | None,
+    target: str,
+    text_target: bool,
+    memory: Memory,
+) -> list[Table]:
+    shown = ", ".join(header[:12]) + (", ..." if len(header) > 12 else "")
+    if target not in header:
+        raise InputError("target", target, f"no such column in {path.name}; columns: {shown}; say which one by target")
+    if client is not None and client not in header:
+        remedy = f"no such column in {path.name}; columns: {shown}"
+        raise InputError(
+            "client", client, f"{remedy}; say which one by client, or how to divide it, as split = contiguous:8"
+        )
+    columns = tuple(column for column in header if column not in (client, target))
+    if not columns:
+        raise InputError("columns", header, "give at least one predictor beside client and target")
+    memory.take(f"the {most} x {len(header)} table {path.name}", 8.0 * most * len(header))
+    where = [header.index(column) for column in columns]
+    at, who = header.index(target), None if client is None else header.index(client)
+    X, y, owner = np.empty((most, len(columns))), array("d"), array("q")
+    clients: dict[str, int] = {}
+    classes: dict[str, int] = {}
+    rows = 0
+    for line, row in lines:
+        if len(row) != len(header):
+            raise InputError(f"line {line} of {path.name}", f"{len(row)} fields", f"give {len(header)} fields")
+        whose = ""
+        if who is not None:
+            name = row[who].strip()
+            if not name:
+                raise InputError(f"{client} in line {line}", "", "name the client of every row")
+            whose = f" (client {name})"
+            owner.append(clients.setdefault(name, len(clients)))
+            check_clients(f"{client} of {path.name}", len(clients))
+        X[rows] = _numbers([row[j] for j in where], columns, line, whose)
+        if text_target:
+            text = row[at].strip()
+            if not text:
+                raise InputError(f"{target} in line {line}{whose}", "", "give every row a class")
+            if text not in classes:
+                memory.take(f"the classes of {path.name}", PER_TEXT + 4 * len(text))
+            y.append(classes.setdefault(text, len(classes)))
+        else:
+            y.append(_numbers([row[at]], (target,), line, whose)[0])
+        rows += 1
+    targets = np.array(y) if not text_target else _classes(path, classes, np.array(y, dtype=int), memory)
+    if who is None:
+        return [Table(name="", X=X[:rows], y=targets, columns=columns)]
+    whole, owners = Table(name="", X=X[:rows], y=targets, columns=columns), np.array(owner)
+    return [whole.rows(name, np.flatnonzero(owners == code)) for name, code in clients.items()]
+
+
+def _numbers(texts: list[str], columns: tuple[str, ...], line: int, whose: str) -> list[float]:
+    """The numbers of some cells of a line."""
+    together = "".join(texts)
+    try:
+        values = [float(text) for text in texts]
+        if together.isascii() and "_" not in together and math.isfinite(sum(values)):
+            return values
+    except ValueError:
+        pass
+    values = []
+    for column, text in zip(columns, texts):
+        place = f"{column} in line {line}{whose}"
+        values.append(parse_number(place, text))
+        if not math.isfinite(values[-1]):
+            raise InputError(place, text, "give a finite number")
+    return values
+
+
+def _classes(path: Path, classes: dict[str, int], codes: np.ndarray, memory: Memory) -> np.ndarray:
+    """Every row's class: its text, or its number where every class is one."""
+    try:
+        values = np.array([parse_number("", text) for text in classes])
+    except InputError:
+        memory.take(f"the classes of {path.name}", 4.0 * len(codes) * max(map(len, classes)))
+        values = np.array(list(classes), dtype=str)
+    else:
+        unclear = [text for text, value in zip(classes, values.tolist()) if not math.isfinite(value)]
+        if unclear:
+            raise InputError(f"classes of {path.name}", unclear[0], "give a finite number")
+    return values[codes]

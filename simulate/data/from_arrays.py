@@ -1,0 +1,159 @@
+"""A problem from arrays or tables, one per client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, as_choice, as_numbers, labelled
+
+from ..problems import LeastSquares, Logistic
+from ..problems.logistic import POINTS, REACH
+from .labels import check_both_classes, negative_labels, two_classes
+from .memory import MAX_MEMORY, Memory
+from .table import Table
+
+STANDARDISE = ("client", "pooled", "none")
+LOSSES = ("least-squares", "logistic")
+CERTAINTIES = ("certified", "estimated", "everywhere")
+
+
+def from_arrays(
+    X: Sequence[Any],
+    y: Sequence[Any],
+    *,
+    names: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    loss: str = "least-squares",
+    regularisation: float = 0.0,
+    intercept: bool = True,
+    standardise: str = "client",
+    standardise_target: bool = False,
+    positive: Sequence[float | str] = (),
+    batch: int = 1,
+    certainty: str = "certified",
+    max_memory: float = MAX_MEMORY,
+) -> LeastSquares | Logistic:
+    """As `read`, from one (n_i, d) array and one (n_i,) array per client.
+
+    loss            "least-squares", mean (x . theta - y)^2 without a factor 1/2, or "logistic", mean log-loss of two
+                    classes; plus (regularisation / 2) |theta|^2 over all coefficients, the intercept's too
+    positive        values of y that are class 1, all others being class 0; without it the larger of two values is 1
+    batch           rows that one stochastic gradient averages
+    certainty       of a logistic problem's constants: "certified" while client i's model stays within 1.25 times the
+                    distance of its start from its optimum; "estimated" from points of that ball; or certified
+                    "everywhere". Those of least squares are exact.
+    max_memory      bytes that the problem's matrices may take
+    """
+    memory = Memory(max_memory)
+    as_choice("loss", loss, LOSSES)
+    as_choice("standardise", standardise, STANDARDISE)
+    if loss != "logistic" and not (isinstance(certainty, str) and certainty == "certified"):
+        raise InputError("certainty", certainty, "constants of least squares are exact; drop it")
+    as_choice("certainty", certainty, CERTAINTIES)
+    for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
+        if not isinstance(value, bool):
+            raise InputError(name, value, "give true or false")
+    positive = [positive] if isinstance(positive, (str, int, float)) else positive
+    if not isinstance(positive, (Sequence, np.ndarray)):
+        raise InputError("positive", positive, "give the labels of class 1 in a list")
+    if isinstance(X, np.ndarray) and X.ndim != 3:
+        raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
+    for name, value in (("X", X), ("y", y)):
+        if not isinstance(value, (Sequence, np.ndarray)):
+            raise InputError(name, value, "give one array per client, in a list")
+    labels = labelled(names, len(X))
+    if not labels:
+        raise InputError("clients", 0, "give at least one client")
+    if len(y) != len(X):
+        raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
+    written = y
+    if loss == "logistic":
+        if standardise_target:
+            raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
+        y = two_classes(y, positive, labels)
+    elif len(positive):
+        raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
+    blocks = [as_numbers(f"X of client {label}", block, ("n", "d")) for label, block in zip(labels, X)]
+    targets = [as_numbers(f"y of client {label}", target, ("n",)) for label, target in zip(labels, y)]
+    for label, block in zip(labels, blocks):
+        if len(block) == 0:
+            raise InputError(f"rows of client {label}", 0, "give every client at least one row")
+    if len({block.shape[1] for block in blocks}) > 1:
+        raise InputError("X", [block.shape for block in blocks], "give the same predictors for every client")
+    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    if standardise != "none":
+        blocks = _standardised(blocks, labels, columns, pooled=standardise == "pooled")
+    if standardise_target:
+        pooled = np.concatenate(targets)
+        if pooled.std() <= 1e-12 * np.abs(pooled).max():
+            raise InputError("target", "constant", "nothing to learn; give a target that varies")
+        targets = [(values - pooled.mean()) / pooled.std() for values in targets]
+    if intercept:
+        blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
+    if loss == "least-squares":
+        return LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
+    if isinstance(regularisation, (int, float)) and regularisation == 0:
+        check_both_classes(targets, written, labels)
+    problem = Logistic.of(
+        blocks,
+        targets,
+        names=labels,
+        regularisation=regularisation,
+        batch=batch,
+        reach=None if certainty == "everywhere" else REACH,
+        points=POINTS if certainty == "estimated" else 0,
+    )
+    return replace(problem, remarks=negative_labels(written, positive))
+
+
+def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
+    """What the problem allocates beside its rows, and how many bytes: curvatures (N, d, d), gradients of pairs
+    (N, N, d), and of a logistic loss all clients' rows, each padded to the longest.
+    """
+    n, d = len(blocks), blocks[0].shape[1] + intercept
+    padded = n * d * max(map(len, blocks)) if logistic else 0
+    return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
+
+
+def _standardised(
+    blocks: list[np.ndarray], labels: Sequence[str], columns: Sequence[str], *, pooled: bool
+) -> list[np.ndarray]:
+    everything = np.concatenate(blocks)
+    scaled = []
+    for label, block in zip(labels, blocks):
+        reference = everything if pooled else block
+        deviation = reference.std(0)
+        constant = np.flatnonzero(deviation <= 1e-12 * np.abs(reference).max(0))
+        if constant.size:
+            column = columns[constant[0]] if len(columns) > constant[0] else f"column {constant[0]}"
+            if len(reference) == 1:
+                remedy = "give at least two rows: merge this client with another or leave it out"
+                raise InputError(f"rows of client {label}", 1, remedy)
+            owner = "all clients" if pooled else f"client {label}"
+            remedy = "drop it, or use standardise = none" + ("" if pooled else " or pooled")
+            raise InputError(f"{column} of {owner}", "constant", remedy)
+        scaled.append((block - reference.mean(0)) / deviation)
+    return scaled
+
+
+def of_tables(
+    tables: Sequence[Table],
+    *,
+    loss: str = "least-squares",
+    positive: Sequence[float | str] = (),
+    **options: Any,
+) -> LeastSquares | Logistic:
+    """`from_arrays` of one table per client."""
+    return from_arrays(
+        [table.X for table in tables],
+        [table.y for table in tables],
+        names=[table.name for table in tables],
+        columns=tables[0].columns,
+        loss=loss,
+        positive=positive,
+        **options,
+    )

@@ -1,0 +1,74 @@
+"""Two classes, however they are labelled, as 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, as_numbers
+
+LABELS = 12
+"""Labels that a message names."""
+
+
+def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]) -> list[np.ndarray]:
+    """Every client's classes as 0 and 1: `positive` are 1; without it the larger of the two values of all clients."""
+    arrays = []
+    for label, values in zip(labels, y):
+        array = np.asarray(values)
+        if array.dtype.kind != "U":
+            array = as_numbers(f"y of client {label}", values, ("n",))
+        if array.ndim != 1:
+            raise InputError(f"y of client {label}", f"array of shape {array.shape}", "give shape (n)")
+        arrays.append(array)
+    kinds = {array.dtype.kind for array in arrays}
+    if len(kinds) > 1:
+        raise InputError("labels", "numbers and texts", "give one kind to all clients")
+    found = np.unique(np.concatenate(arrays)).tolist()
+    if len(positive):
+        if len(found) > 2:
+            _check_case(found, positive)
+        absent = [value for value in positive if value not in found]
+        if absent:
+            raise InputError("positive", absent[0], f"not a label; labels: {', '.join(map(str, found[:LABELS]))}")
+        chosen = list(positive)
+    elif len(found) == 2:
+        chosen = found[1:]
+    elif len(found) == 1 and found[0] in (-1, 0, 1):
+        chosen = [1]  # all clients have the same class
+    elif len(found) == 1:
+        raise InputError("labels", found[0], "one class alone; give two")
+    else:
+        remedy = "the logistic loss needs two; name those that count as 1 by positive"
+        raise InputError("labels", f"{len(found)} classes", remedy)
+    return [np.isin(array, chosen).astype(float) for array in arrays]
+
+
+def _check_case(found: Sequence[Any], positive: Sequence[Any]) -> None:
+    """Refuse a label that is class 0 and differs only by case from one that is class 1."""
+    chosen = {value.casefold(): value for value in positive if isinstance(value, str)}
+    for value in found:
+        if isinstance(value, str) and value not in positive and value.casefold() in chosen:
+            remedy = f"differs from {chosen[value.casefold()]} only by case; write one way, or name both by positive"
+            raise InputError("labels", value, remedy)
+
+
+def check_both_classes(targets: Sequence[np.ndarray], written: Sequence[Any], labels: Sequence[str]) -> None:
+    """Refuse a client of one class, with the label as it is written; without regularisation it has no minimiser."""
+    for label, values, texts in zip(labels, targets, written):
+        if (values == values[0]).all():
+            remedy = "only one class, so no minimiser without regularisation > 0; or merge clients"
+            found = np.unique(np.asarray(texts)).tolist()
+            raise InputError(f"labels of client {label}", found[0] if len(found) == 1 else found[:LABELS], remedy)
+
+
+def negative_labels(written: Sequence[Any], positive: Sequence[Any]) -> tuple[str, ...]:
+    """A note that names the labels of class 0, where there are several: one of them may be a slip."""
+    found = np.unique(np.concatenate([np.asarray(values) for values in written])).tolist()
+    others = [f"{value:g}" if isinstance(value, float) else str(value) for value in found if value not in positive]
+    if not len(positive) or len(others) < 2:
+        return ()
+    more = f" and {len(others) - LABELS} more" if len(others) > LABELS else ""
+    return (f"{len(others)} labels are taken as negative: {', '.join(others[:LABELS])}{more}",)

@@ -1,0 +1,116 @@
+"""How much memory a reader may take: what will be allocated is counted first, and refused above a limit.
+
+Sizes that a file declares are never trusted: they are checked against the limit before anything is allocated, and what
+is unpacked is read in pieces, so that neither a false header nor a file that unpacks to a million times its size fills
+the memory.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from suffice.bounds import InputError, as_number
+
+MAX_MEMORY = 2e9
+"""Bytes, unless something else is asked for: a table of ten million rows and twenty columns takes 1.6e9."""
+PIECE = 1 << 20
+"""Bytes that are read or unpacked at a time."""
+LONGEST_LINE = 1 << 24
+"""Characters of one line of a table."""
+
+
+class Memory:
+    """The bytes that one call may still allocate for what it reads."""
+
+    def __init__(self, max_memory: float = MAX_MEMORY) -> None:
+        self.limit = as_number("max_memory", max_memory, least=1)
+        self.used = 0.0
+
+    def take(self, what: str, size: float) -> None:
+        """Count `size` bytes for `what`, or `InputError` when they would go beyond the limit."""
+        self.check(what, size)
+        self.used += size
+
+    def check(self, what: str, size: float) -> None:
+        """As `take`, for what is freed again before anything else is allocated."""
+        if self.used + size > self.limit:
+            already = f", beside {self.used:.2g} already taken" if self.used else ""
+            remedy = f"more than the limit of {self.limit:.2g}{already}; raise it by max_memory (--max-memory)"
+            raise InputError(f"memory for {what}", f"{size:.2g} bytes", remedy)
+
+
+def as_path(field: str, value: Any) -> Path:
+    """`value` as a path that the system can look up, or `InputError`."""
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(field, value, "give a path as text")
+    path = Path(value)
+    try:
+        path.stat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(field, str(path), (error.strerror or "cannot be read").lower()) from None
+    except ValueError:  # a null byte
+        raise InputError(field, str(path), "no such file or folder") from None
+    return path
+
+
+@contextmanager
+def opened(path: Path, *, field: str = "path", packed: bool = True) -> Iterator[IO[bytes]]:
+    """The bytes of a regular file, those of a `packed` one (.gz, .bz2) unpacked as they are read.
+
+    Raises `InputError`, also for what reading it inside the block meets: a pipe or a device has no end.
+    """
+    unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix.lower(), open) if packed else open
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(field, str(path), "not a regular file; write its content to a file first")
+        with unpack(path, "rb") as stream:
+            yield stream
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(field, str(path), "damaged compression") from None
+    except OSError as error:
+        remedy = (error.strerror or "damaged compression").lower()
+        raise InputError(field, str(path), remedy) from None
+
+
+def pieces(stream: IO[bytes]) -> Iterator[bytes]:
+    """The rest of a stream, at most `PIECE` bytes at a time."""
+    while piece := stream.read(PIECE):
+        yield piece
+
+
+def numbers(stream: IO[bytes], dtype: np.dtype[Any], count: int) -> np.ndarray | None:
+    """Exactly `count` entries that end the stream, (count,); None where it is shorter or longer.
+
+    The array is allocated at once, for a caller that has checked its size; the system provides its pages only as they
+    are filled.
+    """
+    array = np.empty(count, dtype)
+    content, filled = array.view(np.uint8) if array.nbytes else np.empty(0, np.uint8), 0
+    while filled < len(content):
+        piece = stream.read(min(PIECE, len(content) - filled))
+        if not piece:
+            return None
+        content[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
+        filled += len(piece)
+    return None if stream.read(1) else array
+
+
+def whole(path: Path, *, field: str, most: int) -> bytes:
+    """The content of a file of at most `most` bytes, or `InputError`."""
+    with opened(path, field=field, packed=False) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise InputError(f"size of {path.name}", f"over {most} bytes", "no file of this kind is so large")
+    return content

@@ -1,0 +1,52 @@
+"""MNIST's images and digits, from the folders that torchvision makes or from single files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from suffice.bounds import InputError
+
+from .idx import read_idx
+from .memory import MAX_MEMORY, Memory, as_path
+from .table import Table
+
+
+def mnist(path: str | Path, *, part: str = "train", max_memory: float = MAX_MEMORY) -> Table:
+    """MNIST's images (n, 784), pixels in [0, 1], and digits, from IDX files, compressed or not.
+
+    `path` is torchvision's root, its folder MNIST/raw, or a file of images; `part` train or test (t10k). Tables of
+    more than `max_memory` bytes are refused before they are read. Raises `InputError`.
+    """
+    if part not in ("train", "test"):
+        raise InputError("part", part, "use train or test")
+    images = _images(as_path("path", path), "train" if part == "train" else "t10k")
+    if images is None:
+        raise InputError(
+            "path", str(path), f"no {part} images: give the folder of train-images-idx3-ubyte, or the file"
+        )
+    labels = _sibling(images.parent, images.name.replace("images-idx3", "labels-idx1").removesuffix(".gz"))
+    if labels is None:
+        raise InputError("path", str(images), "its file of labels is missing")
+    memory = Memory(max_memory)
+    X, y = read_idx(images, 3, memory), read_idx(labels, 1, memory)
+    if len(X) != len(y):
+        raise InputError(f"labels in {labels.name}", len(y), f"{images.name} has {len(X)} images")
+    X = X.reshape(len(X), -1)
+    return Table(name="", X=X / 255.0, y=y.astype(float), columns=tuple(f"pixel{j}" for j in range(X.shape[1])))
+
+
+def mnist_part(path: Path) -> str | None:
+    """The part that a folder has, "train" before "test"; None: it is not MNIST's."""
+    known = (("train", "train"), ("test", "t10k"))
+    return next((part for part, prefix in known if _images(path, prefix) is not None), None)
+
+
+def _images(path: Path, part: str) -> Path | None:
+    if path.is_file():
+        return path if path.name.removesuffix(".gz").endswith("images-idx3-ubyte") else None
+    found = (_sibling(path / folder, f"{part}-images-idx3-ubyte") for folder in ("", "raw", "MNIST/raw"))
+    return next((file for file in found if file is not None), None)
+
+
+def _sibling(folder: Path, name: str) -> Path | None:
+    return next((file for file in (folder / name, folder / f"{name}.gz") if file.is_file()), None)

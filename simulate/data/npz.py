@@ -1,0 +1,117 @@
+"""NumPy's .npz files, read without unpickling anything and without trusting the sizes that they declare."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from suffice.bounds import InputError
+
+from .memory import PIECE, Memory, numbers, opened
+from .table import PER_TEXT, Table, check_clients
+
+
+class _Pieces(io.FileIO):
+    """A file that hands out at most `PIECE` bytes at once: an archive's directory of any size is refused."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        content = super().read(PIECE + 1 if size is None or size < 0 else min(size, PIECE + 1))
+        if len(content) > PIECE:
+            raise zipfile.BadZipFile("a directory of this size is no .npz file's")
+        return content
+
+
+def read_arrays(field: str, path: Path, memory: Memory) -> dict[str, np.ndarray]:
+    """All arrays of an .npz file, or `InputError` with `field`."""
+    with opened(path, field=field, packed=False):
+        pass
+    try:
+        with _Pieces(path) as stream, zipfile.ZipFile(stream) as archive:
+            return {
+                entry.filename.removesuffix(".npy"): _array(field, path, archive, entry, memory)
+                for entry in archive.infolist()
+            }
+    except InputError:
+        raise
+    except (EOFError, zipfile.BadZipFile):
+        raise InputError(field, str(path), "not an .npz file") from None
+    except Exception as error:  # what a damaged archive raises is up to zipfile, zlib and NumPy
+        raise InputError(field, str(path), f"not a readable .npz file ({type(error).__name__})") from None
+
+
+def _array(field: str, path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, memory: Memory) -> np.ndarray:
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        # zipfile unpacks 4 KiB of these at once, which may be gigabytes
+        raise InputError(field, f"{path.name}, {entry.filename}", "not packed as NumPy does; save it by numpy.savez")
+    with archive.open(entry) as stream:
+        shape, fortran, dtype = _header(field, path, entry.filename, stream)
+        count = math.prod(shape)
+        memory.take(f"{entry.filename} of {path.name}, {dtype} {shape}", count * max(dtype.itemsize, 8))
+        array = numbers(stream, dtype, count)
+    if array is None:
+        raise InputError(field, f"{path.name}, {entry.filename}", f"does not hold the {shape} that its header says")
+    return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
+
+
+def _header(field: str, path: Path, name: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether the first index runs fastest, and type."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = readers[version](stream)
+    except (ValueError, KeyError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError):
+        raise InputError(field, f"{path.name}, {name}", "no array; not an .npz file of plain number arrays") from None
+    if dtype.kind not in "biufcSU" or any(size < 0 for size in shape) or len(shape) > 32:
+        remedy = f"an array of {dtype} {shape}; not an .npz file of plain number arrays"
+        raise InputError(field, f"{path.name}, {name}", remedy)
+    return shape, fortran, dtype
+
+
+def read_npz(path: Path, *, divided: bool, memory: Memory) -> list[Table]:
+    """Arrays X (n, d), y (n,), perhaps columns (d,), and client (n,), one table per client in order of appearance.
+
+    Not `divided`: one table, and no array client.
+    """
+    arrays = read_arrays("path", path, memory)
+    unknown = sorted(set(arrays) - {"X", "y", "client", "columns"})
+    missing = sorted({"X", "y"} - set(arrays))
+    if unknown or missing:
+        remedy = f"the arrays of {path.name} are X, y and, optionally, client and columns"
+        raise InputError("unknown arrays" if unknown else "missing arrays", unknown or missing, remedy)
+    X, y = arrays["X"], arrays["y"]
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise InputError(f"X and y of {path.name}", [X.shape, y.shape], "give shapes (n, d) and (n,)")
+    if not len(X):
+        raise InputError(f"rows of {path.name}", 0, "give at least one row")
+    memory.check(f"the {X.shape[1]} names of columns", PER_TEXT * X.shape[1])
+    columns = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    if "columns" in arrays:
+        columns = tuple(map(str, arrays["columns"].tolist())) if arrays["columns"].ndim == 1 else ()
+        if len(columns) != X.shape[1] or len(set(columns)) != len(columns):
+            raise InputError(f"columns of {path.name}", list(columns), f"give {X.shape[1]} distinct names")
+    table = Table(name="", X=X, y=y, columns=columns)
+    if not divided:
+        if "client" in arrays:
+            raise InputError("client", "an array", f"{path.name} is divided already: drop split, or the array client")
+        return [table]
+    if "client" not in arrays:
+        raise InputError("client", "missing", f"give {path.name} an array client, or say how to divide it by split")
+    client = arrays["client"]
+    if client.shape != y.shape or client.dtype.kind not in "iuU":
+        raise InputError(
+            f"client of {path.name}", f"{client.dtype} {client.shape}", "give one whole number or text a row"
+        )
+    values, first, owner = np.unique(client, return_index=True, return_inverse=True)
+    check_clients(f"client of {path.name}", len(values))
+    names = [str(name).strip() for name in values.tolist()]
+    if "" in names:
+        raise InputError(f"client of {path.name}", "", "name the client of every row")
+    groups: dict[str, list[int]] = {}  # texts that differ by blanks alone are one client
+    for at in np.argsort(first).tolist():
+        groups.setdefault(names[at], []).append(at)
+    return [table.rows(name, np.flatnonzero(np.isin(owner, some))) for name, some in groups.items()]

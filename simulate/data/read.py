@@ -1,0 +1,126 @@
+"""A problem from a path: which kind of data it holds, and how it is divided among clients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from suffice.bounds import InputError, as_choice
+
+from ..problems import LeastSquares, Logistic
+from .embedded import PREFIX, embedded
+from .from_arrays import LOSSES, of_tables
+from .heart_disease import heart_disease, is_heart_disease
+from .load import load
+from .memory import MAX_MEMORY, Memory, as_path
+from .mnist import mnist, mnist_part
+from .splits import divide, parse_split
+from .table import Table, same_columns
+
+
+def read(
+    path: str | Path,
+    *,
+    client: str = "client",
+    target: str = "target",
+    loss: str = "least-squares",
+    regularisation: float = 0.0,
+    intercept: bool = True,
+    standardise: str = "client",
+    standardise_target: bool = False,
+    split: str | None = None,
+    seed: int = 0,
+    positive: Sequence[float | str] = (),
+    batch: int = 1,
+    certainty: str = "certified",
+    max_memory: float = MAX_MEMORY,
+) -> LeastSquares | Logistic:
+    """A problem from clients' data in files.
+
+    `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
+    LIBSVM files, one per client. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1", "labels:8", "column:NAME";
+    random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease files is read as
+    `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
+    images where the folder has them), and "sklearn:NAME" is a set that comes with scikit-learn.
+
+    Every column but `client` and `target` is a predictor and must be numeric. `standardise` sets the predictors to mean
+    0 and deviation 1 per client, over all clients, or not at all; `standardise_target` does so to the target, always
+    over all clients. What would take more than `max_memory` bytes (2e9) as a table, or as matrices, is refused before
+    it is allocated; working with it takes a few times as much. The rest is described at `from_arrays`. Raises
+    `InputError`.
+    """
+    memory = Memory(max_memory)
+    if not str(path):
+        raise InputError("path", "", "name a file or a folder")
+    as_choice("loss", loss, LOSSES)
+    for name, value in (("client", client), ("target", target)):
+        if not isinstance(value, str):
+            raise InputError(name, value, "give the name of a column")
+    if not str(path).startswith(PREFIX):
+        path = as_path("path", path)
+    if client == target and not Path(path).is_dir() and not split:
+        raise InputError("target", target, "the client column cannot be the target; name another column")
+    tables, done = _divided(
+        str(path),
+        client=client,
+        target=target,
+        standardise=standardise,
+        split=split,
+        seed=seed,
+        loss=loss,
+        memory=memory,
+    )
+    if len(tables) == 1:
+        remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
+        raise InputError("clients", 1, remedy)
+    return of_tables(
+        tables,
+        loss=loss,
+        regularisation=regularisation,
+        intercept=intercept,
+        standardise="none" if done else standardise,
+        standardise_target=standardise_target,
+        positive=positive,
+        batch=batch,
+        certainty=certainty,
+        max_memory=max_memory,
+    )
+
+
+def _divided(
+    name: str,
+    *,
+    client: str,
+    target: str,
+    standardise: str,
+    split: str | None,
+    seed: int,
+    loss: str,
+    memory: Memory,
+) -> tuple[Sequence[Table], bool]:
+    """One table per client, and whether the predictors are standardised already."""
+    rule = None if split is None else parse_split(split)
+    path = Path(name)
+    whole = None
+    if name.startswith(PREFIX):
+        whole = embedded(name.removeprefix(PREFIX))
+    elif (part := mnist_part(path)) is not None:
+        whole = mnist(path, part=part, max_memory=memory.limit)
+    elif is_heart_disease(path):
+        if rule is not None:
+            raise InputError("split", split, "the heart-disease files are divided already; drop it")
+        return heart_disease(path, standardise=standardise).train, True
+    else:
+        if rule is not None and path.is_dir():
+            raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
+        if rule is not None and rule.kind == "column" and path.suffix.lower() == ".csv":
+            client, rule = rule.column, None  # its values may be texts
+        tables = load(
+            path, client=client, target=target, text_target=loss == "logistic", divided=rule is None, memory=memory
+        )
+        if rule is None:
+            return same_columns(tables), False
+        (whole,) = tables
+    if rule is None:
+        raise InputError("split", "missing", "one undivided table: say how to divide it, as contiguous:8")
+    return divide(whole, rule, seed=seed), False

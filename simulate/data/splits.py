@@ -1,0 +1,165 @@
+"""Dividing one table among clients: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from suffice.bounds import InputError
+
+from ..randomness import Randomness, Stream
+from .parse import parse_number
+from .table import MOST_CLIENTS, Table, check_clients
+
+USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
+MOST_CLASSES = 1000
+FEWEST_ROWS = 2
+"""Rows that a Dirichlet draw must leave every client; it is repeated up to `DRAWS` times."""
+DRAWS = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """How to divide: the kind, the number of clients, the concentration of `dirichlet`, the name of a column."""
+
+    kind: str
+    clients: int = 0
+    concentration: float = 0.0
+    column: str = ""
+
+
+def parse_split(text: str) -> Split:
+    """A split from its words, or `InputError`."""
+    if not isinstance(text, str):
+        raise InputError("split", text, USAGE)
+    kind, *words = text.split(":")
+    if kind == "column":
+        if not ":".join(words).strip():
+            raise InputError("split", text, "name the column, as column:site")
+        return Split(kind=kind, column=":".join(words))
+    if kind not in ("contiguous", "iid", "dirichlet", "labels"):
+        near = difflib.get_close_matches(kind, ("contiguous", "iid", "dirichlet", "labels", "column"), n=1)
+        raise InputError("split", text, f"did you mean {near[0]}? {USAGE}" if near else USAGE)
+    wanted = 2 if kind == "dirichlet" else 1
+    if len(words) != wanted:
+        raise InputError("split", text, USAGE)
+    if not (words[0].isascii() and words[0].isdigit() and len(words[0]) < 10 and 2 <= int(words[0]) <= MOST_CLIENTS):
+        raise InputError("split", text, f"give a whole number of clients from 2 to {MOST_CLIENTS}")
+    concentration = 0.0
+    if kind == "dirichlet":
+        concentration = parse_number("split", words[1])
+        if not 1e-6 <= concentration <= 1e6:
+            raise InputError("split", text, "give a concentration from 1e-6 to 1e6")
+    return Split(kind=kind, clients=int(words[0]), concentration=concentration)
+
+
+def divide(table: Table, split: str | Split, *, seed: int = 0) -> list[Table]:
+    """The table's rows as one table per client, "0", "1", ...; for column:NAME the values of that column.
+
+    contiguous  equal parts in the order of the file
+    iid         equal parts of a random order
+    dirichlet   of every class a share for each client, the shares drawn from Dirichlet(concentration)
+    labels      Definition S1 of Philippenko et al. (2025): of K classes the floor(K/2) + 1 first belong to the clients
+                of even number and the others to those of odd number; within each, equal parts of a random order
+    Parts are equal up to one row. Raises `InputError` where a client would stay without rows.
+    """
+    split = parse_split(split) if isinstance(split, str) else split
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
+        raise InputError("seed", seed, "give a whole number >= 0")
+    seed = int(seed)  # one of NumPy's may have eight bits
+    if split.kind == "column":
+        return _by_column(table, split.column)
+    rows, n = len(table.X), split.clients
+    if n > rows:
+        raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
+    # a seed may have 63 bits: it fills both words of the key
+    parts = _KINDS[split.kind](table, split, Randomness(seeds=torch.tensor([seed >> 32]), root=seed))
+    for i, part in enumerate(parts):
+        if not len(part):
+            raise InputError("split", f"{split.kind}:{n}", f"leaves client {i} without rows; use fewer clients")
+    return [table.rows(str(i), part) for i, part in enumerate(parts)]
+
+
+def _contiguous(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+    return np.array_split(np.arange(len(table.X)), split.clients)
+
+
+def _iid(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+    return [np.sort(part) for part in np.array_split(_order(table, randomness), split.clients)]
+
+
+def _dirichlet(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+    owner, classes = _classes(table, split)
+    order = _order(table, randomness)
+    members = [order[owner[order] == j] for j in range(classes)]
+    sizes = np.array([len(rows) for rows in members])
+    for draw in range(1, DRAWS + 1):
+        shares = randomness.dirichlet(
+            split.concentration, iteration=draw, stream=Stream.SPLIT, clients=classes, features=split.clients
+        )
+        ends = (np.cumsum(shares[0].numpy(), axis=1) * sizes[:, None]).round().astype(int)
+        ends[:, -1] = sizes
+        if np.diff(ends, axis=1, prepend=0).sum(0).min() >= FEWEST_ROWS:
+            parts = zip(*(np.split(rows, last[:-1]) for rows, last in zip(members, ends)))
+            return [np.sort(np.concatenate(part)) for part in parts]
+    text = f"dirichlet:{split.clients}:{split.concentration:g}"
+    remedy = f"no draw of {DRAWS} leaves every client {FEWEST_ROWS} rows; use fewer clients or a larger concentration"
+    raise InputError("split", text, remedy)
+
+
+def _labels(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+    owner, classes = _classes(table, split)
+    first = classes // 2 + 1
+    if classes <= first:
+        remedy = f"Definition S1 puts all {classes} classes into its first cluster; use dirichlet or column:NAME"
+        raise InputError("split", f"labels:{split.clients}", remedy)
+    order = _order(table, randomness)
+    parts: list[np.ndarray] = [np.empty(0, int)] * split.clients
+    for parity in (0, 1):
+        owners = range(parity, split.clients, 2)
+        members = order[(owner[order] >= first) == parity]
+        for i, part in zip(owners, np.array_split(members, len(owners))):
+            parts[i] = np.sort(part)
+    return parts
+
+
+_KINDS: dict[str, Callable[[Table, Split, Randomness], list[np.ndarray]]] = {
+    "contiguous": _contiguous,
+    "iid": _iid,
+    "dirichlet": _dirichlet,
+    "labels": _labels,
+}
+
+
+def _order(table: Table, randomness: Randomness) -> np.ndarray:
+    """All rows in a uniform order; so are those of any class in it, independently of other classes."""
+    return randomness.permutation(len(table.X), iteration=0, stream=Stream.SPLIT)[0].numpy()
+
+
+def _classes(table: Table, split: Split) -> tuple[np.ndarray, int]:
+    """The class of every row, numbered in rising order, and how many there are."""
+    values, owner = np.unique(table.y, return_inverse=True)
+    if len(values) > MOST_CLASSES or 2 * len(values) > len(owner):
+        remedy = "needs classes, not measurements: at most half as many values as rows; use iid or contiguous"
+        raise InputError("split", f"{split.kind}:{split.clients} of a target with {len(values)} values", remedy)
+    return owner, len(values)
+
+
+def _by_column(table: Table, column: str) -> list[Table]:
+    if column not in table.columns:
+        shown = ", ".join(table.columns[:12]) + (", ..." if len(table.columns) > 12 else "")
+        raise InputError("split", f"column:{column}", f"no such column; columns: {shown}")
+    if len(table.columns) == 1:
+        raise InputError("split", f"column:{column}", "it is the only predictor")
+    at = table.columns.index(column)
+    values = table.X[:, at]
+    names = list(dict.fromkeys(values.tolist()))
+    check_clients(f"column {column}", len(names))
+    rest = Table(
+        name=table.name, X=np.delete(table.X, at, 1), y=table.y, columns=table.columns[:at] + table.columns[at + 1 :]
+    )
+    return [rest.rows(f"{column}={value:g}", np.flatnonzero(values == value)) for value in names]

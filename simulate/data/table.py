@@ -1,0 +1,60 @@
+"""A client's rows as they stand in a file, before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.bounds import InputError, as_numbers
+
+MOST_CLIENTS = 4000
+PER_TEXT = 200
+"""Bytes that one more name takes where names are told apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """X (n, d) numbers, y (n,) numbers or, for classes, texts; `columns` names the d predictors."""
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        X = as_numbers(f"X of client {self.name}" if self.name else "X", self.X, ("n", "d"))
+        object.__setattr__(self, "X", X)
+        if self.y.dtype.kind != "U":
+            field = f"y of client {self.name}" if self.name else "y"
+            object.__setattr__(self, "y", as_numbers(field, self.y, (len(X),)))
+
+    def rows(self, name: str, chosen: np.ndarray) -> Table:
+        """The chosen rows, as client `name`."""
+        return Table(name=name, X=self.X[chosen], y=self.y[chosen], columns=self.columns)
+
+
+def same_columns(tables: Sequence[Table]) -> list[Table]:
+    """All tables with the first one's columns in its order, or `InputError`."""
+    first = tables[0].columns
+    result = []
+    for table in tables:
+        if table.columns == first:
+            result.append(table)
+        elif sorted(table.columns) == sorted(first):
+            order = [table.columns.index(column) for column in first]
+            result.append(Table(name=table.name, X=table.X[:, order], y=table.y, columns=first))
+        else:
+            wanted = list(first) if len(first) <= 12 else f"{len(first)} columns, as client {tables[0].name}"
+            raise InputError(
+                f"columns of client {table.name}", list(table.columns), f"give the same predictors to all: {wanted}"
+            )
+    return result
+
+
+def check_clients(field: str, count: int) -> None:
+    """Raise `InputError` for more clients than matrices of all pairs are made for."""
+    if count > MOST_CLIENTS:
+        remedy = f"use at most {MOST_CLIENTS} clients; is this the column that names them?"
+        raise InputError(field, f"{count} values", remedy)

@@ -1,0 +1,45 @@
+"""What a problem answers unless it knows better."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from torch import Tensor
+
+from suffice.bounds import InputError
+
+from ..problem import Problem, Trust
+
+
+class Defaults(ABC):
+    """Not made of data rows, constants exact at all models, nothing to remark."""
+
+    remarks: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def features(self) -> int: ...
+
+    @property
+    def row_counts(self) -> tuple[int, ...] | None:
+        return None
+
+    @property
+    def gradient_cost(self) -> float:
+        return float(self.features**2)
+
+    def certainty(self) -> tuple[Trust, str, str]:
+        return "exact", "all models", "all models"
+
+    def estimated(self) -> Problem | None:
+        return None
+
+    def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
+        return None
+
+    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
+        return None
+
+    def resample(self, root: int, index: int) -> Problem:
+        raise InputError("problem", type(self).__name__, "there are no rows to resample; it needs client data")

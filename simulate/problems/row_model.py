@@ -1,0 +1,52 @@
+"""The oracle of linear models on clients' data rows: samples are rows, drawn with replacement."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..randomness import Randomness, Stream
+from .defaults import Defaults
+from .linear_model import LinearModel
+from .rows import Rows
+
+
+class RowModel(LinearModel, Defaults):
+    """What least squares and logistic regression on `data` share."""
+
+    data: Rows
+    regularisation: float
+    batch: int
+
+    @property
+    def features(self) -> int:
+        return self.data.X.shape[1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.data.X.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.data.X.device
+
+    @property
+    def ridge(self) -> float:
+        return self.regularisation
+
+    @property
+    def row_counts(self) -> tuple[int, ...]:
+        return tuple(self.data.counts.tolist())
+
+    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
+        return self.data.X[draw], self.data.y[draw]
+
+    def draw(
+        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+    ) -> Tensor:
+        """Indices of the sampled rows of each client, (S, N, m), with replacement."""
+        return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """Every row with its frequency; clients with fewer rows are padded by rows of weight 0."""
+        return self.data.scenarios()

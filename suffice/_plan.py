@@ -1,0 +1,277 @@
+"""`plan`: from a problem or constants to a plan that can be read by client, and tried out by simulation."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.bounds import Constants, Criterion, InputError, Row, named, plan_rows
+from suffice.bounds.planning.break_even import BreakEven, break_even
+from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
+from suffice.bounds.planning.method_plan import MethodPlan
+
+from .measured import Measured, measure, multiplications
+
+if TYPE_CHECKING:
+    from suffice.figures import Figure
+    from suffice.simulate import Problem
+
+    from .bootstrap import Stability
+    from .client_statistics import ClientStatistics
+    from .method_runs import MethodRun
+    from .render import Table
+
+MOST_SEEDS = 1_000_000
+MOST_WORK = 1e12
+"""Multiplications of a simulation, by a rough count: most of an hour on one core."""
+
+
+class Rows(tuple[Row, ...]):
+    """The rows of one client, one per precision, in the order in which the precisions were given."""
+
+    def __getattr__(self, name: str) -> Any:
+        # an AttributeError, not an InputError: hasattr must go on working
+        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        who, count = self[0].name, len(self)
+        raise AttributeError(
+            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
+            f"as plan[{who!r}][0].{name}, or go through them"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
+
+    `print(plan)` shows the table of `suffice plan`, and iteration goes through `rows`.
+
+    precisions  the rows of all clients at each precision, in the order in which these were given
+    """
+
+    precisions: Mapping[float, tuple[Row, ...]]
+    problem: Problem | None = None
+    constants: Constants | None = None
+    criterion: Criterion | None = None
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One per precision and client, the clients of a precision together."""
+        return tuple(row for rows in self.precisions.values() for row in rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Any:
+        found = Rows(row for row in self if row.name == str(name))
+        if not found:
+            names = self.rows[0].names
+            near = difflib.get_close_matches(str(name), names, n=1)
+            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {', '.join(names)}")
+        return found[0] if len(found) == 1 else found
+
+    def __repr__(self) -> str:
+        clients = len(self.rows[0].names)
+        precisions = ", ".join(f"{epsilon:.6g}" for epsilon in self.precisions)
+        source = "constants" if self.problem is None else type(self.problem).__name__
+        return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def table(self) -> Table:
+        """The table of `suffice plan`, with its notes."""
+        from .plan_tables import plan_table
+
+        estimable = self.problem is not None and self.problem.estimated() is not None
+        return plan_table(self.rows, estimable=estimable)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.bounds.html import number, table, text
+
+        rows = [
+            (
+                text(row.name),
+                number(row.epsilon),
+                text(", ".join(row.collaborators) or "nobody"),
+                number(row.schedules.hitting["eta"]),
+                number(row.local.hitting["expected_iterations"]),
+                number(row.schedules.hitting["expected_iterations"]),
+                number(row.speedup, 3),
+            )
+            for row in self.rows
+        ]
+        columns = ("client", "precision", "collaborates with", "step", "alone at most", "together at most", "speed-up")
+        return table(columns, rows, caption="Expected iterations to an excess below the precision; stopped guarantees")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `suffice plan --json`."""
+        return {"clients": [row.to_dict() for row in self.rows]}
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Who collaborates with whom, and the predicted curves: a figure that a notebook shows.
+
+        With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too. Raises
+        `InputError`.
+        """
+        from suffice.figures.plan import plan_figure
+
+        drawn = plan_figure(self.precisions, self.constants)
+        if path is not None:
+            drawn.write(path)
+        return drawn
+
+    def methods(self, method: str | None = None, *, alpha: float = 0.5) -> list[MethodPlan]:
+        """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight."""
+        from .network_of_problem import network
+
+        known = self._known()
+        net = network(self.problem or known, known, alpha=alpha)
+        return [entry for rows in self.precisions.values() for entry in compare(net, rows, method=method, alpha=alpha)]
+
+    def break_even(self) -> list[BreakEven]:
+        """For each client the largest precision below which peers do not make it faster."""
+        return break_even(self._known(), criterion=self.criterion)
+
+    def stability(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Stability]:
+        """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
+        from .bootstrap import bootstrap
+
+        return bootstrap(
+            self._rows_behind(),
+            self.precisions,
+            criterion=self.criterion,
+            resamples=resamples,
+            root=root,
+            progress=progress,
+        )
+
+    def statistics(
+        self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> ClientStatistics:
+        """What the data say of each client and pair, with trust and, by `resamples`, intervals; for plans from data."""
+        from .client_statistics import statistics
+
+        problem: Any = self._rows_behind("numbers")
+        return statistics(problem, resamples=resamples, root=root, progress=progress)
+
+    def uncertainty(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[list[Stability], ClientStatistics]:
+        """`stability` and `statistics` from the same resamples."""
+        from .bootstrap import Tally, check_resamples, resampled
+        from .client_statistics import Intervals, statistics_with
+
+        problem = self._rows_behind()
+        check_resamples("bootstrap", resamples, 2)
+        tally, intervals = Tally(self.precisions, self.criterion), Intervals()
+        for again, constants in resampled(
+            problem, resamples=resamples, root=root, field="bootstrap", progress=progress
+        ):
+            tally.add(constants)
+            intervals.add(again, constants)
+        return tally.result(resamples), statistics_with(problem, intervals)
+
+    def check_rows(self, field: str) -> None:
+        """Raise `InputError` on `field` unless the plan is from data."""
+        self._rows_behind(field)
+
+    def _rows_behind(self, field: str = "bootstrap") -> Problem:
+        if self.problem is None or self.problem.row_counts is None:
+            kind = "constants" if self.problem is None else type(self.problem).__name__
+            what = "there are no rows to resample" if field == "bootstrap" else "there are no rows behind it"
+            raise InputError(field, kind, f"{what}; it needs client data")
+        return self.problem
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the network is small enough to compare all methods at once, in seconds."""
+        return self._known().clients <= MOST_CLIENTS
+
+    def _known(self) -> Constants:
+        if self.constants is None:
+            raise InputError("constants", "missing", "build the plan with suffice.plan")
+        return self.constants
+
+    def simulate(
+        self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Measured]:
+        """Run All-for-one as planned, and every client alone, on the same problem; one entry per row.
+
+        Similarities are exact (from population gradients), steps are those of the hitting schedule.
+        Raises `InputError`, also where that would take hours.
+        """
+        if not isinstance(seeds, int) or not 1 <= seeds <= MOST_SEEDS:
+            raise InputError("seeds", seeds, f"give a number of seeds from 1 to {MOST_SEEDS}")
+        if self.problem is None:
+            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        work = self.simulation_work(seeds)
+        if work > MOST_WORK:
+            raise InputError(
+                "simulate", f"about {work:.0e} multiplications", "give fewer seeds, larger precisions or fewer rows"
+            )
+        results = []
+        for done, rows in enumerate(self.precisions.values()):
+            results.extend(measure(self.problem, rows, seeds=seeds, root=root))
+            if progress is not None:
+                progress(done + 1, len(self.precisions))
+        return results
+
+    def simulation_work(self, seeds: int) -> float:
+        """Multiplications of `simulate` at most, by a rough count; 0 without a problem. One core does 1e9 a second."""
+        return 0.0 if self.problem is None else multiplications(self.problem, self.rows, seeds=seeds)
+
+    def simulate_methods(
+        self,
+        methods: Sequence[MethodPlan],
+        measured: Sequence[Measured],
+        *,
+        seeds: int = 256,
+        root: int = 0,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[MethodRun]:
+        """Run every method of `methods` that applies for its planned rounds; `measured` is what `simulate` gave.
+
+        CoBo runs with the weights of the planned clusters, as its theorem assumes.
+        """
+        from .method_runs import run_methods
+
+        if self.problem is None:
+            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        return run_methods(self.problem, self._known(), methods, measured, seeds=seeds, root=root, progress=progress)
+
+
+def plan(
+    source: Problem | Constants,
+    epsilon: float | Sequence[float],
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+) -> Plan:
+    """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
+
+    `source` is a problem (quadratics, least squares on data) or its constants.
+    """
+    if not isinstance(source, Constants) and not hasattr(source, "constants"):
+        raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
+    constants = source if isinstance(source, Constants) else source.constants()
+    precisions: dict[float, list[Row]] = {}
+    for row in plan_rows(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence):
+        precisions.setdefault(row.epsilon, []).append(row)
+    return Plan(
+        precisions={epsilon: tuple(rows) for epsilon, rows in precisions.items()},
+        problem=None if isinstance(source, Constants) else source,
+        constants=constants,
+        criterion=named(criterion) if isinstance(criterion, str) else criterion,
+    )

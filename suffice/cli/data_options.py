@@ -1,0 +1,116 @@
+"""Options that say how a table of client data is read, the same for every command that reads one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+PANEL = "How a table is read (suffice.read)"
+
+
+def _option(kind: Any, help: str, *names: str) -> Any:
+    return Annotated[kind | None, typer.Option(*names, help=help, rich_help_panel=PANEL)]
+
+
+OPTIONS: dict[str, Any] = {
+    "client": _option(str, "Client column of a CSV (client)."),
+    "target": _option(str, "Target column of a CSV (target)."),
+    "standardise": _option(str, "Predictors: client (default), pooled or none."),
+    "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
+    "loss": _option(str, "Of data: least-squares (default) or logistic."),
+    "regularisation": _option(str, "r in (r/2) |theta|^2 (0)."),
+    "intercept": _option(bool, "A column of ones (with).", "--intercept/--no-intercept"),
+    "batch": _option(int, "Rows that one stochastic gradient averages (1)."),
+    "split": _option(str, "Divide one table: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
+    "seed": _option(int, "Of a random split (0)."),
+    "positive": _option(list[str], "A label that is class 1; repeat for several."),
+    "certainty": _option(str, "Constants of the logistic loss: certified, estimated or everywhere."),
+    "max_memory": _option(str, "Bytes that a table, or a problem's matrices, may take (2e9); for setup files too."),
+}
+"""Arguments of `suffice.read` with their declaration as an option; None where one is not given."""
+
+
+def takes_data(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with all `OPTIONS`; its keyword-only `data` is a dictionary of those that were given."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [entry for name, entry in signature.parameters.items() if name != "data"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, annotation in OPTIONS.items()
+    ]
+
+    @wraps(command)
+    def with_data(**values: Any) -> None:
+        given = {name: values.pop(name) for name in OPTIONS}
+        command(**values, data={name: value for name, value in given.items() if value is not None})
+
+    vars(with_data)["__signature__"] = signature.replace(parameters=[*own, *added])  # what typer reads
+    return with_data
+
+
+def is_setup(name: str) -> bool:
+    return name.lower().endswith(".toml")
+
+
+def refuse_options(setup: str, data: dict[str, Any]) -> None:
+    """A setup file says how its data are read: options that say so beside it are refused."""
+    from suffice.bounds import InputError
+
+    given = [name.replace("_", "-") for name in data if name != "max_memory"]
+    if given:
+        raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
+
+
+def memory_limit(data: dict[str, Any]) -> dict[str, float]:
+    """`max_memory` as a number, where it is given."""
+    from suffice.simulate.data.parse import parse_number
+
+    return {name: parse_number(name, text) for name, text in data.items() if name == "max_memory"}
+
+
+def check_exists(setup: str) -> None:
+    """Raise `InputError` unless `setup` names a file, a folder or a set that comes with scikit-learn."""
+    from suffice.bounds import InputError
+    from suffice.simulate.data.embedded import PREFIX
+    from suffice.simulate.data.memory import as_path
+
+    if not (setup.startswith(PREFIX) or as_path("setup", setup).exists()):
+        raise InputError("setup", setup, "no such file or folder")
+
+
+def read_table(setup: str, data: dict[str, Any]) -> Any:
+    """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
+    from suffice.simulate.data.parse import as_label, parse_number
+    from suffice.simulate.data.read import read
+
+    check_exists(setup)
+    _check_data(setup, data)
+    data = data | memory_limit(data)
+    if "regularisation" in data:
+        data["regularisation"] = parse_number("regularisation", data["regularisation"])
+    if "positive" in data:
+        data["positive"] = [as_label(text) for text in data["positive"]]
+    return read(setup, **data)
+
+
+def _check_data(setup: str, data: dict[str, Any]) -> None:
+    """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
+    from suffice.bounds import InputError
+    from suffice.simulate.data.splits import parse_split
+
+    path = Path(setup)
+    tables = list(path.iterdir()) if path.is_dir() else [path]
+    if not any(table.suffix.lower() == ".csv" for table in tables):
+        for name in ("client", "target"):
+            if name in data:
+                raise InputError(name, data[name], "only a CSV has named columns; drop it")
+    if path.is_dir() and "client" in data:
+        raise InputError("client", data["client"], "a folder has one client per file; drop it")
+    split = parse_split(data["split"]).kind if "split" in data else "missing"
+    if "seed" in data and split in ("missing", "contiguous", "column"):
+        raise InputError("seed", data["seed"], "only the splits iid, dirichlet and labels are random; drop it")

@@ -1,0 +1,57 @@
+"""The command `suffice errata`: printed statements found wrong, recomputed now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ..render import Table, number
+from .app import Json, app
+from .console import print_json
+
+
+@app.command()
+def errata(
+    identifier: Annotated[
+        str | None, typer.Argument(help="A paper, to list its own; an id, to reproduce it now.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Printed statements found wrong, each recomputed as you read."""
+    from suffice.verification import errata as entries
+    from suffice.verification.errata import one
+
+    found = entries(identifier)
+    rows = [entry.to_dict() for entry in found]
+    if as_json:
+        print_json(rows)
+    elif len(rows) == 1 and one(identifier):
+        errata_page(rows[0]).show()
+    elif rows:
+        errata_table(rows).show()
+    else:
+        typer.echo(f"{identifier}: no errata")
+
+
+def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """One row per erratum."""
+    return Table(
+        title="Errata",
+        columns=("id", "where", "kind", "printed", "measured", "what holds"),
+        numeric=("printed", "measured"),
+        rows=[
+            (row["id"], row["location"], row["kind"], number(row["printed"]), number(row["measured"]), row["truth"])
+            for row in rows
+        ],
+    )
+
+
+def errata_page(row: dict[str, Any]) -> Table:
+    """One erratum in lines: what is claimed, what is true, the instance and its numbers."""
+    names = ("id", "paper", "location", "kind", "claim", "truth")
+    lines = [f"{name:9s} {row[name]}" for name in names]
+    lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
+    lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]
+    return Table(columns=(), rows=(), lines=lines)

@@ -1,0 +1,142 @@
+"""The command `suffice figure`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import app
+from .arguments import texts
+from .console import echo, listing, progress
+
+
+@app.command()
+def figure(
+    name: Annotated[str | None, typer.Argument(help="A figure's name, or all; given none, the names.")] = None,
+    edition: Annotated[str | None, typer.Option(help="stated (default) or published.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(help="Number of runs, or which as 127,496,1729, for figures that average over some.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them."),
+    ] = None,
+    reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
+) -> None:
+    """Draw a figure of the papers, with the data behind every curve."""
+    from suffice.bounds import InputError, make_folder
+    from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
+    from suffice.figures import figure as draw
+
+    given: dict[str, Any] = {
+        "data": None if data is None else str(data),
+        "seeds": None if seeds is None else parse_seeds(seeds),
+    }
+    given = {flag: value for flag, value in given.items() if value is not None}
+    if option:
+        if name is None or name == "all":
+            raise InputError("option", ", ".join(option), "name the one figure that it is for")
+        given |= _own(name, option, given)
+    edited = {} if edition is None else {"edition": edition}
+    if name is None:
+        for flag, value in (edited | given).items():
+            raise InputError(flag, str(value), "name the figure that it is for")
+        if reuse:
+            raise InputError("reuse", True, "name the figure that it is for")
+        listing({known: maker.about for known, maker in makers().items()})
+        return
+    if edition is not None and edition not in EDITIONS:
+        raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
+    for flag, value in (edited | given).items():
+        if reuse:
+            raise InputError(flag, str(value), "nothing is computed anew with --reuse; drop one of the two")
+        if name in makers() and flag in given and not takes(name, flag):
+            raise InputError(flag, value, _ways(name))
+    make_folder(out, "out")
+    names = list(makers()) if name == "all" else [name]
+    drawn = 0
+    for at, entry in enumerate(names, 1):
+        # of all figures, each takes the options that it has
+        options = given if name != "all" else {key: value for key, value in given.items() if takes(entry, key)}
+        try:
+            if not reuse:
+                check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
+            with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
+                picture = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
+        except InputError as error:
+            if name != "all":
+                raise
+            typer.echo(f"{entry} left out: {error}", err=True)  # no data at hand, or no such edition
+            continue
+        drawn += 1
+        for path in picture.save(out):
+            echo(str(path))
+    if not drawn:
+        raise InputError("figure", name, "none could be drawn, for the reasons above")
+
+
+def _ways(name: str) -> str:
+    """The options of a figure as they are typed."""
+    from suffice.figures import makers
+
+    flags = [option for option in makers()[name].options if option in FLAGS]
+    own = [f"{option}=..." for option in makers()[name].options if option not in FLAGS]
+    ways = [f"--{flag}" for flag in flags] + [f"--option {example}" for example in own]
+    return f"{name} takes {', '.join(ways)}" if ways else f"{name} takes no options; drop it"
+
+
+def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
+    """NAME=VALUE pairs as the figure's function takes them: numbers, words, or several separated by commas."""
+    from suffice.bounds import InputError
+    from suffice.figures import makers
+
+    if name not in makers():
+        return {}  # refused later, with the nearest name
+    kinds = makers()[name].options
+    found: dict[str, Any] = {}
+    for flag, text in texts("option", pairs, "draws=50").items():
+        if flag not in kinds:
+            raise InputError(flag, text, _ways(name))
+        if flag in given:
+            raise InputError(flag, text, "given twice; give it once")
+        kind = kinds[flag]
+        values = [_value(flag, word.strip(), kind) for word in text.split(",")]
+        if len(values) > 1 and not any(word in kind for word in ("Sequence", "tuple", "Any")):
+            raise InputError(flag, text, "give one")
+        found[flag] = tuple(values) if len(values) > 1 or kind.startswith(("Sequence", "tuple", "Any")) else values[0]
+    return found
+
+
+def _value(flag: str, text: str, kind: str) -> int | float | str:
+    from suffice.bounds import InputError
+    from suffice.simulate.data.parse import parse_number
+
+    if "str" in kind:
+        return text
+    if "int" not in kind:
+        return parse_number(flag, text)
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(flag, text, "give a whole number") from None
+
+
+FLAGS = ("data", "seeds")
+"""Options of figures that the command has by name."""
+
+
+def parse_seeds(text: str) -> int | tuple[int, ...]:
+    """How many, or which when there is a comma."""
+    from suffice.bounds import InputError
+
+    try:
+        first, *others = (int(word) for word in text.split(","))
+    except ValueError:
+        raise InputError("seeds", text, "give how many, or which as 127,496,1729") from None
+    return (first, *others) if others else first

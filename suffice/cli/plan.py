@@ -1,0 +1,200 @@
+"""The command `suffice plan`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import Json, app
+from .console import PATIENCE, echo, print_json, progress
+from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
+
+ALPHA = 0.5
+SEEDS = 256
+MUCH_WORK = 6e10
+"""Multiplications: a minute."""
+
+
+@app.command()
+@takes_data
+def plan(
+    setup: Annotated[str, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
+    epsilon: Annotated[
+        list[str] | None, typer.Option(help="Precision, an excess loss to reach; repeat for several.")
+    ] = None,
+    horizon: Annotated[int | None, typer.Option(help="Iterations T of the schedules with a fixed end.")] = None,
+    confidence: Annotated[
+        str | None, typer.Option(help="delta in (0, 1]: allowed probability of not having arrived.")
+    ] = None,
+    criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
+    numbers: Annotated[
+        bool,
+        typer.Option("--numbers", help="What the data say of each client, with its trust; alone, no --epsilon."),
+    ] = False,
+    simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="One method of the network table instead of all; a wrong name lists them.")
+    ] = None,
+    alpha: Annotated[str | None, typer.Option(help="Scafflix's personalisation weight in (0, 1] (0.5).")] = None,
+    bootstrap: Annotated[
+        int, typer.Option(help="Resample every client's rows this often (50 will do): is the plan stable?")
+    ] = 0,
+    root: Annotated[
+        int | None, typer.Option(help="Root of all random numbers of --simulate and --bootstrap (0).")
+    ] = None,
+    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan as a table here.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw matrix and curves: a .pdf, .png or .svg file, or a folder.")
+    ] = None,
+    as_json: Json = False,
+    *,
+    data: dict[str, Any],
+) -> None:
+    """Who should collaborate with whom, at which step size, and what it gains."""
+    from suffice.bounds import InputError
+    from suffice.simulate.data.parse import parse_number
+
+    from .._plan import MOST_WORK
+    from .._plan import plan as make
+
+    weight = ALPHA if alpha is None else parse_number("alpha", alpha)
+    if seeds is not None and not simulate:
+        raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
+    if root is not None and not (simulate or bootstrap):
+        raise InputError("root", root, "nothing is random without --simulate or --bootstrap; give one of them too")
+    if alpha is not None and method is not None and not method.startswith("scafflix"):
+        raise InputError("alpha", alpha, f"only Scafflix has it; {method} does not, so drop it")
+    targets = {
+        "horizon": horizon,
+        "confidence": None if confidence is None else parse_number("confidence", confidence),
+    }
+    precisions = [parse_number("epsilon", text) for text in epsilon or ()]
+    source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
+    random = {"root": root or 0}
+    if not request["epsilon"] and numbers:
+        planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
+        _statistics_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json, **random)
+        return
+    result = make(source, **request)
+    if numbers or bootstrap:
+        result.check_rows("bootstrap" if bootstrap else "numbers")
+    wanted = result.comparable or method is not None
+    if alpha is not None and not wanted:
+        raise InputError("alpha", alpha, "of many clients no methods are compared; add --method scafflix")
+    runs_of = SEEDS if seeds is None else seeds
+    methods = result.methods(method, alpha=weight) if wanted else []
+    break_even = result.break_even() if wanted else []
+    measured = runs = stable = statistics = None
+    if simulate:
+        work = result.simulation_work(runs_of)
+        if MUCH_WORK < work <= MOST_WORK:
+            typer.echo(f"simulating the plan: up to {work:.0e} multiplications, about 1e9 a second", err=True)
+        with progress("simulating the plan", patience=PATIENCE) as report:
+            measured = result.simulate(seeds=runs_of, progress=report, **random)
+        with progress("simulating the methods", patience=PATIENCE) as report:
+            runs = result.simulate_methods(methods, measured, seeds=runs_of, progress=report, **random)
+    if bootstrap:
+        with progress("resampling", patience=PATIENCE) as report:
+            stable, statistics = result.uncertainty(resamples=bootstrap, progress=report, **random)
+    elif numbers:
+        statistics = result.statistics()
+    from ..plan_csv import write_csv
+
+    written = []
+    if save_csv is not None:
+        written.append(write_csv(save_csv, result.rows, methods, measured=measured, runs=runs, stability=stable))
+    if plot is not None:
+        written += result.plot().write(plot)
+    if as_json:
+        answer = result.to_dict()
+        answer["methods"] = [entry.to_dict() for entry in methods]
+        answer["stops_paying"] = [entry.to_dict() for entry in break_even]
+        for name, entries in (("measured", measured), ("method_runs", runs), ("stability", stable)):
+            if entries is not None:
+                answer[name] = [entry.to_dict() for entry in entries]
+        if statistics is not None:
+            answer["numbers"] = statistics.to_dict()
+        print_json(answer)
+        return
+    from .. import plan_tables
+
+    tables = [result.table()]
+    if measured is not None:
+        tables.append(plan_tables.measured_table(measured))
+    tables += plan_tables.weights_tables(result.precisions)
+    if request.get("horizon") or request.get("confidence"):
+        tables.append(plan_tables.schedules_table(result.rows))
+    if wanted:
+        tables.append(plan_tables.methods_table(methods, break_even))
+    if runs:
+        tables.append(plan_tables.runs_table(runs))
+    if statistics is not None and numbers:
+        tables.append(statistics.table())
+    if stable is not None:
+        tables.append(plan_tables.stability_table(stable, result.rows[0].names))
+    for table in tables:
+        table.show()
+    if not wanted:
+        typer.echo("Many clients: name one method with --method to see its plan for the network.")
+    for path in written:
+        echo(str(path))
+
+
+def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool, *, root: int) -> None:
+    """`--numbers` without a precision: nothing is planned, and options of a plan are refused."""
+    from suffice.bounds import Constants, InputError
+
+    from ..client_statistics import statistics
+
+    for name, value in planned.items():
+        if value is not None:
+            raise InputError("epsilon", "missing", f"--{name} needs a plan: name a precision too, --epsilon 0.1")
+    if isinstance(source, Constants):
+        raise InputError("numbers", "constants", "there are no rows behind it; it needs client data")
+    with progress("resampling", patience=PATIENCE) as report:
+        found = statistics(source, resamples=bootstrap, root=root, progress=report)
+    if as_json:
+        print_json({"clients": [], "numbers": found.to_dict()})
+        return
+    found.table().show()
+    typer.echo("To plan, name a precision below the initial excess: --epsilon.")
+
+
+def _request(
+    setup: str,
+    precisions: list[float],
+    criterion: str | None,
+    targets: dict[str, Any],
+    data: dict[str, Any],
+    *,
+    numbers: bool,
+) -> tuple[Any, dict[str, Any]]:
+    """What is planned for, and the arguments of `suffice.plan`; without a precision only when `numbers` are asked."""
+    from suffice.bounds import InputError
+
+    from ..setup_file import read_setup
+
+    if not setup:
+        raise InputError("setup", setup, "name a setup file, a table or a folder")
+    if is_setup(setup):
+        refuse_options(setup, data)
+        chosen = read_setup(setup, target=not precisions and not numbers, **memory_limit(data))
+        stated = {"horizon": chosen.horizon, "confidence": chosen.confidence}
+        given = {name: value for name, value in targets.items() if value is not None}
+        return chosen.source, {
+            "epsilon": precisions or chosen.epsilon,
+            "criterion": criterion or chosen.criterion,
+            **stated,
+            **given,
+        }
+    check_exists(setup)
+    if not precisions and not numbers:
+        raise InputError(
+            "epsilon",
+            "missing",
+            "name a precision: --epsilon 0.1, an excess loss to reach; --numbers instead shows that at the start",
+        )
+    return read_table(setup, data), {"epsilon": precisions, "criterion": criterion, **targets}

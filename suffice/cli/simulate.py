@@ -1,0 +1,116 @@
+"""The command `suffice simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import Json, app
+from .arguments import words
+from .console import echo, print_json, progress
+from .data_options import is_setup, memory_limit, read_table, refuse_options, takes_data
+
+if TYPE_CHECKING:
+    from ..render import Table
+    from ..simulation import Experiment
+
+MOST_CLIENTS, PER_TABLE = 10, 5
+"""Clients that are shown, and how many of them side by side."""
+
+
+@app.command()
+@takes_data
+def simulate(
+    setup: Annotated[
+        str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
+    ],
+    algorithm: Annotated[str, typer.Option(help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.")],
+    iterations: Annotated[int, typer.Option(help="T.")] = 100,
+    seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
+    eta: Annotated[str | None, typer.Option(help="Step size; without it half of the limit that is shown.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the algorithm; repeat for several.")] = None,
+    points: Annotated[int, typer.Option(help="Iterations to report, evenly spaced.")] = 11,
+    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save every path as a .npz file here.")] = None,
+    as_json: Json = False,
+    *,
+    data: dict[str, Any],
+) -> None:
+    """Run an algorithm on a problem with known constants, many seeds at once."""
+    from suffice.bounds import InputError
+    from suffice.simulate.data.parse import parse_number
+
+    from ..setup_file import read_setup
+    from ..simulation import simulated
+
+    if points < 2:
+        raise InputError("points", points, "give at least 2")
+    if not setup:
+        raise InputError("setup", setup, "name a setup file, a table or a folder")
+    if is_setup(setup):
+        refuse_options(setup, data)
+        source = read_setup(setup, target=False, **memory_limit(data)).source
+    else:
+        source = read_table(setup, data)
+    step = None if eta is None else parse_number("eta", eta)
+    with progress("simulating") as report:
+        run = simulated(
+            source,
+            algorithm,
+            iterations=iterations,
+            seeds=seeds,
+            eta=step,
+            options=words(option or []),
+            points=points,
+            root=root,
+            progress=report,
+        )
+    if out is not None:
+        run.trace.save(out)
+    if as_json:
+        print_json(run.to_dict())
+        return
+    for table in simulation_tables(run):
+        table.show()
+    remarks = [f"step {run.eta:.3g}: {run.step_from}", *(f"note: {note}" for note in run.notes)]
+    for line in (*remarks, *(f"warning: {warning}" for warning in run.warnings)):
+        echo(line)
+
+
+def simulation_tables(run: Experiment) -> list[Table]:
+    """Mean excess over seeds per client at each grid point, with standard errors and costs."""
+    import numpy as np
+
+    from ..render import Table, number
+
+    trace, names = run.trace, run.problem.names
+    mean, error = run.mean(), run.standard_error()
+    error = np.where(error < 1e-12 * mean, 0, error)  # rounding of equal numbers
+    tables, shown = [], min(len(names), MOST_CLIENTS)
+    for begin in range(0, shown, PER_TABLE):
+        some = range(begin, min(begin + PER_TABLE, shown))
+        last = some[-1] == shown - 1
+        costs = {"oracle calls": trace.oracle_calls, "vectors sent": trace.vectors_sent} if last else {}
+        columns = ("iteration", *(f"{names[i]} (s.e.)" for i in some), *costs)
+        rows = [
+            (
+                str(t),
+                *(f"{number(mean[at, i].item())} ({number(error[at, i].item(), 2)})" for i in some),
+                *(f"{cost[at]:,.0f}" for cost in costs.values()),
+            )
+            for at, t in enumerate(trace.iterations)
+        ]
+        title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
+        more = f"{len(names) - shown} more clients: see --json."
+        tables.append(
+            Table(
+                title="" if begin else title,
+                columns=columns,
+                numeric=columns,
+                rows=rows,
+                lines=[more] if last and shown < len(names) else (),
+            )
+        )
+    return tables

@@ -1,0 +1,136 @@
+"""The command `suffice theorem`: list the statements, show one, evaluate it, invert it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from suffice.bounds import THEOREMS, InputError, Theorem, evaluate, find, page
+from suffice.bounds import solve as invert
+from suffice.bounds.theorems import rows, spelled
+
+from ..render import Table
+from ..verdicts import kept, known
+from .app import Json, app
+from .arguments import assignments
+from .console import print_json
+
+
+@app.command()
+def theorem(
+    key: Annotated[
+        str | None,
+        typer.Argument(help="A key such as adaptive/theorem-2-constant; a part of one lists those that have it."),
+    ] = None,
+    values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
+    edition: Annotated[str | None, typer.Option(help="printed or corrected (default corrected; a list: both).")] = None,
+    solve: Annotated[
+        str | None, typer.Option(help="Invert: the parameter to solve for, such as T, eta or eps.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="With --solve: what the bound has to reach.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the theorems, show one, evaluate it, or solve it for a parameter on the safe side."""
+    from suffice.simulate.data.parse import parse_number
+
+    if (solve is None) != (target is None):
+        raise InputError(
+            "solve" if solve is None else "target", "missing", "--solve NAME and --target VALUE go together"
+        )
+    listed = [] if key is None else _listed(key)
+    if key is None or (listed and not values and solve is None):
+        if solve is not None:
+            raise InputError("theorem", "missing", "name the theorem to solve")
+        if edition not in (None, "printed", "corrected"):
+            raise InputError("edition", edition, "use printed or corrected")
+        chosen = [entry for entry in listed or THEOREMS if edition in (None, entry.edition)]
+        if as_json:
+            print_json([theorem_row(entry) for entry in chosen])
+        else:
+            theorem_table(chosen).show()
+        return
+    record = find(key, edition or "corrected")
+    if solve is not None and target is not None:
+        numbers = assignments(values or [])
+        found = invert(record, solve, target=parse_number("target", target), **numbers)
+        if as_json:
+            row = {"key": record.key, "edition": record.edition, "values": numbers, "guarantee": record.guarantee}
+            print_json(row | vars(found))
+            return
+        relation = ">=" if found.side == "smallest" else "<="
+        typer.echo(f"{solve} {relation} {found.value:.10g}")
+        _bound(record, found.bound)
+        return
+    if not values:
+        if as_json:
+            print_json([theorem_row(record)])
+        else:
+            typer.echo(page(record))
+            typer.echo(f"verdict     {kept(record)}")
+        return
+    numbers = assignments(values)
+    bound = float(evaluate(record, **numbers))
+    if as_json:
+        row = {"key": record.key, "edition": record.edition, "values": numbers, "bound": bound}
+        print_json(row | {"guarantee": record.guarantee})
+        return
+    _bound(record, bound)
+
+
+def _listed(part: str) -> list[Theorem]:
+    """The records that a part of a key names; none for a whole key, which is shown instead."""
+    found = rows(part)
+    return [] if any(entry.key == spelled(part) for entry in found) else found
+
+
+def _bound(record: Theorem, bound: float) -> None:
+    typer.echo(f"{record.quantity.expression} {'<=' if record.direction == 'upper' else '>='} {bound:.10g}")
+    if not record.guarantee:
+        typer.echo(f"printed edition, not a guarantee: {record.fault}")
+
+
+def theorem_row(record: Theorem) -> dict[str, Any]:
+    """The row of `suffice theorem --json`."""
+    return {
+        "key": record.key,
+        "edition": record.edition,
+        "title": record.title,
+        "source": str(record.source),
+        "quantity": record.quantity.name,
+        "direction": record.direction,
+        "mode": record.mode,
+        "conditions": record.condition_names(),
+        "latex": record.latex(),
+        "guarantee": record.guarantee,
+        "order_only": record.order_only,
+        "verdict": known().get((record.key, record.edition), {}).get("verdict"),
+    }
+
+
+def theorem_table(records: Sequence[Theorem]) -> Table:
+    """Keys, what they bound, where they stand and the verdicts of the last kept verification."""
+    verdicts = known()
+    lines = ["Verdicts of the last kept verification; `suffice theorem KEY` shows a statement."]
+    if any(record.order_only for record in records):
+        lines.append(
+            "Order only: the statement gives no number to evaluate or check (hidden constants, a random right-hand "
+            "side); its page says why."
+        )
+    return Table(
+        title="Theorems",
+        columns=("key", "edition", "bounds", "source", "verdict"),
+        rows=[
+            (
+                record.key,
+                record.edition,
+                record.quantity.expression,
+                record.source.locator,
+                verdicts.get((record.key, record.edition), {}).get("verdict")
+                or ("order only" if record.order_only else "-"),
+            )
+            for record in records
+        ],
+        lines=lines,
+    )

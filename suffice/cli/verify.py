@@ -1,0 +1,108 @@
+"""The command `suffice verify`: check claims, and what came of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from suffice.bounds import Theorem
+
+from ..render import Cell, Table
+from ..verdicts import check_target, write_verdicts
+from .app import Json, app
+from .console import print_json, progress
+
+if TYPE_CHECKING:
+    from suffice.verification import Verdict
+
+
+@app.command()
+def verify(
+    keys: Annotated[
+        list[str] | None, typer.Argument(help="Keys, papers (cobo) or patterns (cobo/*); none: all, minutes.")
+    ] = None,
+    edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
+    effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    write: Annotated[
+        Path | None, typer.Option(help="Also add the verdicts to this JSON file, or replace their rows in it.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML page with a picture per claim here.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated, or weak and not
+    said to be."""
+    from suffice.verification import unchecked
+    from suffice.verification import verify as check
+
+    if write is not None:
+        check_target(write)
+    with progress("checking claims") as bar:
+        few = bool(keys) and all("/" in key and "*" not in key for key in keys or ())
+        processes = jobs if jobs is not None else 1 if few else os.cpu_count() or 1
+        verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)
+    if report is not None:
+        from suffice.figures.report import save_report
+
+        save_report(verdicts, report)
+    if as_json:
+        print_json([verdict.to_dict() for verdict in verdicts])
+    else:
+        verdict_table(verdicts, unchecked(keys or (), edition=edition)).show()
+    if write is not None:
+        write_verdicts(write, verdicts, effort)
+    if any(not verdict.expected for verdict in verdicts if verdict.theorem.guarantee):
+        raise typer.Exit(1)
+
+
+def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> Table:
+    """`left` are the records asked for that no claim checks."""
+    lines: list[Cell] = []
+    for verdict in verdicts:
+        if verdict.note:
+            lines.append(f"{verdict.theorem.key} is weak: {verdict.note}.")
+        elif verdict.survivors:
+            lines.append((f"{verdict.theorem.key}: not refuted: {'; '.join(verdict.survivors)}.", "red"))
+    if left:
+        lines.append(f"Not evaluated: {_left(left)}.")
+    sampled = [verdict.error_probability for verdict in verdicts if verdict.error_probability]
+    if sampled:
+        lines.append(
+            f"Probability of a false alarm in this run: at most {sum(sampled):.1g}, over {len(sampled)} sampled claims."
+        )
+    return Table(
+        title="Verdicts",
+        columns=("claim", "edition", "verdict", "instances", "worst ratio", "mutants", "engine", "seconds"),
+        numeric=("instances", "worst ratio", "mutants", "seconds"),
+        rows=[_row(verdict) for verdict in verdicts],
+        lines=lines,
+    )
+
+
+def _row(verdict: Verdict) -> tuple[Cell, ...]:
+    return (
+        verdict.theorem.key,
+        verdict.theorem.edition,
+        (verdict.outcome.value, "yellow" if verdict.note else "green" if verdict.expected else "red"),
+        f"{verdict.instances:,}",
+        f"{verdict.worst_ratio:.4g}" if verdict.instances else "-",
+        f"{verdict.refuted}/{verdict.mutants}" if verdict.mutants else "-",
+        verdict.engine,
+        f"{verdict.seconds:.1f}",
+    )
+
+
+def _left(records: Sequence[Theorem]) -> str:
+    """How many statements give no number, and which ones give one that nothing checks."""
+    orders = [record for record in records if record.order_only]
+    others = [f"{record.key} ({record.edition})" for record in records if not record.order_only]
+    editions = {record.edition for record in orders}
+    kind = f"{editions.pop()} " if len(editions) == 1 else ""
+    count = f"{len(orders)} {kind}statement{'s' if len(orders) > 1 else ''} that give{'s' if len(orders) == 1 else ''} "
+    parts = [f"{count}an order only"] if orders else []
+    return "; ".join([*parts, *([f"no claim checks {', '.join(others)}"] if others else [])])

@@ -1,0 +1,65 @@
+"""A plan as a table in a file: one CSV of clients and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suffice.bounds import Row, csv_text, make_folder, write_whole
+from suffice.bounds.planning.method_plan import MethodPlan
+
+if TYPE_CHECKING:  # a plan of constants is shown without torch
+    from .bootstrap import Stability
+    from .measured import Measured
+    from .method_runs import MethodRun
+
+COLUMNS = (
+    "epsilon [loss]", "method", "client", "collaborators", "step size [theta^2/loss]", "iterations <= [1]",
+    "vectors <= [1]", "speed-up [1]", "theorem", "promise", "refused because", "measured [1]", "measured/predicted [1]",
+    "least share of a planned peer over resamples [1]", "iterations, low [1]", "iterations, high [1]",
+)  # fmt: skip
+
+
+def write_csv(
+    path: Path,
+    rows: Sequence[Row],
+    methods: Sequence[MethodPlan] = (),
+    *,
+    measured: Sequence[Measured] | None = None,
+    runs: Sequence[MethodRun] | None = None,
+    stability: Sequence[Stability] | None = None,
+) -> Path:
+    """The rows of a plan (All-for-one, then local), and one of every other method for the whole network, client empty.
+
+    A client's measured number is a mean hitting time; a method's is what its theorem controls, and its ratio is taken
+    to what is promised. Low and high are the middle 95 % over resamples.
+    """
+    lines: list[Sequence[object]] = [COLUMNS]
+    for at, row in enumerate(rows):
+        entry, stable = None if measured is None else measured[at], None if stability is None else stability[at]
+        for name, part, peers, speedup in (
+            ("all-for-one", row.schedules.hitting, row.collaborators, row.speedup),
+            ("local", row.local.hitting, (), None),
+        ):
+            together = name == "all-for-one"
+            mean = None if entry is None else entry.together if together else entry.alone
+            ratio = None if entry is None else entry.ratio_together if together else entry.ratio_alone
+            weakest = stable.weakest if stable is not None and together else None
+            ends = None if stable is None else stable.iterations if together else stable.local_iterations
+            lines.append([
+                row.epsilon, name, row.name, "; ".join(peers), part["eta"], part["expected_iterations"], "", speedup,
+                "adaptive/corollary-1-expected-time", "E[tau], stopped", "", mean, ratio, weakest,
+                *(ends or ("", "")),
+            ])  # fmt: skip
+    found = {(run.method, run.epsilon): run for run in runs or ()}
+    for one in methods:
+        run = found.get((one.method, one.epsilon))
+        reason = "" if one.failure is None else f"{one.failure['condition']}: {one.failure['reason']}"
+        eta = one.settings.get("eta", "") if isinstance(one.settings.get("eta", ""), (float, str)) else ""
+        lines.append([
+            one.epsilon, one.method, "", "", eta, one.samples_per_client, one.vectors, "", one.theorem, one.guarantee,
+            reason, *(("", "") if run is None else (run.measured, run.ratio)), "", "", "",
+        ])  # fmt: skip
+    make_folder(path.parent, "csv")
+    return write_whole(path, csv_text(lines).encode())

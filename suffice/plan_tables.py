@@ -1,0 +1,297 @@
+"""Tables of a plan: clients, schedules, weights, the network's methods, what was measured, how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.bounds import Row
+from suffice.bounds.planning.break_even import BreakEven
+from suffice.bounds.planning.method_plan import MethodPlan
+
+from .render import Table, number
+
+if TYPE_CHECKING:  # a plan of constants is shown without torch
+    from .bootstrap import Interval, Stability
+    from .measured import Measured
+    from .method_runs import MethodRun
+
+MOST_COLUMNS = 12
+"""Clients up to which the collaboration matrix is printed."""
+MOST_LISTED = 12
+"""Clients, or numbers of a setting, that one line lists."""
+
+
+def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
+    """One line per client and precision, the rows' warnings below.
+
+    estimable  the constants are certified, and estimated ones may be had
+    """
+    notes = [
+        f"note: {warning}" + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
+        for warning, where in _grouped(rows, estimable).items()
+    ]
+    return Table(
+        title="Expected iterations to reach excess < eps",
+        columns=(
+            "client", "eps", "collaborates with", "rule", "step limit", "step", "alone <=", "together <=", "speed-up",
+        ),
+        numeric=("eps", "step limit", "step", "alone <=", "together <=", "speed-up"),
+        rows=[
+            (
+                row.name,
+                number(row.epsilon),
+                ", ".join(row.collaborators) or "nobody",
+                _rule(row),
+                number(row.step_limit),
+                number(row.schedules.hitting["eta"]),
+                number(row.local.hitting["expected_iterations"], 4),
+                number(row.schedules.hitting["expected_iterations"], 4),
+                number(row.speedup),
+            )
+            for row in rows
+        ],
+        lines=[
+            "Predictions bound E[tau], tau = min{t: e_t < eps}: stopped guarantees, nothing is promised after tau.",
+            *notes,
+        ],
+    )  # fmt: skip
+
+
+def measured_table(measured: Sequence[Measured]) -> Table:
+    """Hitting times beside the predicted ones."""
+    numeric = ("eps", "alone", "measured/predicted", "together", "measured/predicted ", "speed-up")
+    partial = any(min(entry.alone_arrived, entry.together_arrived) < 1 for entry in measured)
+    return Table(
+        title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), exact similarities",
+        columns=("client", *numeric),
+        numeric=numeric,
+        rows=[
+            (
+                entry.name,
+                number(entry.epsilon),
+                _time(entry.alone, entry.alone_se, entry.alone_arrived),
+                number(entry.ratio_alone, 2),
+                _time(entry.together, entry.together_se, entry.together_arrived),
+                number(entry.ratio_together, 2),
+                number(entry.alone / entry.together if entry.together else None),
+            )
+            for entry in measured
+        ],
+        lines=["A share in %: not every path arrived, and the mean is over those that did."] if partial else (),
+    )
+
+
+def schedules_table(rows: Sequence[Row]) -> Table:
+    """The four schedules of every client, with what each promises, alone and together."""
+    cells = []
+    for row in rows:
+        for name in ("constant", "horizon", "decreasing", "hitting"):
+            mine, alone = getattr(row.schedules, name), getattr(row.local, name)
+            key = "iterations_at_confidence" if name == "hitting" else "bound"
+            if mine[key] is None and name in ("horizon", "hitting"):
+                continue
+            bounds = (number(part[key], 4) for part in (alone, mine))
+            cells.append((row.name, number(row.epsilon), name, _step(name, mine), *bounds))
+    return Table(
+        title="Schedules: bounds of E[e_T 1{tau >= T}] at horizon T; hitting: iterations that leave at most delta "
+        "running",
+        columns=("client", "eps", "schedule", "step", "alone <=", "together <="),
+        numeric=("eps", "alone <=", "together <="),
+        rows=cells,
+    )
+
+
+def _step(name: str, schedule: dict[str, float | None]) -> str:
+    if name == "decreasing":
+        return f"{number(schedule['C'])}/(mu (t + {number(schedule['gamma'])}))"
+    return number(schedule["eta"])
+
+
+def weights_tables(precisions: Mapping[float, Sequence[Row]]) -> list[Table]:
+    """The collaboration matrix of each precision at which somebody collaborates, for few clients."""
+    tables = []
+    for epsilon, rows in precisions.items():
+        names = rows[0].names
+        if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
+            continue
+        tables.append(
+            Table(
+                title=f"Collaboration matrix at {epsilon:.3g}: weights that the guaranteed similarities give, row by "
+                "row",
+                columns=("client", *names, "sum"),
+                numeric=(*names, "sum"),
+                rows=[
+                    (
+                        row.name,
+                        *(number(weight.item()) if weight else "." for weight in row.weights),
+                        number(row.weights.sum().item()),
+                    )
+                    for row in rows
+                ],
+            )
+        )
+    return tables
+
+
+def methods_table(plans: Sequence[MethodPlan], break_even: Sequence[BreakEven]) -> Table:
+    """Every method for the whole network, the lower bound beneath; then where collaboration breaks even."""
+    explained: set[tuple[str, str]] = set()
+    rows = []
+    for plan in plans:
+        bound = plan.method == "lower-bound"
+        controls = plan.quantity.partition(", ")[0]
+        if "excess_of_the_solution" in plan.settings:
+            controls += f"; the clients' mean excess at x_i* is {number(plan.settings['excess_of_the_solution'])}"
+        last = plan.theorem
+        if plan.failure is not None:
+            reason = (plan.method, plan.failure["reason"])
+            last = f"refused: {plan.failure['reason']}" if reason in explained else _refusal(plan)
+            explained.add(reason)
+        rows.append(
+            (
+                ("lower bound" if bound else plan.method, "" if plan.applies else "dim"),
+                number(plan.epsilon),
+                f"{'>= ' if bound else ''}{number(plan.samples_per_client, 4)}",
+                number(plan.vectors, 4),
+                controls,
+                last,
+            )
+        )
+    lines = list(dict.fromkeys(f"{plan.method}: {plan.guarantee}" for plan in plans if plan.applies))
+    if len({plan.method for plan in plans} - {"lower-bound"}) == 1:
+        applying = [plan for plan in plans if plan.applies and plan.method != "lower-bound"]
+        lines += [f"{plan.method} at {plan.epsilon:.3g}: {_settings(plan)}" for plan in applying]
+    shown, more = break_even[:MOST_LISTED], len(break_even) - MOST_LISTED
+    stops = [f"{entry.name} {'never' if entry.epsilon is None else f'{entry.epsilon:.3g}'}" for entry in shown]
+    lines.append(
+        f"Break-even precisions, no gain below them (All-for-one): {', '.join(stops)}"
+        f"{f', {more} more in --json' if more > 0 else ''}."
+    )
+    return Table(
+        title="The network: what each method costs until every client is served, and what it then promises",
+        columns=("method", "eps", "samples per client", "vectors", "controls", "theorem, or why it is refused"),
+        numeric=("eps", "samples per client", "vectors"),
+        rows=rows,
+        lines=lines,
+    )
+
+
+def _refusal(plan: MethodPlan) -> str:
+    assert plan.failure is not None
+    sides = [number(plan.failure[side]) if np.isfinite(plan.failure[side]) else "unknown" for side in ("lhs", "rhs")]
+    if sides == ["unknown", "unknown"]:  # no inequality: something is missing, or an input is outside its domain
+        return f"refused: {plan.failure['reason']} (asked for: {plan.failure['condition']})"
+    return f"refused: {plan.failure['condition']} fails ({sides[0]} > {sides[1]}); {plan.failure['reason']}"
+
+
+def _settings(plan: MethodPlan) -> str:
+    """Numbers and short lists of a plan's settings."""
+    parts = []
+    for name, value in plan.to_dict()["settings"].items():
+        if isinstance(value, float):
+            parts.append(f"{name} {value:.6g}")
+        elif isinstance(value, list) and value and all(isinstance(item, float) for item in value):
+            if len(value) <= MOST_LISTED:
+                parts.append(f"{name} {', '.join(f'{item:.4g}' for item in value)}")
+        elif isinstance(value, str):
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
+
+
+def runs_table(runs: Sequence[MethodRun]) -> Table:
+    """What each method's theorem controls: promised, measured, and the ratio."""
+    numeric = ("eps", "promised <=", "measured", "measured/promised", "rounds", "reached", "reached/rounds")
+    return Table(
+        title="The methods as planned, simulated (of several clients or clusters the one with the largest ratio)",
+        columns=("method", "controls", *numeric),
+        numeric=numeric,
+        rows=[
+            (
+                run.method,
+                run.controls if not run.skipped else f"not simulated: {run.skipped}",
+                number(run.epsilon),
+                number(run.promised, 4),
+                "-" if run.measured is None else f"{number(run.measured)} ({number(run.error, 2)})",
+                number(run.ratio, 2),
+                number(run.rounds, 4),
+                "-" if run.reached is None else str(run.reached),
+                number(run.ratio_rounds, 2),
+            )
+            for run in runs
+        ],
+        lines=[
+            "reached: first of about 60 looks from which on the mean is at most what is promised. CoBo runs with the "
+            "weights of the planned clusters, as its theorem assumes."
+        ],
+    )
+
+
+def stability_table(entries: Sequence[Stability], names: Sequence[str]) -> Table:
+    """How often each planned peer is in the cluster when all rows are resampled; `names` are all clients'."""
+
+    def peers(entry: Stability, chosen: Sequence[int]) -> str:
+        return ", ".join(f"{names[k]} ({100 * entry.share[k]:.0f} %)" for k in chosen if k != entry.client)
+
+    failed = f"; {entries[0].failed} more had no constants" if entries[0].failed else ""
+    return Table(
+        title=f"Is the cluster stable? {entries[0].resamples} resamples of every client's rows",
+        columns=(
+            "client", "eps", "planned peers (share of resamples)", "others in half or more", "same cluster",
+            "together <=", "alone <=", "speed-up",
+        ),
+        numeric=("eps", "same cluster"),
+        rows=[
+            (
+                entry.name,
+                number(entry.epsilon),
+                peers(entry, entry.cluster) or "nobody",
+                peers(entry, entry.missing) or "-",
+                f"{100 * entry.same:.0f} %",
+                _between(entry.iterations),
+                _between(entry.local_iterations),
+                _between(entry.speedup),
+            )
+            for entry in entries
+        ],
+        lines=[
+            "Iterations and speed-ups: the middle 95 % of the resamples' plans. A resample adds the rows' noise once "
+            f"more: shares err towards instability{failed}."
+        ],
+    )  # fmt: skip
+
+
+def _between(ends: Interval | None) -> str:
+    return "-" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
+
+
+def _grouped(rows: Sequence[Row], estimable: bool) -> dict[str, list[str]]:
+    """Warnings with the rows that carry them, numbers in the last clause left to the JSON."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        for warning in row.warnings:
+            text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
+            text += _remedy(text, estimable and len(row.names) > 1)  # a single client has no pairs
+            groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
+    return groups
+
+
+def _remedy(note: str, estimable: bool) -> str:
+    """The option that a note leads to; empty where there is none."""
+    if note.startswith("continuous weights promise fewer iterations"):
+        return ": --criterion continuous"
+    if estimable and note.startswith("0 of ") and "pairs are similar by these constants" in note:
+        return "; sampled ones may admit some: --certainty estimated"
+    return ""
+
+
+def _rule(row: Row) -> str:
+    threshold = getattr(row.criterion, "threshold", None)
+    return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"
+
+
+def _time(mean: float, error: float, arrived: float) -> str:
+    text = f"{number(mean)} ({number(error, 2)})"
+    return text if arrived == 1 else f"{text} {100 * arrived:.0f} %"

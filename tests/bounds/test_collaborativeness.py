@@ -1,0 +1,131 @@
+"""How far quadratics agree: M and zeta of CoBo's assumption (A4), and what the assumption says about a cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from suffice.bounds import evaluate, find
+from suffice.bounds.collaborativeness import (
+    consensus_distance,
+    isotropic_heterogeneity,
+    least_gradient_sum,
+    pairwise_heterogeneity,
+    relative_heterogeneity,
+)
+
+ROUNDING = 1 + 1e-9  # matrices of condition up to 1e4
+
+
+def bound(key, edition, values, **more):
+    return evaluate(find(key, edition), **(values | more))
+
+
+def test_relative_heterogeneity_is_the_largest_generalised_eigenvalue_and_no_point_exceeds_it():
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(4, 5, 3, 3))
+    hessians = root @ root.swapaxes(-1, -2) + 0.1 * np.eye(3)
+    M = pairwise_heterogeneity(hessians)
+    assert M.shape == (4, 5, 5)
+    for b in range(4):
+        for i in range(5):
+            for j in range(5):
+                D, S = (hessians[b, i] + sign * hessians[b, j] for sign in (-1, 1))
+                if i != j:
+                    values, vectors = scipy.linalg.eigh(D @ D, S @ S)
+                    np.testing.assert_allclose(M[b, i, j] ** 2, values[-1], rtol=1e-9)
+                    worst = vectors[:, -1]
+                    attained = np.linalg.norm(D @ worst) / np.linalg.norm(S @ worst)
+                    np.testing.assert_allclose(attained, M[b, i, j], rtol=1e-9)
+                x = rng.normal(size=(100, 3))
+                assert (np.linalg.norm(x @ D, axis=1) <= M[b, i, j] * np.linalg.norm(x @ S, axis=1) * ROUNDING).all()
+
+
+@pytest.mark.parametrize(("degrees", "M2"), [(45, 5.10), (60, 2.77)])
+def test_rotated_quadratics_may_not_be_collaborative_although_they_share_their_minimiser(degrees, M2):
+    own, turn = np.diag([1.0, 0.01]), np.radians(degrees)
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    peer = rotation @ own @ rotation.T
+    np.testing.assert_allclose(relative_heterogeneity(own=own, peer=peer) ** 2, M2, atol=5e-3)
+    value, vectors = np.linalg.eigh(own @ peer + peer @ own)
+    assert value[0] < 0  # M < 1 exactly when this matrix is positive definite
+    assert (own @ vectors[:, 0]) @ (peer @ vectors[:, 0]) < 0
+
+
+def test_example_2_is_a_case_of_both_definitions():
+    rng = np.random.default_rng(2)
+    a, shift = np.exp(rng.normal(size=(50, 2))), rng.normal(size=(50, 3))
+    own, peer = a[:, :1, None] * np.eye(3), a[:, 1:, None] * np.eye(3)
+    at = {"own_curvature": a[:, 0], "peer_curvature": a[:, 1]}
+    M = bound("cobo/example-2-similarity", "corrected", at)
+    np.testing.assert_allclose(relative_heterogeneity(own=own, peer=peer), M, rtol=1e-12)
+    np.testing.assert_allclose(isotropic_heterogeneity(curvature=a), M, rtol=1e-12)
+    zeta2 = bound("cobo/example-2-dissimilarity", "corrected", at, separation=np.linalg.norm(shift, axis=1))
+    np.testing.assert_allclose(least_gradient_sum(own=own, peer=peer, shift=shift), zeta2, rtol=1e-11)
+
+
+def test_least_gradient_sum_is_attained_and_nowhere_undercut():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        root = rng.normal(size=(2, 3, 3))
+        own, peer = root @ root.swapaxes(1, 2) + 0.2 * np.eye(3)
+        shift = rng.normal(size=3)
+        x = np.linalg.solve(own @ own + peer @ peer, own @ own @ shift)
+        attained = np.sum((own @ (x - shift)) ** 2) + np.sum((peer @ x) ** 2)
+        zeta2 = least_gradient_sum(own=own, peer=peer, shift=shift)
+        np.testing.assert_allclose(zeta2, attained, rtol=1e-9)
+        formula = shift @ np.linalg.solve(np.linalg.inv(own @ own) + np.linalg.inv(peer @ peer), shift)
+        np.testing.assert_allclose(zeta2, formula, rtol=1e-6)  # inverts squares of condition 1e4
+        others = x + rng.normal(size=(100, 3))
+        assert ((((others - shift) @ own) ** 2).sum(1) + ((others @ peer) ** 2).sum(1) >= zeta2).all()
+
+
+def test_printed_dissimilarity_exceeds_the_least_gradient_sum():
+    at = {"own_curvature": 0.5, "peer_curvature": 0.5, "separation": 1.0}
+    least = min(0.25 * x**2 + 0.25 * (x - 1) ** 2 for x in np.linspace(0, 1, 1001))
+    np.testing.assert_allclose(least, 0.125, rtol=1e-12)
+    np.testing.assert_allclose(bound("cobo/example-2-dissimilarity", "corrected", at), 0.125, rtol=1e-11)
+    np.testing.assert_allclose(bound("cobo/example-2-dissimilarity", "printed", at), 0.25, rtol=1e-11)
+
+
+def test_alignment_is_attained_where_assumption_4_is_an_equality():
+    rng = np.random.default_rng(4)
+    own, peer = rng.normal(size=(2, 1000, 3))
+    M = np.linalg.norm(own - peer, axis=1) / np.linalg.norm(own + peer, axis=1)
+    inside = M < 0.99
+    own, peer, M = own[inside], peer[inside], M[inside]
+    at = {"M": M, "gradient": np.linalg.norm(own, axis=1), "peer_gradient": np.linalg.norm(peer, axis=1)}
+    assert len(M) > 400
+    np.testing.assert_allclose(bound("cobo/alignment", "corrected", at), (own * peer).sum(1), rtol=1e-10)
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_gradients_of_a_cluster_spread_most_at_the_corners_of_a_simplex(size):
+    rng = np.random.default_rng(5)
+    corners = np.eye(size) - 1 / size  # orthogonal to the vector of ones
+    for lift in (0.2, 1.0, 5.0):
+        gradients = corners + lift * np.ones(size)
+        ratio, M = spread_and_heterogeneity(gradients)
+        got = bound("cobo/cluster-dissimilarity", "corrected", {"M": M, "size": size}) if M <= 1 else np.nan
+        assert np.isnan(got) or 1 - 1e-12 < got / ratio < 1 + 1e-11
+    assert M < 1  # the last one at least is collaborative
+    for _ in range(300):
+        ratio, M = spread_and_heterogeneity(rng.normal(size=(size, 4)) + 2)
+        if M < 1:
+            got = bound("cobo/cluster-dissimilarity", "corrected", {"M": M, "size": size})
+            assert ratio <= got * ROUNDING
+            assert got <= 2 * M**2 / (1 - M**2) * ROUNDING
+
+
+def spread_and_heterogeneity(gradients):
+    mean = gradients.mean(0)
+    difference, total = (gradients[:, None] + sign * gradients[None] for sign in (-1, 1))
+    M = (np.linalg.norm(difference, axis=-1) / np.linalg.norm(total, axis=-1)).max()
+    return ((gradients - mean) ** 2).sum() / len(gradients) / (mean @ mean), M
+
+
+def test_consensus_distance_is_half_of_the_mean_over_pairs():
+    models = np.random.default_rng(6).normal(size=(3, 5, 2))
+    pairs = ((models[:, :, None] - models[:, None]) ** 2).sum(-1).mean((1, 2))
+    np.testing.assert_allclose(consensus_distance(models=models), pairs / 2, rtol=1e-13)

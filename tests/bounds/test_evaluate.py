@@ -1,0 +1,174 @@
+"""Bounds stay on their side of the truth where floats cancel or errors add up; wrong input is one clear error."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+from suffice.bounds import (
+    Binary,
+    ConditionError,
+    Constants,
+    GradientDissimilarity,
+    InputError,
+    QuadraticCertificate,
+    digits,
+    evaluate,
+    find,
+    plan_rows,
+)
+from suffice.bounds.theorems.adaptive import recursion
+
+NO_PEER = np.zeros((1, 1))
+
+
+def alone(**values):
+    return Constants(heterogeneity=GradientDissimilarity(b2=NO_PEER, c=NO_PEER), **values)
+
+
+def test_similarity_is_never_above_the_truth_where_it_cancels():
+    rng = np.random.default_rng(5)
+    theorem = find("adaptive/lemma-2")
+    for _ in range(500):
+        c, mu, eps = rng.uniform(0, 0.99), np.exp(rng.normal()), np.exp(rng.normal())
+        b = np.sqrt((1 - c) * 2 * mu * eps) * (1 - 10.0 ** rng.uniform(-16, -3))
+        values = {"b": float(b), "c": float(c), "mu": float(mu), "eps": float(eps)}
+        assert evaluate(theorem, **values) <= digits(theorem, **values)
+
+
+@pytest.mark.parametrize("mu", [3e-12, 1e-11, 3e-11, 1e-3])
+def test_the_decreasing_schedule_stays_above_its_recursion_over_a_long_horizon(mu):
+    T, s2 = 100_000, 1e-30
+    row = plan_rows(alone(mu=mu, beta=1.0, sigma2=s2, excess=1.0), 1e-3, horizon=T)[0]
+    decreasing = row.schedules.decreasing
+    with mpmath.workdps(40):
+        level = mpmath.mpf(1)
+        for step in 2 / (mu * (np.arange(1, T + 1) + decreasing["gamma"])):
+            step = mpmath.mpf(float(step))
+            level = (1 - step * mpmath.mpf(mu)) * level + step**2 * mpmath.mpf(s2) / 2
+        assert level <= decreasing["bound"] <= level * (1 + mpmath.mpf("1e-9"))
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        ({"mu": 0.5, "eta": 0.5, "q": 0.25}, "use eta <= 0.25"),
+        ({"mu": 1.5}, "use mu <= 1"),
+        ({"eta": 1 + 1e-9}, "use eta <= 1"),
+    ],
+)
+def test_the_remedy_names_the_number_that_fails(change, remedy):
+    values = {"eta": 0.5, "mu": 0.5, "beta": 1.0, "q": 1.0, "e0": 1.0, "s2": 1.0, "T": 3} | change
+    with pytest.raises(ConditionError) as caught:
+        evaluate(find("adaptive/theorem-2-constant"), **values)
+    assert str(caught.value).endswith(remedy)
+    left, right = str(caught.value).split("(")[-1].split(")")[0].split(" > ")
+    assert left != right
+
+
+def test_a_remedy_that_is_copied_meets_the_condition():
+    rng = np.random.default_rng(12)
+    for beta in rng.uniform(1, 9, 100):  # six digits of 1 / beta round up in half of them
+        values = {"eta": 1.0, "mu": 0.5, "beta": beta, "q": 1.0, "e0": 1.0, "s2": 1.0, "T": 3}
+        theorem = find("adaptive/theorem-2-constant")
+        with pytest.raises(ConditionError) as caught:
+            evaluate(theorem, **values)
+        limit = float(str(caught.value).rpartition("use eta <= ")[2])
+        np.testing.assert_allclose(limit, 1 / beta, rtol=1e-5)
+        evaluate(theorem, **values | {"eta": limit})
+    for mu in rng.uniform(1, 9, 100):
+        values = {"mu": mu, "e0": 1.0, "sigma2": 1.0, "signal2": 0.1, "ball": 3.0, "T": 1}
+        theorem = find("sample-optimal/theorem-1-excess")
+        with pytest.raises(ConditionError) as caught:
+            evaluate(theorem, **values)
+        evaluate(theorem, **values | {"signal2": float(str(caught.value).rpartition("use signal2 >= ")[2])})
+
+
+def nobody():
+    return Constants(
+        mu=1, beta=1, sigma2=1, heterogeneity=GradientDissimilarity(b2=np.zeros((0, 0)), c=np.zeros((0, 0)))
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("criterion", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, criterion="best")),
+        (
+            "threshold",
+            lambda: plan_rows(alone(mu=1, beta=1, sigma2=1), 0.1, criterion=Binary(threshold=np.array([0.3, 0.5]))),
+        ),
+        ("epsilon", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), "abc")),
+        ("horizon", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, horizon="x")),
+        ("confidence", lambda: plan_rows(alone(mu=1.0, beta=1.0, sigma2=1.0), 0.1, confidence="x")),
+        ("threshold", lambda: Binary(threshold="x")),
+        ("b2", lambda: GradientDissimilarity(b2=[[0, 1], [1]], c=[[0, 0], [0, 0]])),
+        ("clients", nobody),
+        ("shift", lambda: evaluate(find("adaptive/property-1"), shift="3", distortion=1.0, gradient=1.0)),
+        ("mu", lambda: alone(mu=[1.0, 1.0], beta=1.0, sigma2=1.0)),
+    ],
+)  # fmt: skip
+def test_wrong_kinds_of_input_are_one_error_that_names_the_field(field, call):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.field == field
+
+
+def test_lists_are_as_good_as_arrays():
+    theorem = find("adaptive/property-1")
+    both = evaluate(theorem, shift=[1, 2], distortion=0.5, gradient=1.0)
+    np.testing.assert_array_equal(both, [evaluate(theorem, shift=s, distortion=0.5, gradient=1.0) for s in (1, 2)])
+    assert GradientDissimilarity(b2=[[0, 1], [1, 0]], c=[[0, 0], [0, 0]]).entry_level(0.5)[0, 1] == 2
+
+
+def test_nothing_is_promised_at_a_level_that_underflowed():
+    certificate = QuadraticCertificate(
+        A=np.stack((np.eye(2), np.diag([1.05, 0.9]))), xi=np.array([[0.0, 0.0], [0.3, 0.1]])
+    )
+    np.testing.assert_array_equal(certificate.similarity(np.zeros(2)), np.eye(2))
+
+
+def test_the_closed_form_of_a_constant_step_is_its_recursion():
+    eta, mu, beta, e0, s2 = 0.3, 0.7, 1.1, 4.0, 0.6
+    levels = recursion(eta=np.full(50, eta), mu=mu, beta=beta, e0=e0, s2=s2)
+    theorem = find("adaptive/theorem-2-constant")
+    closed = evaluate(theorem, eta=eta, mu=mu, beta=beta, q=1.0, e0=e0, s2=s2, T=np.arange(51))
+    np.testing.assert_allclose(levels, closed, rtol=1e-11)  # the closed form is rounded outward by 4.5e-13
+    assert levels[0] == e0
+
+
+def test_a_recursion_carries_clients_along():
+    eta = np.linspace(0.1, 0.4, 3) / np.arange(1, 11)[:, None]
+    together = recursion(eta=eta, mu=0.5, beta=1.0, e0=np.array([1.0, 2, 3]), s2=0.2)
+    assert together.shape == (11, 3)
+    for client in range(3):
+        alone = recursion(eta=eta[:, client], mu=0.5, beta=1.0, e0=float(client + 1), s2=0.2)
+        np.testing.assert_allclose(together[:, client], alone, rtol=1e-15)
+
+
+def test_the_decreasing_row_bounds_its_recursion_for_any_factor():
+    theorem = find("adaptive/theorem-2-decreasing")
+    for C, mu, beta, q, e0, s2 in (
+        (1.2, 0.5, 1.0, 0.7, 3.0, 0.4),
+        (2.0, 0.1, 1.0, 1.0, 0.01, 2.0),
+        (4.0, 1.0, 1.0, 0.2, 9.0, 0.0),
+    ):
+        gamma = C * beta / (mu * q) - 1
+        T = np.arange(1, 400)
+        levels = recursion(eta=C / (mu * (T + gamma)), mu=mu, beta=beta, e0=e0, s2=s2)[1:]
+        closed = evaluate(theorem, C=C, gamma=gamma, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=T)
+        assert (levels <= closed).all()
+        assert (levels / closed).max() > 0.5
+
+
+def test_the_horizon_row_bounds_the_recursion_at_its_step():
+    theorem = find("adaptive/theorem-2-horizon")
+    for mu, beta, q, e0, s2 in ((0.5, 1.0, 0.7, 3.0, 0.4), (0.1, 1.0, 1.0, 10.0, 2.0), (1.0, 1.0, 0.2, 9.0, 1e-9)):
+        for T in (5, 50, 500):
+            floor = beta * s2 / (2 * mu**2 * T)
+            if e0 <= floor:
+                continue
+            eta = min(q / beta, np.log(e0 / floor) / (mu * T))
+            level = recursion(eta=np.full(T, eta), mu=mu, beta=beta, e0=e0, s2=s2)[-1]
+            assert level <= evaluate(theorem, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=T)

@@ -1,0 +1,177 @@
+"""What Scafflix runs on: Assumption 3, smoothness, counts of iterations, steps; and the published probabilities."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suffice.bounds import DEFINITIONS, InputError, digits, evaluate, find
+from suffice.bounds.scafflix_settings import equalised_steps, initial_control_variates, paper_steps, released_steps
+
+DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
+REDUCE = {(d.key.removeprefix("scafflix/"), d.edition): d.reduce for d in DEFINITIONS if "scafflix" in d.key}
+
+
+def define(key, edition="corrected", **values):
+    return REDUCE[key, edition](**values)
+
+
+def bound(key, edition="corrected", **values):
+    return evaluate(find(f"scafflix/{key}", edition), enforce=edition == "corrected", **values)
+
+
+def second_moment(samples, offset, x, batch):
+    """E|g - grad f(0)|^2 over all minibatches with replacement, f_j = x^T H_j x / 2 + x^T o_j, and D from 0 to x."""
+    gradients = samples @ x + offset
+    means = [gradients[list(chosen)].mean(0) for chosen in itertools.product(range(len(samples)), repeat=batch)]
+    return ((np.array(means) - offset.mean(0)) ** 2).sum(-1).mean(), x @ samples.mean(0) @ x / 2
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 4])
+def test_expected_smoothness_holds_for_every_minibatch(batch):
+    ratios = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        root = rng.normal(size=(4, 3, 3)) * np.exp(rng.normal(size=(4, 1, 1)))
+        root[:, :, rng.integers(1, 3) :] = 0  # of rank one or two
+        samples, offset = root @ root.swapaxes(1, 2), rng.normal(size=(4, 3)) * 10.0 ** rng.uniform(-2, 1)
+        C = define("assumption-3-noise", gradients=offset)
+        np.testing.assert_allclose(
+            C, 2 * (offset**2).sum(-1).mean() - 2 * (offset.mean(0) ** 2).sum(), rtol=1e-9, atol=1e-12
+        )
+        measured, D = second_moment(samples, offset, rng.normal(size=3), batch)
+        given = {
+            "beta": np.linalg.eigvalsh(samples.mean(0))[-1],
+            "beta_max": np.linalg.eigvalsh(samples)[:, -1].max(),
+            "bregman": D,
+            "sigma2_star": C / 2,
+        }
+        ratios.append(measured / bound("assumption-3-minibatch", batch=batch, **given))
+        if batch == 1:
+            del given["beta"]
+            np.testing.assert_allclose(ratios[-1], measured / bound("assumption-3-finite-sum", **given), rtol=1e-11)
+    assert max(ratios) <= 1
+
+
+def test_expected_smoothness_is_nearly_attained_by_orthogonal_samples():
+    n = 200
+    samples = np.eye(n)[:, :, None] * np.eye(n)[:, None]
+    offset = np.eye(n)  # the gradients of the samples at 0: (e_j^T x + 1)^2 / 2 at x = 1
+    measured, D = second_moment(samples, offset, np.ones(n), 1)
+    C = define("assumption-3-noise", gradients=offset)
+    assert bound("assumption-3-finite-sum", beta_max=1.0, bregman=D, sigma2_star=C / 2) * (1 - 1 / n) <= measured
+    assert bound("assumption-3-additive", beta=3.0, bregman=6.0, sigma2=0.25) == pytest.approx(36.25, rel=1e-11)
+
+
+def test_the_smoothness_of_the_mean_is_not_enough_for_its_samples():
+    samples = 4 * np.eye(4)[:, :, None] * np.eye(4)[:, None]  # f_j = 2 x_j^2, the mean is |x|^2 / 2
+    x = np.array([1.0, -2.0, 0.5, 3.0])
+    measured, D = second_moment(samples, np.zeros((4, 4)), x, 1)
+    assert measured == pytest.approx(8 * D, rel=1e-14)
+    assert bound("assumption-3-finite-sum", "printed", beta=1.0, bregman=D, sigma2_star=0.0) < 4.0001 * D
+    assert bound("assumption-3-finite-sum", beta_max=4.0, bregman=D, sigma2_star=0.0) >= measured
+
+
+def test_without_convexity_the_largest_constant_of_the_samples_is_not_enough():
+    samples = np.array([10.0, -9.0])[:, None, None]
+    measured, D = second_moment(samples, np.zeros((2, 1)), np.ones(1), 1)
+    assert measured == pytest.approx(90.5, rel=1e-14)
+    assert bound("assumption-3-finite-sum", "printed", beta=10.0, bregman=D, sigma2_star=0.0) < 10.0001
+
+
+def logistic_hessian(features, labels, x, r):
+    """By central differences of the gradient."""
+
+    def gradient(x):
+        return -(labels / (1 + np.exp(labels * (features @ x)))) @ features / len(features) + r * x
+
+    step = 1e-5
+    return np.stack([(gradient(x + step * e) - gradient(x - step * e)) / (2 * step) for e in np.eye(len(x))])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_smoothness_constants_bound_the_hessian_and_are_attained(seed):
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(12, 4)) @ np.diag([3, 1, 1, 0.2])
+    labels, r = rng.choice([-1.0, 1.0], 12), 0.1
+    given = {"features": features, "regularisation": r}
+    L = define("smoothness-logistic", **given)
+    # differences: third derivatives (5) times 1e-10, rounding 1e-16 / 1e-5
+    np.testing.assert_allclose(np.linalg.eigvalsh(logistic_hessian(features, labels, np.zeros(4), r))[-1], L, rtol=1e-8)
+    for _ in range(20):
+        x = rng.normal(size=4)
+        assert np.linalg.eigvalsh(logistic_hessian(features, labels, x, r))[-1] <= L * (1 + 1e-8)
+        one = rng.integers(12)
+        sample = np.linalg.eigvalsh(logistic_hessian(features[one : one + 1], labels[one : one + 1], x, r))[-1]
+        assert sample <= define("sample-smoothness-logistic", **given) * (1 + 1e-8)
+    assert L < define("smoothness-logistic", "printed", **given) <= define("sample-smoothness-logistic", **given)
+    hessian = features.T @ features / 12 + r * np.eye(4)
+    np.testing.assert_allclose(define("smoothness-least-squares", **given), np.linalg.norm(hessian, 2), rtol=1e-13)
+    largest = max(np.linalg.norm(np.outer(a, a) + r * np.eye(4), 2) for a in features)
+    np.testing.assert_allclose(define("sample-smoothness-least-squares", **given), largest, rtol=1e-13)
+
+
+def test_trace_and_released_constants_on_two_examples():
+    weights = np.array([4 * 0.835] + [4 * (5.589 - 0.835) / 6] * 6)
+    given = {"features": np.repeat(np.diag(np.sqrt(7 * weights)), 100, axis=0), "regularisation": 0.1}
+    assert define("smoothness-logistic", **given) == pytest.approx(0.935, rel=1e-12)
+    assert define("smoothness-logistic", "printed", **given) == pytest.approx(5.689, rel=1e-12)
+    assert define("smoothness-logistic-released", "printed", **given) == pytest.approx(0.835 + 0.1 / 2800, rel=1e-12)
+    small = {"features": np.full((125, 1), np.sqrt(0.008)), "regularisation": 0.1}
+    true, released = define("smoothness-logistic", **small), define("smoothness-logistic-released", "printed", **small)
+    np.testing.assert_allclose([true, released, true / released], [0.102, 0.0022, 46.3636], rtol=1e-6)
+    released = define("smoothness-least-squares-released", "printed", **small)
+    assert released == pytest.approx(0.008 + 0.1 / 125, rel=1e-12)
+
+
+def test_the_best_probability_of_a_communication_is_one_over_the_root_of_the_condition_number():
+    p = np.exp(np.linspace(np.log(1e-3), 0, 20_001))
+    for kappa in (1.0, 30.0, 1e4):
+        costs = bound("corollary-1-communications", kappa_max=kappa, p=p, Psi0=50.0, eps_Psi=0.1)
+        np.testing.assert_allclose(p[np.argmin(costs)], kappa**-0.5, rtol=4e-4)  # the grid's step is 3.5e-4
+        best = bound("corollary-1", kappa_max=kappa, Psi0=50.0, eps_Psi=0.1)
+        np.testing.assert_allclose(costs.min(), best, rtol=4e-4)
+
+
+def test_at_the_target_no_iteration_is_needed_and_above_it_the_count_is_never_below_its_exact_value():
+    assert bound("corollary-1-iterations", kappa_max=10.0, p=0.5, Psi0=0.999, eps_Psi=1.0) < 1e-300
+    theorem = find("scafflix/corollary-1-iterations")
+    for step in 10.0 ** -np.arange(1, 17):
+        point = {"kappa_max": 7.0, "p": 0.3, "Psi0": float(0.1 * (1 + step)), "eps_Psi": 0.1}
+        assert evaluate(theorem, **point) >= digits(theorem, **point)
+
+
+@pytest.mark.parametrize(
+    ("field", "call"),
+    [
+        ("mu", lambda: paper_steps(A=1.0, C=0.0, mu=[0.5, 1.5], eps_Psi=1.0)),
+        ("mu", lambda: released_steps(L=[1.0, 3.0], mu=2.0, alpha=1.0)),
+        ("C", lambda: paper_steps(A=1.0, C=[0.0, -1.0], mu=0.5, eps_Psi=1.0)),
+        ("C", lambda: equalised_steps(A=[1.0, 2.0, 3.0], C=[0.0, 1.0], mu=0.5, eps_mu=1.0)),
+        ("eps_mu", lambda: equalised_steps(A=1.0, C=0.0, mu=0.5, eps_mu=0.0)),
+        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, 1.5])),
+        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.0, 1.0])),
+        ("gradients", lambda: initial_control_variates(np.ones(2), eta=1.0, alpha=1.0)),
+        ("alpha", lambda: initial_control_variates(np.ones((2, 1)), eta=1.0, alpha=[0.5, [1.0]])),
+    ],
+)  # fmt: skip
+def test_wrong_constants_are_refused_by_name(field, call):
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize(("name", "published"), [("mushrooms", 0.16883865479367444), ("a6a", 0.2344113416108792)])
+def test_the_released_probability_of_a_communication_is_the_published_one(name, published):
+    if not (DATA / name).exists():
+        pytest.skip(f"no {DATA / name}: set SUFFICE_DATA to the folder with the data files")
+    from sklearn.datasets import load_svmlight_file
+
+    features = load_svmlight_file(str(DATA / name))[0].toarray()
+    parts = np.array_split(np.column_stack([np.ones(len(features)), features]), 8)
+    L = [define("smoothness-logistic-released", "printed", features=part, regularisation=0.1) for part in parts]
+    assert released_steps(L=np.array(L), mu=0.1, alpha=1.0).p == pytest.approx(published, rel=1e-13)

@@ -1,0 +1,74 @@
+"""What every figure keeps: it is computed, drawn from its files alone, and refuses what it does not take."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suffice.bounds import InputError
+from suffice.figures import figure, makers, redraw
+
+SMALL: dict[str, dict[str, Any]] = {
+    "adaptive-1": {"draws": 2},
+    "adaptive-2a": {"seeds": 2},
+    "adaptive-2b": {"seeds": 2},
+    "adaptive-2b-regimes": {"seeds": 2, "iterations": 2},
+    "adaptive-3-heart": {"seeds": 2, "epochs": 1},
+    "scafflix-1": {"seeds": 1, "rounds": 1, "datasets": ("mushrooms",)},
+    "cobo-1": {},
+    "cobo-5": {"seeds": 1, "iterations": 201, "noises": (0.0,)},
+    "sample-optimal-speedup": {"agents": (10,)},
+    "sample-optimal-excess": {"agents": (10,)},
+    "bound-against-measured": {"iterations": 2},
+    "bound-against-measured-curves": {"keys": ("adaptive/theorem-2-constant",)},
+    "bound-against-measured-all": {"keys": ("adaptive/theorem-2-constant",), "draws": 2},
+    "theorem-2-truth": {"iterations": 2, "panels": 4},
+    "best-threshold": {},
+    "who-helps-whom": {"draws": 1, "spreads": (0.01, 0.1), "precisions": (0.1, 1.0)},
+    "collaboration-graph": {"precisions": (1000.0,)},
+    "sharpness": {"instances": 1},
+}
+NEED_DATA = ("adaptive-3-heart", "scafflix-1")
+
+
+def test_every_figure_is_tried():
+    assert list(SMALL) == list(makers())
+    assert all(name == entry.name for name, entry in makers().items())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_it_is_computed_drawn_and_read_again(name, tmp_path):
+    if name in NEED_DATA and not Path(os.environ.get("SUFFICE_DATA", "absent")).is_dir():
+        pytest.skip("needs data")
+    seen: list[tuple[int, int]] = []
+    made = figure(name, progress=lambda done, total: seen.append((done, total)), **SMALL[name])
+    assert (made.name, made.edition) == (name, "stated")
+    assert made.title
+    assert made.data
+    assert made.seconds >= 0
+    assert seen[-1][0] == seen[-1][1]
+    made.save(tmp_path)
+    again = redraw(name, tmp_path)
+    assert list(again.data) == list(made.data)
+    for curve, columns in made.data.items():
+        assert set(columns) == set(made.units)
+        for column, values in columns.items():
+            np.testing.assert_array_equal(again.data[curve][column], values)
+    assert again.picture() == made.picture()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_it_does_not_know_is_refused(name):
+    maker = makers()[name]
+    assert 20 < len(maker.about) < 100
+    with pytest.raises(InputError, match=f"^colour = .*{name} takes"):
+        figure(name, colour="red")
+    with pytest.raises(InputError, match=r"^edition = 'third': use stated or published"):
+        figure(name, edition="third")
+    if maker.unpublished:
+        with pytest.raises(InputError, match=f"^edition = 'published': {maker.unpublished}; use stated"):
+            figure(name, edition="published")

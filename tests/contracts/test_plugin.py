@@ -1,0 +1,239 @@
+"""A package of someone else's adds a paper: records, a quantity, a keyword, claims and an erratum, seen everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from blocks import ROOT
+
+PAPER = """
+from suffice.bounds import Paper
+
+PAPER = Paper(key="tiny", citation="Someone (2026)", title="A tiny paper (Someone, 2026)", records="tiny.records",
+              claims="tiny.checks", errata="tiny.checks")
+"""
+RECORDS = '''
+from suffice.bounds import Parameter, Quantity, Source, Theorem, Unit, add_parameter, add_quantity
+
+DISTANCE = add_quantity(Quantity(name="DISTANCE", expression="|x_T - x*|", latex=r"|x_T - x^*|", unit=Unit(0, 1)))
+add_parameter(Parameter(name="far", symbol="D", meaning="distance of the start", unit=Unit(0, 1), typical=(0.1, 10.0)))
+
+
+def distance(*, eta, mu, T, far):
+    """(1 - eta mu)^T D."""
+    return (1 - eta * mu) ** T * far
+
+
+def printed(*, eta, mu, T, far):
+    """The exponent doubled."""
+    return (1 - eta * mu) ** (2 * T) * far
+
+
+def limit(*, eta, mu, beta):
+    """The step limit."""
+    return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
+
+
+def record(edition, bound, fault=None):
+    return Theorem(key="tiny/lemma-1", edition=edition, title="Gradient descent", quantity=DISTANCE, bound=bound,
+                   source=Source(paper="Someone (2026)", locator="Lemma 1", symbols={"eta": "a"}), direction="upper",
+                   mode="sure", statement="At most the bound.", conditions=limit, fault=fault)
+
+
+THEOREMS = [record("printed", printed, "the exponent is twice what it should be"), record("corrected", distance)]
+'''
+CHECKS = """
+import numpy as np
+
+from suffice.bounds import find
+from suffice.verification import Claim, Domain, Erratum, Evidence, Family
+from suffice.verification.errata import Finding
+
+
+def measure(values):
+    x, curvature = values["start"], values["curvature"]
+    eta = values["step"] / curvature.max(-1)
+    far = np.sqrt((x**2).sum(-1))
+    left = (1 - eta[:, None] * curvature) ** values["T"][:, None] * x
+    arguments = {"eta": eta, "mu": curvature.min(-1), "beta": curvature.max(-1), "T": values["T"], "far": far}
+    return Evidence(engine="exact", measured=np.sqrt((left**2).sum(-1)), arguments=arguments)
+
+
+def sharp():
+    ones = np.ones((2, 2))
+    return {"curvature": ones, "start": ones, "step": np.array([0.5, 0.1]), "T": np.array([2.0, 5.0])}
+
+
+FAMILY = Family(name="quadratics in the plane", measure=measure, sharp=sharp, domains={
+    "curvature": Domain(low=0.1, high=10, log=True, shape=(2,)), "start": Domain(low=-2, high=2, shape=(2,)),
+    "step": Domain(low=0.1, high=0.9), "T": Domain(low=1, high=9, integer=True)})
+
+
+def claims():
+    return [Claim(theorem=find("tiny/lemma-1", edition), families=(FAMILY,)) for edition in ("printed", "corrected")]
+
+
+ERRATA = [Erratum(id="tiny-lemma-1", paper="A tiny paper (Someone, 2026)", location="Lemma 1", kind="constant",
+                  claim="(1 - eta mu)^(2 T)", truth="(1 - eta mu)^T", key="tiny/lemma-1",
+                  compute=lambda: Finding(inputs={"eta": 0.5}, printed=0.25, measured=0.5))]
+"""
+FAULTY = {
+    "broken = tiny.absent": "No module named 'tiny.absent'",
+    "number = tiny.faults:NUMBER": "'int' object is not callable",
+    "other = tiny.faults:other": "it gives a str, not a Paper",
+    "taken = tiny.faults:TAKEN": "cobo is another paper's key",
+    "strange = tiny.faults:STRANGE": "tiny/lemma-1 printed does not begin with strange",
+    "unread = tiny.faults:UNREAD": "No module named 'tiny.nowhere'",
+    "twice = tiny.faults:TWICE": "twice/lemma-1 corrected is there twice",
+    "clash = tiny.faults:CLASH": "the keyword means Polyak-Lojasiewicz or strong-convexity constant of R_i",
+}
+FAULTS = """
+from dataclasses import replace
+
+from suffice.bounds import Paper
+
+from .paper import PAPER
+
+NUMBER = 3
+TAKEN, STRANGE = replace(PAPER, key="cobo"), replace(PAPER, key="strange")
+UNREAD = replace(PAPER, key="unread", records="tiny.nowhere")
+TWICE = replace(PAPER, key="twice", records="tiny.twice")
+CLASH = replace(PAPER, key="clash", records="tiny.clash")
+CLAIMLESS = replace(PAPER, key="claimless", records="tiny.claimless", claims="tiny.void")
+
+
+def other():
+    return "a paper"
+"""
+TWICE = """
+from dataclasses import replace
+
+from .records import THEOREMS as KNOWN
+
+THEOREMS = [replace(KNOWN[1], key="twice/lemma-1")] * 2
+"""
+CLAIMLESS = TWICE.replace("twice", "claimless").replace(" * 2", "")
+CLASH = """
+from dataclasses import replace
+
+from suffice.bounds import PARAMETERS, add_parameter
+
+add_parameter(replace(PARAMETERS["mu"], meaning="another"))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Runs Python where the distribution `tiny` is installed: its modules, and a folder that declares entry points."""
+    folder = tmp_path_factory.mktemp("site")
+    files = {"__init__": "", "paper": PAPER, "records": RECORDS, "checks": CHECKS, "faults": FAULTS}
+    (folder / "tiny").mkdir()
+    for name, text in (files | {"twice": TWICE, "claimless": CLAIMLESS, "clash": CLASH}).items():
+        (folder / "tiny" / f"{name}.py").write_text(text)
+
+    def python(*arguments, entries=("tiny = tiny.paper:PAPER",), expected=0):
+        about = folder / "tiny-1.0.dist-info"
+        about.mkdir(exist_ok=True)
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text("\n".join(["[suffice.papers]", *entries]) + "\n")
+        path = os.pathsep.join([str(folder), str(ROOT)])
+        done = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": path},
+            timeout=120,
+        )
+        assert done.returncode == expected, done.stderr
+        return done
+
+    return python
+
+
+SESSION = """
+import contextlib, io, json, sys
+sys.path.insert(0, "docs")
+from pages import errata, notation, theorems
+from suffice.bounds import PAPERS
+from suffice.cli import main
+
+shown = {}
+for line in ("theorem tiny --json", "theorem tiny-lemma-1 eta=0.5 mu=1 beta=1 T=2 far=8", "verify tiny --json",
+             "errata tiny --json"):
+    sys.argv = ["suffice", *line.split()]
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
+        main()
+    shown[line.split()[0] + (" =" if "=" in line else "")] = out.getvalue()
+paper = PAPERS[-1]
+shown["pages"] = [theorems.page(paper), theorems.index(), notation.text(), errata.section(paper.title)]
+print(json.dumps(shown))
+"""
+
+
+@pytest.fixture(scope="module")
+def shown(installed):
+    """What the commands print, and the pages, in one process."""
+    return json.loads(installed("-c", SESSION).stdout)
+
+
+def test_its_statements_are_listed_and_evaluated(shown):
+    found = [(row["key"], row["edition"], row["quantity"]) for row in json.loads(shown["theorem"])]
+    assert found == [("tiny/lemma-1", edition, "DISTANCE") for edition in ("printed", "corrected")]
+    assert shown["theorem ="] == "|x_T - x*| <= 2\n"
+
+
+def test_its_claims_are_verified(shown):
+    rows = json.loads(shown["verify"])
+    assert [(row["edition"], row["verdict"]) for row in rows] == [("printed", "violated"), ("corrected", "holds")]
+    assert rows[1]["refuted_mutants"] == rows[1]["mutants"] >= 2
+
+
+def test_its_errata_are_listed(shown):
+    (row,) = json.loads(shown["errata"])
+    assert (row["id"], row["printed"], row["measured"]) == ("tiny-lemma-1", 0.25, 0.5)
+
+
+def test_its_pages_are_generated_beside_the_others(shown):
+    page, index, notation, errata = shown["pages"]
+    assert page.startswith("# Someone (2026)\n\n## tiny/lemma-1\n")
+    assert "[tiny](tiny.md)\n\n*A tiny paper (Someone, 2026).*" in index
+    assert "[worst-case](worst-case.md)" in index
+    assert "| `far` | distance of the start | theta |" in notation
+    assert r"| $\|x_T - x^*\|$ | `\|x_T - x*\|` | theta | tiny |" in notation
+    assert "### tiny-lemma-1" in errata
+
+
+def test_a_faulty_paper_is_left_out_with_one_warning_that_names_it(installed):
+    script = (
+        "import suffice as sf; print(len(sf.bounds.THEOREMS), sf.bounds.PAPERS[-1].key, sf.bounds.THEOREMS[-1].key)"
+    )
+    alone = installed("-c", script)
+    assert alone.stderr == ""
+    done = installed("-c", script, entries=("tiny = tiny.paper:PAPER", *FAULTY))
+    assert done.stdout == alone.stdout
+    assert done.stderr.count("RuntimeWarning") == len(FAULTY)
+    for entry, complaint in FAULTY.items():
+        assert any(entry in line and complaint in line for line in done.stderr.splitlines()), (entry, done.stderr)
+
+
+def test_claims_that_fail_leave_the_records_and_the_claims_of_others(installed):
+    script = (
+        "import suffice as sf; print(sf.theorem('claimless/lemma-1').key);"
+        "print([verdict.outcome.value for verdict in sf.verify(['worst-case/quadratic-norms'])])"
+    )
+    done = installed("-c", script, entries=("claimless = tiny.faults:CLAIMLESS",))
+    assert done.stdout == "claimless/lemma-1\n['holds']\n"
+    assert "claims of the paper claimless is left out: ModuleNotFoundError: No module named 'tiny.void'" in done.stderr
+
+
+def test_a_library_key_is_found_without_a_look_at_other_papers(installed):
+    script = (
+        "import sys, suffice as sf; sf.evaluate('adaptive/lemma-2', b=1., c=0., mu=1., eps=1.);"
+        "print(sorted({'torch', 'tiny', 'suffice.bounds.theorems.scafflix'} & set(sys.modules)))"
+    )
+    assert installed("-c", script, entries=("broken = tiny.absent",)).stdout == "[]\n"

@@ -1,0 +1,63 @@
+"""The generated pages are what the records, errata and kept verdicts give today."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import generate
+import pytest
+from blocks import ROOT
+from pages import notation, readme, theorems
+
+from suffice.bounds import DEFINITIONS, PARAMETERS, THEOREMS, Quantity, find
+from suffice.verification.errata import ERRATA
+
+
+@pytest.mark.parametrize("name", generate.PAGES)
+def test_pages_on_disk_are_up_to_date(name):
+    assert generate.stale(name) == [], "run `make pages` and commit them"
+
+
+def test_every_record_definition_erratum_keyword_and_quantity_is_on_its_page():
+    pages = theorems.pages()
+    assert {path.name for path in (ROOT / "docs" / "theorems").glob("*.md")} == set(pages)
+    text = "\n".join(pages.values())
+    for entry in (*THEOREMS, *DEFINITIONS):
+        assert f"\n## {entry.key}" in text
+    assert (ROOT / "docs" / "errata.md").read_text(encoding="utf-8").count("\n### ") == len(ERRATA)
+    words = notation.text()
+    assert words.count("\n| `") == len(PARAMETERS)
+    assert words.count("\n| $") == len(Quantity)
+
+
+def test_a_changed_statement_changes_its_page_and_no_other(monkeypatch):
+    theorem = find("adaptive/lemma-2")
+    other = replace(theorem, statement=theorem.statement + " always")
+    before = theorems.pages()
+    changed = tuple(other if entry is theorem else entry for entry in THEOREMS)
+    monkeypatch.setattr(theorems, "THEOREMS", changed)
+    assert theorems.pages()["adaptive.md"] != before["adaptive.md"]
+    assert theorems.pages()["cobo.md"] == before["cobo.md"]
+
+
+def test_the_notation_page_has_the_papers_own_letters():
+    assert notation.letters("cobo", "beta")[0] == "L"
+    for theorem in THEOREMS:
+        paper = theorem.key.partition("/")[0]
+        for parameter in theorem.parameters:
+            assert theorem.symbol(parameter.name) in notation.letters(paper, parameter.name)
+
+
+def test_the_readme_s_table_counts_every_record_once(monkeypatch):
+    before = (ROOT / "README.md").read_text(encoding="utf-8")
+    kept = [{"key": t.key, "edition": t.edition, "verdict": "holds"} for t in THEOREMS if t.bound is not None]
+    monkeypatch.setattr(readme, "known", lambda: {(row["key"], row["edition"]): row for row in kept})
+    made = readme.table()
+    assert sum(int(count) for count in re.findall(r"(\d+) holds", made)) == len(kept)
+    assert sum(map(int, re.findall(r"(\d+) cannot be evaluated", made))) == len(THEOREMS) - len(kept)
+    monkeypatch.setattr(readme, "known", dict)
+    assert "holds" not in readme.table()
+    assert readme.renewed(readme.renewed(before)) == readme.renewed(before)
+    with pytest.raises(ValueError, match="markers"):
+        readme.renewed("no markers here")

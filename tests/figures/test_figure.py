@@ -1,0 +1,98 @@
+"""Options of figures and of the command that draws them: each is taken or refused in words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from suffice.bounds import InputError
+from suffice.cli import main
+from suffice.figures import figure, makers, takes
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    def line(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["suffice", "figure", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert stop.value.code == 2
+        return capsys.readouterr().err
+
+    return line
+
+
+def test_options_are_those_of_the_function_that_computes():
+    assert takes("adaptive-3-heart", "data")
+    assert takes("adaptive-2b", "seeds")
+    assert not takes("adaptive-2b", "data")
+    assert not takes("cobo-1", "seeds")
+    assert {name for name in makers() if takes(name, "data")} == {"adaptive-3-heart", "scafflix-1"}
+    with pytest.raises(InputError, match="adaptive-2a takes seeds"):
+        figure("adaptive-2a", data="folder")
+    with pytest.raises(InputError, match="cobo-1 takes no options"):
+        figure("cobo-1", seeds=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("adaptive-2b-regimes", "iterations"),
+        ("adaptive-3-heart", "epochs"),
+        ("scafflix-1", "rounds"),
+        ("sharpness", "instances"),
+    ],
+)
+def test_a_length_below_one_is_refused(name, option):
+    for value in (0, -1):
+        options: dict[str, Any] = {option: value}
+        with pytest.raises(InputError, match=f"{option} = {value}: give at least 1"):
+            figure(name, **options)
+
+
+def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
+    assert "takes no options" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
+    assert "takes --seeds" in refused("adaptive-2a", "--data", tmp_path, "--out", tmp_path)
+    assert "seeds = 1" in refused("adaptive-2a", "--seeds", 1, "--out", tmp_path)
+    assert "seeds = 'few'" in refused("adaptive-2a", "--seeds", "few", "--out", tmp_path)
+    assert "different whole numbers" in refused("adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
+    assert "give how many" in refused("cobo-5", "--seeds", "1,2", "--out", tmp_path)
+    assert "drop one of the two" in refused("adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
+
+
+def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, capsys, tmp_path):
+    out = ("--out", tmp_path)
+    assert "adaptive-1 takes --option draws=..." in refused("adaptive-1", "--seeds", 5, *out)
+    assert "draws = 'few': give a whole number" in refused("adaptive-1", "--option", "draws=few", *out)
+    assert "draws = '3,4': give one" in refused("adaptive-1", "--option", "draws=3,4", *out)
+    assert "takes --seeds, --option iterations" in refused("adaptive-2b-regimes", "--option", "epochs=3", *out)
+    assert "name the one figure" in refused("all", "--option", "draws=3", *out)
+    assert "given twice" in refused("adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
+    assert "noises = -1.0" in refused("cobo-5", "--option", "noises=-1,0", *out)
+    assert "precisions = 0.0" in refused("who-helps-whom", "--option", "precisions=0", *out)
+    assert "panels = 0" in refused("theorem-2-truth", "--option", "panels=0", *out)
+    monkeypatch.setattr(
+        sys, "argv", ["suffice", "figure", "adaptive-1", "--option", "draws=20", "--out", str(tmp_path)]
+    )
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0, capsys.readouterr().err
+    assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["draws"] == 20
+
+
+def test_the_data_folder_of_the_command_is_looked_into(refused, tmp_path):
+    assert "no processed.cleveland.data" in refused("adaptive-3-heart", "--data", tmp_path, "--out", tmp_path)
+    assert "no file mushrooms" in refused("scafflix-1", "--data", tmp_path, "--out", tmp_path)
+
+
+def test_a_few_seeds_are_drawn_with_the_command(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sys, "argv", ["suffice", "figure", "adaptive-2a", "--seeds", "127,496", "--out", str(tmp_path),
+                                      "--edition", "published"])  # fmt: skip
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 0, capsys.readouterr().err
+    setup = json.loads((tmp_path / "adaptive-2a.json").read_text())["setup"]
+    assert (setup["runs"], setup["seeds"]) == (2, [127, 496])

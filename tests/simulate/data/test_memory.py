@@ -1,0 +1,218 @@
+"""What would fill the memory is refused before it does: in one line, under 1.5 GiB, and the line names the way out."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.simulate.data.memory import MAX_MEMORY, Memory
+
+ZEROS = bytes(1 << 24)
+LIMIT = "raise it by max_memory (--max-memory)"
+
+
+def header(shape: tuple[int, ...], dtype: str = "<f8") -> bytes:
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": dtype, "fortran_order": False, "shape": shape})
+    return stream.getvalue()
+
+
+def archive(path: Path, kind: int = zipfile.ZIP_DEFLATED, **members: bytes) -> None:
+    with zipfile.ZipFile(path, "w", kind) as made:
+        for name, content in members.items():
+            made.writestr(f"{name}.npy", content)
+
+
+def idx(*shape: int) -> bytes:
+    return bytes((0, 0, 8, len(shape))) + b"".join(size.to_bytes(4, "big") for size in shape)
+
+
+def images(folder: Path, content: bytes) -> Path:
+    (folder / "train-images-idx3-ubyte.gz").write_bytes(content)
+    (folder / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(2) + bytes(2)))
+    return folder
+
+
+def skewed(folder: Path) -> Path:
+    """Three thousand clients, of which one has almost all rows."""
+    rows = [f"{row % 3000 if row < 6000 else 0},{row % 7},{row % 11},{row % 2}\n" for row in range(60_000)]
+    (folder / "t.csv").write_text("client,a,b,target\n" + "".join(rows))
+    return folder / "t.csv"
+
+
+def made(folder: Path, name: str) -> Path:
+    """A file or a folder that would fill the memory."""
+    path = folder / name
+    match name:
+        case "bzip2.npz":
+            archive(path, zipfile.ZIP_BZIP2, X=header((2**24,)) + ZEROS * 8, y=header((0,)))
+        case "lzma.npz":
+            archive(path, zipfile.ZIP_LZMA, X=header((2**21,)) + ZEROS, y=header((0,)))
+        case "declared.npz":
+            archive(path, X=header((10**9, 20)), y=header((10**9,)))
+        case "texts.npz":
+            archive(path, X=header((2, 2)) + bytes(32), y=header((2,)) + bytes(16), client=header((2,), "<U499999999"))
+        case "longer.npz":
+            archive(path, X=header((2, 2)) + ZEROS * 8, y=header((2,)) + bytes(16))
+        case "many.npz":
+            archive(path, zipfile.ZIP_STORED, **{f"a{number:0200d}": b"" for number in range(6000)})
+        case "idx-declared":
+            path.mkdir()
+            images(path, gzip.compress(idx(10**6, 100, 100)) + b"".join([gzip.compress(ZEROS)] * 400))
+        case "idx-longer":
+            path.mkdir()
+            images(path, gzip.compress(idx(2, 2, 2)) + b"".join([gzip.compress(ZEROS)] * 400))
+        case "wide.svm":
+            path.write_text("1 1:1\n-1 24000000:1\n" * 6)
+        case "square.svm":  # a small table whose matrices are not
+            path.write_text("1 1:1 2:3\n-1 20000:1\n1 5:2\n-1 4:1\n" * 2)
+        case "line.svm.gz":
+            path.write_bytes(gzip.compress(ZEROS) * 200)
+        case "blank.svm.bz2":
+            path.write_bytes(bz2.compress(b"\n" * (1 << 24)) * 200)
+        case "line.csv":
+            path.write_bytes(b"client,target,x\n" + b"1," * (1 << 24))
+        case "rows.csv":
+            path.write_bytes(b"client,target,x\n" + b"\n" * (1 << 27))
+        case "skewed":
+            path.mkdir()
+            return skewed(path)
+        case "lists.toml":
+            path.write_text("[constants]\nmu = [" + "[]," * 10**6 + "]\n")
+        case "dotted.toml":
+            path.write_text("a." * 20_000 + "b = 1\n")
+        case "streams.toml":
+            np.savez(folder / "streams.npz", H=np.eye(600), theta_star=np.ones((4000, 600)))
+            path.write_text('[problem]\nkind = "least-squares"\nfile = "streams.npz"\n[target]\nepsilon = 1.0\n')
+        case _:  # something without an end
+            (os.mkfifo(path) if name.startswith("pipe") else path.symlink_to("/dev/zero"))
+    return path
+
+
+OPTIONS = {
+    "wide.svm": {"split": "iid:2"},
+    "square.svm": {"split": "iid:2", "regularisation": 0.1, "standardise": "none"},
+    "line.svm.gz": {"split": "iid:2"},
+    "blank.svm.bz2": {"split": "iid:2"},
+    "endless.svm": {"split": "iid:2"},
+    "endless": {"split": "iid:2"},
+    "idx-declared": {"split": "iid:2"},
+    "idx-longer": {"split": "iid:2"},
+    "skewed": {"loss": "logistic", "regularisation": 0.1},
+}
+REFUSED = {
+    "bzip2.npz": "not packed as NumPy does",
+    "lzma.npz": "not packed as NumPy does",
+    "declared.npz": LIMIT,
+    "texts.npz": LIMIT,
+    "longer.npz": "does not hold the (2, 2)",
+    "many.npz": "not an .npz file",
+    "idx-declared": LIMIT,
+    "idx-longer": "does not hold the [2, 2, 2] numbers",
+    "wide.svm": LIMIT,
+    "square.svm": LIMIT,
+    "line.svm.gz": "a line of over 16777216 characters",
+    "blank.svm.bz2": LIMIT,
+    "line.csv": "a line of over 16777216 characters",
+    "rows.csv": LIMIT,
+    "skewed": LIMIT,
+    "lists.toml": LIMIT,
+    "dotted.toml": LIMIT,
+    "streams.toml": LIMIT,
+    "endless.csv": "not a regular file",
+    "endless.npz": "not a regular file",
+    "endless.svm": "not a regular file",
+    "endless": "not a regular file",
+    "endless.toml": "not a regular file",
+    "pipe.csv": "not a regular file",
+}
+
+
+def refuse_all(folder: Path) -> None:
+    """Runs in a process of its own, whose peak memory is then known."""
+    import resource
+
+    for name, message in REFUSED.items():
+        read: Callable[..., object] = sf.read_setup if name.endswith(".toml") else sf.read
+        path = made(folder, name)
+        with pytest.raises(sf.InputError) as caught:
+            read(path, **OPTIONS.get(name, {}))
+        line = str(caught.value)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(f"{name}: {peak / 2**20:.0f} MiB: {line}")
+        assert message in line
+        assert "\n" not in line
+        assert peak < 1.5 * 2**30
+
+
+@pytest.mark.slow
+def test_what_would_fill_the_memory_is_refused_below_a_gibibyte_and_a_half(tmp_path):
+    code = "import sys, pathlib, test_memory; test_memory.refuse_all(pathlib.Path(sys.argv[1]))"
+    root = str(Path(sf.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        capture_output=True, text=True, timeout=600, check=False,
+        env={"PYTHONPATH": os.pathsep.join((root, str(Path(__file__).parent))), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    print(done.stdout)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert len(done.stdout.splitlines()) == len(REFUSED)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["bzip2.npz", "declared.npz", "texts.npz", "wide.svm", "square.svm", "endless.csv", "pipe.csv", "lists.toml"],
+)
+def test_a_file_that_would_fill_the_memory_is_refused_in_one_line(tmp_path, name):
+    read: Callable[..., object] = sf.read_setup if name.endswith(".toml") else sf.read
+    with pytest.raises(sf.InputError) as caught:
+        read(made(tmp_path, name), **OPTIONS.get(name, {}))
+    assert REFUSED[name] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_ten_million_rows_of_twenty_columns_beside_client_and_target_are_within_the_limit():
+    memory = Memory()
+    memory.take("a table", 8 * 10_000_000 * 22)
+    assert memory.limit == MAX_MEMORY
+    with pytest.raises(sf.InputError, match="already taken"):
+        memory.take("another", 8 * 10_000_000 * 22)
+
+
+def test_the_limit_can_be_lowered_and_raised(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("client,x,target\n" + "".join(f"{row % 2},{row},{row * row % 7}\n" for row in range(20)))
+    assert sf.read(path, max_memory=504).clients == 2
+    with pytest.raises(sf.InputError, match="the 21 x 3 table"):
+        sf.read(path, max_memory=503)
+    wide = made(tmp_path, "square.svm")
+    with pytest.raises(sf.InputError, match="do not determine 20001 coefficients"):
+        sf.read(wide, split="iid:2", standardise="none", max_memory=1e11)
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf"), "1e9", None, 1e70])
+def test_a_limit_is_a_positive_number(limit):
+    with pytest.raises(sf.InputError, match="max_memory"):
+        sf.read("sklearn:wine", split="iid:2", max_memory=limit)
+
+
+@pytest.mark.slow
+def test_ten_million_rows_of_twenty_columns_are_read(tmp_path):
+    rows = 10_000_000
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((rows, 20)), rng.standard_normal(rows)
+    np.savez(tmp_path / "t.npz", X=X, y=y)
+    del X, y
+    problem = sf.read(tmp_path / "t.npz", split="contiguous:4")
+    assert problem.row_counts == (rows // 4,) * 4

@@ -1,0 +1,56 @@
+"""MNIST's images from the folders and files that people have."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.simulate.data.mnist import mnist, mnist_part
+
+DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
+
+def idx(array: np.ndarray) -> bytes:
+    return bytes((0, 0, 8, array.ndim)) + b"".join(n.to_bytes(4, "big") for n in array.shape) + array.tobytes()
+
+
+def test_mnist_is_read_from_torchvisions_folders_compressed_or_not(tmp_path):
+    rng = np.random.default_rng(5)
+    images, digits = rng.integers(0, 256, (60, 4, 3), dtype=np.uint8), np.arange(60, dtype=np.uint8) % 10
+    raw = tmp_path / "MNIST" / "raw"
+    raw.mkdir(parents=True)
+    (raw / "train-images-idx3-ubyte").write_bytes(idx(images))
+    (raw / "train-labels-idx1-ubyte.gz").write_bytes(gzip.compress(idx(digits)))
+    for path in (tmp_path, tmp_path / "MNIST", raw, raw / "train-images-idx3-ubyte"):
+        table = mnist(path)
+        np.testing.assert_array_equal(table.X, images.reshape(60, 12) / 255)
+        np.testing.assert_array_equal(table.y, digits)
+    with pytest.raises(sf.InputError, match="no test images"):
+        mnist(tmp_path, part="test")
+    assert mnist_part(tmp_path) == "train"
+    only_test = tmp_path / "test-alone"
+    only_test.mkdir()
+    (only_test / "t10k-images-idx3-ubyte").write_bytes(idx(images))
+    (only_test / "t10k-labels-idx1-ubyte").write_bytes(idx(digits))
+    assert mnist_part(only_test) == "test"
+    assert sf.read(only_test, split="iid:3", regularisation=0.1, standardise="none").clients == 3
+    problem = sf.read(
+        tmp_path, split="labels:4", loss="logistic", positive=[1, 3, 5, 7, 9], regularisation=0.1, standardise="none"
+    )
+    assert problem.clients == 4
+    assert problem.data.counts.tolist() == [18, 12, 18, 12]  # 36 rows of digits 0 to 5, 24 of 6 to 9
+
+
+def test_mnists_own_test_images_are_read():
+    path = DATA / "mnist_test"
+    if not path.is_dir():
+        pytest.skip(f"no MNIST files at {path} (SUFFICE_DATA)")
+    table = mnist(path, part="test")
+    assert table.X.shape == (10000, 784)
+    assert (table.X.min(), table.X.max()) == (0, 1)
+    assert np.bincount(table.y.astype(int)).tolist() == [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]

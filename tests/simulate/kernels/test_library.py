@@ -1,0 +1,175 @@
+"""The kernel's cache: what was built here is loaded or built again, and no compiler is waited for."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import shutil
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from suffice.simulate.kernels import Unavailable, library
+
+module = importlib.import_module("suffice.simulate.kernels.library")  # the package has a function of that name
+build = library.__wrapped__  # without the memory of this process
+REAL = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(REAL is None, reason="no C compiler on this machine")
+TINY = "long arrange(void) { return 7; } double drain(void) { return 0; } double multiply(void) { return 0; }"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch) -> Path:
+    """The folder of the cache, not made yet, with a compiler that builds another source in milliseconds."""
+    (tmp_path / "tiny.c").write_text(TINY)
+    compiler(tmp_path, f"""
+        case "$*" in *-E*) exec {REAL} -dM -E -x c /dev/null;; esac
+        echo built >> {tmp_path}/log
+        while [ "$1" != -o ]; do shift; done
+        exec {REAL} -shared -fPIC {tmp_path}/tiny.c -o "$2"
+    """)  # fmt: skip
+    monkeypatch.setenv("CC", str(tmp_path / "compiler"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(module, "_given_up", set())
+    return tmp_path / "cache" / "suffice"
+
+
+def compiler(folder: Path, script: str) -> None:
+    (folder / "compiler").write_text(f"#!/bin/sh\n{script}")
+    (folder / "compiler").chmod(0o755)
+
+
+def builds(cache: Path) -> int:
+    return len((cache.parents[1] / "log").read_text().split())
+
+
+def test_a_library_is_built_once_and_kept_for_its_owner(cache):
+    assert build(torch.float64).arrange() == 7
+    assert build(torch.float64).arrange() == 7
+    assert builds(cache) == 1
+    assert cache.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "one bit", "text"])
+def test_a_damaged_library_is_built_again(cache, damage):
+    build(torch.float64)
+    (path,) = cache.iterdir()
+    content = path.read_bytes()
+    broken = {"empty": b"", "cut": content[: len(content) // 2], "text": b"no library",
+              "one bit": content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]}[damage]  # fmt: skip
+    path.unlink()  # this process has loaded it: another file, not the same with other content
+    path.write_bytes(broken)
+    assert build(torch.float64).arrange() == 7
+    assert builds(cache) == 2
+    assert [entry.read_bytes() == content for entry in cache.iterdir()] == [True]
+
+
+def test_a_library_that_is_sound_but_cannot_be_loaded_is_built_again(cache):
+    build(torch.float64)
+    (path,) = cache.iterdir()
+    path.unlink()
+    stem = path.stem.rpartition("-")[0]
+    (cache / f"{stem}-{module._hash(b'text')}.so").write_bytes(b"text")
+    assert build(torch.float64).arrange() == 7
+    assert builds(cache) == 2
+    assert list(cache.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
+def test_a_cache_that_others_may_write_to_is_not_used(cache, mode):
+    build(torch.float64)
+    cache.chmod(mode)
+    with pytest.raises(Unavailable, match=r"^others may write to .*suffice; make it your own \(chmod go-w\)"):
+        build(torch.float64)
+    cache.chmod(0o755)
+    assert build(torch.float64).arrange() == 7
+
+
+def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
+    build(torch.float64)
+    monkeypatch.setattr(os, "geteuid", lambda: cache.stat().st_uid + 1)
+    with pytest.raises(Unavailable, match="others may write to"):
+        build(torch.float64)
+
+
+def test_a_relative_cache_is_ignored(cache, tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    build(torch.float64)
+    assert len(list((tmp_path / "home" / ".cache" / "suffice").iterdir())) == 1
+    monkeypatch.setenv("HOME", "home")
+    with pytest.raises(Unavailable, match=r"the cache home/\.cache/suffice is relative"):
+        build(torch.float64)
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_compiler_that_hangs_is_given_up_with_all_its_processes(cache, tmp_path, monkeypatch):
+    compiler(tmp_path, f"sleep 60 & echo $! > {tmp_path}/child\nwait\n")
+    monkeypatch.setattr(module, "PATIENCE", 0.5)
+    began = time.monotonic()
+    with pytest.raises(Unavailable, match=r"compiler: not done after 0.5 s$"):
+        build(torch.float64)
+    assert time.monotonic() - began < 10
+    child, ended = Path("/proc") / (tmp_path / "child").read_text().strip() / "stat", 0
+    while child.exists() and child.read_text().split()[2] != "Z" and ended < 100:
+        time.sleep(0.05)
+        ended += 1
+    assert ended < 100
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match=r"no C compiler .*compiler took over 0.5 s$"):  # at once, in every later run
+        build(torch.float64)
+
+
+def test_a_compiler_that_is_none_is_named_in_one_line(cache, tmp_path):
+    (tmp_path / "compiler").write_bytes(b"\x7fELF")
+    with pytest.raises(Unavailable, match=r"compiler: Exec format error$"):
+        build(torch.float64)
+    compiler(tmp_path, 'case "$*" in *-E*) exit;; esac; while [ "$1" != -o ]; do shift; done; : > "$2"')
+    for _ in range(2):
+        with pytest.raises(Unavailable, match=r"\.so: file too short$"):
+            build(torch.float64)
+
+
+def test_processes_that_build_at_once_all_have_the_library(cache):
+    def load(ready, go):
+        ready.release()
+        go.wait()
+        os._exit(0 if build(torch.float64).arrange() == 7 else 1)
+
+    context = multiprocessing.get_context("fork")
+    ready, go = context.Semaphore(0), context.Event()
+    processes = [context.Process(target=load, args=(ready, go)) for _ in range(6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # a fork of a process with threads
+        for process in processes:
+            process.start()
+    for _ in processes:
+        ready.acquire()
+    go.set()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0] * 6
+    assert [entry.suffix for entry in cache.iterdir()] == [".so"]
+    assert build(torch.float64).arrange() == 7
+
+
+def test_a_build_that_is_killed_leaves_a_cache_that_works(cache):
+    context, seconds = multiprocessing.get_context("fork"), 0.15
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for kill in range(20):
+            process = context.Process(target=build, args=(torch.float64,))
+            process.start()
+            time.sleep(seconds * kill / 20)
+            process.kill()
+            process.join()
+            for path in cache.glob("*.so"):
+                path.unlink()  # the next one builds too
+    assert build(torch.float64).arrange() == 7
+    assert len(list(cache.glob("*.so"))) == 1

@@ -1,0 +1,289 @@
+"""The compiled kernel against the reference: the same numbers, path by path in float64, step by step in float32."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import Binary, Continuous, InputError, Sharp
+from suffice.simulate import (
+    AllForOne,
+    Ditto,
+    Every,
+    ExactSimilarity,
+    FixedWeights,
+    Local,
+    Quadratics,
+    Randomness,
+    ReleasedSimilarity,
+    SampledSimilarity,
+    Stream,
+    StreamingLeastSquares,
+    run,
+)
+from suffice.simulate.kernels import compiled_paths, fill, library, refusal
+from suffice.simulate.kernels.library import _compiler
+
+needs_compiler = pytest.mark.skipif(
+    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
+)
+SAMPLED, RELEASED = SampledSimilarity(), ReleasedSimilarity()
+RULES: dict[str, Any] = {
+    "local": lambda n: Local(),
+    "fixed": lambda n: FixedWeights(alpha=torch.from_numpy(np.random.default_rng(5).uniform(0, 1 / n, (n, n)))),
+    "binary": lambda n: AllForOne(criterion=Binary(threshold=0.4), similarity=SAMPLED),
+    "binary normalised": lambda n: AllForOne(criterion=Binary(threshold=0.4), similarity=SAMPLED, normalised=True),
+    "binary threshold 1": lambda n: AllForOne(criterion=Binary(threshold=1.0), similarity=SAMPLED),
+    "binary per client": lambda n: AllForOne(
+        criterion=Binary(threshold=torch.linspace(0.1, 0.9, n, dtype=torch.float64)[:, None]), similarity=SAMPLED
+    ),
+    "continuous": lambda n: AllForOne(criterion=Continuous(), similarity=SAMPLED),
+    "continuous normalised": lambda n: AllForOne(
+        criterion=Continuous(), similarity=SAMPLED, normalised=True, sigma2=1.0
+    ),
+    "released binary": lambda n: AllForOne.released(binary=True),
+    "released continuous": lambda n: AllForOne.released(binary=False),
+    "released ratio, Definition 1": lambda n: AllForOne(criterion=Binary(threshold=0.3), similarity=RELEASED),
+}
+SHAPES = {"1x1": (1, 1, 1), "3x2": (3, 2, 1), "5x3": (5, 3, 2), "7x10": (7, 10, 1), "6x13": (6, 13, 3)}
+
+
+def problem_of(n: int, d: int, batch: int, *, diagonal: bool = False, **more: Any) -> StreamingLeastSquares:
+    """Unequal clients in two groups, so that ratios fall on both sides of thresholds."""
+    rng = np.random.default_rng(100 * n + d)
+    root = rng.normal(size=(n, d, d))
+    H = 0.3 * np.eye(d) + root @ root.transpose(0, 2, 1) / d
+    best = rng.normal(size=(2, d))[np.arange(n) % 2] + 0.1 * rng.normal(size=(n, d))
+    setting: dict[str, Any] = {"label_noise": rng.uniform(0.1, 0.5, n), "batch": batch} | more
+    return StreamingLeastSquares.of(H * np.eye(d) if diagonal else H, best, **setting)
+
+
+def directly(problem: StreamingLeastSquares, algorithm: Any, *, seeds: int = 5, **more: Any) -> Any:
+    n, d = problem.clients, problem.features
+    setting: dict[str, Any] = {"iterations": 1, "grid": [1], "eta": np.full(n, 0.05 / d), "models": True} | more
+    return compiled_paths(problem, algorithm, seeds=range(seeds), **setting)
+
+
+def one_step(problem: Any, algorithm: Any, models: np.ndarray, eta: float, iteration: int) -> np.ndarray:
+    state = {"models": torch.from_numpy(models).to(problem.dtype)}
+    draw = algorithm.draw(problem, Randomness(seeds=torch.arange(len(models))), iteration)
+    return algorithm.step(problem, state, draw, torch.tensor(eta, dtype=problem.dtype))["models"].numpy()
+
+
+@needs_compiler
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 4e-15), (torch.float32, 6e-7)])
+def test_normals_are_those_of_the_reference(dtype, tolerance):
+    seeds = [0, 1, 2**32 - 1, *range(40, 71)]  # not a multiple of any register
+    for features in (1, 4, 11):
+        setting: dict[str, Any] = {"clients": 3, "features": features, "iteration": 9, "stream": Stream.SIMILARITY}
+        got = fill(seeds, root=77, dtype=dtype, **setting)
+        expected = Randomness(seeds=torch.tensor(seeds), root=77).normal(**setting).numpy()
+        # radii are below 6.8 and angles below 7 radians: a few roundings of each
+        np.testing.assert_allclose(got, expected, rtol=0, atol=tolerance)
+
+
+@needs_compiler
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_paths_are_those_of_the_reference(rule, shape):
+    n, d, batch = SHAPES[shape]
+    problem, algorithm = problem_of(n, d, batch, diagonal=shape == "7x10"), RULES[rule](n)
+    ours = run(problem, algorithm, iterations=8, eta=0.05 / d, seeds=11, kernel="c")
+    models = problem.start.expand(11, -1, -1).numpy()
+    for t in range(9):
+        # both round a few steps; a threshold within rounding of a ratio has probability 1e-12
+        expected = problem.excess(torch.from_numpy(models)).numpy()
+        np.testing.assert_allclose(ours.excess[:, t], expected, rtol=1e-11)
+        models = one_step(problem, algorithm, models, 0.05 / d, t + 1)
+
+
+@needs_compiler
+def test_rules_are_told_apart():
+    """The comparison above could not see a rule that the kernel confuses with another if they moved alike."""
+    problem = problem_of(6, 3, 1)
+    ends = [
+        directly(problem, rule(6), iterations=8).models
+        for name, rule in RULES.items()
+        if name != "binary threshold 1"  # which is Local
+    ]
+    for i, one in enumerate(ends):
+        assert all(np.abs(one - two).max() > 1e-6 for two in ends[:i])
+
+
+@needs_compiler
+@pytest.mark.parametrize("rule", RULES)
+def test_a_float32_step_from_a_common_state(rule):
+    n, d, S = 9, 10, 37
+    problem, algorithm = problem_of(n, d, 1).to(torch.float32), RULES[rule](n)
+    models = np.random.default_rng(8).normal(size=(S, n, d)).astype(np.float32)
+    got = directly(problem, algorithm, seeds=S, start=models, first=6).models
+    expected = one_step(problem, algorithm, models, 0.05 / d, 7)
+    off = np.abs(got - expected).max(-1) > 3e-5  # gradients are below 1e3 times the step 0.005; 1e-5 of that
+    assert off.mean() < 0.01, "more than thresholds within rounding explain"  # a flip moves one model of one seed
+
+
+@needs_compiler
+def test_steps_sizes_grids_and_continuation():
+    problem, algorithm = problem_of(5, 3, 1), RULES["binary"](5)
+    eta = np.linspace(0.01, 0.03, 5)
+    setting: dict[str, Any] = {"iterations": 9, "seeds": 11, "grid": [0, 4, 9]}
+    for step in (eta, lambda t: eta / t, lambda t: 0.1 / (t + 5)):
+        ours, theirs = (run(problem, algorithm, eta=step, kernel=k, **setting) for k in ("auto", "reference"))
+        np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
+        for name in ("iterations", "seeds", "oracle_calls", "vectors_sent", "algorithm"):
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    whole = directly(problem, algorithm, iterations=9, grid=[9], eta=eta)
+    half = directly(problem, algorithm, iterations=4, grid=[4], eta=eta)
+    rest = directly(problem, algorithm, iterations=5, grid=[5], eta=eta, start=half.models, first=4)
+    np.testing.assert_array_equal(rest.models, whole.models)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_seed_is_bitwise_alone(dtype):
+    """Whatever the range, the number of threads, and the lane."""
+    problem, algorithm = problem_of(5, 3, 1).to(dtype), RULES["binary"](5)
+    setting: dict[str, Any] = {"iterations": 6, "eta": 0.02, "kernel": "c"}
+    whole = run(problem, algorithm, seeds=45, **setting).excess
+    np.testing.assert_array_equal(run(problem, algorithm, seeds=range(13, 41), **setting).excess, whole[13:41])
+    np.testing.assert_array_equal(run(problem, algorithm, seeds=range(44, 45), **setting).excess, whole[44:])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        np.testing.assert_array_equal(run(problem, algorithm, seeds=45, **setting).excess, whole)
+    finally:
+        torch.set_num_threads(threads)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 3, 1), (17, 9, 2), (33, 18, 1)])
+def test_what_lanes_are_changes_no_bit(shape, dtype):
+    """Lanes of seeds and of clients: partly filled rows, each number of last rows, squares of features."""
+    n, d, batch = shape
+    for diagonal in (False, True):
+        problem = problem_of(n, d, batch, diagonal=diagonal).to(dtype)
+        for name, rule in RULES.items():
+            if name == "local":
+                continue
+            setting: dict[str, Any] = {"seeds": 11, "iterations": 4, "grid": [2, 4]}
+            one, two = (directly(problem, rule(n), lanes=lanes, **setting) for lanes in ("seeds", "clients"))
+            np.testing.assert_array_equal(one.models, two.models, err_msg=name)
+            np.testing.assert_array_equal(one.excess, two.excess, err_msg=name)
+            assert np.isfinite(one.models).all()
+            assert np.ptp(one.models, axis=0).max() > 0
+
+
+@needs_compiler
+@pytest.mark.parametrize("scale", [0.0, 1e-160, 1e-300, 5e-324])
+@pytest.mark.parametrize("rule", ["binary", "continuous", "released continuous", "binary normalised"])
+def test_vanishing_and_subnormal_gradients(rule, scale):
+    """All clients share an optimum without label noise: gradients are zero, or too small for their squares."""
+    n, d = 5, 3
+    shared = problem_of(n, d, 1)
+    problem = StreamingLeastSquares.of(shared.A.numpy(), np.zeros((n, d)), label_noise=0.0, start=np.ones((n, d)))
+    models = scale * np.random.default_rng(3).integers(-9, 10, size=(6, n, d)).astype(float)
+    algorithm = replace(RULES[rule](n), sigma2=1.0)
+    got = directly(problem, algorithm, seeds=6, start=models).models
+    expected = one_step(problem, algorithm, models, 0.05 / d, 1)
+    assert np.isfinite(got).all()
+    # squares of 1e-160 keep four digits, and so do ratios; of smaller models they vanish, and ratios are 0 or 1
+    np.testing.assert_allclose(got, expected, rtol=1e-3 if scale == 1e-160 else 1e-10, atol=50 * 5e-324)
+
+
+@needs_compiler
+def test_subnormals_survive_in_the_process():
+    """Flags like -ffast-math would flush them for everyone."""
+    library(torch.float64)
+    directly(problem_of(3, 2, 1), Local())
+    assert np.float64(5e-324) * 1.0 == 5e-324
+    assert float(torch.tensor(5e-324, dtype=torch.float64) * 1) == 5e-324
+
+
+@needs_compiler
+def test_divergence_is_not_hidden():
+    problem = problem_of(4, 2, 1)
+    for rule in ("binary", "continuous", "local"):
+        last = run(problem, RULES[rule](4), iterations=3000, eta=5.0, seeds=3, grid=[3000], kernel="c").excess
+        assert not np.isfinite(last).all()
+
+
+STREAM = problem_of(3, 2, 1)
+REFUSED = [
+    (Quadratics.of([np.eye(2)] * 3, np.zeros((3, 2)), sigma2=1.0), Local(), "not StreamingLeastSquares"),
+    (problem_of(3, 2, 1, pairwise=True), Local(), "pairwise"),
+    (StreamingLeastSquares.of(np.eye(1), np.ones((3, 2)), label_noise=1.0, bias=True), Local(), "mean other than 0"),
+    (STREAM.to(torch.bfloat16), Local(), "bfloat16"),
+    (STREAM, Ditto(pull=1.0), "Ditto"),
+    (STREAM, AllForOne(criterion=Continuous(), similarity=ExactSimilarity()), "similarities"),
+    (STREAM, AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2)), "similarities"),
+    (STREAM, AllForOne(criterion=Sharp(), similarity=SAMPLED), "sharp"),
+    (STREAM, AllForOne(criterion=Continuous(), similarity=SAMPLED, refresh=Every(steps=2)), "keeps ratios"),
+    (STREAM, AllForOne(criterion=Continuous(), similarity=SAMPLED, participation=0.5), "inactive"),
+]
+
+
+@pytest.mark.parametrize(("problem", "algorithm", "why"), REFUSED)
+def test_what_it_does_not_run_is_named(problem, algorithm, why):
+    assert why in str(refusal(problem, algorithm))
+    with pytest.raises(InputError, match=why) as caught:
+        run(problem, algorithm, iterations=2, eta=0.01, seeds=2, kernel="c")
+    assert caught.value.field == "kernel"
+
+
+def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
+    problem, algorithm = STREAM, AllForOne(criterion=Sharp(), similarity=SAMPLED)
+    setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "seeds": 4}
+    ours, theirs = run(problem, algorithm, kernel="auto", **setting), run(problem, algorithm, **setting)
+    np.testing.assert_array_equal(ours.excess, theirs.excess)
+    assert run(problem, Local(), kernel="auto", epsilon=0.1, **setting).stopping_times is not None
+    assert run(problem, Local(), kernel="auto", models=True, **setting).models is not None
+    for extra in ({"clusters": True}, {"models": True}):
+        with pytest.raises(InputError, match="excess losses alone"):
+            run(problem, Local(), kernel="c", **extra, **setting)
+    with pytest.raises(InputError, match="kernel"):
+        run(problem, Local(), kernel="fortran", **setting)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("kernel", ["c", "auto", "reference"])
+def test_a_trace_that_would_fill_the_memory_is_refused(monkeypatch, kernel):
+    monkeypatch.setattr("suffice.simulate.recorder._LARGEST", 17)
+    with pytest.raises(InputError, match=r"^grid = 3: the trace would hold over 17 numbers"):
+        run(STREAM, Local(), iterations=2, eta=0.01, seeds=2, kernel=kernel)
+
+
+def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CC", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    library.cache_clear()
+    setting: dict[str, Any] = {"iterations": 2, "eta": 0.01, "seeds": 2}
+    try:
+        with pytest.warns(UserWarning, match="torch reference runs instead.*no C compiler"):
+            ours = run(STREAM, Local(), kernel="auto", **setting)
+        np.testing.assert_array_equal(ours.excess, run(STREAM, Local(), **setting).excess)
+        with pytest.raises(InputError, match="cannot build"):
+            run(STREAM, Local(), kernel="c", **setting)
+        broken = tmp_path / "cc"
+        broken.write_text("#!/bin/sh\necho 'cc: error: no space' >&2\nexit 1\n")
+        broken.chmod(0o755)
+        assert _compiler() == str(broken)
+        with pytest.warns(UserWarning, match="no space"):
+            run(STREAM, Local(), kernel="auto", **setting)
+    finally:
+        library.cache_clear()
+
+
+@needs_compiler
+def test_wrong_variances_are_the_same_error():
+    quiet = StreamingLeastSquares.of(np.eye(2), np.zeros((3, 2)))
+    algorithm = RULES["binary"](3)
+    for kernel in ("c", "reference"):
+        with warnings.catch_warnings(), pytest.raises(InputError, match="positive variances"):
+            run(quiet, algorithm, iterations=2, eta=0.1, seeds=2, kernel=kernel)

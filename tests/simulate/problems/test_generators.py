@@ -1,0 +1,250 @@
+"""Generated problems have what they were asked for; the sharp instances attain their bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import InputError, QuadraticCertificate
+from suffice.simulate import (
+    FixedWeights,
+    Local,
+    Quadratics,
+    Randomness,
+    StreamingLeastSquares,
+    expected_excess,
+    expected_step,
+    generators,
+)
+
+
+def distances(problem: Quadratics) -> np.ndarray:
+    at = problem.optimum.numpy()
+    return np.linalg.norm(at[:, None] - at[None], axis=-1)
+
+
+def certificate(problem: Quadratics) -> QuadraticCertificate:
+    stated = problem.constants().heterogeneity
+    assert isinstance(stated, QuadraticCertificate)
+    return stated
+
+
+# --- structure
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 1), (4,), (1, 1, 1, 1)])
+def test_clusters_share_a_centre_and_are_equally_far_apart(sizes):
+    problem = generators.clustered(sizes, 3, separation=1.7, sigma2=np.arange(1, sum(sizes) + 1.0), curvature=0.5)
+    label = np.repeat(np.arange(len(sizes)), sizes)
+    expected = 1.7 * (label[:, None] != label)
+    np.testing.assert_allclose(distances(problem), expected, rtol=1e-12, atol=1e-15)
+    assert [int(name.split(".")[0]) for name in problem.names] == label.tolist()
+    np.testing.assert_allclose(problem.constants().mu, 0.5, rtol=1e-12)
+    np.testing.assert_allclose(problem.sigma2, np.arange(1, sum(sizes) + 1.0))
+
+
+def test_spread_moves_minimisers_about_their_centres_and_seeds_differ():
+    one, two = (
+        generators.clustered([400], 3, separation=1.0, spread=0.2, seed=seed).optimum.numpy() for seed in (3, 4)
+    )
+    assert not np.array_equal(one, two)
+    assert abs(one.std() / 0.2 - 1) < 6 / np.sqrt(2 * one.size)
+    again = generators.clustered([400], 3, separation=1.0, spread=0.2, seed=3).optimum.numpy()
+    np.testing.assert_array_equal(one, again)
+
+
+def test_a_continuum_has_evenly_growing_differences():
+    problem = generators.continuum(6, 2, length=2.0, curvature=3.0)
+    i = np.arange(6)
+    gradient_gap = problem.gradient_gap(torch.randn(1, 6, 2, dtype=torch.float64))[0]  # the same everywhere
+    np.testing.assert_allclose(gradient_gap.sqrt(), 3 * np.abs(i[:, None] - i) * 2 / 5, rtol=1e-9, atol=1e-12)
+    assert "bounded heterogeneity" in problem.assumptions
+
+
+B, C = np.array([0.0, 0.3, 2.0, 0.0, 1.0]), np.array([0.0, 0.5, 0.0, 0.8, 4.0])
+
+
+@pytest.mark.parametrize("features", [2, 4])
+def test_prescribed_b_and_c_lie_on_the_exact_frontier_of_client_zero(features):
+    problem = generators.prescribed(B, C, features=features, curvature=1.5)
+    frontier = certificate(problem).frontier(np.tile(C, (5, 1)))[0]
+    np.testing.assert_allclose(frontier, B**2, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose([problem.constants().mu[0], problem.constants().beta[0]], 1.5, rtol=1e-14)
+    rng = np.random.default_rng(90)
+    theta = torch.from_numpy(rng.normal(size=(500, 5, features)) * rng.choice([0.1, 1, 30], (500, 1, 1)))
+    gap, norm = problem.gradient_gap(theta)[:, 0].numpy(), (problem.gradient(theta)[:, 0] ** 2).sum(-1).numpy()
+    assert (gap <= (B**2 + C * norm[:, None]) * (1 + 1e-12)).all()
+    along = torch.zeros(1, 5, features, dtype=torch.float64)
+    along[..., 0] = 7.0  # the bound is attained on the first axis
+    gap, norm = problem.gradient_gap(along)[0, 0].numpy(), (problem.gradient(along)[0, 0] ** 2).sum(-1).item()
+    np.testing.assert_allclose(gap, B**2 + C * norm, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("features", "condition"), [(2, 50.0), (5, 1e4), (3, 1.0), (1, 1.0)])
+def test_condition_numbers_are_as_prescribed(features, condition):
+    problem = generators.conditioned(4, features, condition, smoothness=2.5, seed=1)
+    constants = problem.constants()
+    np.testing.assert_allclose(constants.beta, 2.5, rtol=1e-12)
+    np.testing.assert_allclose(constants.mu, 2.5 / condition, rtol=1e-9)
+    if features > 1 and condition > 1:
+        assert ((problem.A[0] - problem.A[1]).abs() > 1e-3).any()  # rotated differently
+
+
+# --- sharp instances
+
+
+R = np.array([1.0, 0.75, 0.19, 1e-12])
+
+
+@pytest.mark.parametrize("steeper", [False, True])
+def test_proportional_losses_have_constant_similarities(steeper):
+    problem = generators.proportional(R, steeper=steeper, curvature=2.0)
+    theta = torch.linspace(-5, 5, 8, dtype=torch.float64)[:, None, None].expand(-1, 4, 1)
+    ratio = 1 - problem.gradient_gap(theta)[:, 0] / (problem.gradient(theta)[:, 0] ** 2)
+    np.testing.assert_allclose(ratio, np.tile(R, (8, 1)), rtol=1e-3, atol=1e-15)
+    np.testing.assert_allclose(ratio[:, :3], np.tile(R[:3], (8, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("steeper", [False, True])
+def test_the_closed_form_of_the_worst_step_is_attained(steeper):
+    """|g|^2 max(h(S - rho), h(S + rho)) + (eta^2 beta / 2) sum alpha^2 sigma^2, h(x) = -eta x + eta^2 beta x^2 / 2."""
+    beta, sigma2, alpha, theta0 = 2.0, np.array([0.3, 1.0, 0.5, 2.0]), np.array([0.5, 0.7, 0.2, 0.1]), 1.3
+    problem = generators.proportional(R, steeper=steeper, curvature=beta, sigma2=sigma2, start=theta0)
+    eta = (1.2 if steeper else 0.8) / (beta * alpha.sum().item())
+    weights = np.eye(4)
+    weights[0] = alpha
+    e0 = problem.excess(problem.start[None])[0, 0].item()
+    got = expected_step(problem, FixedWeights(alpha=torch.from_numpy(weights)), problem.start[None], eta)[0, 0] - e0
+    S, rho = alpha.sum(), (alpha * np.sqrt(1 - R)).sum()
+    h = [(-eta * x + eta**2 * beta * x**2 / 2).item() for x in (S - rho, S + rho)]
+    worst = (beta * theta0) ** 2 * max(h) + eta**2 * beta / 2 * (alpha**2 * sigma2).sum()
+    assert (h[1] > h[0]) is steeper  # the other branch is active beyond eta beta S = 1
+    np.testing.assert_allclose(got, worst, rtol=1e-10)
+
+
+def test_the_noise_floor_of_equal_curvature_is_the_theorems():
+    problem = generators.noise_floor(3, 2, curvature=1.6, sigma2=0.7)
+    V, eta = 0.7 / 3, 0.9 / 1.6
+    mean = FixedWeights(alpha=torch.full((3, 3), 1 / 3, dtype=torch.float64))
+    excess = expected_excess(problem, mean, iterations=60, eta=eta)
+    np.testing.assert_allclose(excess[-1], eta * V / (2 * (2 - eta * 1.6)), rtol=1e-12)
+    constants = problem.constants()
+    np.testing.assert_array_equal(constants.mu, constants.beta)
+    assert constants.excess is not None
+    assert not constants.excess.any()
+    exact = expected_excess(problem, Local(), iterations=1, eta=1 / 1.6)[1]
+    np.testing.assert_allclose(exact, 0.7 / (2 * 1.6), rtol=1e-12)  # eta beta sigma^2 / (2 mu), attained at 1/beta
+
+
+def test_bias_of_fixed_weights_is_attained_by_equal_hessians():
+    b, alpha = np.array([0.0, 1.0, 3.0]), np.array([0.5, 0.3, 0.2])
+    problem = generators.equal_hessians(b, curvature=0.4, sigma2=0.0)
+    np.testing.assert_allclose(problem.gradient_gap(problem.start[None])[0, 0].sqrt(), b, rtol=1e-12)
+    weights = np.eye(3)
+    weights[0] = alpha
+    excess = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=100, eta=2.0)
+    np.testing.assert_allclose(excess[-1, 0], (alpha @ b) ** 2 / (2 * 0.4), rtol=1e-12)
+
+
+# --- the papers' settings
+
+
+def test_cobo_example_has_its_dissimilarities_and_its_smallest_sum_of_gradients():
+    problem = generators.cobo_example(3, 2, 4, distance=1.5, seed=6)
+    a = 2 * problem.A[:, 0, 0].numpy()
+    assert 0.8 <= a.min() < a.max() <= 1.2
+    assert len(set(a)) == 6
+    label = np.repeat(np.arange(3), 2)
+    np.testing.assert_allclose(distances(problem), 1.5 * (label[:, None] != label), rtol=1e-12, atol=1e-15)
+    at = problem.optimum.numpy()
+    theta = np.random.default_rng(91).normal(size=4)
+    one, two = a[0] * (theta - at[0]), a[1] * (theta - at[1])
+    ratio = np.linalg.norm(one - two) / np.linalg.norm(one + two)
+    np.testing.assert_allclose(ratio, abs(a[0] - a[1]) / (a[0] + a[1]), rtol=1e-12)
+    best = (a[0] ** 2 * at[0] + a[2] ** 2 * at[2]) / (a[0] ** 2 + a[2] ** 2)
+    sums = sum(a[k] ** 2 * ((best - at[k]) ** 2).sum() for k in (0, 2))
+    np.testing.assert_allclose(sums, a[0] ** 2 * a[2] ** 2 / (a[0] ** 2 + a[2] ** 2) * 1.5**2, rtol=1e-12)
+
+
+def test_the_stated_regression_has_two_clusters_that_share_their_optima_exactly():
+    problem = generators.adaptive_regression("stated", 10, seed=2)
+    at = problem.optimum.numpy()
+    assert at.shape == (20, 10)
+    assert len(np.unique(at, axis=0)) == 2
+    np.testing.assert_array_equal(at[::2], np.tile(at[0], (10, 1)))
+    np.testing.assert_array_equal(at[1::2], np.tile(at[1], (10, 1)))
+    assert (problem.batch, problem.pairwise) == (2, False)
+    assert not problem.label_noise.any()
+    np.testing.assert_array_equal(problem.A, np.tile(np.eye(10), (20, 1, 1)))
+    one = expected_excess(problem_of_one(problem), Local(), iterations=2, eta=1 / 8)[:, 0]
+    np.testing.assert_allclose(one[1:] / one[:-1], 0.90625, rtol=1e-10)  # (4 beta)^-1 converges with batch 2
+
+
+def problem_of_one(problem: StreamingLeastSquares) -> StreamingLeastSquares:
+    """The first client alone: moments of 20 clients in 10 dimensions are not needed."""
+    return StreamingLeastSquares.of(
+        problem.A[:1].numpy(), problem.optimum[:1].numpy(), batch=problem.batch, start=problem.start[0].numpy()
+    )
+
+
+@pytest.mark.parametrize("features", [2, 10])
+def test_the_published_regression_has_one_centre_a_bias_and_samples_of_pairs(features):
+    problems = [generators.adaptive_regression("published", features, seed=seed) for seed in range(40)]
+    at = np.stack([problem.optimum.numpy() for problem in problems])
+    assert at.shape == (40, 20, features + 1)
+    assert not at[..., -1].any()
+    within = at[..., :-1] - at[..., :-1].mean(1, keepdims=True)
+    deviation = np.sqrt((within**2).sum() / (40 * 19 * features))
+    assert abs(deviation / 0.1 - 1) < 6 / np.sqrt(2 * 40 * 19 * features)
+    centres = at[..., :-1].mean(1)
+    assert np.abs(centres).max() < 5.2
+    assert np.abs(centres.mean() / (10 / np.sqrt(12 * centres.size))) < 6
+    assert centres.max() > 4
+    assert centres.min() < -4
+    start = np.stack([problem.start.numpy() for problem in problems])
+    np.testing.assert_array_equal(start, start[:, :1].repeat(20, axis=1))
+    assert 0.8 < np.abs(start).max() * np.sqrt(features) <= 1
+    problem = problems[0]
+    assert (problem.batch, problem.pairwise) == (1, True)
+    draw = problem.draw(Randomness(seeds=torch.arange(3)), 1)
+    assert draw.shape == (3, 20, 1, 20, features + 2)
+    assert (draw[..., -2] == 1).all()  # the bias feature
+    assert not draw[..., -1].any()  # no label noise
+    np.testing.assert_allclose(problem.constants().beta, 2.0, rtol=1e-14)
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("field", "build"),
+    [
+        ("sizes[1]", lambda: generators.clustered([2, 0], 3, separation=1.0)),
+        ("clusters", lambda: generators.clustered([], 3, separation=1.0)),
+        ("features", lambda: generators.clustered([1] * 4, 2, separation=1.0)),
+        ("separation", lambda: generators.clustered([1, 1], 2, separation=0.0)),
+        ("spread", lambda: generators.clustered([1, 1], 2, separation=1.0, spread=-0.1)),
+        ("seed", lambda: generators.clustered([1, 1], 2, separation=1.0, seed=-1)),
+        ("curvature", lambda: generators.clustered([1, 1], 2, separation=1.0, curvature=[1.0] * 3)),
+        ("clients", lambda: generators.continuum(1, 2)),
+        ("length", lambda: generators.continuum(3, 2, length=-1.0)),
+        ("b", lambda: generators.prescribed([1.0, 1.0], [0.0, 0.0])),
+        ("c", lambda: generators.prescribed([0.0, 1.0], [0.0, -1.0])),
+        ("c", lambda: generators.prescribed([0.0, 1.0], [0.0])),
+        ("features", lambda: generators.prescribed([0.0, 1.0], [0.0, 0.0], features=1)),
+        ("condition", lambda: generators.conditioned(2, 2, 0.5)),
+        ("features", lambda: generators.conditioned(2, 1, 2.0)),
+        ("similarity", lambda: generators.proportional([1.0, 0.0])),
+        ("similarity", lambda: generators.proportional([0.5, 1.0])),
+        ("similarity", lambda: generators.proportional([1.0, 1.1])),
+        ("b", lambda: generators.equal_hessians([0.0, -1.0])),
+        ("curvature", lambda: generators.noise_floor(curvature=0.0)),
+        ("curvatures", lambda: generators.cobo_example(curvatures=(0.0, 1.0))),
+        ("edition", lambda: generators.adaptive_regression("printed", 2)),
+    ],
+)
+def test_impossible_requests_are_named(field, build):
+    with pytest.raises(InputError) as caught:
+        build()
+    assert caught.value.field == field

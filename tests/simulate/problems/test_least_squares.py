@@ -1,0 +1,254 @@
+"""Least squares: the population quadratic and the one-row oracle against sums over rows."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import InputError
+from suffice.simulate import FixedWeights, LeastSquares, Local, Randomness, expected_excess
+
+ROWS, D = (4, 7, 5), 2
+N = len(ROWS)
+
+
+def data() -> tuple[list[np.ndarray], list[np.ndarray]]:
+    rng = np.random.default_rng(5)
+    return [rng.normal(size=(n, D)) for n in ROWS], [rng.normal(size=n) for n in ROWS]
+
+
+def built(**more) -> tuple[LeastSquares, list[np.ndarray], list[np.ndarray]]:
+    X, y = data()
+    return LeastSquares.of(X, y, **more), X, y
+
+
+def row_gradient(X: np.ndarray, y: np.ndarray, row: int, theta: np.ndarray) -> np.ndarray:
+    return 2 * X[row] * (X[row] @ theta - y[row])
+
+
+def brute_variance(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> float:
+    g = np.array([row_gradient(X, y, row, theta) for row in range(len(y))])
+    return float(((g - g.mean(0)) ** 2).sum(1).mean())
+
+
+def test_excess_is_the_mean_square_above_its_minimum():
+    problem, X, y = built()
+    theta = np.random.default_rng(6).normal(size=(20, N, D))
+    expected = np.empty((20, N))
+    for i in range(N):
+        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2)  # noqa: E731
+        best = np.linalg.solve(X[i].T @ X[i], X[i].T @ y[i])
+        np.testing.assert_allclose(problem.optimum[i], best, rtol=1e-12)
+        expected[:, i] = [loss(t) - loss(best) for t in theta[:, i]]
+    # the difference of two losses of order one; the excess itself is not below 1e-3 here
+    np.testing.assert_allclose(problem.excess(torch.from_numpy(theta)), expected, rtol=1e-11)
+
+
+def test_weighted_stochastic_gradient_is_a_loop_over_the_drawn_rows():
+    problem, X, y = built()
+    rng = np.random.default_rng(7)
+    theta, weights = rng.normal(size=(6, N, D)), rng.uniform(size=(6, N, N))
+    rows = np.stack([rng.integers(0, n, 6) for n in ROWS], 1)
+    offset = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
+    mixed, own = np.zeros((6, N, D)), np.zeros((6, N, D))
+    for s in range(6):
+        for i in range(N):
+            own[s, i] = row_gradient(X[i], y[i], rows[s, i], theta[s, i])
+            for k in range(N):
+                mixed[s, i] += weights[s, i, k] * row_gradient(X[k], y[k], rows[s, k], theta[s, i])
+    t, draw = torch.from_numpy(theta), torch.from_numpy(rows + offset)[:, :, None]
+    np.testing.assert_allclose(
+        problem.stochastic_gradient(t, torch.from_numpy(weights), draw), mixed, rtol=1e-12, atol=1e-13
+    )
+    np.testing.assert_allclose(problem.stochastic_gradient(t, None, draw), own, rtol=1e-12, atol=1e-13)
+
+
+def test_average_over_all_rows_is_the_population_gradient_and_variance_is_the_spread():
+    problem, X, y = built()
+    points = np.random.default_rng(8).normal(size=(3, D))
+    variance = problem.variance(torch.from_numpy(points)).numpy()
+    for p, point in enumerate(points):
+        theta = torch.from_numpy(np.broadcast_to(point, (1, N, D)).copy())
+        for k in range(N):
+            draws = []
+            for row in range(ROWS[k]):
+                draw = problem.data.first[None].clone()
+                draw[0, k] += row
+                draws.append(problem.stochastic_gradient(theta, None, draw[:, :, None])[0, k].numpy())
+            np.testing.assert_allclose(np.mean(draws, 0), problem.gradient(theta)[0, k], rtol=1e-11, atol=1e-12)
+            np.testing.assert_allclose(variance[p, k], brute_variance(X[k], y[k], point), rtol=1e-12)
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima(far):
+    optima = built()[0].optimum.numpy()
+    # starts outside the hull of the optima, or well inside it
+    start = np.array([[3.0, -1.0], [0.0, 2.0], [1.0, 1.0]]) if far else optima.mean(0)[None] + 0.01 * optima
+    problem, X, y = built(start=start)
+    vertices = np.concatenate((start, problem.optimum.numpy()))
+    expected = [max(brute_variance(X[k], y[k], v) for v in vertices) for k in range(N)]
+    assert (max(brute_variance(X[0], y[0], v) for v in start) == expected[0]) is far
+    np.testing.assert_allclose(problem.sigma2, expected, rtol=1e-12)
+    np.testing.assert_allclose(problem.constants().sigma2, expected, rtol=1e-12)
+    for mix in np.random.default_rng(9).dirichlet(np.full(len(vertices), 0.3), 200):
+        inside = [brute_variance(X[k], y[k], mix @ vertices) for k in range(N)]
+        assert (inside <= np.array(expected) * (1 + 1e-12)).all()
+
+
+def test_every_client_draws_its_own_rows_evenly():
+    problem, _, _ = built()
+    S = 30000
+    draw = problem.draw(Randomness(seeds=torch.arange(S)), 4)[:, :, 0].numpy()
+    first = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
+    for k, n in enumerate(ROWS):
+        counts = np.bincount(draw[:, k] - first[k], minlength=n)
+        assert len(counts) == n
+        assert np.abs((counts - S / n) / np.sqrt(S / n * (1 - 1 / n))).max() < 6  # 16 counts: 3e-8
+    assert abs(np.corrcoef(draw[:, 0], draw[:, 1])[0, 1]) < 6 / np.sqrt(S)
+
+
+def test_constants_are_the_extreme_eigenvalues_of_the_second_moments():
+    problem, X, _ = built()
+    constants = problem.constants()
+    eigenvalues = [np.linalg.svd(x, compute_uv=False) ** 2 / len(x) for x in X]
+    np.testing.assert_allclose(constants.mu, [2 * e.min() for e in eigenvalues], rtol=1e-12)
+    np.testing.assert_allclose(constants.beta, [2 * e.max() for e in eigenvalues], rtol=1e-12)
+    assert len(constants.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]), np.ones(3)),  # a column of zeros
+        (np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]]), np.arange(3.0)),  # a constant column beside the intercept
+        (np.array([[1.0, 2.0]]), np.ones(1)),  # one row, two coefficients
+        (np.zeros((0, 2)), np.zeros(0)),
+        (np.array([[1.0, np.nan], [0.0, 1.0], [1.0, 1.0]]), np.ones(3)),
+        (np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, np.nan, 0.0])),
+        (np.array([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0]]), np.ones(2)),
+        (np.array([[1.0], [0.5]]), np.ones(2)),  # another number of features
+    ],
+)
+def test_bad_data_names_the_client(X, y):
+    good, target = data()
+    with pytest.raises(InputError, match="client turin"):
+        LeastSquares.of([good[0], X, good[2]], [target[0], y, target[2]], names=("oslo", "turin", "lyon"))
+
+
+def test_a_client_without_gradient_noise_has_no_constants():
+    rng = np.random.default_rng(11)
+    same = (np.ones((3, 1)), np.zeros(3))  # equal rows: every draw is the population gradient
+    problem = LeastSquares.of(
+        [rng.normal(size=(4, 1)), same[0]], [rng.normal(size=4), same[1]], names=("oslo", "turin")
+    )
+    np.testing.assert_allclose(problem.sigma2[1], 0, atol=0)
+    with pytest.raises(InputError, match="client turin"):
+        problem.constants()
+
+
+def test_no_clients_is_an_input_error():
+    with pytest.raises(InputError):
+        LeastSquares.of([], [])
+
+
+def test_as_many_names_as_clients():
+    rows, target = np.arange(6.0).reshape(3, 2) ** 2, np.arange(3.0)
+    with pytest.raises(InputError, match="names"):
+        LeastSquares.of([rows, rows], [target, target], names=("a",))
+
+
+@pytest.mark.parametrize("level", [0.1, 0.3, 0.7])
+def test_a_client_without_noise_is_refused_whatever_the_rounding(level):
+    rng = np.random.default_rng(2)
+    problem = LeastSquares.of([rng.normal(size=(9, 1)), np.ones((3, 1))], [rng.normal(size=9), np.full(3, level)])
+    with pytest.raises(InputError, match="gradient variance of client 1"):
+        problem.constants()
+
+
+# --- exact moments
+
+
+def every_path(X: list[np.ndarray], y: list[np.ndarray], alpha: np.ndarray, eta: float, ridge: float) -> np.ndarray:
+    """E[e_t], t = 0, 1, 2, by following model i = 0 along every choice of the rows of all clients."""
+    best = np.linalg.solve(X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D), X[0].T @ y[0] / len(y[0]))
+    A = X[0].T @ X[0] / len(y[0]) + ridge / 2 * np.eye(D)
+    states, result = [np.zeros(D)], [best @ A @ best]
+    for _ in range(2):
+        states = [
+            theta - eta * sum(a * (row_gradient(*client, row, theta) + ridge * theta) for a, client, row in mix)
+            for theta in states
+            for mix in (list(zip(alpha, zip(X, y), rows)) for rows in product(*(range(len(target)) for target in y)))
+        ]
+        result.append(np.mean([(theta - best) @ A @ (theta - best) for theta in states]))
+    return np.array(result)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.6])
+def test_two_steps_are_the_average_over_all_rows(ridge):
+    X, y = data()
+    X, y = [x[:3] for x in X], [target[:3] for target in y]
+    problem = LeastSquares.of(X, y, regularisation=ridge)
+    weights = np.eye(N)
+    weights[0] = [0.5, 0.3, 0.4]
+    got = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=2, eta=0.05)[:, 0]
+    np.testing.assert_allclose(got, every_path(X, y, weights[0], 0.05, ridge), rtol=1e-10)
+    alone = expected_excess(problem, Local(), iterations=2, eta=0.05)[:, 0]
+    np.testing.assert_allclose(alone, every_path(X[:1], y[:1], np.ones(1), 0.05, ridge), rtol=1e-10)
+
+
+def test_a_batch_divides_the_variance_and_only_that():
+    one, four = built()[0], built(batch=4)[0]
+    points = torch.from_numpy(np.random.default_rng(12).normal(size=(5, D)))
+    np.testing.assert_allclose(four.variance(points), one.variance(points) / 4, rtol=1e-14)
+    np.testing.assert_allclose(four.sigma2, one.sigma2 / 4, rtol=1e-14)
+    draw = four.draw(Randomness(seeds=torch.arange(3)), 1)
+    assert draw.shape == (3, N, 4)
+    eta, noiseless = 0.05, expected_excess(built(batch=10**9)[0], Local(), iterations=1, eta=0.05)[1]
+    gain = [expected_excess(problem, Local(), iterations=1, eta=eta)[1] - noiseless for problem in (one, four)]
+    np.testing.assert_allclose(gain[1], gain[0] / 4, rtol=1e-6)  # the noise of 10^9 rows is not quite zero
+
+
+# --- regularisation
+
+
+def test_regularised_losses_are_ridge_regression():
+    problem, X, y = built(regularisation=0.8)
+    theta = np.random.default_rng(13).normal(size=(20, N, D))
+    expected = np.empty((20, N))
+    for i in range(N):
+        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2) + 0.4 * t @ t  # noqa: E731
+        best = np.linalg.solve(X[i].T @ X[i] / len(y[i]) + 0.4 * np.eye(D), X[i].T @ y[i] / len(y[i]))
+        np.testing.assert_allclose(problem.optimum[i], best, rtol=1e-12)
+        expected[:, i] = [loss(t) - loss(best) for t in theta[:, i]]
+    np.testing.assert_allclose(problem.excess(torch.from_numpy(theta)), expected, rtol=1e-11)
+    eigenvalues = [np.linalg.svd(x, compute_uv=False) ** 2 / len(x) for x in X]
+    np.testing.assert_allclose(problem.constants().mu, [2 * e.min() + 0.8 for e in eigenvalues], rtol=1e-12)
+    np.testing.assert_allclose(problem.sample_smoothness, [2 * (x**2).sum(1).max() + 0.8 for x in X], rtol=1e-12)
+
+
+def test_regularisation_makes_up_for_missing_directions():
+    X, y = data()
+    line = np.outer([1.0, 2.0, -1.0], [0.6, 0.8])
+    with pytest.raises(InputError, match="or regularise"):
+        LeastSquares.of([line, X[1]], [y[0][:3], y[1]])
+    problem = LeastSquares.of([line, X[1]], [y[0][:3], y[1]], regularisation=0.1)
+    np.testing.assert_allclose(problem.constants().mu[0], 0.1, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("regularisation", {"regularisation": -0.1}),
+        ("regularisation", {"regularisation": "a"}),
+        ("batch", {"batch": 0}),
+        ("batch", {"batch": True}),
+        ("theta0", {"start": np.zeros(3)}),
+    ],
+)
+def test_bad_options_are_named(field, change):
+    with pytest.raises(InputError) as caught:
+        built(**change)
+    assert caught.value.field == field

@@ -1,0 +1,235 @@
+"""Quadratics: every gradient against loops and differentiation, the noise against its stated covariance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import InputError
+from suffice.simulate import Additive, FixedWeights, Quadratics, Randomness, expected_excess, run
+from suffice.simulate.similarity import exact
+
+N, D = 4, 3
+
+
+def spectra(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A with known eigenvalues (N, D), and xi."""
+    rng = np.random.default_rng(seed)
+    eigenvalues = rng.uniform(0.3, 3, (N, D))
+    Q = np.linalg.qr(rng.normal(size=(N, D, D)))[0]
+    A = np.einsum("nij,nj,nkj->nik", Q, eigenvalues, Q)
+    return (A + A.transpose(0, 2, 1)) / 2, rng.normal(size=(N, D)), eigenvalues
+
+
+def covariances(seed: int = 1) -> np.ndarray:
+    root = np.random.default_rng(seed).normal(size=(N, D, D))
+    return root @ root.transpose(0, 2, 1)
+
+
+def models(seed: int = 2, count: int = 5) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(count, N, D))
+
+
+def built(**more) -> tuple[Quadratics, np.ndarray, np.ndarray]:
+    A, xi, _ = spectra()
+    return Quadratics.of(A, xi, **(more or {"sigma2": 1.0})), A, xi
+
+
+def test_gradients_and_gaps_are_those_of_plain_loops():
+    problem, A, xi = built()
+    theta = models()
+    weights = np.random.default_rng(3).uniform(size=(len(theta), N, N))
+    own, gap = np.zeros_like(theta), np.zeros((len(theta), N, N))
+    mixed, excess = np.zeros_like(theta), np.zeros((len(theta), N))
+    for s in range(len(theta)):
+        for i in range(N):
+            g = [2 * A[k] @ (theta[s, i] + xi[k]) for k in range(N)]
+            own[s, i] = g[i]
+            excess[s, i] = (theta[s, i] + xi[i]) @ A[i] @ (theta[s, i] + xi[i])
+            for k in range(N):
+                gap[s, i, k] = np.sum((g[k] - g[i]) ** 2)
+                mixed[s, i] += weights[s, i, k] * g[k]
+    t, w = torch.from_numpy(theta), torch.from_numpy(weights)
+    # sums of a dozen terms of order one: 1e-12 is thousands of roundings; the diagonal of gap is exactly 0
+    np.testing.assert_allclose(problem.gradient(t), own, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(problem.gradient_gap(t), gap, rtol=1e-12, atol=1e-28)
+    np.testing.assert_allclose(problem.mixed_gradient(t, w), mixed, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(problem.excess(t), excess, rtol=1e-12)
+    draw = torch.from_numpy(np.random.default_rng(4).normal(size=theta.shape))
+    np.testing.assert_allclose(
+        problem.stochastic_gradient(t, None, draw[:, :, None]), own + draw.numpy(), rtol=1e-12, atol=1e-13
+    )
+    noisy = mixed + np.einsum("sik,skd->sid", weights, draw.numpy())
+    np.testing.assert_allclose(problem.stochastic_gradient(t, w, draw[:, :, None]), noisy, rtol=1e-12, atol=1e-13)
+
+
+def test_gradient_is_the_derivative_of_the_excess_by_autograd_and_by_differences():
+    problem, _, _ = built()
+    theta = torch.from_numpy(models()).requires_grad_()
+    (derivative,) = torch.autograd.grad(problem.excess(theta).sum(), theta)
+    np.testing.assert_allclose(problem.gradient(theta.detach()), derivative, rtol=1e-12, atol=1e-13)
+    h, point = 1e-3, theta.detach()
+    for a in range(D):
+        shift = torch.zeros(D, dtype=torch.float64)
+        shift[a] = h
+        slope = (problem.excess(point + shift) - problem.excess(point - shift)) / (2 * h)
+        # central differences are exact on quadratics up to rounding / h
+        np.testing.assert_allclose(problem.gradient(point)[..., a], slope, rtol=1e-9, atol=1e-10)
+
+
+def test_optimum_has_zero_gradient_and_zero_excess():
+    problem, _, xi = built()
+    np.testing.assert_array_equal(problem.optimum, -xi)
+    assert not problem.gradient(problem.optimum[None]).any()
+    assert not problem.excess(problem.optimum[None]).any()
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_no_digits_are_lost_at_distance_1e_minus_7_from_the_own_optimum(shared):
+    A, xi, _ = spectra()
+    xi = np.broadcast_to(xi[0], xi.shape).copy() if shared else xi
+    problem = Quadratics.of(A, xi, sigma2=1.0)
+    theta = -xi + 1e-7 * models(count=1)
+    F = np.vectorize(Fraction, otypes=[object])
+    fa, fx, ft = F(A), F(xi), F(theta[0])
+    gap, excess, ratio = np.zeros((N, N)), np.zeros(N), np.ones((N, N))
+    for i in range(N):
+        own = 2 * fa[i].dot(ft[i] + fx[i])
+        excess[i] = (ft[i] + fx[i]).dot(fa[i].dot(ft[i] + fx[i]))
+        for k in range(N):
+            difference = 2 * fa[k].dot(ft[i] + fx[k]) - own
+            gap[i, k] = difference.dot(difference)
+            ratio[i, k] = max(1 - difference.dot(difference) / own.dot(own), 0)
+    t = torch.from_numpy(theta)
+    # gradients are good to about 10 roundings; their differences are no smaller than a hundredth of them
+    # (and a client's own gap is the square of 10 roundings of its gradient, not 0, where products are summed otherwise)
+    own = (10 * 2.0**-53) ** 2 * float((problem.gradient(t) ** 2).sum(-1).max())
+    np.testing.assert_allclose(problem.gradient_gap(t)[0], gap, rtol=1e-12, atol=own)
+    np.testing.assert_allclose(problem.excess(t)[0], excess, rtol=1e-13)
+    np.testing.assert_allclose(exact(problem, t)[0], ratio, rtol=1e-12, atol=1e-12)
+
+
+def test_similarity_at_a_zero_gradient_is_one_for_a_peer_at_rest_and_zero_for_others():
+    xi = np.array([[0.0], [0.0], [1.0]])
+    problem = Quadratics.of(np.ones((3, 1, 1)), xi, sigma2=1.0)
+    ratio = exact(problem, torch.zeros(1, 3, 1, dtype=torch.float64))[0, :2]
+    np.testing.assert_array_equal(ratio, [[1, 1, 0], [1, 1, 0]])
+
+
+def test_noise_has_the_stated_total_variances_and_given_covariances():
+    C, sigma2 = covariances(), np.array([0.5, 1.0, 4.0, 9.0])
+    randomness, S = Randomness(seeds=torch.arange(20000)), 20000
+    for noise, expected in [
+        (built(covariance=C)[0].noise, C),
+        (built(sigma2=sigma2)[0].noise, sigma2[:, None, None] / D * np.eye(D)),
+    ]:
+        np.testing.assert_allclose(noise.sigma2, np.trace(expected, axis1=1, axis2=2), rtol=1e-14)
+        np.testing.assert_allclose(noise.factor @ noise.factor.mT, expected, rtol=1e-12, atol=1e-13)
+        flat = noise.draw(randomness, 3)[:, :, 0].numpy().reshape(S, N * D)
+        full = np.zeros((N * D, N * D))  # clients are independent: off-diagonal blocks vanish
+        for k in range(N):
+            full[k * D : (k + 1) * D, k * D : (k + 1) * D] = expected[k]
+        spread = np.sqrt((np.outer(np.diag(full), np.diag(full)) + full**2) / S)  # Gaussian fourth moments
+        assert np.abs((flat.T @ flat / S - full) / spread).max() < 6  # 78 entries, false alarm 2e-7
+        assert np.abs(flat.mean(0) / np.sqrt(np.diag(full) / S)).max() < 6
+
+
+def test_constants_are_twice_the_extreme_eigenvalues_and_the_excess_at_the_start():
+    A, xi, eigenvalues = spectra()
+    start = models(count=1)[0]
+    constants = Quadratics.of(A, xi, covariance=covariances(), start=start, names=("a", "b", "c", "d")).constants()
+    np.testing.assert_allclose(constants.mu, 2 * eigenvalues.min(1), rtol=1e-12)
+    np.testing.assert_allclose(constants.beta, 2 * eigenvalues.max(1), rtol=1e-12)
+    np.testing.assert_allclose(constants.sigma2, [np.trace(c) for c in covariances()], rtol=1e-13)
+    np.testing.assert_allclose(constants.excess, [(s + x) @ a @ (s + x) for s, x, a in zip(start, xi, A)], rtol=1e-12)
+    assert constants.names == ("a", "b", "c", "d")
+
+
+def changed(index: tuple[int, ...], value: float) -> np.ndarray:
+    A = np.stack([np.eye(2)] * 3)
+    A[index] = value
+    return A
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("A[1]", {"A": changed((1, 0, 1), 0.5)}),
+        ("smallest eigenvalue of A[2]", {"A": changed((2, 1, 1), 0.0)}),
+        ("smallest eigenvalue of A[0]", {"A": changed((0, 1, 1), -1.0)}),
+        ("A", {"A": changed((0, 0, 0), np.nan)}),
+        ("A", {"A": np.ones((3, 2, 1))}),
+        ("xi", {"xi": np.zeros((2, 2))}),
+        ("xi", {"xi": np.zeros(2)}),
+        ("xi", {"xi": np.full((3, 2), np.inf)}),
+        ("sigma2", {"sigma2": [1.0, -1.0, 1.0]}),
+        ("sigma2", {"sigma2": [1.0, np.nan, 1.0]}),
+        ("sigma2", {"sigma2": None}),
+        ("sigma2", {"covariance": np.stack([np.eye(2)] * 3)}),
+        ("covariance", {"sigma2": None, "covariance": changed((0, 0, 1), 0.5)}),
+        ("covariance", {"sigma2": None, "covariance": changed((0, 0, 0), -1.0)}),
+        ("covariance", {"sigma2": None, "covariance": np.stack([np.eye(2)] * 2)}),
+        ("theta0", {"start": np.zeros((2, 2))}),
+        ("theta0", {"start": [[0.0, 0.0], [0.0], [0.0, 0.0]]}),
+        ("theta0", {"start": ["here", "there"]}),
+        ("sigma2", {"sigma2": [1.0, [1.0], 1.0]}),
+        ("A", {"A": [[[1.0, 0.0], [0.0]]]}),
+        ("names", {"names": 3}),
+    ],
+)
+def test_bad_input_is_named(field, change):
+    arguments = {"A": np.stack([np.eye(2)] * 3), "xi": np.zeros((3, 2)), "sigma2": 1.0} | change
+    with pytest.raises(InputError) as caught:
+        Quadratics.of(arguments.pop("A"), arguments.pop("xi"), **arguments)
+    assert caught.value.field == field
+
+
+def test_a_singular_covariance_is_allowed_and_draws_inside_its_range():
+    noise = Additive.given([[[1.0, 1.0], [1.0, 1.0]]])
+    draw = noise.draw(Randomness(seeds=torch.arange(100)), 1).numpy()[:, 0, 0]
+    np.testing.assert_allclose(draw[:, 0], draw[:, 1], rtol=1e-7, atol=1e-7)  # factor: root of a rounding error
+    assert draw.std() > 0.5
+
+
+def test_shared_noise_is_not_averaged_away():
+    """Ten equal clients, weights 1/N: eta^2 beta sigma^2 / 2 = 0.125 remains, not a tenth of it."""
+    average = FixedWeights(alpha=torch.full((10, 10), 0.1, dtype=torch.float64))
+    arguments = {"A": np.full((10, 1, 1), 0.5), "xi": np.zeros((10, 1)), "sigma2": 1.0}
+    alone = Quadratics.of(**arguments)
+    np.testing.assert_allclose(expected_excess(alone, average, iterations=1, eta=0.5)[1], 0.0125, rtol=1e-12)
+    together = Quadratics.of(**arguments, shared_noise=True)
+    trace = run(together, average, iterations=1, eta=0.5, seeds=5000)
+    assert abs(trace.mean()[1, 0] - 0.125) < 6 * trace.standard_error()[1, 0]
+    np.testing.assert_allclose(trace.excess[:, 1], trace.excess[:, 1, :1].repeat(10, axis=1), rtol=1e-12)
+    np.testing.assert_array_equal(together.sigma2, alone.sigma2)
+    assert alone.assumptions - together.assumptions == {"independent noise"}
+    with pytest.raises(InputError, match="shared_noise = True: exact moments need noise independent"):
+        expected_excess(together, average, iterations=1, eta=0.5)
+
+
+def test_shared_noise_needs_one_covariance():
+    with pytest.raises(InputError, match="shared_noise"):
+        Quadratics.of(np.ones((2, 1, 1)), np.zeros((2, 1)), sigma2=[1.0, 2.0], shared_noise=True)
+    C = np.array([[2.0, 1.0], [1.0, 3.0]])
+    problem = Quadratics.of(
+        np.stack([np.eye(2)] * 3), np.zeros((3, 2)), covariance=np.stack([C] * 3), shared_noise=True
+    )
+    draw = problem.draw(Randomness(seeds=torch.arange(20000)), 1, batch=2).numpy()
+    np.testing.assert_array_equal(draw[:, 0], draw[:, 2])
+    spread = np.sqrt((np.outer(np.diag(C), np.diag(C)) + C**2) / 20000)
+    assert np.abs((draw[:, 1, 0].T @ draw[:, 1, 0] / 20000 - C) / spread).max() < 6
+    assert np.abs(np.corrcoef(draw[:, 1, 0, 0], draw[:, 1, 1, 0])[0, 1]) < 6 / np.sqrt(20000)
+
+
+def test_the_matrix_that_fails_is_named_whatever_the_scale_of_the_others():
+    """Relative tolerances: a small matrix may be definite, and a large one symmetric, where another is not."""
+    steep = np.stack([1e-8 * np.eye(2), np.diag([1e-7, 1e8])])
+    with pytest.raises(InputError, match=r"^smallest eigenvalue of A\[1\]"):
+        Quadratics.of(steep, np.zeros((2, 2)), sigma2=1.0)
+    skewed = np.stack([1e6 * np.eye(2), np.eye(2)])
+    skewed[:, 0, 1] += [1e-7, 1e-8]
+    with pytest.raises(InputError, match=r"^A\[1\] = "):
+        Quadratics.of(skewed, np.zeros((2, 2)), sigma2=1.0)

@@ -1,0 +1,264 @@
+"""Streaming least squares: noise in closed form, exact moments by cubature, and the known rates of local SGD."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import InputError
+from suffice.simulate import FixedWeights, Local, Randomness, StreamingLeastSquares, expected_excess, expected_step, run
+from suffice.simulate.problems.cubature import gaussian_cubature
+
+N, D = 3, 2
+RNG = np.random.default_rng(70)
+ROOT = RNG.normal(size=(N, D, D))
+H = 0.3 * np.eye(D) + ROOT @ ROOT.transpose(0, 2, 1)
+THETA = RNG.normal(size=(N, D))
+POINTS = torch.from_numpy(RNG.normal(size=(5, D)))
+ALPHA = torch.from_numpy(RNG.uniform(0.1, 0.5, (N, N)))
+
+
+def built(**more) -> StreamingLeastSquares:
+    return StreamingLeastSquares.of(H, THETA, **({"label_noise": [0.5, 0.0, 1.5]} | more))
+
+
+def test_cubature_integrates_every_monomial_of_degree_five_exactly():
+    for n in (1, 2, 3, 6):
+        points, weights = gaussian_cubature(n)
+        assert len(points) == 2 * n * n + 1
+        for powers in np.ndindex(*[6] * n) if n < 4 else [(4, 0, 0, 0, 0, 0), (2, 0, 2, 0, 0, 0), (1, 2, 1, 0, 1, 0)]:
+            if sum(powers) > 5:
+                continue
+            moment = np.prod([{0: 1, 2: 1, 4: 3}.get(p, 0) for p in powers])
+            got = (weights * (points ** np.array(powers)).prod(1)).sum()
+            np.testing.assert_allclose(got, moment, rtol=1e-12, atol=1e-12)
+    points, weights = gaussian_cubature(2)
+    assert abs((weights * points[:, 0] ** 6).sum() - 15) > 1  # degree 6 is beyond it
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_variance_is_four_trace_times_loss_plus_squared_gradient_over_the_batch(batch):
+    problem = built(batch=batch)
+    expected = np.empty((len(POINTS), N))
+    for p, point in enumerate(POINTS.numpy()):
+        for k, s in enumerate((0.5, 0.0, 1.5)):
+            delta = point - THETA[k]
+            loss, gradient = delta @ H[k] @ delta, 2 * H[k] @ delta
+            expected[p, k] = (4 * np.trace(H[k]) * (loss + s**2) + gradient @ gradient) / batch
+    np.testing.assert_allclose(problem.variance(POINTS), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_noise_covariance_is_that_of_the_scenarios_and_of_samples(bias):
+    theta = np.column_stack((THETA, [0.3, -1, 0])) if bias else THETA
+    problem = StreamingLeastSquares.of(H, theta, label_noise=0.4, batch=2, bias=bias)
+    point = torch.from_numpy(np.random.default_rng(71).normal(size=problem.features))
+    exact = problem.noise_covariance(point[None])[0].numpy()
+    np.testing.assert_allclose(np.trace(exact, axis1=1, axis2=2), problem.variance(point[None])[0], rtol=1e-12)
+    everywhere = point.expand(1, N, -1)
+    mean = problem.gradient(everywhere)[0].numpy()
+    weights, draws = problem.scenarios()
+    gap = problem.stochastic_gradient(everywhere.expand(len(draws), -1, -1), None, draws).numpy() - mean
+    got = np.einsum("jk,jkd,jke->kde", weights, gap, gap) / 2
+    np.testing.assert_allclose(got, exact, rtol=1e-10, atol=1e-11)
+    S = 20000
+    draw = problem.draw(Randomness(seeds=torch.arange(S)), 1)
+    gap = problem.stochastic_gradient(everywhere.expand(S, -1, -1), None, draw).numpy() - mean
+    products = np.einsum("skd,ske->skde", gap, gap)
+    error = products.std(0) / np.sqrt(S)
+    assert (np.abs(products.mean(0) - exact) < 6 * error).all()  # 12 or 27 entries: 5e-8
+    assert (np.abs(exact) > 6 * error).mean() > 0.7  # the test sees most entries
+
+
+def test_noise_growth_is_the_sharp_pair():
+    for problem in (built(batch=3), StreamingLeastSquares.of(H[:, :1, :1], THETA, label_noise=0.2, bias=True)):
+        sigma2, M = problem.noise_growth()
+        far = problem.optimum.mean(0) + 50 * torch.from_numpy(np.random.default_rng(72).normal(size=(4000, D)))
+        square = (problem.gradient(far[:, None].expand(-1, N, -1)) ** 2).sum(-1)
+        ratio = (problem.variance(far).numpy() - sigma2) / square.numpy()
+        assert (ratio <= M * (1 + 1e-12)).all()
+        assert (ratio.max(0) > 0.999 * M).all()
+    np.testing.assert_allclose(
+        built().noise_growth()[1], 1 + np.trace(H, axis1=1, axis2=2) / np.linalg.eigvalsh(H)[:, 0]
+    )
+
+
+def test_constants_are_those_of_the_population_and_of_the_hull():
+    problem = built(start=[[3.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
+    constants, eigenvalues = problem.constants(), np.linalg.eigvalsh(H)
+    np.testing.assert_allclose(constants.mu, 2 * eigenvalues[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(constants.beta, 2 * eigenvalues[:, -1], rtol=1e-12)
+    vertices = torch.cat((problem.start, problem.optimum))
+    np.testing.assert_allclose(constants.sigma2, problem.variance(vertices).max(0).values, rtol=1e-12)
+    mix = torch.from_numpy(np.random.default_rng(73).dirichlet(np.full(2 * N, 0.3), 500)) @ vertices
+    assert (problem.variance(mix) <= problem.sigma2 * (1 + 1e-12)).all()
+    assert "bounded variance" not in problem.assumptions
+    assert "bounded heterogeneity" not in problem.assumptions
+    assert "bounded heterogeneity" in StreamingLeastSquares.of(H[0], THETA).assumptions
+
+
+# --- exact moments
+
+
+@pytest.mark.parametrize(
+    ("d", "eta", "batch", "factor"),
+    [(10, 1 / 8, 1, 1.25), (2, 1 / 4, 1, 1.0), (10, 1 / 16, 1, 0.9375), (10, 1 / 8, 2, 0.90625)],
+)
+def test_local_sgd_grows_by_the_known_factor(d, eta, batch, factor):
+    rng = np.random.default_rng(74)
+    problem = StreamingLeastSquares.of(np.eye(d), rng.normal(size=(1, d)), batch=batch, start=rng.normal(size=d))
+    got = expected_excess(problem, Local(), iterations=6, eta=eta)[:, 0]
+    f = (1 - 2 * eta) ** 2 + 4 * eta**2 * (d + 1) / batch
+    np.testing.assert_allclose(f, factor, rtol=1e-15)
+    np.testing.assert_allclose(got, f ** np.arange(7) * problem.excess(problem.start[None])[0].numpy(), rtol=1e-10)
+
+
+def test_any_curvature_and_label_noise_have_the_closed_form_too():
+    h, s, d, n, eta, T = 0.7, 0.6, 3, 2, 0.11, 15
+    problem = StreamingLeastSquares.of(h * np.eye(d), np.ones((1, d)), label_noise=s, batch=n)
+    f, floor = (1 - 2 * eta * h) ** 2 + 4 * eta**2 * h**2 * (d + 1) / n, 4 * eta**2 * s**2 * h * h * d / n
+    expected = [h * d]
+    for _ in range(T):
+        expected.append(f * expected[-1] + floor)
+    np.testing.assert_allclose(expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0], expected, rtol=1e-10)
+
+
+def by_hand(problem: StreamingLeastSquares, alpha: np.ndarray, eta: float, T: int) -> np.ndarray:
+    """Second moments of one model at a time: clients' covariances are quadratic forms of its own first two moments."""
+    A, s2, n = problem.A.numpy(), problem.label_noise.numpy() ** 2, problem.batch
+    best, result = problem.optimum.numpy(), np.empty((T + 1, N))
+    for i in range(N):
+        mean, P = problem.start[i].numpy(), np.zeros((problem.features, problem.features))
+        for t in range(T + 1):
+            result[t, i] = (mean - best[i]) @ A[i] @ (mean - best[i]) + np.trace(A[i] @ P)
+            noise, drift, matrix = np.zeros_like(P), np.zeros_like(mean), np.eye(len(mean))
+            for k in range(N):
+                second = P + np.outer(mean - best[k], mean - best[k])
+                level = np.trace(A[k] @ second) + s2[k]
+                noise += alpha[i, k] ** 2 * 4 / n * (level * A[k] + A[k] @ second @ A[k])
+                drift += 2 * alpha[i, k] * A[k] @ (mean - best[k])
+                matrix -= 2 * eta * alpha[i, k] * A[k]
+            mean, P = mean - eta * drift, matrix @ P @ matrix.T + eta**2 * noise
+    return result
+
+
+@pytest.mark.parametrize("pairwise", [False, True])
+def test_fixed_weights_have_the_moments_of_a_recursion_by_hand_and_of_simulation(pairwise):
+    problem = built(batch=2, pairwise=pairwise, start=[2.0, -1.0])
+    algorithm = FixedWeights(alpha=ALPHA)
+    exact = expected_excess(problem, algorithm, iterations=4, eta=0.05)
+    np.testing.assert_allclose(exact, by_hand(problem, ALPHA.numpy(), 0.05, 4), rtol=1e-10)
+    one = expected_step(problem, algorithm, problem.start[None], 0.05)
+    np.testing.assert_allclose(one[0], exact[1], rtol=1e-10)
+    trace = run(problem, algorithm, iterations=4, eta=0.05, seeds=20000, grid=[1, 4])
+    assert np.abs((trace.mean() - exact[[1, 4]]) / trace.standard_error()).max() < 6
+
+
+def test_moments_with_a_bias_are_those_of_simulation():
+    problem = StreamingLeastSquares.of(H[:, :1, :1], THETA, label_noise=0.3, bias=True, start=[2.0, -1.0])
+    algorithm = FixedWeights(alpha=ALPHA)
+    exact = expected_excess(problem, algorithm, iterations=5, eta=0.05)[[1, 5]]
+    trace = run(problem, algorithm, iterations=5, eta=0.05, seeds=20000, grid=[1, 5])
+    assert np.abs((trace.mean() - exact) / trace.standard_error()).max() < 6
+
+
+def test_pairwise_samples_leave_the_models_uncorrelated():
+    """One shared sample of client k moves two models together; pairs' own samples do not."""
+    correlation = {}
+    for pairwise in (False, True):
+        problem = StreamingLeastSquares.of(H[:2], THETA[:2], label_noise=0.5, pairwise=pairwise)
+        weights, draws = problem.scenarios()
+        theta = torch.from_numpy(THETA[:2] + 1)[None].expand(len(draws), -1, -1)
+        gradient = problem.peer_gradient(theta[:, :, None].expand(-1, -1, 2, -1), draws)
+        gap = gradient - torch.einsum("jk,jikd->ikd", weights, gradient)
+        cross = torch.einsum("jk,jkd,jke->kde", weights, gap[:, 0], gap[:, 1])
+        correlation[pairwise] = cross.abs().max().item()
+    assert correlation[True] < 1e-11
+    assert correlation[False] > 0.1
+
+
+# --- draws
+
+
+def test_features_and_label_noise_follow_their_laws():
+    problem = built(batch=2)
+    S = 20000
+    draw = problem.draw(Randomness(seeds=torch.arange(S)), 3).numpy()
+    for k, s in enumerate((0.5, 0.0, 1.5)):
+        full = np.zeros((D + 1, D + 1))
+        full[:D, :D], full[D, D] = H[k], s**2
+        for j in range(2):
+            sample = draw[:, k, j]
+            spread = np.sqrt((np.outer(np.diag(full), np.diag(full)) + full**2) / S) + 1e-300
+            assert np.abs((sample.T @ sample / S - full) / spread).max() < 6
+        assert np.abs(np.corrcoef(draw[:, k, 0, :D].T, draw[:, k, 1, :D].T)[:D, D:]).max() < 6 / np.sqrt(S)
+
+
+def test_sampled_gaps_scale_with_the_squared_distance():
+    """So Eq. (1)'s similarity of identical clients does not depend on how far they are."""
+    problem = StreamingLeastSquares.of(np.eye(4), np.zeros((2, 4)))
+    theta = torch.from_numpy(np.random.default_rng(75).normal(size=(50, 2, 4)))
+    draw = problem.draw(Randomness(seeds=torch.arange(50)), 1)
+    gap, norm = problem.sampled_gap(theta, draw)
+    far, longer = problem.sampled_gap(1e3 * theta, draw)
+    np.testing.assert_allclose(far, 1e6 * gap, rtol=1e-9)
+    np.testing.assert_allclose(longer, 1e6 * norm, rtol=1e-12)
+
+
+def test_no_digits_are_lost_near_a_shared_optimum():
+    shared = np.tile([[3.7, -2.9]], (N, 1))
+    problem = StreamingLeastSquares.of(H, shared)
+    draw = problem.draw(Randomness(seeds=torch.arange(1)), 1)
+    theta = torch.from_numpy(shared[None] + 1e-9 * np.random.default_rng(76).normal(size=(1, N, D)))
+    got = problem.stochastic_gradient(theta, ALPHA[None], draw)[0].numpy()
+    F = np.vectorize(Fraction, otypes=[object])
+    x, delta, alpha = F(draw[0, :, 0, :D].numpy()), F(theta[0].numpy()) - F(shared), F(ALPHA.numpy())
+    for i in range(N):
+        expected = sum(2 * alpha[i, k] * x[k] * (x[k] @ delta[i]) for k in range(N))
+        np.testing.assert_allclose(got[i], expected.astype(float), rtol=1e-12, atol=1e-22)
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("H[1]", {"H": np.array([np.eye(2), [[1, 0.5], [0, 1]], np.eye(2)])}),
+        ("smallest eigenvalue of H[2]", {"H": np.array([np.eye(2), np.eye(2), np.diag([1.0, -0.5])])}),
+        ("smallest eigenvalue of H[0]", {"H": np.diag([1.0, 0.0])}),
+        ("H", {"H": np.full((3, 2, 2), np.nan)}),
+        ("H", {"H": np.ones((3, 2, 1))}),
+        ("H", {"H": np.zeros((0, 2, 2)), "theta_star": np.zeros((0, 2))}),
+        ("theta_star", {"theta_star": np.zeros((2, 2))}),
+        ("theta_star", {"theta_star": np.zeros((3, 3))}),
+        ("theta_star", {"bias": True}),
+        ("theta_star", {"theta_star": np.full((3, 2), np.inf)}),
+        ("label_noise", {"label_noise": -1.0}),
+        ("label_noise", {"label_noise": [1.0, 1.0]}),
+        ("label_noise", {"label_noise": np.nan}),
+        ("batch", {"batch": 0}),
+        ("batch", {"batch": 1.5}),
+        ("theta0", {"start": np.zeros(3)}),
+        ("names", {"names": ("a", "b")}),
+        ("names", {"names": object()}),
+        ("H", {"H": [[[1.0, 0.0], [0.0]]]}),
+        ("H", {"H": [[1.0, 0.0], [0.0]]}),
+        ("label_noise", {"label_noise": [1.0, [1.0], 1.0]}),
+        ("theta0", {"start": [0.0, [0.0]]}),
+    ],
+)
+def test_bad_input_is_named(field, change):
+    arguments = {"H": H, "theta_star": THETA} | change
+    with pytest.raises(InputError) as caught:
+        StreamingLeastSquares.of(arguments.pop("H"), arguments.pop("theta_star"), **arguments)
+    assert caught.value.field == field
+
+
+def test_a_client_at_its_optimum_without_label_noise_has_no_noise_level():
+    problem = StreamingLeastSquares.of(H[:1], np.zeros((1, D)), names=("oslo",))
+    with pytest.raises(InputError, match="gradient variance of client oslo"):
+        problem.constants()

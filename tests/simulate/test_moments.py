@@ -1,0 +1,115 @@
+"""Exact expectations by probing, against closed forms, recursions written anew, and simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import Binary, Continuous, InputError
+from suffice.simulate import AllForOne, FixedWeights, Local, Quadratics, expected_excess, expected_step, run
+
+N, D = 4, 3
+
+
+def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """A, xi, covariance, start, weights: everything anisotropic."""
+    rng = np.random.default_rng(30)
+    Q = np.linalg.qr(rng.normal(size=(N, D, D)))[0]
+    A = np.einsum("nij,nj,nkj->nik", Q, rng.uniform(0.5, 1.5, (N, D)), Q)
+    C = np.einsum("nij,nj,nkj->nik", Q[::-1], rng.uniform(0.05, 2, (N, D)), Q[::-1])
+    A, C = (A + A.transpose(0, 2, 1)) / 2, (C + C.transpose(0, 2, 1)) / 2
+    return A, 0.3 * rng.normal(size=(N, D)), C, 1 + rng.normal(size=(N, D)), rng.uniform(0, 0.5, (N, N))
+
+
+def built() -> Quadratics:
+    A, xi, C, start, _ = parts()
+    return Quadratics.of(A, xi, covariance=C, start=start)
+
+
+def by_hand(alpha: np.ndarray, iterations: int, eta) -> np.ndarray:
+    """Mean and covariance of each model, propagated client by client."""
+    A, xi, C, start, _ = parts()
+    result = np.empty((iterations + 1, N))
+    for i in range(N):
+        mean, P = start[i].copy(), np.zeros((D, D))
+        for t in range(iterations + 1):
+            if t > 0:
+                step = np.broadcast_to(eta(t) if callable(eta) else eta, N)[i]
+                M = np.eye(D) - 2 * step * sum(alpha[i, k] * A[k] for k in range(N))
+                mean = mean - 2 * step * sum(alpha[i, k] * A[k] @ (mean + xi[k]) for k in range(N))
+                P = M @ P @ M.T + step**2 * sum(alpha[i, k] ** 2 * C[k] for k in range(N))
+            result[t, i] = (mean + xi[i]) @ A[i] @ (mean + xi[i]) + np.trace(A[i] @ P)
+    return result
+
+
+def test_local_in_one_dimension_is_the_closed_form():
+    a, sigma2, eta, start, T = 0.8, 1.7, 0.3, 2.5, 12
+    problem = Quadratics.of([[[a]]], [[-0.5]], sigma2=sigma2, start=[start])
+    m2, t = (1 - 2 * a * eta) ** 2, np.arange(T + 1)
+    expected = a * (m2**t * (start - 0.5) ** 2 + eta**2 * sigma2 * (1 - m2**t) / (1 - m2))
+    np.testing.assert_allclose(expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "eta", [0.1, np.linspace(0.02, 0.2, N), lambda t: 0.5 / (t + 3)], ids=["number", "vector", "of t"]
+)
+def test_second_moments_are_those_of_a_recursion_by_hand(eta):
+    alpha = parts()[4]
+    got = expected_excess(built(), FixedWeights(alpha=torch.from_numpy(alpha)), iterations=15, eta=eta)
+    np.testing.assert_allclose(got, by_hand(alpha, 15, eta), rtol=1e-11)
+    got = expected_excess(built(), Local(), iterations=15, eta=eta)
+    np.testing.assert_allclose(got, by_hand(np.eye(N), 15, eta), rtol=1e-11)
+
+
+def test_second_moments_are_those_of_simulated_paths():
+    algorithm = FixedWeights(alpha=torch.from_numpy(parts()[4]))
+    exact = expected_excess(built(), algorithm, iterations=20, eta=0.1)[[1, 5, 20]]
+    trace = run(built(), algorithm, iterations=20, eta=0.1, seeds=20000, grid=[1, 5, 20])
+    assert np.abs((trace.mean() - exact) / trace.standard_error()).max() < 6  # 12 numbers: 2e-8
+
+
+@pytest.mark.parametrize("criterion", [Binary(threshold=0.5), Continuous()], ids=["binary", "continuous"])
+def test_one_adaptive_step_is_exact(criterion):
+    A, xi, C, start, _ = parts()
+    eta = np.array([0.1, 0.2, 0.05, 0.15])
+    models = np.stack([start, 2 * start, start - 1])
+    algorithm = AllForOne(criterion=criterion)
+    got = expected_step(built(), algorithm, torch.from_numpy(models), eta)
+    peers = 0
+    for s, theta in enumerate(models):
+        for i in range(N):
+            g = np.array([2 * A[k] @ (theta[i] + xi[k]) for k in range(N)])
+            r = np.maximum(1 - ((g - g[i]) ** 2).sum(1) / (g[i] ** 2).sum(), 0)
+            phi = r if criterion.kind == "continuous" else 0.5 * (r >= 0.5)
+            a = 1 / np.trace(C, axis1=1, axis2=2)
+            alpha = phi * a / (phi * r * a).sum()
+            peers += int((alpha > 0).sum()) - 1
+            mean = theta[i] - eta[i] * alpha @ g + xi[i]
+            noise = eta[i] ** 2 * sum(alpha[k] ** 2 * np.trace(A[i] @ C[k]) for k in range(N))
+            np.testing.assert_allclose(got[s, i], mean @ A[i] @ mean + noise, rtol=1e-12)
+    assert peers > 0
+    trace = run(built(), algorithm, iterations=1, eta=eta, seeds=20000)
+    assert np.abs((trace.mean()[1] - got[0]) / trace.standard_error()[1]).max() < 6
+
+
+def test_adaptive_weights_are_refused_where_linearity_is_needed():
+    with pytest.raises(InputError, match=r"all-for-one.*not linear"):
+        expected_excess(built(), AllForOne(criterion=Continuous()), iterations=2, eta=0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [("eta", {"eta": value}) for value in ([0.1, [0.1]], "a", [0.1], 0.0, np.nan, {"a": 0.1})]
+    + [("iterations", {"iterations": value}) for value in (-1, 2.0, "a", [2])],
+)
+def test_bad_requests_are_named(field, change):
+    with pytest.raises(InputError) as caught:
+        expected_excess(built(), Local(), **({"iterations": 2, "eta": 0.1} | change))
+    assert caught.value.field == field
+
+
+def test_one_step_of_a_linear_rule_is_the_recursion_at_one():
+    algorithm = FixedWeights(alpha=torch.from_numpy(parts()[4]))
+    one = expected_step(built(), algorithm, built().start[None], 0.1)[0]
+    np.testing.assert_allclose(one, by_hand(parts()[4], 1, 0.1)[1], rtol=1e-12)

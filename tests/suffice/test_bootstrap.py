@@ -1,0 +1,79 @@
+"""Resampling: what a plan says of rows drawn anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cipher import numbers
+from client_data import near_and_far
+
+import suffice as sf
+from suffice.bootstrap import resampled
+
+
+def test_many_rows_make_a_stable_cluster_and_few_rows_an_unstable_one():
+    sure = sf.plan(near_and_far(2000), 0.1).stability(resamples=8)
+    assert [entry.cluster for entry in sure] == [(0, 1), (0, 1), (2,)]
+    assert all(entry.same == 1 and entry.weakest == 1 and entry.failed == 0 for entry in sure)
+    assert sure[0].share == (1, 1, 0)
+    shaky = sf.plan(near_and_far(15), 0.05).stability(resamples=12)
+    assert shaky[0].cluster == (0, 1)
+    assert shaky[0].weakest < 0.5
+    assert not shaky[0].to_dict()["stable"]
+    assert all(entry.share[entry.client] == 1 for entry in shaky)
+
+
+def test_resampled_predictions_surround_the_plan_and_come_with_the_numbers_of_the_same_resamples():
+    plan = sf.plan(near_and_far(300), 0.3)
+    stable, numbers = plan.uncertainty(resamples=10, root=1)
+    assert stable == plan.stability(resamples=10, root=1)
+    again = plan.statistics(resamples=10, root=1)
+    np.testing.assert_array_equal(numbers.sigma2.high, again.sigma2.high)
+    assert len(plan) == len(stable) == 3
+    for row, entry in zip(plan, stable):
+        low, high = entry.iterations
+        # resampling widens: an interval may miss the plan itself, not by half
+        assert 0.5 * low < row.schedules.hitting["expected_iterations"] < 2 * high
+        assert entry.speedup[0] <= entry.speedup[1]
+        assert entry.to_dict()["stable"] is entry.stable
+
+
+def test_the_bootstrap_is_reproducible_counts_failures_and_refuses_what_has_no_rows():
+    few = sf.from_arrays(
+        [np.array([[0.0], [1.0], [3.0]]), np.arange(8.0)[:, None]], [np.array([0.0, 1.0, 5.0]), np.arange(8.0) ** 1.5],
+        standardise="none",
+    )  # fmt: skip
+    plan = sf.plan(few, [0.5, 0.1])
+    once, again = (plan.stability(resamples=40, root=3) for _ in range(2))
+    assert once == again
+    assert 0 < once[0].failed < 40  # three times the same row: no slope
+    assert {entry.resamples + entry.failed for entry in once} == {40}
+    with pytest.raises(sf.InputError, match="no rows to resample"):
+        sf.plan(sf.Quadratics.of(np.ones((1, 1, 1)), [[0.0]], sigma2=1.0, start=[1.0]), 0.1).stability()
+    with pytest.raises(sf.InputError, match=r"^bootstrap = 1"):
+        plan.stability(resamples=1)
+
+
+@pytest.mark.parametrize("certainty", ["certified", "estimated", "everywhere"])
+def test_resamples_find_their_constants_as_the_problem_does(certainty):
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(60 + 7 * i, 2)) for i in range(3)]
+    y = [(x.sum(1) + rng.normal(size=len(x)) > 0).astype(int) for x in X]
+    problem = sf.from_arrays(X, y, loss="logistic", regularisation=0.1, certainty=certainty)
+    drawn = list(resampled(problem, resamples=3))
+    assert len(drawn) == 3
+    for again, constants in drawn:
+        assert (again.reach, again.points) == (problem.reach, problem.points)
+        assert constants.notes[0] == problem.constants().notes[0]
+        assert again.data.counts.tolist() == problem.data.counts.tolist()
+
+
+def test_resample_r_draws_rows_by_root_and_r_alone():
+    X, y = ([np.arange(float(n)) for n in (5, 8)] for _ in "Xy")
+    options = {"regularisation": 0.1, "standardise": "none", "intercept": False}
+    source = sf.from_arrays([x[:, None] for x in X], [2 * target**2 for target in y], **options)
+    (again, _), (third, _) = list(resampled(source, resamples=3, root=6))[0::2]
+    for index, problem in ((0, again), (2, third)):
+        drawn = numbers(13, seed=index, root=6, iteration=0, stream=6)
+        expected = [5 * number >> 64 for number in drawn[:5]] + [8 * number >> 64 for number in drawn[5:]]
+        np.testing.assert_array_equal(problem.data.X[:, 0], expected)

@@ -1,0 +1,361 @@
+"""Inputs of the right structure with a few wrong parts, over every way in: an answer or one documented line.
+
+Each way in makes its inputs from a seed. `Seen.read` says that the reader let an input through, so that what comes
+behind it was exercised too: at least a third do. Every input has 2 GiB of further memory and thirty seconds.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import random
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.bounds import THEOREMS, SufficeError, check_conditions
+from suffice.cli import main
+from suffice.verification.campaign import read_campaign
+from suffice.verification.campaign.limits import bounded
+
+SECONDS = 30
+ODD: list[Any] = [
+    0, -1, 1, 2, 1e-320, 1e-170, 1e61, 1e300, float("nan"), float("inf"), -float("inf"), "x", "1", "", b"1", None, True,
+    10**30, 10**5000, [], [1, 2], [[1], [1, 2]], {}, (), 1j, np.ones(2), np.ones((2, 3)), np.float32(0.5), np.int8(3),
+    np.array([]), np.array(["a"]), np.array([None]), object, len, "__import__('os').getcwd()", "a\x1b[2Jb", "\ud800",
+]  # fmt: skip
+WORDS = [
+    "0",
+    "-1",
+    "1e-320",
+    "1e-170",
+    "1e300",
+    "nan",
+    "inf",
+    "x",
+    "",
+    "10" * 20,
+    "9" * 5000,
+    "1_0",
+    "٤",
+    "0x1",
+    "true",
+]
+
+
+@dataclass
+class Seen:
+    read: bool = False
+
+
+def often(rng: random.Random, good: Any, odd: list[Any] = ODD, share: float = 0.06) -> Any:
+    """`good`, now and then something odd."""
+    return rng.choice(odd) if rng.random() < share else good
+
+
+def toml(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(map(toml, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, int) and value > 10**4000:
+        return "9" * 4400
+    return json.dumps(value)
+
+
+PLAIN = [0, -1, 1e-320, 1e300, float("nan"), float("inf"), "x", "", True, 10**30, 10**5000, [], [1, 2], [[1], [1, 2]]]
+
+
+def setup(rng: random.Random, folder: Path, seen: Seen) -> None:
+    n = rng.randint(1, 5)
+    b = [[0.0 if i == k else round(rng.random(), 3) for k in range(n)] for i in range(n)]
+    constants: dict[str, Any] = {
+        "mu": rng.choice([0.5, [0.5] * n]), "beta": 10 ** rng.uniform(0, 3), "sigma": [rng.uniform(0.1, 3)] * n, "b": b,
+    }  # fmt: skip
+    target: dict[str, Any] = {"epsilon": [10 ** rng.uniform(-4, 1) for _ in range(rng.randint(1, 3))]}
+    for name, value in {"c": b, "excess": 5.0, "names": [f"c{i}" for i in range(n)]}.items():
+        if rng.random() < 0.5:
+            constants[name] = value
+    for name, value in {"horizon": 10, "confidence": 0.1}.items():
+        if rng.random() < 0.5:
+            target[name] = value
+    tables = {"constants": constants, "target": target, "criterion": {"kind": rng.choice(["binary", "continuous"])}}
+    text = ""
+    for table, values in tables.items():
+        text += f"[{table}]\n" + "".join(
+            f"{often(rng, name, ['x', 'a.b', ''], 0.01)} = {toml(often(rng, value, PLAIN, 0.03))}\n"
+            for name, value in values.items()
+        )
+    (folder / "s.toml").write_text(text)
+    chosen = sf.read_setup(folder / "s.toml")
+    seen.read = True
+    planned = sf.plan(chosen.source, chosen.epsilon, criterion=chosen.criterion, horizon=chosen.horizon,
+                      confidence=chosen.confidence)  # fmt: skip
+    str(planned)
+
+
+def campaign(rng: random.Random, folder: Path, seen: Seen) -> None:
+    value = lambda good: toml(often(rng, good, PLAIN, 0.03))  # noqa: E731
+    text = f"name = {value('c')}\nout = {value('results')}\nroot = {value(rng.randint(0, 9))}\n"
+    if rng.random() < 0.6:
+        text += f"[[verify]]\nkeys = {value(['adaptive/*'])}\nroots = {value(2)}\neffort = {value('quick')}\n"
+    if rng.random() < 0.6:
+        text += f"[[sharpness]]\nkeys = {value(['*'])}\ninstances = {value(1000)}\nblock = {value(500)}\n"
+    if rng.random() < 0.6:
+        text += f"[[simulate]]\nproblem = {value('clustered')}\nalgorithms = {value(['local', 'cobo'])}\n"
+        text += f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\n[simulate.grid]\n"
+        text += f"clients = {value([4, 6])}\nseparation = {value([0.5])}\nfeatures = {value([2])}\n"
+    (folder / "c.toml").write_text(text)
+    read_campaign(folder / "c.toml")
+    seen.read = True
+
+
+def options(rng: random.Random, *, divided: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"regularisation": often(rng, 0.1)}
+    extra = {
+        "loss": "least-squares", "intercept": rng.random() < 0.5, "batch": 2, "seed": 3,
+        "standardise": rng.choice(["none", "client", "pooled"]),
+        "standardise_target": rng.random() < 0.5, "max_memory": 1e8, "positive": (),
+        "certainty": "certified",
+    }  # fmt: skip
+    made |= {name: often(rng, value, share=0.04) for name, value in extra.items() if rng.random() < 0.3}
+    if not divided:
+        made["split"] = often(rng, rng.choice(["iid:2", "contiguous:3", "dirichlet:2:1", "labels:2"]), share=0.04)
+    return made
+
+
+def used(rng: random.Random, problem: Any, seen: Seen) -> None:
+    """What comes behind a reader: constants and a plan, at times a simulation."""
+    seen.read = True
+    sf.plan(problem, often(rng, 0.1, share=0.1))
+    if rng.random() < 0.1:
+        sf.run(problem, sf.Local(), iterations=2, eta=0.01, seeds=2)
+
+
+def text_table(rng: random.Random, folder: Path, seen: Seen) -> None:
+    d, n = rng.randint(1, 3), rng.randint(2, 3)
+    names = ["client", "target", *(f"x{j}" for j in range(d))]
+    header = [often(rng, name, ["", "x0", "target", '"', "a;b"], 0.01) for name in names]
+    lines = [",".join(header)]
+    for row in range(n * rng.randint(d + 2, 9)):
+        cells = ["abc"[row % n], *(f"{rng.gauss(0, 1):.3f}" for _ in range(d + 1))]
+        lines.append(",".join(often(rng, cell, [*WORDS, '"', "1,2", "\0"], 0.002) for cell in cells))
+    content = rng.choice(["\n", "\r\n"]).join(lines).encode("utf-8", "replace")
+    if rng.random() < 0.05:
+        content = content[: rng.randrange(len(content))] + bytes([rng.randrange(256)])
+    (folder / "t.csv").write_bytes(content)
+    used(rng, sf.read(folder / "t.csv", **options(rng, divided=True)), seen)
+
+
+def archive(rng: random.Random, folder: Path, seen: Seen) -> None:
+    n, d = rng.randint(8, 20), rng.randint(1, 3)
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    arrays: dict[str, Any] = {"X": numbers.normal(size=(n, d)), "y": numbers.normal(size=n)}
+    divided = rng.random() < 0.5
+    if divided:
+        arrays["client"] = rng.choice([np.arange(n) % 2, np.array(list("ab"))[np.arange(n) % 2]])
+    if rng.random() < 0.3:
+        arrays["columns"] = np.array([f"c{j}" for j in range(d)])
+    for name in list(arrays):
+        change = rng.random()
+        if change < 0.03:
+            arrays[name] = np.array(rng.choice([1.0, "a", [1j], [[["x"]]], [], np.zeros((0, 2)), [np.nan] * n]))
+        elif change < 0.08:
+            with contextlib.suppress(ValueError):
+                arrays[name] = arrays[name].astype(rng.choice(["<f4", ">f8", "<i2", "?", "<c16", "S3", "<U3", "f2"]))
+    if rng.random() < 0.1:
+        arrays["X"] = np.asfortranarray(arrays["X"])
+    stream = io.BytesIO()
+    rng.choice([np.savez, np.savez_compressed])(stream, **arrays)
+    content = bytearray(stream.getvalue())
+    if rng.random() < 0.25:
+        for _ in range(rng.randint(1, 3)):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+    if rng.random() < 0.03:
+        del content[rng.randrange(len(content)) :]
+    (folder / "t.npz").write_bytes(content)
+    used(rng, sf.read(folder / "t.npz", **options(rng, divided=divided)), seen)
+
+
+def sparse(rng: random.Random, folder: Path, seen: Seen) -> None:
+    d = rng.randint(1, 4)
+    lines = []
+    for _ in range(rng.randint(3 * d + 6, 40)):
+        indices = [often(rng, j, ["x", -1, 0, 24_000_000, 10**30, 2], 0.001) for j in range(1, d + 1)]
+        row = " ".join([f"{rng.gauss(0, 1):.2f}", *(f"{index}:{rng.gauss(0, 1):.2f}" for index in indices)])
+        lines.append(often(rng, row, ["", "# c", "1", "1 1", "x 1:1", "1 qid:2 1:3"], 0.002))
+    content = "\n".join(lines).encode()
+    suffix, pack = rng.choice([(".svm", bytes), ("", bytes), (".gz", gzip.compress), (".bz2", bz2.compress)])
+    content = bytearray(pack(content))
+    if rng.random() < 0.1:
+        content[rng.randrange(len(content))] = rng.randrange(256)
+    path = folder / f"t{suffix}"
+    path.write_bytes(content)
+    used(rng, sf.read(path, **options(rng, divided=False)), seen)
+    path.unlink()
+
+
+def images(rng: random.Random, folder: Path, seen: Seen) -> None:
+    n, side = rng.randint(12, 30), rng.randint(1, 2)
+    shape = [often(rng, size, [0, 1, 2**31, 2**32 - 1], 0.02) for size in (n, side, side)]
+    head = lambda sizes: bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes)  # noqa: E731
+    pixels = bytearray(head(shape) + rng.randbytes(often(rng, n * side * side, [0, 1, 99], 0.02)))
+    labels = head([n]) + bytes(rng.randrange(3) for _ in range(n))
+    if rng.random() < 0.1:
+        pixels[rng.randrange(len(pixels))] = rng.randrange(256)
+    for old in folder.glob("train-*"):
+        old.unlink()
+    packed = rng.random() < 0.5
+    for name, content in (("images-idx3", bytes(pixels)), ("labels-idx1", labels)):
+        path = folder / f"train-{name}-ubyte{'.gz' if packed else ''}"
+        path.write_bytes(gzip.compress(content) if packed else content)
+    try:
+        used(rng, sf.read(folder, **options(rng, divided=False) | {"standardise": "none"}), seen)
+    finally:
+        for old in folder.glob("train-*"):
+            old.unlink()
+
+
+def point(rng: random.Random, theorem: Any, odd: list[Any]) -> dict[str, Any]:
+    values = {}
+    for entry in theorem.parameters:
+        low, high = entry.typical
+        value = float(low * (high / low) ** rng.random())
+        values[entry.name] = often(rng, float(round(value)) if entry.integer else value, odd, 0.02)
+    return values
+
+
+def bound(rng: random.Random, folder: Path, seen: Seen) -> None:
+    theorem = rng.choice(THEOREMS)
+    values = point(rng, theorem, ODD)
+    if rng.random() < 0.05:
+        values[rng.choice(["x", "mu", "T"])] = 1.0
+    kind = rng.randrange(4)
+    if kind == 0:
+        sf.evaluate(theorem, enforce=rng.random() < 0.5, **values)
+    elif kind == 1:
+        sf.digits(theorem, often(rng, 20), **values)
+    elif kind == 2:
+        check_conditions(theorem, **values)
+    else:
+        name = rng.choice(list(values) or ["T"])
+        values.pop(name, None)
+        sf.solve(theorem, name, target=often(rng, 1.0), **values)
+    seen.read = True
+
+
+def interface(rng: random.Random, folder: Path, seen: Seen) -> None:
+    numbers = np.random.default_rng(rng.randrange(2**32))
+    X = [numbers.normal(size=(6, 2)) for _ in range(3)]
+    y = [numbers.normal(size=6) for _ in range(3)]
+    chosen = options(rng, divided=True)
+    chosen.pop("seed", None)
+    made = sf.from_arrays(often(rng, X), often(rng, y), names=often(rng, ["a", "b", "c"]), **chosen)
+    seen.read = True
+    kind = rng.randrange(5)
+    steps = [odd for odd in ODD if not callable(odd)]  # what a function of t raises is its own
+    more = {"eta": often(rng, 0.01, steps), "seeds": often(rng, 2), "root": often(rng, 0)}
+    if kind == 0:
+        sf.run(often(rng, made), often(rng, sf.Local()), iterations=often(rng, 3), grid=often(rng, None), **more)
+    elif kind == 1:
+        sf.hitting_times(often(rng, made), sf.Local(), epsilon=often(rng, 1.0), limit=often(rng, 3), **more)
+    elif kind == 2:
+        sf.plan(often(rng, made), often(rng, 0.1), criterion=often(rng, "binary"), horizon=often(rng, None),
+                confidence=often(rng, None))  # fmt: skip
+    elif kind == 3:
+        sf.expected_excess(
+            often(rng, made), often(rng, sf.Local()), iterations=often(rng, 2), eta=often(rng, 0.01, steps)
+        )
+    else:
+        sf.Quadratics.of(often(rng, [np.eye(2)] * 2), often(rng, np.ones((2, 2))), sigma2=often(rng, 1.0),
+                         start=often(rng, None), names=often(rng, ()))  # fmt: skip
+
+
+def command(rng: random.Random, folder: Path, seen: Seen) -> None:
+    rows = [f"{'ab'[row % 2]},{row * 0.37 % 2:.2f},{row * row % 7}\n" for row in range(16)]
+    (folder / "t.csv").write_text("client,x,target\n" + "".join(rows))
+    kind = rng.randrange(4)
+    if kind < 2:
+        theorem = rng.choice(THEOREMS)
+        pairs = {name: str(value) for name, value in point(rng, theorem, WORDS).items()}
+        words = ["theorem", often(rng, theorem.key, WORDS, 0.02)]
+        if kind:
+            name = rng.choice(list(pairs) or ["T"])
+            pairs.pop(name, None)
+            words += ["--solve", name, "--target", often(rng, "1", WORDS)]
+        words += [f"{name}={value}" for name, value in pairs.items()] + rng.choice([[], ["--json"]])
+        words += ["--edition", theorem.edition]
+    else:
+        words = ["plan", str(folder / "t.csv"), "--epsilon", often(rng, "0.1", WORDS), "--regularisation", "0.1"]
+        more = {"--alpha": "0.5", "--batch": "2", "--max-memory": "1e8", "--horizon": "10", "--confidence": "0.1",
+                "--criterion": "binary", "--standardise": "none", "--method": "fedavg", "--seed": "3"}  # fmt: skip
+        for flag in rng.sample(list(more), 2):
+            words += [flag, often(rng, more[flag], WORDS, 0.1)]
+    out, err = io.StringIO(), io.StringIO()
+    before = sys.argv
+    sys.argv = ["suffice", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as stop:
+            main()
+    finally:
+        sys.argv = before
+    assert stop.value.code in (0, 2), (words, err.getvalue())
+    assert "Traceback" not in err.getvalue()
+    seen.read = stop.value.code == 0
+    if not seen.read:
+        assert len(err.getvalue().strip().splitlines()) == 1, (words, err.getvalue())
+
+
+WAYS: dict[str, Callable[[random.Random, Path, Seen], None]] = {
+    "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive, "LIBSVM": sparse, "IDX": images,
+    "command": command, "theorem": bound, "Python": interface,
+}  # fmt: skip
+
+
+def tried(way: str, folder: Path, seeds: range) -> str:
+    """Tries all seeds; what came of it in one line, which names the seed of whatever fails."""
+    through = refused = 0
+    slowest, failures = 0.0, []
+    for seed in seeds:
+        rng, seen, began = random.Random(f"{way} {seed}"), Seen(), time.process_time()
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"), bounded():
+                warnings.simplefilter("ignore")
+                WAYS[way](rng, folder, seen)
+        except SufficeError as error:
+            refused += 1
+            if "\n" in str(error) or len(str(error)) > 2000:
+                failures.append(f"{seed}: {error!r}")
+        except Exception as error:
+            failures.append(f"{seed}: {type(error).__name__}: {error}"[:300])
+        through += seen.read
+        slowest = max(slowest, time.process_time() - began)
+    print(f"{way}: {len(seeds)} tried, {through} past the reader, {refused} refused by an exception, {len(failures)} "
+          f"failures, the slowest {slowest:.1f} s")  # fmt: skip
+    assert not failures, failures[:20]
+    assert slowest < SECONDS
+    # a third is asked of thousands; 25 inputs whose true share is a third scatter by .1
+    assert through >= len(seeds) / (3 if len(seeds) > 1000 else 5)
+    return way
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_inputs_of_the_right_structure_are_answered(way, tmp_path):
+    assert tried(way, tmp_path, range(25)) == way
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_many_inputs_of_the_right_structure_are_answered(way, tmp_path):
+    assert tried(way, tmp_path, range(100, 100 + 2223)) == way

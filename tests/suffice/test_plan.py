@@ -1,0 +1,195 @@
+"""Plans from problems: names, collaborators, and predictions that simulation does not exceed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.cli.demo import PRECISIONS, diabetes
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return sf.plan(diabetes(), epsilon=PRECISIONS)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """The demo's two larger precisions, simulated once: (row, what was measured)."""
+    plan = sf.plan(diabetes(), epsilon=PRECISIONS[:2])
+    return list(zip(plan, plan.simulate(seeds=128)))
+
+
+def test_the_diabetes_clients_are_those_of_the_specification():
+    constants = diabetes().constants()
+    kappa = constants.beta / constants.mu
+    assert (round(constants.mu.min(), 2), round(constants.mu.max(), 2)) == (1.07, 2.0)
+    assert round(kappa.max(), 1) == 2.6
+    assert (round(constants.excess.min(), 2), round(constants.excess.max(), 2)) == (0.24, 0.67)
+    for epsilon, sizes in ((0.1, (2, 5)), (0.03, (1, 3))):
+        members = (constants.heterogeneity.similarity(2 * constants.mu * epsilon) > 0).sum(1)
+        assert (members.min(), members.max()) == sizes
+
+
+def assert_below_predictions(pairs):
+    # The bounds are several times above the means; at most 32 comparisons at 6 standard errors.
+    for row, entry in pairs:
+        assert entry.together_arrived == entry.alone_arrived == 1
+        assert entry.together + 6 * entry.together_se < row.schedules.hitting["expected_iterations"]
+        assert entry.alone + 6 * entry.alone_se < row.local.hitting["expected_iterations"]
+
+
+def least_gain(pairs):
+    """In standard errors, of the clients for which a speed-up above 2 is planned."""
+    return min((one.alone - one.together) / np.hypot(one.alone_se, one.together_se) for row, one in pairs
+               if row.speedup > 2)  # fmt: skip
+
+
+def test_measured_times_stay_below_the_predicted_expectations(measured):
+    assert_below_predictions(measured)
+
+
+def test_collaboration_measurably_helps_where_it_is_planned(measured):
+    assert least_gain(measured) > 6
+
+
+@pytest.mark.slow
+def test_both_also_at_the_smallest_precision(demo):
+    plan = sf.plan(diabetes(), epsilon=PRECISIONS[2])
+    pairs = list(zip(demo.precisions[PRECISIONS[2]], plan.simulate(seeds=128)))
+    assert_below_predictions(pairs)
+    assert least_gain(pairs) > 6
+
+
+def test_rows_are_found_by_name(demo):
+    rows = demo["59-64"]
+    assert [row.epsilon for row in rows] == list(PRECISIONS)
+    assert rows[1].collaborators == ("50-54", "64-79")
+    with pytest.raises(sf.InputError, match="did you mean 59-64"):
+        demo["59-65"]
+
+
+def test_a_row_of_several_says_how_to_choose_one(demo):
+    with pytest.raises(AttributeError, match=r"3 precisions.*plan\['59-64'\]\[0\].collaborators"):
+        demo["59-64"].collaborators  # noqa: B018
+    assert not hasattr(demo["59-64"], "nonsense")
+    assert isinstance(demo["59-64"], tuple)
+
+
+def test_what_is_printed_is_short(demo):
+    assert repr(demo) == "Plan(8 clients at 0.2, 0.1, 0.03; from LeastSquares; print it for the table)"
+    row = repr(demo["59-64"][1])
+    assert row.startswith("Row(59-64 at 0.1: with 50-54, 64-79; step 0.01")
+    assert len(row) < 130
+    lines = str(demo).splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) <= 132
+    assert "note: continuous weights promise fewer iterations: --criterion continuous (19-32 at 0.2" in str(demo)
+    assert "50-54, 64-79" in next(line for line in lines if line.startswith("59-64    0.1"))
+
+
+def test_measured_entries_are_short(demo, measured):
+    text = repr(measured[0][1])
+    assert text.startswith(f"Measured({demo.rows[0].name} at 0.2: alone ")
+    assert text.endswith("128 seeds)")
+    assert len(text) < 100
+
+
+def test_a_plan_draws_itself(tmp_path):
+    plan = sf.plan(sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]), epsilon=0.3)
+    figure = plan.plot(tmp_path / "plan.png")
+    shown = figure._repr_png_()
+    assert (tmp_path / "plan.png").read_bytes() == shown
+    assert shown[1:4] == b"PNG"
+    assert len(repr(figure)) < 150
+    with pytest.raises(sf.InputError, match="name a"):
+        plan.plot(tmp_path / "plan.docx")
+
+
+def test_a_start_below_the_precision_is_said():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[0.1])
+    rows = sf.plan(problem, epsilon=[1000.0, 1e-3])
+    assert [any("already below" in warning for warning in row.warnings) for row in rows] == [True, True, False, False]
+
+
+def test_ten_predictors_are_honestly_refused():
+    plan = sf.plan(diabetes(list(range(10))), epsilon=PRECISIONS)
+    assert all(row.collaborators == () for row in plan)
+    gains = [row.speedup for row in plan if row.speedup is not None]
+    assert gains
+    np.testing.assert_allclose(gains, 1, rtol=1e-12)
+    assert not any("alone is faster" in warning for row in plan for warning in row.warnings)
+
+
+def test_constants_alone_cannot_be_simulated():
+    constants = sf.Constants(
+        mu=1.0,
+        beta=1.0,
+        sigma2=1.0,
+        excess=1.0,
+        heterogeneity=sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
+    )
+    with pytest.raises(sf.InputError, match="cannot be simulated"):
+        sf.plan(constants, epsilon=0.1).simulate()
+
+
+def test_a_quadratic_setup_file_plans_like_its_problem(tmp_path):
+    rng = np.random.default_rng(3)
+    A = np.stack([np.diag(rng.uniform(0.5, 1, 2)) for _ in range(3)])
+    xi, sigma = rng.normal(size=(3, 2)) * 0.1, np.array([1.0, 2.0, 0.5])
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma, theta0=np.ones(2))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    setup = sf.read_setup(tmp_path / "setup.toml")
+    from_file = sf.plan(setup.source, setup.epsilon).to_dict()
+    direct = sf.plan(sf.Quadratics.of(A, xi, sigma2=sigma**2, start=np.ones(2)), 0.1).to_dict()
+    assert from_file == direct
+    A[0, 0, 1] = 0.3
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match=r"A\[0\].*symmetric"):
+        sf.read_setup(tmp_path / "setup.toml")
+    np.savez(tmp_path / "clients.npz", A=np.array([None]), xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match="plain number arrays"):
+        sf.read_setup(tmp_path / "setup.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sigma": -np.ones(3)}, "sigma = -1.0"),
+        ({"sigma": np.ones(2)}, "sigma"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * (1 + 1j)}, "real numbers"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * 1e-310}, "positive definite"),
+        ({"A": np.zeros((0, 2, 2))}, "sigma"),
+        ({"theta0": np.ones(3)}, "theta0"),
+        ({"extra": np.ones(3)}, "extra"),
+    ],
+)
+def test_bad_arrays_of_a_quadratic_are_named(tmp_path, change, message):
+    arrays = {"A": np.tile(np.eye(2), (3, 1, 1)), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}
+    np.savez(tmp_path / "clients.npz", **(arrays | change))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_setup(tmp_path / "setup.toml")
+    assert message in str(caught.value)
+
+
+def test_a_plan_in_single_precision_can_be_simulated():
+    import torch
+
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]).to(torch.float32)
+    measured = sf.plan(problem, epsilon=0.3).simulate(seeds=64)
+    assert [entry.together_arrived for entry in measured] == [1, 1]
+
+
+def test_rows_are_kept_by_precision_in_the_order_given():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0])
+    plan = sf.plan(problem, epsilon=[0.3, 0.5, 0.3])
+    assert list(plan.precisions) == [0.3, 0.5]
+    assert [(row.epsilon, row.client) for row in plan] == [(0.3, 0), (0.3, 1), (0.5, 0), (0.5, 1)]
+    assert plan.rows == (*plan.precisions[0.3], *plan.precisions[0.5])
+    assert len(plan) == 4

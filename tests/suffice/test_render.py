@@ -1,0 +1,56 @@
+"""Tables: aligned, with styles on a terminal alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.render import WIDE, Table, number
+
+TABLE = Table(
+    title="A title that is longer than its table",
+    columns=("client", "eps"),
+    numeric=("eps",),
+    rows=[("Lyon", "0.5"), (("Nice", "red"), "12")],
+    lines=["E[tau] is [bold]not[/bold] markup", ("in red", "red")],
+)
+
+
+def test_a_table_is_its_title_its_cells_and_its_lines():
+    assert TABLE.text().splitlines() == [
+        "A title that is longer than its table",
+        "client  eps",
+        "Lyon    0.5",
+        "Nice     12",
+        "E[tau] is [bold]not[/bold] markup",
+        "in red",
+    ]
+
+
+def test_styles_are_seen_on_a_terminal_alone(capsys, monkeypatch):
+    for variable in ("FORCE_COLOR", "TTY_COMPATIBLE", "NO_COLOR"):
+        monkeypatch.delenv(variable, raising=False)
+    TABLE.show()
+    plain = capsys.readouterr().out
+    assert "\x1b" not in plain
+    assert [line.rstrip() for line in plain.splitlines()] == TABLE.text().splitlines()
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    TABLE.show()
+    assert "\x1b[31mNice" in capsys.readouterr().out
+    assert "\x1b" not in TABLE.text()
+
+
+def test_long_cells_and_lines_are_folded_to_the_width_and_nothing_is_cut():
+    words = " ".join(f"word{i}" for i in range(60))
+    table = Table(columns=("name", "text"), rows=[("a", words)], lines=[words])
+    assert max(map(len, table.text().splitlines())) <= WIDE
+    assert table.text().split() == ["name", "text", "a", *words.split(), *words.split()]
+
+
+def test_without_rows_only_the_lines_are_left():
+    assert Table(title="Title", columns=("a",), rows=[], lines=["nothing yet"]).text() == "nothing yet"
+
+
+def test_numbers_are_short_and_what_is_absent_is_a_dash():
+    assert [number(value) for value in (1234.5678, 0.5, None, np.inf, np.nan)] == ["1.23e+03", "0.5", "-", "-", "-"]
+    assert number(1234.5678, 6) == "1234.57"

@@ -1,0 +1,193 @@
+"""A stored result is the one that was computed for this cell, or it counts as absent."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaign_files import SMALL, written
+
+from suffice.bounds import InputError
+from suffice.verification.campaign import Campaign, conduct, read_campaign, summary, table
+from suffice.verification.campaign.definition import identity
+from suffice.verification.campaign.folder import Folder
+
+MIXED = SMALL.replace('"printed", "corrected"', '"corrected"').replace("roots = 2", "roots = 1")
+"""11 cells of the three kinds."""
+SIMULATIONS = MIXED[: MIXED.index("[[verify]]")] + MIXED[MIXED.index("[[simulate]]") :]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> tuple[Campaign, dict[Path, bytes], str]:
+    campaign = read_campaign(written(tmp_path_factory.mktemp("mixed"), MIXED))
+    assert conduct(campaign).failed == 0
+    files = [campaign.out / "cells" / f"{identity(cell)}.json" for cell in campaign.cells]
+    return campaign, {path: path.read_bytes() for path in files}, table(campaign)
+
+
+def changed_value(value: Any, rng: random.Random) -> Any:
+    """The same structure with one leaf or branch of another value or type."""
+    if isinstance(value, dict) and value and rng.random() < 0.8:
+        name = rng.choice(sorted(value))
+        return value | {name: changed_value(value[name], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.8:
+        at = rng.randrange(len(value))
+        return [*value[:at], changed_value(value[at], rng), *value[at + 1 :]]
+    others = [5, 0.25, -1e308, True, None, "text", [], {}, [value], {"result": value}, str(value)]
+    return rng.choice([other for other in others if json.dumps(other) != json.dumps(value)])
+
+
+def bit_flips(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    broken = bytearray(content)
+    for at in rng.sample(range(len(content)), rng.choice((1, 1, 2, 9))):
+        broken[at] ^= 1 << rng.randrange(8)
+    return bytes(broken)
+
+
+def cut(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    return content[: rng.randrange(len(content))]
+
+
+def zeroed_run(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    first = rng.randrange(len(content))
+    last = min(len(content), first + rng.choice((1, 16, 512)))
+    return content[:first] + bytes(last - first) + content[last:]
+
+
+def digit_changed(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    """Still JSON, with a number that is a little off."""
+    at = rng.choice([at for at in range(len(content)) if content[at : at + 1].isdigit()])
+    return (
+        content[:at]
+        + rng.choice([b"%d" % digit for digit in range(10) if b"%d" % digit != content[at : at + 1]])
+        + content[at + 1 :]
+    )
+
+
+def another_file(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    return rng.choice(others)
+
+
+def spliced(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    """One cell's description with another's result, under either checksum."""
+    mine, other = json.loads(content), json.loads(rng.choice(others))
+    kept = rng.choice((("cell",), ("cell", "sha256")))
+    return json.dumps(other | {name: mine[name] for name in kept}, sort_keys=True).encode() + b"\n"
+
+
+def other_shape(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    return json.dumps(changed_value(json.loads(content), rng), sort_keys=True).encode() + b"\n"
+
+
+def duplicate_key(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    return content[:-2] + b', "result": %s}\n' % json.dumps(json.loads(rng.choice(others))["result"]).encode()
+
+
+def nested(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    deep, (opened, closed) = rng.choice((200, 1500, 100_000)), rng.choice(((b"[", b"]"), (b'{"result":', b"}")))
+    return opened * deep + content.strip() + closed * deep
+
+
+def foreign_json(content: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    digits = b'{"result": ' + b"9" * 5000 + b"}"
+    return rng.choice(
+        (b"", b"[]\n", b"5", b"null", b'{"result": 5}', b'{"result": {}}', b'{"cell": {', b"\xff\xfe", digits)
+    )
+
+
+DAMAGES = (
+    bit_flips, cut, zeroed_run, digit_changed, another_file, spliced, other_shape, duplicate_key, nested, foreign_json,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(3000, marks=pytest.mark.slow)])
+def test_no_damaged_result_is_accepted_and_those_cells_are_computed_again(finished, count):
+    campaign, files, text = finished
+    folder, rng = Folder(path=campaign.out), random.Random(count)
+    cells = dict(zip(files, campaign.cells))
+    accepted, failures = [], [path.read_bytes() for path in _failures(campaign)]
+    for at in range(count):
+        damage, path = DAMAGES[at % len(DAMAGES)], rng.choice(list(files))
+        others = [content for other, content in files.items() if other != path] + failures
+        if damage in (spliced, duplicate_key):
+            others = others[: len(files) - 1]
+        broken = damage(files[path], rng, others)
+        assert broken != files[path]
+        path.write_bytes(broken)
+        if folder.result(cells[path]) is not None or folder.done(cells[path]):
+            accepted.append((damage.__name__, broken))
+        path.write_bytes(files[path])
+    print(f"{count} corruptions, {len(accepted)} accepted")
+    assert accepted == []
+    broken = dict.fromkeys(rng.choice(list(files)) for _ in range(4))
+    for path, damage in zip(broken, (another_file, digit_changed, nested, bit_flips)):
+        path.write_bytes(damage(files[path], rng, [files[next(other for other in files if other != path)]]))
+    assert len(table(campaign).splitlines()) == len(text.splitlines()) - len(broken)
+    assert summary(campaign) is not None
+    assert conduct(campaign).computed == len(broken)
+    assert table(campaign) == text
+
+
+def _failures(campaign: Campaign) -> list[Path]:
+    """A record of failure, which is sound but no result."""
+    folder = Folder(path=campaign.out)
+    folder.fail(campaign.cells[0], "planted")
+    assert folder.has_failed(campaign.cells[0])
+    return [campaign.out / "failed" / f"{identity(campaign.cells[0])}.json"]
+
+
+def test_a_record_of_failure_that_is_damaged_or_foreign_counts_as_absent(tmp_path):
+    campaign = read_campaign(written(tmp_path, SIMULATIONS))
+    folder, (one, two, *_) = Folder(path=campaign.out), campaign.cells
+    with folder.locked():
+        for cell in campaign.cells:
+            folder.fail(cell, "planted")
+    for cell, content in ((one, b"{"), (two, (folder.failed / f"{identity(one)}.json").read_bytes())):
+        (folder.failed / f"{identity(cell)}.json").write_bytes(content)
+    session = conduct(campaign)
+    assert (session.computed, session.skipped) == (2, len(campaign.cells) - 2)
+
+
+def test_what_is_no_file_counts_as_absent(finished):
+    campaign, files, _ = finished
+    path, content = next(iter(files.items()))
+    path.unlink()
+    path.mkdir()
+    assert Folder(path=campaign.out).result(campaign.cells[0]) is None
+    path.rmdir()
+    path.write_bytes(content)
+
+
+def test_results_of_an_earlier_version_are_refused_in_one_line_and_then_computed_again(tmp_path):
+    """They have no checksums."""
+    campaign = read_campaign(written(tmp_path, SIMULATIONS))
+    conduct(campaign)
+    text = table(campaign)
+    for path in [*(campaign.out / "cells").iterdir(), campaign.out / "manifest.json"]:
+        stored = json.loads(path.read_text())
+        del stored["sha256"]
+        path.write_text(json.dumps(stored) + "\n")
+    with pytest.raises(
+        InputError, match=r"^out = .*manifest.json is damaged or of an earlier version; delete that file"
+    ):
+        conduct(campaign)
+    (campaign.out / "manifest.json").unlink()
+    assert conduct(campaign).computed == len(campaign.cells)
+    assert table(campaign) == text
+
+
+def test_a_damaged_manifest_is_named_in_one_line(finished):
+    campaign, files, _ = finished
+    path = campaign.out / "manifest.json"
+    content, rng = path.read_bytes(), random.Random(5)
+    swapped = [*files.values(), b"{}", b'{"campaign": 1}']
+    for at in range(100):
+        path.write_bytes(DAMAGES[at % 5](content, rng, swapped))
+        with pytest.raises(InputError, match=r"manifest.json is damaged") as refused:
+            conduct(campaign)
+        assert len(str(refused.value).splitlines()) == 1
+    path.unlink()
+    assert conduct(campaign).found == len(files)

@@ -1,0 +1,198 @@
+"""Verdicts on similarity, weights, variances and Equation (1); planted faults; the measured sides by other routes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from suffice.bounds import collaboration_weights, evaluate, find
+from suffice.bounds.similarity_estimator import similarity_estimate
+from suffice.simulate import Quadratics
+from suffice.simulate.problems import additive
+from suffice.verification import Outcome
+from suffice.verification.claims.adaptive import similarity
+from suffice.verification.instances import estimates, peers, quadratic_pairs
+from suffice.verification.instances.quadratic_pairs import Pairs
+
+CLAIMS = {(claim.theorem.key, claim.theorem.edition): claim for claim in similarity.claims()}
+EXPECTED = {
+    ("adaptive/property-1", "printed"): Outcome.VIOLATED,
+    ("adaptive/property-1", "corrected"): Outcome.HOLDS,
+    ("adaptive/lemma-2", "printed"): Outcome.VIOLATED,
+    ("adaptive/lemma-2", "corrected"): Outcome.HOLDS,
+    ("adaptive/lemma-2-gradient", "corrected"): Outcome.HOLDS,
+    ("adaptive/definition-1-weights", "printed"): Outcome.VIOLATED,
+    ("adaptive/definition-1-weights", "corrected"): Outcome.HOLDS,
+    ("adaptive/remark-3-binary", "corrected"): Outcome.HOLDS,
+    ("adaptive/remark-3-continuous", "corrected"): Outcome.HOLDS,
+    ("adaptive/remark-3-sharp", "corrected"): Outcome.HOLDS,
+    ("adaptive/definition-1-effective-local", "corrected"): Outcome.HOLDS,
+    ("adaptive/definition-1-variance-local", "corrected"): Outcome.HOLDS,
+    ("adaptive/largest-variance-binary", "corrected"): Outcome.HOLDS,
+    ("adaptive/largest-variance-continuous", "corrected"): Outcome.HOLDS,
+    ("adaptive/continuous-dominates", "corrected"): Outcome.HOLDS,
+    ("adaptive/definition-2-binary", "corrected"): Outcome.HOLDS,
+    ("adaptive/best-threshold-gap", "corrected"): Outcome.HOLDS,
+    ("adaptive/equation-1-gap", "corrected"): Outcome.HOLDS,
+    ("adaptive/equation-1-norm", "corrected"): Outcome.HOLDS,
+    ("adaptive/equation-1-identical", "corrected"): Outcome.HOLDS,
+}
+# One term, no square and no second keyword of the same unit: only the whole bound can be made wrong.
+ONE_TERM = ["definition-1-weights", "definition-1-effective-local", "largest-variance-continuous"]
+
+
+def test_every_claim_is_listed():
+    assert set(CLAIMS) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("claim", EXPECTED, ids=lambda claim: " ".join(claim).removeprefix("adaptive/"))
+def test_verdict(claim):
+    verdict = CLAIMS[claim].verify()
+    assert verdict.outcome is EXPECTED[claim], str(verdict)
+    assert verdict.expected
+    assert verdict.instances > 20
+    if verdict.holds:
+        assert verdict.survivors == ()
+        assert verdict.mutants >= (1 if claim[0].removeprefix("adaptive/") in ONE_TERM else 3)
+        assert 0.999 < verdict.worst_ratio <= 1 + 1e-9  # all are tight
+    else:
+        assert verdict.worst_ratio > 1.5
+
+
+@pytest.mark.parametrize("root", [1, 2])
+def test_verdicts_do_not_depend_on_the_root(root):
+    for key in ("property-1", "lemma-2", "definition-2-binary", "definition-1-variance-local", "remark-3-sharp"):
+        verdict = CLAIMS[f"adaptive/{key}", "corrected"].verify(root=root)
+        assert verdict.holds, str(verdict)
+
+
+FAULTS = {
+    "property 1, 4 for 8": ("property-1", lambda shift, distortion, gradient: (
+        4 * shift**2 + 2 * distortion**2 * gradient**2)),
+    "lemma 2, b halved": ("lemma-2", lambda b, c, mu, eps: 1 - b**2 / (4 * mu * eps) - c),
+    "lemma 2 at a gradient, c halved": ("lemma-2-gradient", lambda b, c, G: 1 - b**2 / G - c / 2),
+    "one weight, twice the variance ratio": ("definition-1-weights", lambda similarity, variance_ratio: (
+        1 / (similarity + 2 * variance_ratio))),
+    "binary step ratio, share 1 % larger": ("remark-3-binary", lambda threshold, share: (
+        threshold + (1 - threshold) * 1.01 * share)),
+    "continuous step ratio, 2 root w": ("remark-3-continuous", lambda share: 2 * np.sqrt(share)),
+    "sharp step ratio, that of binary weights": ("remark-3-sharp", lambda share: 0.5 + 0.5 * share),
+    "effective variance, sigma_i^2": ("definition-1-effective-local", lambda sigma2, peak: sigma2),
+    "any variance, sigma_i^2": ("definition-1-variance-local", lambda sigma2, peak: sigma2),
+    "binary variance, sigma_i^2": ("largest-variance-binary", lambda sigma2, threshold: sigma2),
+    "continuous variance, 1 % less": ("largest-variance-continuous", lambda sigma2: 0.99 * sigma2),
+    "continuous variance, 1/S": ("continuous-dominates", lambda mass, similar_mass: 1 / mass),
+    "sufficient variance without joining peers": ("definition-2-binary", lambda threshold, mass, similar_mass: (
+        mass / similar_mass**2)),
+    "threshold gap, 1/w for 2/w - 1": ("best-threshold-gap", lambda share: 1 - np.log(share) / 2),
+    "mean gap, own noise alone": ("equation-1-gap", lambda gap, sigma2, peer_sigma2, m: gap**2 + sigma2 / m),
+    "mean gap, not averaged": ("equation-1-gap", lambda gap, sigma2, peer_sigma2, m: gap**2 + sigma2 + peer_sigma2),
+    "mean norm without noise": ("equation-1-norm", lambda gradient, sigma2, m: gradient**2),
+    "identical clients, own noise alone": ("equation-1-identical", lambda gradient, sigma2, peer_sigma2, m: (
+        sigma2 / (m * gradient**2 + sigma2))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_violated(fault):
+    key, bound = FAULTS[fault]
+    claim = CLAIMS[f"adaptive/{key}", "corrected"]
+    verdict = replace(claim, theorem=replace(claim.theorem, bound=bound)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def by_deviation(criterion, *, similarity, sigma2):
+    """Definition 1 with sigma_k for sigma_k^2."""
+    return collaboration_weights(criterion, similarity=similarity, sigma2=np.sqrt(sigma2))
+
+
+def test_weights_from_deviations_are_caught(monkeypatch):
+    monkeypatch.setattr(peers, "collaboration_weights", by_deviation)
+    for key in ("definition-1-weights", "remark-3-continuous", "largest-variance-binary", "definition-2-binary"):
+        verdict = CLAIMS[f"adaptive/{key}", "corrected"].verify()
+        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_simulator_that_does_not_average_its_samples_is_caught(monkeypatch):
+    monkeypatch.setattr(additive, "_mean", lambda draw: draw[:, :, 0])
+    for key in ("gap", "norm", "identical"):
+        verdict = CLAIMS[f"adaptive/equation-1-{key}", "corrected"].verify()
+        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+# --- the measured sides -----------------------------------------------------------------------------------------
+
+
+def test_the_drawn_pair_of_lemma_2_satisfies_assumption_3_and_is_the_least():
+    family = quadratic_pairs.family()
+    batch = Pairs(family.draw(40, seed=3))
+    pair = batch.lemma_2()
+    # g = (c I - M^T M)^-1 M^T v attains the supremum
+    matrix = pair["c"][:, None, None] * np.eye(3) - np.einsum("nde,ndf->nef", batch.M, batch.M)
+    best = np.linalg.solve(matrix, np.einsum("nde,nd->ne", batch.M, batch.v)[..., None])[..., 0]
+    rng = np.random.default_rng(1)
+    for g in (best, *(10.0 ** rng.uniform(-2, 2, (30, 40, 1)) * rng.normal(size=(30, 40, 3)))):
+        gap = (np.einsum("nde,ne->nd", batch.M, g) + batch.v) ** 2
+        assert (gap.sum(-1) <= (pair["b"] ** 2 + pair["c"] * (g**2).sum(-1)) * (1 + 1e-9)).all()
+    gap = ((np.einsum("nde,ne->nd", batch.M, best) + batch.v) ** 2).sum(-1)
+    np.testing.assert_allclose(gap - pair["c"] * (best**2).sum(-1), pair["b"] ** 2, rtol=1e-7)  # cancels at large c
+
+
+def test_the_drawn_pair_of_cosines_satisfies_assumption_3_and_is_the_least():
+    family = similarity.cosines()
+    values = family.draw(50, seed=2)
+    u = np.linspace(0, np.pi, 20001)
+    own = values["own"][:, None] * np.sin(u)
+    peer = values["peer"][:, None] * np.sin(u + values["shift"][:, None])
+    excess = ((peer - own) ** 2 - values["c"][:, None] * own**2).max(1)
+    b2 = family.evidence(values).arguments["b"] ** 2
+    # the grid misses the maximum by at most (pi / 40000)^2 of the form's size
+    scale = values["own"] ** 2 + values["peer"] ** 2
+    np.testing.assert_allclose(b2, excess, rtol=0, atol=1e-7 * scale.max())
+
+
+def test_mixed_criteria_are_those_of_definition_1():
+    x = np.linspace(0, 1, 201)
+    rng = np.random.default_rng(4)
+    mixed = peers.Mixed(peak=rng.uniform(0.02, 1, (60, 1)), power=rng.uniform(0, 4, (60, 1)))
+    phi = mixed.phi(x)
+    np.testing.assert_array_equal(phi[:, 0], 0)
+    assert (phi[:, -1] > 0).all()
+    assert (np.diff(phi, axis=1) >= 0).all()
+    assert (phi <= x * (1 + 1e-13)).all()
+    assert (np.abs(np.diff(phi, axis=1)).max(1) > 0.1).any()  # jumps among them
+
+
+def test_means_of_the_estimate_are_those_of_all_outcomes():
+    problem = Quadratics.of(
+        np.array([np.diag([1.0, 0.4]), np.diag([0.7, 0.2])]),
+        np.array([[0.3, -1], [0.5, 0.1]]),
+        sigma2=[0.5, 2],
+        start=[0.2, 0.7],
+    )
+    gap, norm = estimates.means(problem, 2)
+    # noise +-sd in every feature of two samples of two clients: 2^8 outcomes of the right mean and covariance
+    signs = np.array(list(product((-1.0, 1.0), repeat=8))).reshape(-1, 2, 2, 2)
+    gradients = problem.population_peer_gradient(problem.start[None, :, None].expand(-1, -1, 2, -1))[0, 0].numpy()
+    samples = gradients[:, None] + np.sqrt([0.25, 1.0])[:, None, None] * signs
+    mean = samples.mean(2)
+    np.testing.assert_allclose(gap, [((mean[:, 0] - mean[:, 1]) ** 2).sum(-1).mean()], rtol=1e-12)
+    np.testing.assert_allclose(norm, [(mean[:, 0] ** 2).sum(-1).mean()], rtol=1e-12)
+    # and what the estimator itself does with the same samples
+    estimate = similarity_estimate(own=samples[:, 0], peer=samples[:, 1])
+    ratio = ((mean[:, 0] - mean[:, 1]) ** 2).sum(-1) / (mean[:, 0] ** 2).sum(-1)
+    np.testing.assert_allclose(estimate, np.maximum(1 - ratio, 0), rtol=1e-12, atol=1e-13)
+
+
+def test_sharp_instances_of_the_threshold_gap_are_many_balanced_peers():
+    family = peers.threshold_gap()
+    assert family.sharp is not None
+    values = family.sharp()
+    ratio = family.evidence(values).ratio(find("adaptive/best-threshold-gap"))
+    np.testing.assert_allclose(ratio, 1, rtol=0, atol=3e-3)  # of the order of the step, 2e-3
+    rho, a = values["r"][-1], 1 / values["sigma2"][-1]
+    np.testing.assert_allclose(rho * np.cumsum(a * rho), 1, rtol=1e-9)
+    assert evaluate(find("adaptive/best-threshold-gap"), share=1 / a.sum()) > 8

@@ -1,0 +1,237 @@
+"""Verdicts on the sample-optimality paper, and planted faults; `test_routes_sample_optimal` has the second routes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suffice.bounds import THEOREMS, find
+from suffice.bounds.bayes_risk import inverse_risk, risk
+from suffice.bounds.elementary import fall, survive
+from suffice.simulate import AllForAll, FixedWeights
+from suffice.verification import Claim, Outcome
+from suffice.verification.claims.sample_optimal import all_for_one, claims, simulated
+
+KEY = "sample-optimal/"
+HOLDS, VIOLATED, WEAK = Outcome.HOLDS, Outcome.VIOLATED, Outcome.WEAK
+EXPECTED = {
+    ("theorem-1", "corrected"): HOLDS,
+    ("theorem-1-sum", "corrected"): HOLDS,
+    ("theorem-1-optimised", "corrected"): HOLDS,
+    ("theorem-1-excess", "corrected"): HOLDS,
+    ("theorem-2", "corrected"): HOLDS,
+    ("theorem-2-tuned", "corrected"): HOLDS,
+    ("theorem-2-weak", "corrected"): HOLDS,
+    ("theorem-2-rounds", "corrected"): HOLDS,
+    ("theorem-2-rounds-threshold", "corrected"): HOLDS,
+    ("theorem-2-threshold", "printed"): VIOLATED,
+    ("theorem-2-threshold", "corrected"): HOLDS,
+    ("theorem-2-least-squares", "corrected"): HOLDS,
+    ("theorem-3", "printed"): VIOLATED,
+    ("theorem-3", "corrected"): HOLDS,
+    ("theorem-3-averaged", "corrected"): HOLDS,
+    ("theorem-3-rounds", "corrected"): HOLDS,
+    ("theorem-3-averaged-rounds", "corrected"): HOLDS,
+    ("corollary-1", "printed"): VIOLATED,
+    ("corollary-1", "corrected"): HOLDS,
+    ("corollary-1-general", "corrected"): HOLDS,
+    ("linear-dissimilarity", "printed"): VIOLATED,
+    ("linear-dissimilarity", "corrected"): HOLDS,
+    ("theorem-4", "corrected"): WEAK,
+    ("theorem-5", "corrected"): HOLDS,
+    ("theorem-5-samples", "corrected"): HOLDS,
+    ("corollary-2", "corrected"): HOLDS,
+}
+# How near the bound comes where it is not attained. Without noise the excess of gradient descent falls like
+# (1 - eta mu)^(2T), and all the rounds below count (1 - eta mu)^T: at most half is used. All-for-one's excess is not
+# least at the point that it tends to, and falls slower there: the more, the nearer the bias is to its limit.
+ATTAINED = {
+    "theorem-2-rounds": (0.94, 0.951),
+    "theorem-2-rounds-threshold": (0.74, 0.745),
+    "theorem-3-rounds": (0.49, 0.5),
+    "theorem-3-averaged-rounds": (0.49, 0.501),
+    "corollary-1": (0.48, 0.5),
+    "corollary-1-general": (0.48, 0.5),
+    "corollary-2": (0.48, 0.5),
+}
+# Bounds of a single term: nothing to drop or to move but the whole.
+FEW_MUTANTS = {"theorem-1": 1, "theorem-1-sum": 2, "theorem-2-threshold": 1}
+# The rounds of Theorem 4 are those of Corollary 2: half of them would do, so that 5 % cannot be seen.
+SURVIVORS = {"theorem-4": ["log(1 + (4*Max(0, e0 - eps))/eps)*Max(beta/mu... moved by 5 %"]}
+NECESSARY = {
+    "theorem-1": {"family in the ball, 4 eps <= mu ball^2"},
+    "theorem-1-sum": {"family in the ball, 4 eps <= mu ball^2"},
+    "theorem-1-optimised": {"family in the ball, 2 e0 <= mu ball^2"},
+    "theorem-1-excess": {"family in the ball, 2 e0 <= mu ball^2"},
+    "theorem-2": {"step size eta <= 1/beta"},
+    "theorem-2-weak": {"step size eta <= 1/beta"},
+    "theorem-2-threshold": {"threshold b^2 <= 2 mu eps"},
+    "theorem-2-least-squares": {"step size eta <= mu/(4 beta growth lambda2)"},
+    "theorem-3": {"step size eta <= 1/(beta smax)"},
+    "theorem-3-averaged": {"step size eta <= 1/(beta smax)"},
+    "theorem-5": {"step size eta <= 1/beta"},
+}
+CLAIMS = {(claim.theorem.key.removeprefix(KEY), claim.theorem.edition): claim for claim in claims()}
+
+
+def corrected(key: str) -> Claim:
+    return CLAIMS[key, "corrected"]
+
+
+def test_every_record_that_can_be_evaluated_has_a_claim_unless_its_printed_form_is_true():
+    records = {(t.key.removeprefix(KEY), t.edition) for t in THEOREMS if t.key.startswith(KEY) and t.bound is not None}
+    assert records - set(CLAIMS) == {("theorem-2", "printed")}
+    fault = find(KEY + "theorem-2", "printed").fault
+    assert fault is not None
+    assert fault.startswith("true but loose")
+    assert set(CLAIMS) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("root", [0, 1])
+@pytest.mark.parametrize("name", EXPECTED, ids=lambda name: "-".join(name))
+def test_corrected_theorems_hold_with_every_mutant_refuted_and_printed_ones_are_violated(name, root):
+    key, edition = name
+    verdict = CLAIMS[name].verify(root=root)
+    assert verdict.outcome is EXPECTED[name], str(verdict)
+    assert verdict.expected
+    assert verdict.instances >= 20
+    if edition == "printed":
+        assert verdict.worst_ratio > 5
+        return
+    assert list(verdict.survivors) == SURVIVORS.get(key, [])
+    assert verdict.mutants >= FEW_MUTANTS.get(key, 3)
+    low, high = ATTAINED.get(key, (0.99, 1 + 1e-9))
+    assert low < verdict.worst_ratio <= high
+    assert verdict.necessity == dict.fromkeys(NECESSARY.get(key, ()), True)
+
+
+@pytest.mark.parametrize("key", NECESSARY)
+def test_without_its_conditions_a_theorem_is_violated(key):
+    claim = corrected(key)
+    unconditional = replace(claim.theorem, conditions=lambda: {})
+    evidence = [make() for make in claim.outside_conditions.values()]
+    assert not any(piece.counted(claim.theorem).any() for piece in evidence)
+    verdict = Claim(theorem=unconditional, exact=lambda effort, root: evidence).verify()
+    assert verdict.outcome is VIOLATED, str(verdict)
+
+
+# --- planted faults
+
+
+def planted(key: str, bound) -> Claim:
+    return replace(corrected(key), theorem=replace(find(KEY + key), bound=bound))
+
+
+def part(key: str, share: float):
+    """A bound that asks for `share` of the rounds or samples."""
+    import inspect
+
+    honest = find(KEY + key).bound
+    assert honest is not None
+
+    def bound(**values):
+        return share * honest(**values)
+
+    bound.__signature__ = inspect.signature(honest)  # pyright: ignore[reportFunctionMemberAccess]
+    return bound
+
+
+FAULTS = {
+    "near agents, constant 0.3": ("theorem-1", lambda mu, eps, sigma2, near: 0.3 * sigma2 / (mu * eps * near)),
+    "near agents, no mu": ("theorem-1", lambda eps, sigma2, near: 0.2127 * sigma2 / (eps * near)),
+    "sum, 1 for 0.85": ("theorem-1-sum", lambda sigma2, signal2: sigma2 / signal2),
+    "any level, no square": ("theorem-1-optimised", lambda eps, e0, sigma2, signal2: (
+        sigma2 / signal2 * inverse_risk(eps / e0))),
+    "excess, half the separation": ("theorem-1-excess", lambda e0, sigma2, signal2, T: (
+        e0 * risk((T * signal2 / sigma2) ** 0.5 / 2))),
+    "theorem 2, half the bias": ("theorem-2", lambda eta, mu, beta, e0, sigma2, lambda2, bias, T: (
+        survive(eta * mu, T) * e0 + (eta * beta * sigma2 * lambda2 + bias**2 / 2) / (2 * mu) * fall(eta * mu, T))),
+    "theorem 2, all noise averaged twice": ("theorem-2", lambda eta, mu, beta, e0, sigma2, lambda2, bias, T: (
+        survive(eta * mu, T) * e0 + (eta * beta * sigma2 * lambda2**2 + bias**2) / (2 * mu) * fall(eta * mu, T))),
+    "tuned, no logarithm": ("theorem-2-tuned", lambda mu, beta, e0, sigma2, lambda2, bias, T: (
+        e0 * np.exp(-T * mu / beta) + beta * sigma2 * lambda2 / (2 * mu**2 * T) + bias**2 / (2 * mu))),
+    "weak, no kappa": ("theorem-2-weak", lambda eta, mu, distance2, sigma2, lambda2, bias, T: (
+        mu / 2 * ((survive(eta * mu, 2 * T) * distance2 + eta * sigma2 * lambda2 / mu) ** 0.5 + bias / mu) ** 2)),
+    "growing noise, half the bias": ("theorem-2-least-squares", lambda eta, mu, beta, e0, bias, noise2, T: (
+        survive(eta * mu / 2, T) * e0 + (bias**2 / 2 + eta * beta * noise2) / mu * fall(eta * mu / 2, T))),
+    "growing noise, half the noise": ("theorem-2-least-squares", lambda eta, mu, beta, e0, bias, noise2, T: (
+        survive(eta * mu / 2, T) * e0 + (bias**2 + eta * beta * noise2 / 2) / mu * fall(eta * mu / 2, T))),
+    "rounds, nine tenths": ("theorem-2-rounds", part("theorem-2-rounds", 0.9)),
+    "rounds with thresholds, seven tenths": ("theorem-2-rounds-threshold", part("theorem-2-rounds-threshold", 0.7)),
+    "precision, 0.9": ("theorem-2-threshold", lambda eps: 0.9 * eps),
+    "theorem 3, rate of clusters": ("theorem-3", lambda eta, mu, beta, e0, sigma2, weight2, peer_excess, T: (
+        survive(eta * mu, T) * e0 + (eta * beta * sigma2 * weight2 / (2 * mu) + peer_excess) * fall(eta * mu, T))),
+    "theorem 3, half the peer excess": ("theorem-3", lambda eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T: (
+        survive(eta * mu * smin, T) * e0
+        + (eta * beta * sigma2 * weight2 / (2 * mu * smin) + peer_excess / 2) * fall(eta * mu * smin, T))),
+    "averaged, half the distance": ("theorem-3-averaged", lambda eta, sigma2, lambda2, mean_distance2, peer_excess, T: (
+        mean_distance2 / (4 * eta * T) + eta * sigma2 * lambda2 + peer_excess)),
+    "averaged, half the peer excess": (
+        "theorem-3-averaged", lambda eta, sigma2, lambda2, mean_distance2, peer_excess, T: (
+        mean_distance2 / (2 * eta * T) + eta * sigma2 * lambda2 + peer_excess / 2)),
+    "rounds of all, nothing for the spectrum": ("theorem-3-rounds", lambda mu, beta, eps, e0: (
+        beta / mu * np.log1p(2 * np.maximum(0, e0 - eps) / eps))),
+    "averaged rounds, 0.4": ("theorem-3-averaged-rounds", part("theorem-3-averaged-rounds", 0.4)),
+    "clusters, 0.4": ("corollary-1", part("corollary-1", 0.4)),
+    "any graph, 0.4": ("corollary-1-general", part("corollary-1-general", 0.4)),
+    "any graph, rounds of clusters": ("corollary-1-general", lambda mu, beta, eps, e0, sigma2, weight2: (
+        np.maximum(beta / mu, 2 * beta * sigma2 * weight2 / (mu**2 * eps))
+        * np.log1p(4 * np.maximum(0, e0 - eps) / eps))),
+    "linear, as printed": ("linear-dissimilarity", lambda ball, scale, moment: ball * moment / scale**2),
+    "estimated, never wrong": ("theorem-5", lambda eta, mu, beta, e0, sigma2, size, T: (
+        survive(eta * mu, T) * e0 + eta * beta * sigma2 / size / (2 * mu) * fall(eta * mu, T))),
+    "samples, 7 for 8": ("theorem-5-samples", part("theorem-5-samples", 7 / 8)),
+    "samples of one pair": ("theorem-5-samples", lambda failure, proxy_trace, nu2, moment_gap: (
+        8 * (proxy_trace**0.5 + (2 * nu2 * np.log(1 / failure)) ** 0.5) ** 2 / moment_gap**2)),
+    "rounds with estimated clusters, 0.4": ("corollary-2", part("corollary-2", 0.4)),
+    "samples and rounds, 0.9": ("theorem-4", part("theorem-4", 0.9)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_violated(fault):
+    key, bound = FAULTS[fault]
+    verdict = planted(key, bound).verify()
+    assert verdict.outcome is VIOLATED, str(verdict)
+
+
+def test_the_printed_threshold_is_a_fault_of_its_condition():
+    claim = corrected("theorem-2-threshold")
+    wide = replace(claim.theorem, conditions=lambda *, b, mu, eps: {"threshold": (b**2, 4 * mu * eps)})
+    family = replace(claim.families[0], measure=all_for_one.thresholds(lambda b, mu: b**2 / (4 * mu)))
+    assert replace(claim, theorem=wide, families=(family,)).verify().outcome is VIOLATED
+
+
+def probed(key: str, make) -> Claim:
+    return replace(corrected(key), families=(), exact=lambda effort, root: [make(12, root)])
+
+
+@pytest.mark.parametrize(
+    ("factor", "outer"), [(1.05, True), (1.0, False)], ids=["5 % too large", "Lambda^T Lambda for Lambda Lambda^T"]
+)
+def test_a_simulator_that_mixes_with_the_wrong_matrix_is_caught(monkeypatch, factor, outer):
+    claim = probed("theorem-3", simulated.all_for_all)
+    assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
+
+    def wrong(self):
+        one, two = (self.Lambda, self.Lambda.T) if outer else (self.Lambda.T, self.Lambda)
+        return factor * one @ two
+
+    monkeypatch.setattr(AllForAll, "W", property(wrong))
+    assert claim.verify().outcome is VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("key", "make"),
+    [("theorem-2", simulated.all_for_one), ("theorem-2-least-squares", simulated.least_squares)],
+)
+def test_a_simulator_that_steps_too_far_is_caught(monkeypatch, key, make):
+    def far(self, problem, state, draw, eta, honest=FixedWeights.step):
+        return honest(self, problem, state, draw, 1.05 * eta)
+
+    claim = probed(key, make)
+    assert claim.verify().worst_ratio == pytest.approx(1, rel=1e-12)
+    monkeypatch.setattr(FixedWeights, "step", far)
+    assert claim.verify().outcome is VIOLATED

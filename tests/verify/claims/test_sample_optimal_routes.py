@@ -1,0 +1,299 @@
+"""What the sample-optimality claims measure, by a second route: the simulator, enumeration, quadrature."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import chi2, norm
+
+from suffice.bounds import find
+from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
+from suffice.verification.claims.sample_optimal import (
+    all_for_all,
+    all_for_one,
+    claims,
+    estimated,
+    flat,
+    growing,
+    lower_bound,
+    samples,
+    simulated,
+    star,
+    weak,
+)
+from suffice.verification.claims.sample_optimal.moments import Filtered, geometric, last_missed, power
+
+KEY = "sample-optimal/"
+CLAIMS = {(claim.theorem.key.removeprefix(KEY), claim.theorem.edition): claim for claim in claims()}
+
+
+def test_powers_and_sums_of_contractions():
+    x, T = np.array([0.0, 1e-9, 0.3, 1.0, 1.9]), np.array([7.0, 7, 7, 7, 7])
+    np.testing.assert_allclose(power(x, T), (1 - x) ** 7, rtol=1e-14)
+    np.testing.assert_allclose(geometric(x, T), sum((1 - x) ** (2 * t) for t in range(7)), rtol=1e-13)
+    np.testing.assert_array_equal(power(x, 0 * T), 1)
+    np.testing.assert_array_equal(geometric(x, 0 * T), 0)
+
+
+def test_the_last_missed_round():
+    eps = np.array([0.5, 1e-9, 2.0, 1.0])
+    rate = np.array([0.1, 1e-6, 0.1, 0.3])
+
+    def excess(T):
+        return np.exp(-rate * T)
+
+    expected = [int(np.floor(-np.log(0.5) / 0.1)), int(np.floor(-np.log(1e-9) / 1e-6)), 0, 0]
+    np.testing.assert_array_equal(last_missed(excess, eps), expected)
+
+
+def family(key: str, at: int = 0, edition: str = "corrected"):
+    return CLAIMS[key, edition].families[at]
+
+
+def test_all_for_one_agrees_with_the_simulator():
+    values = family("theorem-2").draw(6, seed=5)
+    values["count"] = np.ones_like(values["count"])
+    eta = values["fraction"] / values["beta"]
+    model = all_for_one.network(values, eta)
+    measured = family("theorem-2").evidence(values).measured
+    for n in range(6):
+        covariance = np.stack([np.diag(v) for v in model.v[n]])
+        A = np.stack([np.diag(h) / 2 for h in model.h[n]])
+        problem = Quadratics.of(A, -model.m[n], covariance=covariance, start=values["start"][n])
+        rule = FixedWeights(alpha=torch.from_numpy(np.tile(model.weight[n], (3, 1))))
+        exact = expected_excess(problem, rule, iterations=int(values["T"][n]), eta=float(eta[n]))
+        np.testing.assert_allclose(measured[n], exact[-1, 0], rtol=1e-9)
+
+
+def test_all_for_one_with_different_curvatures_agrees_with_the_simulator():
+    values = weak.claims()[0].families[0].draw(6, seed=6)
+    values["count"] = np.ones_like(values["count"])
+    evidence = weak.claims()[0].families[0].evidence(values)
+    mu = values["beta"] / values["kappa"]
+    for n in range(6):
+        h = mu[n] * values["kappa"][n] ** values["bend"][n]
+        m = values["spread"][n] * np.append(0, values["place"][n])
+        problem = Quadratics.of(
+            h[:, None, None] / 2, -m[:, None], sigma2=values["sigma2"][n], start=np.full((3, 1), values["start"][n])
+        )
+        alpha = np.tile(values["weight"][n] / values["weight"][n].sum(), (3, 1))
+        exact = expected_excess(
+            problem,
+            FixedWeights(alpha=torch.from_numpy(alpha)),
+            iterations=int(values["T"][n]),
+            eta=float(evidence.arguments["eta"][n]),
+        )
+        np.testing.assert_allclose(evidence.measured[n], exact[-1, 0], rtol=1e-9)
+
+
+def test_growing_noise_agrees_with_the_simulator():
+    values = family("theorem-2-least-squares").draw(6, seed=7)
+    values["count"] = np.ones_like(values["count"])
+    evidence = growing.growing().families[0].evidence(values)
+    for n in range(6):
+        H = np.diag([values["beta"][n] / values["kappa"][n], values["beta"][n]])
+        m = values["spread"][n] * np.vstack([np.zeros(2), values["place"][n]])
+        problem = StreamingLeastSquares.of(
+            H / 2, m, label_noise=np.sqrt(values["tau2"][n] / 2), start=values["start"][n]
+        )
+        alpha = np.tile(values["weight"][n] / values["weight"][n].sum(), (3, 1))
+        exact = expected_excess(
+            problem,
+            FixedWeights(alpha=torch.from_numpy(alpha)),
+            iterations=int(values["T"][n]),
+            eta=float(evidence.arguments["eta"][n]),
+        )
+        np.testing.assert_allclose(evidence.measured[n], exact[-1, 0], rtol=1e-9)
+
+
+def filtered_problem(model: Filtered, n: int) -> Quadratics:
+    return Quadratics.of(
+        model.h[n][:, None, None] / 2,
+        -model.m[n][:, None],
+        sigma2=model.v[n],
+        start=np.full((3, 1), model.start[n]),
+    )
+
+
+def test_all_for_all_agrees_with_the_simulator():
+    values = family("theorem-3").draw(8, seed=8)
+    values["kind"] = np.arange(8.0) % 4
+    values["T"] = np.minimum(values["T"], 25)
+    model, _ = all_for_all.network(values)
+    measured = family("theorem-3").evidence(values).measured
+    for n in range(8):
+        rule = AllForAll(Lambda=torch.from_numpy(model.Lambda[n]))
+        exact = expected_excess(
+            filtered_problem(model, n), rule, iterations=int(values["T"][n]), eta=float(model.eta[n])
+        )
+        np.testing.assert_allclose(measured[n], exact[-1].mean(), rtol=1e-8)
+
+
+def test_the_mean_of_the_iterates_by_a_recursion_of_model_and_sum():
+    values = family("theorem-3").draw(8, seed=9)
+    values["kind"], values["T"] = np.arange(8.0) % 4, np.maximum(values["T"], 1)
+    model, _ = all_for_all.network(values)
+    measured = model.averaged(values["T"])
+    for n in range(8):
+        h, m, T = model.h[n], model.m[n], int(values["T"][n])
+        W = model.Lambda[n] @ model.Lambda[n].T
+        step = np.eye(3) - model.eta[n] * W * h
+        move = np.block([[step, np.zeros((3, 3))], [step, np.eye(3)]])  # (x - m, sum of x - m)
+        push = model.eta[n] * np.vstack([W, W])
+        mean, cov = np.concatenate((model.start[n] - m, np.zeros(3))), np.zeros((6, 6))
+        for _ in range(T):
+            mean, cov = move @ mean, move @ cov @ move.T + push @ np.diag(model.v[n]) @ push.T
+        exact = (h * (mean[3:] ** 2 + np.diag(cov)[3:])).mean() / 2 / T**2
+        # modes slower than 1/(100 T) leave their noise out
+        assert measured[n] <= exact * (1 + 1e-9)
+        slow = (model.modes[0][n] > 0) & (model.modes[0][n] * T < 1e-2)
+        if not slow.any():
+            np.testing.assert_allclose(measured[n], exact, rtol=1e-9)
+
+
+def test_models_that_agree_are_all_for_all_with_equal_rows():
+    domains = family("theorem-3", 1)
+    values = domains.draw(6, seed=10)
+    values["count"], values["T"] = np.array([[1, 1], [2, 1], [1, 2], [3, 1], [1, 3], [2, 2]]), np.full(6, 9.0)
+    model, known = all_for_all.agreed(values)
+    for n in range(6):
+        count = values["count"][n]
+        tilt = values["tilt"][n]
+        row = np.repeat([tilt / count[0], (1 - tilt) / count[1]], count)
+        groups = np.repeat([0, 1], count)
+        problem = Quadratics.of(
+            model.h[n, groups][:, None] / 2,
+            -model.m[n, groups],
+            sigma2=model.v[n, groups, 0],
+            start=np.full((len(row), 1), values["start"][n]),
+        )
+        rule = AllForAll(Lambda=torch.from_numpy(np.tile(row, (len(row), 1))))
+        assert rule.spectrum == pytest.approx((known["smin"][n], known["smax"][n]), rel=1e-12)
+        exact = expected_excess(problem, rule, iterations=9, eta=float(model.eta[n] / known["smax"][n]))
+        np.testing.assert_allclose(model.average(values["T"])[n], exact[-1].mean(), rtol=1e-9)
+        gap = model.h[n, groups, 0][:, None] * (model.m[n, groups] - model.m[n, groups].T) ** 2 / 2
+        np.testing.assert_allclose(known["peer_excess"][n], (row * gap).sum(1).mean(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_estimated_clusters_by_all_outcomes(kind):
+    chosen = {"beta": 2.0, "kappa": 4.0, "size": 2, "apart": 1.3, "start": 0.4, "kind": kind}
+    values = {name: np.array([float(value)]) for name, value in chosen.items()}
+    sigma2, eta, p, T = 0.7, 0.3, 0.2, 5
+    model = estimated.Clusters(values, np.array([sigma2]), np.array([eta]), np.array([p]))
+    place, one, total = np.array([0, 0, 1.3, 1.3]), 1 - (1 - p) ** 0.25, 0.0
+    problem = Quadratics.of(
+        np.full((4, 1, 1), 0.25), -place[:, None], sigma2=sigma2, start=np.full((4, 1), 0.4)
+    )  # h = 1/2
+    for misled in product([False, True], repeat=4):
+        labels = [0, 0, 1, 1]
+        if kind == 1 and any(misled):
+            labels = [0] * 4
+        elif kind == 0:
+            labels = [10 + j if wrong else label for j, (wrong, label) in enumerate(zip(misled, labels))]
+        chance = np.prod([one if wrong else 1 - one for wrong in misled])
+        total += chance * expected_excess(problem, AllForAll.clusters(labels), iterations=T, eta=eta)[T].mean()
+    np.testing.assert_allclose(model.average(np.array([float(T)]))[0], total, rtol=1e-12)
+
+
+def test_the_star_at_the_best_of_many_step_sizes():
+    N, T = 7, 6
+    values = {"N": np.array([7.0]), "beta": np.array([2.0]), "start": np.array([3.0])}
+    Lambda = np.eye(N) / 2
+    Lambda[:, 0] += 0.5
+    Lambda[0] = 1 / N
+    W = Lambda @ Lambda.T
+    reach = 0.99 / np.sqrt(2.0)
+    minimisers = np.vstack([np.zeros(N - 1), reach * np.eye(N - 1)])
+    start = np.full(N - 1, 3 / np.sqrt(N - 1))
+    for model, gap in (
+        (star.one_loss(values), np.full((N, 1), 3.0)),
+        (star.threshold_star(values), start - minimisers),
+    ):
+        np.testing.assert_allclose(model.start()[0], (gap**2).sum() / N, rtol=1e-12)  # h/(2N) with h = 2
+        best = np.inf
+        for eta in np.geomspace(0.05, 20, 4000):
+            after = np.linalg.matrix_power(np.eye(N) - eta * 2 * W, T) @ gap
+            best = min(best, (after**2).sum() / N)
+        least = model.least(np.array([float(T)]))[0]
+        assert least <= best * (1 + 1e-12)
+        np.testing.assert_allclose(least, best, rtol=1e-3)  # the grid's steps are 0.15 %, the minimum is flat
+
+
+def test_flat_losses_by_gradient_descent():
+    values = flat.flat().draw(6, seed=11)
+    values["many"] = np.arange(2.0, 8)
+    evidence = flat.flat().evidence(values)
+    for n in range(6):
+        many, L, T = int(values["many"][n]), values["beta"][n], int(values["T"][n])
+        eta = evidence.arguments["eta"][n]
+        slopes = np.append(np.ones(many), values["slope"][n] * many)
+        model = flat.Flat({name: value[n : n + 1] for name, value in values.items()}, np.array([0.0]), np.array([eta]))
+        start = values["reach"][n] * eta * model.drift[0] * T + 1 / L
+        place = np.append(np.zeros(many), (1 + values["apart"][n]) * start + slopes[-1] / L)
+
+        def loss(x, place=place, slopes=slopes, L=L):
+            gap = np.abs(x - place)
+            return np.where(gap < slopes / L, L * gap**2 / 2, slopes * (gap - slopes / (2 * L)))
+
+        x, mean = start, 0.0
+        for _ in range(T):
+            x -= eta * np.clip(L * (x - place), -slopes, slopes).mean()
+            mean += x / T
+        np.testing.assert_allclose(evidence.measured[n], loss(mean).mean(), rtol=1e-9)
+        peer_excess = np.mean([loss(y) for y in place])
+        np.testing.assert_allclose(evidence.arguments["peer_excess"][n], peer_excess, rtol=1e-9)
+        np.testing.assert_allclose(evidence.arguments["mean_distance2"][n], ((start - place) ** 2).mean(), rtol=1e-9)
+
+
+def test_the_risk_of_a_sign_from_the_samples_of_two_agents():
+    # Both agents' mean samples, posterior by Bayes' rule, Gauss-Hermite quadrature in the plane
+    mu, sigma2, T, m = 0.5, 4.0, 3, np.array([1.4, 0.6])
+    deviation = np.sqrt(sigma2 / mu**2 / T)
+    x, w = np.polynomial.hermite_e.hermegauss(80)
+    w = w / w.sum()
+    one, two = np.meshgrid(x, x)
+    seen = [m[0] + deviation * one, m[1] + deviation * two]  # the sign is +1; the other case is its mirror image
+    likelihood = [np.exp(-sum((y - s * c) ** 2 for y, c in zip(seen, m)) / (2 * deviation**2)) for s in (1, -1)]
+    estimate = (likelihood[0] - likelihood[1]) / (likelihood[0] + likelihood[1])
+    exact = np.einsum("i,j,ij->", w, w, (1 - estimate) ** 2)
+    u = np.sqrt(T * mu**2 * (m**2).sum() / sigma2)
+    np.testing.assert_allclose(lower_bound.sign_risk(np.array([u]))[0], exact, rtol=1e-6)
+
+
+def test_the_separation_inverts_the_risk():
+    rho = np.concatenate((np.geomspace(1e-20, 0.9, 50), 1 / (1 + np.geomspace(1e-3, 3, 50))))
+    np.testing.assert_allclose(lower_bound.sign_risk(np.sqrt(lower_bound.separation(rho))), rho, rtol=1e-12)
+
+
+def test_the_samples_that_still_fail():
+    d, pairs, failure, trace, gap = (np.array([x]) for x in (5.0, 3.0, 1e-3, 2.0, 0.3))
+    S = samples.last_failing(d, pairs, failure, trace, gap)[0]
+
+    def fails(count):
+        return 1 - chi2.cdf(gap[0] ** 2 * count * 5 / (8 * trace[0]), 5) ** 6
+
+    assert fails(S) > 1e-3 >= fails(S + 1)
+    S = samples.apart(failure, trace, gap)[0]
+
+    def alike(count):
+        deviation = np.sqrt(2 * trace[0] / count)
+        return norm.cdf(-gap[0] / 2 / deviation) - norm.cdf(-3 * gap[0] / 2 / deviation)
+
+    assert alike(S) > 1e-3 >= alike(S + 1)
+
+
+def test_simulated_evidence_counts_every_agent_and_step():
+    for make, key in (
+        (simulated.all_for_one, "theorem-2"),
+        (simulated.least_squares, "theorem-2-least-squares"),
+        (simulated.all_for_all, "theorem-3"),
+    ):
+        evidence = make(3, 4)
+        assert evidence.counted(find(KEY + key)).all()
+        started = (evidence.arguments["T"] == 0) & (evidence.measured > 0)
+        assert started.any()
+        np.testing.assert_allclose(evidence.ratio(find(KEY + key))[started], 1, rtol=1e-12)

@@ -1,0 +1,281 @@
+"""Verdicts on the Scafflix paper, the moments behind them against the simulator, and planted faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import evaluate, find
+from suffice.bounds.elementary import fall, log, maximum, minimum, sqrt, survive
+from suffice.simulate import LeastSquares, Quadratics, Scaffnew, expected_moments
+from suffice.verification import Claim, Outcome
+from suffice.verification.claims import scafflix
+from suffice.verification.claims.scafflix import complexity, probed, rates
+from suffice.verification.claims.scafflix.assumption import sampled
+from suffice.verification.claims.scafflix.moments import Clients, orthogonal
+
+H, V, VACUOUS = Outcome.HOLDS, Outcome.VIOLATED, Outcome.VACUOUS
+EXPECTED = {  # outcome, and mutants tried at least
+    ("assumption-3-additive", "corrected"): (H, 5),
+    ("assumption-3-finite-sum", "printed"): (V, 0),
+    ("assumption-3-finite-sum", "corrected"): (H, 5),
+    ("assumption-3-minibatch", "corrected"): (H, 6),
+    ("initial-lyapunov", "printed"): (VACUOUS, 0),
+    ("initial-lyapunov", "corrected"): (H, 6),
+    ("theorem-1", "printed"): (V, 0),
+    ("theorem-1", "corrected"): (H, 8),
+    ("theorem-1-excess", "corrected"): (H, 8),
+    ("theorem-2", "corrected"): (H, 8),
+    ("corollary-1-iterations", "corrected"): (H, 3),
+    ("corollary-1-communications", "corrected"): (H, 6),
+    ("corollary-2-iterations", "corrected"): (H, 2),  # one product: Psi_0 and eps exchanged, and the whole
+    ("corollary-2-communications", "corrected"): (H, 6),
+    ("equalised-iterations", "corrected"): (H, 2),
+    ("equalised-communications", "corrected"): (H, 6),
+    ("corollary-1", "corrected"): (H, 6),
+}
+NECESSARY = {"theorem-1", "theorem-1-excess", "theorem-2"}
+CLAIMS = {(c.theorem.key.removeprefix("scafflix/"), c.theorem.edition): c for c in scafflix.claims()}
+
+
+@cache
+def verdict(key, edition):
+    return CLAIMS[key, edition].verify()
+
+
+def test_every_claim_has_an_expected_outcome():
+    assert list(CLAIMS) == list(EXPECTED)
+
+
+@pytest.mark.parametrize(("key", "edition"), EXPECTED)
+def test_the_outcome_is_the_expected_one(key, edition):
+    found = verdict(key, edition)
+    outcome, mutants = EXPECTED[key, edition]
+    assert found.outcome is outcome, str(found)
+    assert found.expected
+    if outcome is V:
+        assert found.worst_ratio > 2
+    elif outcome is VACUOUS:
+        assert found.instances == 0
+    else:
+        assert 0.998 < found.worst_ratio <= 1 + 1e-9
+        assert found.mutants >= mutants
+        assert found.survivors == ()
+        assert found.necessity == ({"every step gamma_i <= 1/A_i: reach <= 1": True} if key in NECESSARY else {})
+
+
+@pytest.mark.parametrize("key", ["theorem-1", "theorem-1-excess", "corollary-1", "assumption-3-minibatch"])
+def test_outcomes_do_not_depend_on_the_root(key):
+    assert CLAIMS[key, "corrected"].verify(root=1).outcome is H
+
+
+# --- engines ----------------------------------------------------------------------------------------------
+
+
+def draw(seed, *, n=3, d=2):
+    """Diagonal quadratics with anchors, weights, noise and any start."""
+    rng = np.random.default_rng(seed)
+    H, centre, anchor = rng.uniform(0.3, 2, (n, d)), rng.normal(size=(n, d)), rng.normal(size=(n, d))
+    alpha, C, eta = rng.uniform(0.2, 1, n), rng.uniform(0.1, 1, n), rng.uniform(0.1, 0.4, n)
+    x, h, p = rng.normal(size=(n, d)), rng.normal(size=(n, d)), rng.uniform(0.2, 1)
+    optimum = (alpha[:, None] * H * (centre - (1 - alpha)[:, None] * anchor)).sum(0) / (alpha[:, None] ** 2 * H).sum(0)
+    best = alpha[:, None] * optimum + (1 - alpha)[:, None] * anchor
+    star = H * (best - centre)
+    given = Clients(curvature=H[None], A=H.max(1)[None], C=C[None], alpha=alpha[None], eta=eta[None], p=np.array([p]),
+                    saturation=np.zeros(1), models=(x - optimum)[None], control=(h - star)[None])  # fmt: skip
+    problem = Quadratics.of(np.stack([np.diag(row) for row in H]) / 2, -centre, sigma2=C, start=x)
+    rule = Scaffnew(p=p, alpha=torch.tensor(alpha), anchors=torch.tensor(anchor), control=torch.tensor(h))
+    return given, problem, rule, eta, best - centre, star
+
+
+def squares(moments, name, point, t):
+    """E|variable - point|^2 of each client."""
+    second, mean = moments.of(name)[t].diagonal().numpy(), moments.mean(name)[t].numpy()
+    return (second.reshape(point.shape) - 2 * mean.reshape(point.shape) * point + point**2).sum(-1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moments_with_coins_are_those_of_the_simulator(seed):
+    given, problem, rule, eta, best, star = draw(seed)
+    T = 11
+    moments = expected_moments(problem, rule, iterations=T, eta=eta)
+    for t in (0, 1, T):
+        model, control = given._squares(given.after(np.array([float(t)])))
+        np.testing.assert_allclose(model[0], squares(moments, "models", best, t), rtol=1e-10)
+        np.testing.assert_allclose(control[0], squares(moments, "control", star, t), rtol=1e-10)
+    step = given.start
+    for _ in range(T):
+        step = given.step(step)
+    np.testing.assert_allclose(step, given.after(np.array([float(T)])), rtol=1e-10, atol=1e-13)
+
+
+def test_noise_that_grows_with_the_distance_is_that_of_sampled_least_squares():
+    """Rows 0 or s with responses s theta*: all samples agree at theta*, where a ridge keeps the gradients apart."""
+    ridge, p, T = 0.3, 0.5, 7
+    s, chosen = np.array([1.2, 0.7]), np.array([0.5, 0.25])  # row s with this frequency
+    curvature = 2 * chosen * s**2 + ridge
+    second = chosen * (2 * s**2 + ridge) ** 2 + (1 - chosen) * ridge**2  # E (slope)^2
+    A = second / curvature
+    alpha, eta = np.array([1.0, 0.6]), 0.9 / A
+    # both models start at 1 and theta* = 0 for both clients: gradients there vanish, and so do h_i^*
+    X = [np.array([[s[0]], [0.0]]), np.array([[s[1]], [0.0], [0.0], [0.0]])]
+    problem = LeastSquares.of(X, [np.zeros(2), np.zeros(4)], regularisation=ridge, start=[1.0])
+    h = orthogonal(np.array([[[0.4], [-1.0]]]), alpha[None])[0]
+    rule = Scaffnew(p=p, alpha=torch.tensor(alpha), control=torch.tensor(h))
+    moments = expected_moments(problem, rule, iterations=T, eta=eta)
+    given = Clients(curvature=curvature[None, :, None], A=A[None], C=np.zeros((1, 2)), alpha=alpha[None],
+                    eta=eta[None], p=np.array([p]), saturation=np.ones(1), models=np.ones((1, 2, 1)),
+                    control=h[None])  # fmt: skip
+    model, control = given._squares(given.after(np.array([float(T)])))
+    np.testing.assert_allclose(model[0], squares(moments, "models", np.zeros((2, 1)), T), rtol=1e-10)
+    np.testing.assert_allclose(control[0], squares(moments, "control", np.zeros((2, 1)), T), rtol=1e-10)
+
+
+def test_excess_and_weighted_distance_follow_their_definitions():
+    given, *_ = draw(9)
+    moment = given.start  # a point: everything is plain arithmetic
+    e, h = given.models[0], given.curvature[0]
+    alpha, eta = given.alpha[0], given.eta[0]
+    weights = alpha**2 / eta / (alpha**2 / eta).sum()
+    mean = weights @ e
+    np.testing.assert_allclose(given.excess(moment), ((alpha**2 @ h) * mean**2).sum() / 3 / 2, rtol=1e-12)
+    distance = (alpha[:, None] ** 2 * e**2).sum(-1)
+    np.testing.assert_allclose(given.weighted(moment), (h.min(-1) * distance).sum() / 6, rtol=1e-12)
+    np.testing.assert_allclose(given.arguments()["V0"], 3 * given.lyapunov(moment) / eta.min(), rtol=1e-14)
+
+
+def test_the_constraint_stays_exactly_where_it_is():
+    values = rates._attained(True)
+    given = rates.clients(values)
+    moment = given.after(np.full(len(values["p"]), 200.0))
+    _, n, _ = given.shape
+    assert (moment[..., n, n] == 0).all()  # the part of the control variates along alpha
+    assert (given.lyapunov(moment)[values["C"].max(-1) == 0] < 1e-6).all()
+
+
+def test_probed_and_closed_form_moments_count_alike():
+    evidence = probed.simulated(6, 3)
+    theorem = find("scafflix/theorem-1")
+    ratio = evidence.ratio(theorem)
+    assert evidence.counted(theorem).all()
+    assert ratio.max() <= 1
+    assert ratio.min() > 0.05
+
+
+def test_the_last_iteration_above_the_target_is_found():
+    kappa = 50.0
+    values = complexity._rows(1, [{"spare": kappa, "relative": 0.01}], {"relative": 0.1, "p": 1.0})
+    measured = complexity.measure(values, complexity._corollary_1, communications=False).measured[0]
+    levels = (1 - 1 / kappa) ** np.arange(1000)
+    assert measured == np.flatnonzero(levels > 0.01).max()
+
+
+def test_samples_have_the_mean_and_variance_of_all_minibatches():
+    rng = np.random.default_rng(3)
+    a, L, residual, away = rng.normal(size=(3, 2)), rng.uniform(0.5, 2, 3), rng.normal(size=3), rng.normal(size=2)
+    given = {"direction": a, "L": L, "residual": residual, "away": away, "m": 2.0}
+    evidence = sampled({name: np.asarray(value)[None] for name, value in given.items()}, batch=True)
+    unit = a / np.linalg.norm(a, axis=1, keepdims=True)
+    gradients = (L * (unit @ away + residual))[:, None] * unit
+    best = ((L * residual)[:, None] * unit).mean(0)
+    means = [(gradients[i] + gradients[j]) / 2 for i in range(3) for j in range(3)]
+    np.testing.assert_allclose(evidence.measured, np.mean([((g - best) ** 2).sum() for g in means]), rtol=1e-13)
+
+
+def test_the_printed_start_leads_theorem_1_astray_as_known():
+    evidence = rates.measure(rates._misled(), "theorem-1", constraint="plain")
+    given = {p.name: float(evidence.arguments[p.name][0]) for p in find("scafflix/theorem-1", "printed").parameters}
+    assert evidence.measured[0] > 100 * evaluate(find("scafflix/theorem-1", "printed"), **given)
+
+
+# --- planted faults ---------------------------------------------------------------------------------------
+
+
+def theorem_1_without_coin(*, p, contraction, eta_min, noise, Psi0, T):
+    """zeta = min gamma_i mu_i."""
+    return survive(contraction, T) * Psi0 + eta_min * noise / contraction * fall(contraction, T) + 0 * p
+
+
+def theorem_1_with_p(*, p, contraction, eta_min, noise, Psi0, T):
+    """p for p^2."""
+    zeta = minimum(contraction, p)
+    return survive(zeta, T) * Psi0 + eta_min * noise / zeta * fall(zeta, T)
+
+
+def excess_without_reach(*, p, contraction, reach, eta_min, noise, Psi0, T):
+    """Half of the Lyapunov function, whatever the step."""
+    zeta = minimum(contraction, p**2)
+    return 0.9 * reach / 2 * (survive(zeta, T) * Psi0 / eta_min + noise / zeta * fall(zeta, T))
+
+
+def theorem_2_mean_noise(*, p, contraction, N, noise, V0, T):
+    """The mean of the noise for its sum."""
+    zeta = minimum(contraction, p**2)
+    return survive(zeta, T) * V0 + noise / zeta * fall(zeta, T) + 0 * N
+
+
+def iterations_by_the_root(*, kappa_max, p, Psi0, eps_Psi):
+    return maximum(kappa_max, 1 / p) * log(maximum(1, Psi0 / eps_Psi))
+
+
+def communications_without_the_last(*, kappa_max, Psi0, eps_Psi):
+    return sqrt(kappa_max) * log(maximum(1, Psi0 / eps_Psi))
+
+
+def half_of_the_noise(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
+    """The printed C_i for 2 C_i, at the steps of the corrected rule."""
+    return maximum(kappa_max, noise_max / (eps_Psi * mu_min)) * log(maximum(1, 2 * Psi0 / eps_Psi))
+
+
+def equalised_by_the_least(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
+    return maximum(kappa_max, noise_mean / eps_mu) * log(maximum(1, mu_max * Psi0 / (4 * eps_mu)))
+
+
+def one_sample_alone(*, beta_max, bregman, sigma2_star):
+    return 2 * beta_max * bregman + sigma2_star
+
+
+def batch_of_the_mean(*, beta, beta_max, batch, bregman, sigma2_star):
+    return 2 * (beta + beta_max / batch) * bregman + 2 / batch * sigma2_star
+
+
+def start_without_p(*, eta_min, p, distance2, inverse_step, stiffness):
+    return eta_min * distance2 * (inverse_step + stiffness / p)
+
+
+FAULTS = [
+    ("theorem-1", theorem_1_without_coin),
+    ("theorem-1", theorem_1_with_p),
+    ("theorem-1-excess", excess_without_reach),
+    ("theorem-2", theorem_2_mean_noise),
+    ("corollary-1-iterations", iterations_by_the_root),
+    ("corollary-1", communications_without_the_last),
+    ("corollary-2-iterations", half_of_the_noise),
+    ("equalised-iterations", equalised_by_the_least),
+    ("assumption-3-finite-sum", one_sample_alone),
+    ("assumption-3-minibatch", batch_of_the_mean),
+    ("initial-lyapunov", start_without_p),
+]
+
+
+@pytest.mark.parametrize(("key", "bound"), FAULTS, ids=[f"{key}: {bound.__name__}" for key, bound in FAULTS])
+def test_a_planted_fault_is_violated(key, bound):
+    claim = CLAIMS[key, "corrected"]
+    planted = replace(claim.theorem, bound=bound, reduces_to=(), monotone={})
+    found = Claim(theorem=planted, families=claim.families, exact=claim.exact).verify()
+    assert found.outcome is V, str(found)
+
+
+def test_a_simulator_whose_control_variates_move_the_wrong_way_is_caught(monkeypatch):
+    def backwards(self, problem, state, draw, eta, honest=Scaffnew.step):
+        after = honest(self, problem, state, draw, eta)
+        return {**after, "control": 2 * state["control"] - after["control"]}
+
+    theorem = find("scafflix/theorem-1")
+    monkeypatch.setattr(Scaffnew, "step", backwards)
+    fault = probed.simulated(24, 1)
+    assert fault.ratio(theorem)[fault.counted(theorem)].max() > 2

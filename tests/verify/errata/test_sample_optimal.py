@@ -1,0 +1,84 @@
+"""The sample-optimality paper's errata: each computes its two numbers, and they are those known from elsewhere."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from suffice.bounds import evaluate, find
+from suffice.verification.errata.sample_optimal import ERRATA
+
+PREFIX = "sample-optimal-"
+# printed, measured, relative tolerance of both; by hand unless the comment says more
+KNOWN = {
+    "theorem-1-infimum": (1e4 * 32, 4, 1e-12),
+    "theorem-1-count": (1, 3, 0),
+    "theorem-1-quarter": (1, 3, 0),
+    "theorem-1-total-variation": (2, 10, 0),
+    "theorem-1-matching": (1, 1000, 0),
+    "theorem-2-bias": (1, 0.5, 1e-12),  # b^2/mu and b^2/(2 mu)
+    "theorem-2-threshold": (1, 6.25, 1e-12),  # b^2/(8 mu), b^2 = 1/2, mu = 0.01
+    "theorem-2-normaliser": (1, 2, 0),
+    "theorem-2-rounds": (0, math.ceil(-math.log(1e4) / (2 * math.log(0.99))), 0),
+    "theorem-3-rate": (math.exp(-15), 0.0088, 0.01),  # a scan over step sizes with all eigenvectors of W, 2 digits
+    "theorem-3-sketch-transpose": (0.75, 0.5, 1e-12),
+    "theorem-3-sketch-step": (-1, 0.5, 1e-12),
+    "theorem-3-sketch-mean": (0.95, 0.5, 1e-12),
+    "corollary-1-graph": (28, 5945, 0),  # between 3000 and 10000 by the same scan
+    "corollary-1-start": (2 * math.log(1.05), 1, 1e-12),
+    "corollary-1-mean": (115, 196, 0),  # ceil(ln 100/r)/2 and ceil(ln 50.5/r), r = -2 ln 0.99; 4.61 and 7.84 in 1/2r
+    "corollary-1-speedup": (0.1, 10, 1e-9),
+    "linear-dissimilarity": (0.1 * math.sqrt(0.08), 0.2, 1e-12),
+    "linear-noise": (1, 2 * 100**2 + 1, 1e-12),
+    "assumption-4-centred": (math.sqrt(0.08), 0, 1e-12),
+    "assumption-4-dimension": (1, 10, 1e-12),
+    "assumption-4-tail": (1, 2 + 2 * math.log(2), 1e-9),  # the quadrature ends at u = 13
+    "theorem-5-exponent": (100, 1, 1e-12),
+    "theorem-5-indicator": (0, 0.2**2 / 8, 1e-12),
+    "theorem-5-bias": (0.04, 0.5, 1e-12),
+    # q = 0.01 at z = 2.326; E k/(k + 1) = 1 - (1 - (1 - q)^M)/(M q) of a binomial k of M - 1
+    "theorem-5-clusters": (0.01, 1 - (1 - 0.99**400) / 4, 1e-9),
+    "theorem-5-rows": (math.exp(-15), 0.0024, 0.01),  # as for theorem-3-rate
+    "theorem-4-size": (1e4, 2, 1e-12),
+}
+# how far apart the two numbers are at least: the larger over the smaller
+FACTOR = dict.fromkeys(KNOWN, 1.7) | {"theorem-3-sketch-transpose": 1.5}
+BY_ID = {entry.id.removeprefix(PREFIX): entry for entry in ERRATA}
+
+
+def test_every_erratum_is_known():
+    assert set(BY_ID) == set(KNOWN)
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_both_numbers_are_computed_and_differ(name):
+    printed, measured, tolerance = KNOWN[name]
+    found = BY_ID[name].compute()
+    np.testing.assert_allclose(found.printed, printed, rtol=tolerance, atol=1e-200)
+    np.testing.assert_allclose(found.measured, measured, rtol=tolerance, atol=0)
+    small, large = sorted((abs(found.printed), abs(found.measured)))
+    assert large >= FACTOR[name] * small
+
+
+def test_corrected_bounds_hold_on_the_instances_of_the_errata():
+    def bound(key, **values):
+        return float(evaluate(find(f"sample-optimal/{key}"), **values))
+
+    one = {"mu": 1.0, "beta": 1.0, "sigma2": 0.0}
+    # 5945 rounds; the star's W has the eigenvalues 25.0004 and 0.0096
+    star = {**one, "eps": 1.0, "e0": 1e6, "smin": 0.009603847, "smax": 25.000396, "weight2": 1.0}
+    assert bound("corollary-1-general", **star) > BY_ID["corollary-1-graph"].compute().measured
+    start = BY_ID["corollary-1-start"].compute()
+    assert math.ceil(bound("corollary-1", **one, eps=1.0, e0=1.05, lambda2=1.0)) >= start.measured
+    rounds = {"mu": 0.01, "beta": 1.0, "sigma2": 0.0, "eps": 1.0, "e0": 1e4, "near": 1}
+    assert bound("theorem-2-rounds-threshold", **rounds) > BY_ID["theorem-2-rounds"].compute().measured
+    bias = bound("theorem-2", **one, eta=0.5, e0=0.0, lambda2=1.0, bias=1.0, T=60)
+    np.testing.assert_allclose(bias, BY_ID["theorem-2-bias"].compute().measured, rtol=1e-12)
+    moment = 0.2  # spectral norm of E xi_1 - E xi_2
+    linear = bound("linear-dissimilarity", ball=0.1, scale=1.0, moment=moment)
+    assert 1 <= linear / BY_ID["linear-dissimilarity"].compute().measured < 1.01
+    misjudged = bound("theorem-5", **(one | {"mu": 100.0, "beta": 100.0}), eta=0.01, e0=0.0, size=2, failure=0.01,
+                      b_max=200.0, T=5)  # fmt: skip
+    assert BY_ID["theorem-5-bias"].compute().measured <= misjudged

@@ -1,0 +1,120 @@
+"""The law of two steps in dimension 1: digits known beforehand, the probing engine, and simulation."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import Binary, Continuous, evaluate, find
+from suffice.simulate import AllForOne, Quadratics, expected_step, run
+from suffice.verification.instances import exact
+from suffice.verification.instances.quadrature_1d import Line, counterexample, counterexample_digits
+
+
+def as_problem(line: Line) -> Quadratics:
+    return Quadratics.of(line.h[:, None, None], line.xi[:, None], sigma2=line.sigma2, start=[line.theta0])
+
+
+def mixed(criterion) -> Line:
+    """Six clients with different curvatures, optima and variances; e_1 falls on both sides of 0.15."""
+    return Line(
+        h=np.array([0.5, 0.6, 0.45, 0.5, 0.8, 0.3]),
+        xi=np.array([0.0, -0.1, 0.15, 0.3, 0.0, 0.05]),
+        sigma2=np.array([1.0, 0.5, 2.0, 0.2, 1.5, 1.0]),
+        criterion=criterion,
+        eta=0.6,
+        theta0=1.2,
+    )
+
+
+def test_counterexample_has_the_digits_known_beforehand():
+    line, arguments = counterexample()
+    law = line.two_steps(arguments["eps"])
+    assert abs(law["mass"] - 1) < 1e-12
+    assert abs(law["e1"] - 0.00479) < 0.000005  # half a unit of the last printed digit, in all of these
+    assert abs(law["e2"] - 0.19685) < 0.000005
+    assert abs(law["stop_probability"] - 0.6375) < 0.00005
+    assert abs(law["e2_running"] - 0.00168) < 0.000005
+    assert abs(arguments["s2"] - 0.01169) < 0.000005
+    assert abs(arguments["q"] - (0.9 + 0.1 / 100)) < 1e-15
+    names = {p.name for p in find("adaptive/theorem-2-constant", "printed").parameters}
+    bound = evaluate(find("adaptive/theorem-2-constant", "printed"), **{k: arguments[k] for k in names})
+    assert abs(bound - 0.00546) < 0.000005
+    # E[e_min(2, tau)] = E[e_1 1{e_1 < eps}] + E[e_2 1{tau >= 2}]
+    assert abs(law["e1_stopped"] + law["e2_running"] - 0.00244) < 0.000005
+
+
+def test_counterexample_digits_agree_with_the_quadrature_and_with_36_times_the_printed_bound():
+    line, arguments = counterexample()
+    law, digits = line.two_steps(arguments["eps"]), counterexample_digits(30)
+    np.testing.assert_allclose(law["e1"], float(digits["e1"]), rtol=1e-12)
+    np.testing.assert_allclose(law["e2"], float(digits["e2"]), rtol=1e-12)
+    assert abs(float(digits["ratio"]) - 36.05) < 0.005
+    with mpmath.workdps(30):
+        assert abs(mpmath.mpf(digits["e2"]) / mpmath.mpf(digits["bound"]) - mpmath.mpf(digits["ratio"])) < 1e-25
+
+
+def test_stop_probability_of_the_counterexample_is_that_of_a_normal_interval():
+    # theta_1 is normal by hand: all similarities are 0.99, weights 1 / (1 + 99 * 0.99)
+    mean = mpmath.mpf("0.2") - mpmath.mpf("0.9") * (100 * mpmath.mpf("0.2") - 99 * mpmath.mpf("0.02")) / (1 + 99 * 0.99)
+    deviation = mpmath.mpf("0.9") * 10 / (1 + 99 * 0.99)
+    edge = mpmath.sqrt(2 * 0.004)
+    expected = mpmath.ncdf((edge - mean) / deviation) - mpmath.ncdf((-edge - mean) / deviation)
+    np.testing.assert_allclose(counterexample()[0].two_steps(0.004)["stop_probability"], float(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("which", ["counterexample", "binary", "continuous"])
+def test_expected_step_agrees_with_probing_the_simulator(which):
+    line = (
+        counterexample()[0]
+        if which == "counterexample"
+        else mixed(Binary(threshold=0.7) if which == "binary" else Continuous())
+    )
+    theta = np.array([-1.7, -0.05, 0.03, 0.0632, 0.2, 2.0])
+    models = torch.zeros(len(theta), len(line.h), 1, dtype=torch.float64)
+    models[:, 0, 0] = torch.from_numpy(theta)
+    models[:, 1:] = 0.7  # the other models are not looked at
+    problem, rule = as_problem(line), AllForOne(criterion=line.criterion)
+    # one start at a time: arrays of 6 times 100^2 numbers are paged in anew at each step, which takes 19 s, not 1 s
+    probed = [expected_step(problem, rule, models[at : at + 1], line.eta)[0, 0] for at in range(len(models))]
+    np.testing.assert_allclose(line.expected_step(theta), probed, rtol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", [Binary(threshold=0.7), Continuous()], ids=["binary", "continuous"])
+def test_two_steps_agree_with_simulated_paths(criterion):
+    line, eps = mixed(criterion), 0.15
+    law = line.two_steps(eps)
+    assert 0.1 < law["stop_probability"] < 0.9  # both branches matter
+    e = run(as_problem(line), AllForOne(criterion=criterion), iterations=2, eta=line.eta, seeds=100_000).excess[..., 0]
+    stopped = e[:, 1] < eps
+    for name, draws in {
+        "e1": e[:, 1],
+        "e2": e[:, 2],
+        "e2_running": e[:, 2] * ~stopped,
+        "stop_probability": stopped.astype(float),
+        "e1_stopped": e[:, 1] * stopped,
+    }.items():
+        z = (draws.mean() - law[name]) / (draws.std() / np.sqrt(len(draws)))
+        assert abs(z) < 6, name  # 5 comparisons, twice: false alarm 2e-8
+    assert line.two_steps(10.0)["e2_running"] == 0  # e_0 < eps: tau = 0
+
+
+def test_random_lines_stay_below_the_corrected_bounds_and_come_close():
+    evidence = exact.lines(lambda law: law["e2_running"], T=2, count=120, root=3)
+    theorem = find("adaptive/theorem-2-constant")
+    ratio = evidence.ratio(theorem)[evidence.counted(theorem)]
+    assert len(ratio) == 120
+    assert 0.9 < ratio.max() <= 1 + 1e-9
+
+
+def test_quantities_of_two_steps_add_up():
+    line, values = counterexample()
+    law = line.two_steps(values["eps"])
+    np.testing.assert_allclose(law["mass"], 1, rtol=1e-12)
+    # split at tau = 1: nothing is lost between stopped and running paths
+    everything = line.two_steps(1e-300)
+    np.testing.assert_allclose(everything["e2_running"], law["e2"], rtol=1e-10)
+    assert everything["stop_probability"] < 1e-100
+    assert 0 < law["e1_stopped"] < values["eps"] * law["stop_probability"]

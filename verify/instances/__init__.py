@@ -1,0 +1,1 @@
+"""Instances whose truth is known without sampling: what the bounds are held against."""

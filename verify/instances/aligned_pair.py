@@ -1,0 +1,278 @@
+"""Aligned clients: the instances where the stochastic theorems are sharp, with closed-form laws.
+
+R_i = (mu/2) |theta|^2 in R^d, one peer R_k = (1 - sqrt(1 - r)) R_i, isotropic noise. The
+similarity is r at every theta, so the weights of Definition 1 never change and
+    theta_t = (1 - eta mu m) theta_{t-1} + noise,   m = alpha_i + alpha_k (1 - sqrt(1 - r)),
+is Gaussian: mean and variance of e_t are closed forms. As sigma_k / sigma_i tends to 0 the contraction
+becomes 1 - eta mu exactly at eta = r/beta; as d grows e_t concentrates at its mean. Nothing is
+sampled: probabilities of paths are bounded from below by Chebyshev and a union over time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from suffice.bounds import Continuous, tight_variance
+
+from ..family import Values
+
+CRITERION = Continuous()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aligned:
+    """A batch of instances (n,), one array per field; `ratio` is eta over the step limit q/beta.
+
+    The curvature is beta / kappa in every direction, and mu = curvature / low: kappa > 1 and low > 1 only mean that
+    the theorem is given weaker constants than hold, which is within its hypotheses.
+
+    `below` is what the theorem is given for P(e_{t-1} < eps). At below = 1 the precision is out of reach above every
+    path, and peers are more similar there: r <= r_k <= 1 grows with e, so that V_max = V is attained and the sufficient
+    variance is `gain` V < V. At below < 1 no path is below: s2 = V, and V_max = V / gain is never met.
+    """
+
+    beta: np.ndarray
+    kappa: np.ndarray
+    r: np.ndarray
+    sigma2_i: np.ndarray
+    sigma2_k: np.ndarray
+    ratio: np.ndarray
+    e0: np.ndarray
+    T: np.ndarray
+    eps: np.ndarray
+    d: np.ndarray
+    low: np.ndarray | float = 1.0
+    below: np.ndarray | float = 0.0
+    gain: np.ndarray | float = 1.0
+
+    @classmethod
+    def of(cls, values: Values) -> Self:
+        given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
+        return cls(**{name: value for name, value in values.items() if name in given})
+
+    @property
+    def _similarity(self) -> np.ndarray:
+        return np.stack((np.ones_like(self.r), self.r), -1)
+
+    @property
+    def _sigma2(self) -> np.ndarray:
+        return np.stack((self.sigma2_i, self.sigma2_k), -1)
+
+    @property
+    def q(self) -> np.ndarray:
+        """1 / sum alpha, attained here at every step (never below the criterion's guaranteed ratio)."""
+        a, r = 1 / self._sigma2, self._similarity
+        return (a * r * r).sum(-1) / (a * r).sum(-1)
+
+    @property
+    def eta(self) -> np.ndarray:
+        return self.ratio * self.q / self.beta
+
+    @property
+    def curvature(self) -> np.ndarray:
+        return self.beta / self.kappa
+
+    @property
+    def mu(self) -> np.ndarray:
+        return self.curvature / self.low
+
+    @property
+    def V(self) -> np.ndarray:
+        """sum_k alpha_k^2 sigma_k^2, the same at every step."""
+        return tight_variance(CRITERION, similarity=self._similarity, sigma2=self._sigma2)
+
+    @property
+    def s2(self) -> np.ndarray:
+        return np.where(np.equal(self.below, 1), self.gain * self.V, self.V)
+
+    @property
+    def V_max(self) -> np.ndarray:
+        return np.where(np.equal(self.below, 1), self.V, self.V / self.gain)
+
+    def arguments(self) -> dict[str, np.ndarray]:
+        """What the theorems take."""
+        return {
+            "eta": self.eta,
+            "mu": self.mu,
+            "beta": self.beta,
+            "q": self.q,
+            "e0": self.e0,
+            "s2": self.s2,
+            "T": self.T,
+            "eps": self.eps,
+            "G": 2 * self.mu * self.eps,
+            "V": self.V,
+            "V_max": self.V_max,
+            "below": self.below + np.zeros_like(self.e0),
+        }
+
+    @cached_property
+    def _pull(self) -> tuple[np.ndarray, np.ndarray]:
+        """m and sum_k alpha_k^2 sigma_k^2 from the weights themselves."""
+        a, r = 1 / self._sigma2, self._similarity
+        alpha = a * r / (a * r * r).sum(-1, keepdims=True)
+        return (alpha * (1 - np.sqrt(1 - r))).sum(-1), (alpha**2 * self._sigma2).sum(-1)
+
+    def _step(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factor and the noise of E[e_t] = factor E[e_{t-1}] + noise at a step size (..., n)."""
+        m, V = self._pull
+        return (1 - eta * self.curvature * m) ** 2, eta**2 * self.curvature * V / 2
+
+    @cached_property
+    def _path(self) -> tuple[np.ndarray, np.ndarray]:
+        """Squared mean (noiseless part) and noise part of E[e_t] for t = 0, 1, ..., each (T + 1, n)."""
+        rest, per_step = self._step(self.eta)
+        t = self._times
+        with np.errstate(all="ignore"):
+            geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
+        return rest**t * self.e0, per_step * geometric
+
+    @property
+    def _times(self) -> np.ndarray:
+        """0, 1, ... up to the largest T, (T + 1, 1)."""
+        return np.arange(int(self.T.max()) + 1)[:, None]
+
+    def _at(self, values: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """Row t (n,) of values (T + 1, n)."""
+        return np.take_along_axis(values, t.astype(int)[None], 0)[0]
+
+    def excess(self) -> np.ndarray:
+        """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
+        signal, noise = self._path
+        return self._at(signal + noise, self.T)
+
+    def mean_square(self) -> np.ndarray:
+        """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""
+        rest, per_step = self._step(self.eta)
+        with np.errstate(all="ignore"):
+            geometric = np.where(rest == 1, self.T, (1 - rest**self.T) / (1 - rest))
+            noise = np.where(rest == 1, 0, (self.T - geometric) / (1 - rest))
+        return 2 * self.curvature * (geometric * self.e0 + per_step * noise) / self.T
+
+    @cached_property
+    def _moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of e_t, each (T + 1, n)."""
+        signal, noise = self._path
+        return signal + noise, (2 * noise**2 + 4 * noise * signal) / self.d
+
+    @cached_property
+    def _below(self) -> np.ndarray:
+        """P(e_t < eps), from above: exact without noise, Chebyshev with the exact variance of e_t otherwise."""
+        mean, variance = self._moments
+        with np.errstate(all="ignore"):
+            chebyshev = np.where(mean > self.eps, np.minimum(variance / (mean - self.eps) ** 2, 1), 1.0)
+        return np.where(variance > 0, chebyshev, (mean < self.eps).astype(float))
+
+    @cached_property
+    def _alive(self) -> np.ndarray:
+        """P(tau > t), from below: 1 - sum_{s <= t} P(e_s < eps)."""
+        return np.maximum(1 - np.cumsum(self._below, axis=0), 0)
+
+    def running(self) -> np.ndarray:
+        """P(tau > T), from below."""
+        return self._at(self._alive, self.T)
+
+    def hitting(self) -> np.ndarray:
+        """E[tau] = sum_t P(tau > t), from below, summed while t < T."""
+        return (self._alive * (self._times < self.T)).sum(0)
+
+    def stopped(self) -> np.ndarray:
+        """E[e_min(T, tau)], from below.
+
+        Count only the first t with a mean below eps (or T): there e_min(T, tau) = e_t but for the event that the
+        path stopped before or does not stop now, of probability at most `missed`; it takes away at most
+        sqrt(E[e_t^2] missed).
+        """
+        mean, variance = self._moments
+        t = np.argmax((mean < self.eps) | (self._times >= self.T), axis=0)
+        before = self._at(np.cumsum(self._below, axis=0) - self._below, t)
+        mean, variance = self._at(mean, t), self._at(variance, t)
+        with np.errstate(all="ignore"):
+            onwards = np.where((mean < self.eps) & (variance > 0), variance / (self.eps - mean) ** 2, 0)
+        missed = np.minimum(before + np.where(t < self.T, onwards, 0), 1)
+        return np.maximum(mean - np.sqrt((mean**2 + variance) * missed), 0)
+
+    def last_running(self, delta: np.ndarray) -> np.ndarray:
+        """The last t <= T with P(tau > t) > delta, from below (0 if none)."""
+        return self._last(self._alive > delta)
+
+    def last_above(self, level: np.ndarray) -> np.ndarray:
+        """The last t <= T with E[e_t 1{tau >= t}] > level, from below, by Cauchy-Schwarz."""
+        mean, variance = self._moments
+        stopped = np.minimum(np.cumsum(self._below, axis=0) - self._below, 1)
+        return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > level)
+
+    def _last(self, holds: np.ndarray) -> np.ndarray:
+        return np.where(holds & (self._times <= self.T), self._times, 0).max(0).astype(float)
+
+
+_TINY = 1e-290
+_COLUMNS = ("beta", "kappa", "r", "sigma2_i", "sigma2_k", "ratio", "e0", "T", "eps", "d")
+
+
+def columns(rows: list[tuple[float, ...]]) -> Values:
+    """One array per field from one tuple per instance: beta, kappa, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d."""
+    return dict(zip(_COLUMNS, np.array(rows, dtype=float).T))
+
+
+def sharp_values() -> Values:
+    """Hand-picked instances, each where one part of a bound is attained; see the comments."""
+    rows: list[tuple[float, ...]] = []
+    # columns: beta, kappa, r, sigma2_i, sigma2_k, ratio, e0, T, eps, d
+    far = 1e12  # sigma_i^2 / sigma_k^2: client i's own share vanishes
+    for T in (1, 2, 5, 20):
+        for r in (0.1, 0.5, 0.9):
+            rows.append((1.0, 1.0, r, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # contraction, noise negligible
+    for T in (1, 5):
+        for kappa in (4.0, 50.0):
+            rows.append((3.0, kappa, 0.05, far, 1.0, 1.0, 1e9, T, _TINY, 1))  # mu < beta: contraction
+    for T in (1, 3, 10):
+        rows.append((1.0, 1.0, 1.0, 1.0, far, 1.0, 1.0, T, _TINY, 1))  # alone at eta = 1/beta: the noise floor
+        rows.append((4.0, 1.0, 1.0, 9.0, far * 9, 1.0, 0.5, T, _TINY, 1))  # other units
+    for r in (0.1, 0.3):
+        for T in (5, 40, 200):
+            rows.append((1.0, 1.0, r, far, 1.0, 1.0, 1.0, T, _TINY, 1))  # contraction and noise together
+    return columns(rows)
+
+
+def sharp_hitting_values() -> Values:
+    """Instances for P(tau > T), E[tau] and the stopped excess: e_T just above eps, high dimension, e_0 = eps."""
+    rows: list[tuple[float, ...]] = []
+    far, silent = 1e12, 1e-30
+    for r in (0.1, 0.5, 0.9):
+        for T in (1, 5, 20):
+            level = (1 - r) ** T * (1 - 1e-6)  # noiseless, e_T just above eps: P(tau > T) = 1
+            rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, T, level, 1))
+            rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1.0, 20 * T, (1 - r) ** T * (1 + 1e-6), 1))  # reached
+    rows.append((1.0, 1.0, 1.0, silent, silent * far, 1.0, 1.0, 1, 1.0, 1))  # e_0 = eps, one step: E[tau] = 1
+    for r in (0.05, 0.1):
+        rows.append((1.0, 1.0, r, silent * far, silent, 1.0, 1e6, 400, 1.0, 1))  # ln(e_0 / eps) dominates
+    rows.append((1.0, 1.0, 0.05, silent * far, silent, 1.0, 1e44, 2200, 1.0, 1))  # ln(e_0 / eps) = 101 beside the 1
+    for kappa in (4.0, 50.0):  # mu < beta, noiseless: told apart from mu = beta
+        for T in (1, 5, 20):
+            contraction = (1 - (1 - np.sqrt(1 - 0.05)) / kappa) ** 2
+            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, T, contraction**T * (1 - 1e-6), 1))
+            rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 40 * T, contraction**T * (1 + 1e-6), 1))
+        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1e6, 1500, 1.0, 1))
+        rows.append((3.0, kappa, 0.05, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))
+    dimension = 1e13
+    # High dimension, with noise: e_t follows its mean (1 - x) e + x (floor), floor = eta beta s2 / (2 mu).
+    for x, floor, beta in ((0.05, 0.89, 1.0), (0.1, 0.8, 1.0), (0.1, 0.85, 0.01)):
+        s2 = 2 * floor * beta / x  # eta = x / beta, mu = beta; sigma_k^2 = s2 r^2 because alpha_k = 1/r, r = x
+        for start in (1e3, 1e6):
+            rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 600, 1.0, dimension))
+            for T in (5, 20, 60):
+                level = ((1 - x) ** T * start + floor * (1 - (1 - x) ** T)) * (1 - 1e-4)
+                rows.append((beta, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, T, level, dimension))
+    for x in (0.05, 0.1, 0.3):  # one step from just above eps, the floor at 0.89 eps
+        s2, start = 2 * 0.89 / x, (1 - 0.89 * x) / (1 - x)
+        rows.append((1.0, 1.0, x, far * s2 * x**2, s2 * x**2, 1.0, start, 1, 1 - 1e-4, dimension))
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1.0, 1, 1 - 2e-3, dimension))  # alone at eta = 1/beta: e_1 is noise
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-3, 1, 1e-3, dimension))  # noise lifts e_1 far above eps
+    rows.append((1.0, 1.0, 1.0, 2.0, 2 * far, 1.0, 1e-9, 1, 1e-9, dimension))  # and farther: eps does not count
+    rows.append((1.0, 1.0, 0.5, silent * far, silent, 1.0, 1.0, 3, 1e-9, 1))  # far above eps without noise
+    return columns(rows)

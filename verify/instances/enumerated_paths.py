@@ -1,0 +1,310 @@
+"""Three clients in dimension 1 under noise of four values: every path counted, nothing sampled.
+
+Client i has a loss of scale h and peers whose gradients are c_k grad R_i + b_k, so that Assumption 3 and its best
+constant are plain: r_k >= (1 - (|c_k - 1| + |b_k|/sqrt(G))^2)_+ wherever |grad R_i|^2 >= G. The noise of client k in
+outcome j is sigma_k Z_jk with Z^T diag(p) Z = I and p^T Z = 0: unbiased, of variance exactly sigma_k^2, uncorrelated
+across clients, otherwise arbitrary. T steps have 4^T paths, so expectations, stopped or not, are finite sums, for
+adaptive weights and for losses that are not convex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Binary, Continuous, collaboration_weights
+
+from ..evidence import Measured, measured_by
+from ..family import Domain, Family, Values
+
+CLIENTS = 3
+OUTCOMES = 4
+LONGEST = 4
+"""Steps at most: 256 paths."""
+
+Arguments = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """A loss of one variable with minimum 0 at 0: values, slopes, smoothness and PL constant (0: no PL)."""
+
+    name: str
+    value: Callable[[np.ndarray], np.ndarray]
+    slope: Callable[[np.ndarray], np.ndarray]
+    beta: float
+    mu: float
+
+
+QUADRATIC = Loss(name="theta^2/2", value=lambda x: x**2 / 2, slope=lambda x: x, beta=1, mu=1)
+RIPPLED = Loss(
+    name="theta^2 + 3 sin^2 theta",
+    value=lambda x: x**2 + 3 * np.sin(x) ** 2,
+    slope=lambda x: 2 * x + 3 * np.sin(2 * x),
+    beta=8,
+    mu=1 / 32,
+)
+"""Not convex, and PL (Karimi, Nutini and Schmidt, 2016)."""
+WAVE = Loss(name="1 - cos theta", value=lambda x: 2 * np.sin(x / 2) ** 2, slope=np.sin, beta=1, mu=0)
+
+
+def domains(**change: Domain) -> dict[str, Domain]:
+    """Parameters of an instance; shifts, variances and the precision are relative to the start."""
+    return {
+        "scale": Domain(low=0.25, high=4, log=True),
+        "factor": Domain(low=0, high=2, shape=(CLIENTS - 1,)),
+        "shift": Domain(low=-0.5, high=0.5, shape=(CLIENTS - 1,)),
+        "sigma2": Domain(low=0.01, high=10, log=True, shape=(CLIENTS,)),
+        "binary": Domain(low=0, high=1, integer=True),
+        "threshold": Domain(low=0.05, high=0.95),
+        "ratio": Domain(low=0.1, high=1),
+        "theta0": Domain(low=0.3, high=3, log=True),
+        "slack": Domain(low=0.02, high=1, log=True),
+        "T": Domain(low=1, high=LONGEST, integer=True),
+        "law": Domain(low=-1, high=1, shape=(OUTCOMES, CLIENTS)),
+        "chance": Domain(low=0.02, high=1, log=True, shape=(OUTCOMES,)),
+        "low": Domain(low=1, high=3),
+        "high": Domain(low=1, high=3),
+        "C": Domain(low=1.05, high=3),
+        "extra": Domain(low=0, high=2),
+        "below": Domain(low=0, high=1),
+    } | change
+
+
+def uncorrelated(law: np.ndarray, chance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Z (n, 4, 3) and probabilities p (n, 4): Z^T diag(p) Z = I, p^T Z = 0. A law that is so already stays as it is."""
+    chance = chance / chance.sum(1, keepdims=True)
+    root = np.sqrt(chance)[..., None]
+    Q, R = np.linalg.qr(np.concatenate((root, root * law), axis=-1))
+    signs = np.where(np.diagonal(R, axis1=1, axis2=2) < 0, -1, 1)[:, None]
+    return (Q * signs)[..., 1:] / root, chance
+
+
+Steps = Callable[[Arguments], np.ndarray]
+"""From a theorem's arguments (n,) to the step sizes (n, LONGEST)."""
+
+
+def constant_steps(arguments: Arguments) -> np.ndarray:
+    """eta at every step."""
+    return np.repeat(arguments["eta"][:, None], LONGEST, 1)
+
+
+class Paths:
+    """A batch of instances (n,); `arguments` are the arguments of the adaptive paper's theorems.
+
+    `weights` replaces Definition 1 by fixed weights (n, 3).
+    """
+
+    def __init__(
+        self, values: Values, loss: Loss, steps: Steps = constant_steps, weights: np.ndarray | None = None
+    ) -> None:
+        self.values, self.loss, self.weights = values, loss, weights
+        h, theta0 = values["scale"], values["theta0"]
+        start = np.abs(h * loss.slope(theta0))
+        self.shift = values["shift"] * start[:, None]
+        self.sigma2 = values["sigma2"] * start[:, None] ** 2
+        e0 = h * loss.value(theta0)
+        eps = values["slack"] * e0
+        mu, beta = h * loss.mu / values["low"], h * loss.beta * values["high"]
+        a = 1 / self.sigma2
+        share = a[:, 0] / a.sum(1)
+        binary, threshold = values["binary"] == 1, values["threshold"]
+        q = np.where(binary, Binary(threshold=threshold).step_ratio(share), Continuous().step_ratio(share))
+        G = 2 * mu * eps if loss.mu else values["slack"] * start**2
+        worst = (np.abs(values["factor"] - 1) + np.abs(self.shift) / np.sqrt(G)[:, None]) ** 2
+        rho = np.concatenate((np.ones((len(h), 1)), np.maximum(1 - worst, 0)), axis=1)
+        s2 = np.where(binary, _binary_variance(a, rho, threshold), 1 / (a * rho**2).sum(1))
+        spoiled = np.where(threshold < 0.5, 1 / (4 * threshold * (1 - threshold)), 1)
+        V_max = self.sigma2[:, 0] * np.where(binary, spoiled, 1)
+        self.arguments: Arguments = {
+            "eta": values["ratio"] * q / beta, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "eps": eps, "G": G,
+            "T": np.minimum(values["T"], LONGEST), "V_max": V_max, "C": values["C"], "below": values["below"],
+        }  # fmt: skip
+        if loss.mu:
+            self.arguments["gamma"] = (values["C"] * beta / (mu * q) - 1) * (1 + values["extra"])
+        self._walk(steps(self.arguments))
+
+    def _walk(self, eta: np.ndarray) -> None:
+        loss, h, n = self.loss, self.values["scale"][:, None], len(self.values["scale"])
+        jumps, chance = self._noise()
+        theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
+        running = running_G = np.ones((n, 1), dtype=bool)
+        frozen = np.zeros((n, 1))
+        log: dict[str, list[np.ndarray]] = {name: [] for name in _RECORDED}
+        for t in range(LONGEST + 1):
+            excess, square = h * loss.value(theta), (h * loss.slope(theta)) ** 2
+            frozen = np.where(running, excess, frozen)
+            above = running & (excess >= self.arguments["eps"][:, None])
+            above_G = running_G & (square >= self.arguments["G"][:, None])
+            alpha, gradients = self._weights(theta)
+            for name, value in (
+                ("excess", excess),
+                ("while_running", excess * running),
+                ("still_running", above),
+                ("stopped", frozen),
+                ("below", excess < self.arguments["eps"][:, None]),
+                ("still_running_G", above_G),
+                ("below_G", square < self.arguments["G"][:, None]),
+                ("square", square),
+                ("square_running", square * above_G),
+                ("variance", (alpha**2 * self.sigma2[:, None]).sum(-1)),
+            ):
+                log[name].append((probability * value).sum(1))
+            with np.errstate(all="ignore"):
+                apart = ((gradients - gradients[..., :1]) ** 2 / square[..., None] * alpha).sum(-1)
+            log["contraction"].append((alpha.sum(-1) - np.where(square > 0, apart, 0)).min(1))
+            if t == LONGEST:
+                break
+            move = (alpha * gradients).sum(-1)[..., None] + np.einsum("npk,njk->npj", alpha, jumps)
+            theta = (theta[..., None] - eta[:, t, None, None] * move).reshape(n, -1)
+            probability = (probability[..., None] * chance[:, None]).reshape(n, -1)
+            running, running_G, frozen = (np.repeat(x, OUTCOMES, axis=1) for x in (above, above_G, frozen))
+        self._log = {name: np.stack(rows, 1) for name, rows in log.items()}
+
+    def _noise(self) -> tuple[np.ndarray, np.ndarray]:
+        """sigma_k Z_jk as (n, 4, 3) and the probabilities (n, 4)."""
+        Z, chance = uncorrelated(self.values["law"], self.values["chance"])
+        return np.sqrt(self.sigma2)[:, None] * Z, chance
+
+    def _weights(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of client i and gradients of all clients at theta (n, p), both (n, p, 3)."""
+        own = (self.values["scale"][:, None] * self.loss.slope(theta))[..., None]
+        peers = self.values["factor"][:, None] * own + self.shift[:, None]
+        gradients = np.concatenate((own, peers), axis=-1)
+        if self.weights is not None:
+            return np.broadcast_to(self.weights[:, None], gradients.shape), gradients
+        with np.errstate(all="ignore"):
+            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
+        similarity = np.where(own == 0, gradients == 0, similarity)
+        similarity[..., 0] = 1
+        binary = Binary(threshold=self.values["threshold"][:, None, None])
+        sigma2 = self.sigma2[:, None]
+        alpha = np.where(
+            self.values["binary"][:, None, None] == 1,
+            collaboration_weights(binary, similarity=similarity, sigma2=sigma2),
+            collaboration_weights(Continuous(), similarity=similarity, sigma2=sigma2),
+        )
+        return alpha, gradients
+
+    def _at(self, name: str) -> np.ndarray:
+        """A recorded quantity at t = T, (n,)."""
+        return np.take_along_axis(self._log[name], self.arguments["T"].astype(int)[:, None], 1)[:, 0]
+
+    def _before(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A quantity at t = 0..LONGEST, and whether t < T, both (n, LONGEST + 1)."""
+        return self._log[name], np.arange(LONGEST + 1) < self.arguments["T"][:, None]
+
+    def _sum(self, name: str) -> np.ndarray:
+        values, inside = self._before(name)
+        return (values * inside).sum(1)
+
+    def largest(self, name: str) -> np.ndarray:
+        """The largest value of a quantity before T: of the probability of a start below, of E[V_t]."""
+        values, inside = self._before(name)
+        return np.where(inside, values, -np.inf).max(1)
+
+    def contraction(self) -> np.ndarray:
+        """The least sum_k w_k (1 - |grad R_k - grad R_i|^2/|grad R_i|^2) before T on any path."""
+        values, inside = self._before("contraction")
+        return np.where(inside, values, np.inf).min(1)
+
+    def excess(self) -> np.ndarray:
+        """E[e_T]."""
+        return self._at("excess")
+
+    def while_running(self) -> np.ndarray:
+        """E[e_T 1{tau >= T}]."""
+        return self._at("while_running")
+
+    def still_running(self) -> np.ndarray:
+        """P(tau > T)."""
+        return self._at("still_running")
+
+    def still_running_G(self) -> np.ndarray:
+        """P(tau_G > T)."""
+        return self._at("still_running_G")
+
+    def stopped(self) -> np.ndarray:
+        """E[e_min(T, tau)]."""
+        return self._at("stopped")
+
+    def time(self) -> np.ndarray:
+        """E[min(tau, T)]."""
+        return self._sum("still_running")
+
+    def time_G(self) -> np.ndarray:
+        """E[min(tau_G, T)]."""
+        return self._sum("still_running_G")
+
+    def mean_square(self) -> np.ndarray:
+        """(1/T) sum_{t <= T} E|grad R_i(theta_{t-1})|^2."""
+        return self._sum("square") / self.arguments["T"]
+
+    def mean_square_running(self) -> np.ndarray:
+        """(1/T) sum_{t <= T} E[|grad R_i(theta_{t-1})|^2 1{tau_G >= t}]."""
+        return self._sum("square_running") / self.arguments["T"]
+
+    def last(self, exceeds: Callable[[Mapping[str, np.ndarray]], np.ndarray]) -> np.ndarray:
+        """The last t <= T at which a quantity exceeds its limit; `exceeds` maps the record to (n, LONGEST + 1)."""
+        t = np.arange(LONGEST + 1)
+        return np.where(exceeds(self._log) & (t <= self.arguments["T"][:, None]), t, 0).max(1).astype(float)
+
+
+_RECORDED = (
+    "excess", "while_running", "still_running", "stopped", "below", "still_running_G", "below_G", "square",
+    "square_running", "variance", "contraction",
+)  # fmt: skip
+
+
+def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """The largest variance of binary weights at similarities of at least rho, (n,)."""
+    member = rho >= threshold[:, None]
+    S, P = (a * member).sum(1), (a * member * rho).sum(1)
+    with np.errstate(all="ignore"):
+        joined = 1 / (4 * threshold * (P - threshold * S))
+    return np.where(2 * threshold * S >= P, S / P**2, joined)
+
+
+def alone(rows: Sequence[Mapping[str, float]]) -> Values:
+    """Client i at eta = 1/beta, peers out of reach and of no weight, noise +-sigma; `sigma2` is client i's own."""
+    plain: dict[str, Any] = {
+        "scale": 1.0, "factor": [3.0, 3.0], "shift": [0.0, 0.0], "sigma2": 1.0, "binary": 0.0, "threshold": 0.5,
+        "ratio": 1.0, "theta0": 1.0, "slack": 1e-3, "T": 1.0, "low": 1.0, "high": 1.0, "C": 1.05, "extra": 0.0,
+        "below": 0.0, "law": [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], "chance": [0.25] * OUTCOMES,
+    }  # fmt: skip
+    full = [plain | dict(row) for row in rows]
+    for row in full:
+        row["sigma2"] = [row["sigma2"], 1e14, 1e14]
+    return {name: np.array([row[name] for row in full], dtype=float) for name in domains()}
+
+
+def _alone() -> Values:
+    return alone([
+        {"scale": scale, "T": T, "sigma2": sigma2}
+        for scale in (1.0, 3.0)
+        for T in range(1, LONGEST + 1)
+        for sigma2 in (1.0, 0.01)
+    ])  # fmt: skip
+
+
+def family(
+    measure: Callable[[Paths], np.ndarray],
+    *,
+    loss: Loss = QUADRATIC,
+    steps: Steps = constant_steps,
+    arguments: Callable[[Paths], Arguments] = lambda paths: paths.arguments,
+    hypothesis: Callable[[Paths], np.ndarray] | None = None,
+    **change: Domain,
+) -> Family:
+    """Random and searched paths of three clients; `measure` reads the theorem's quantity off the batch."""
+
+    @measured_by("all paths", f"three clients in dimension 1, R_i = {loss.name} up to a factor, adaptive weights")
+    def evidence(values: Values) -> Measured:
+        paths = Paths(values, loss, steps)
+        return measure(paths), arguments(paths), {"hypothesis": None if hypothesis is None else hypothesis(paths)}
+
+    sharp = _alone if loss is QUADRATIC and set(change) <= set(domains()) else None
+    return Family(name=f"paths of {loss.name}", domains=domains(**change), measure=evidence, sharp=sharp)

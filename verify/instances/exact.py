@@ -1,0 +1,265 @@
+"""Exact engines: evidence without sampling, one function per kind of instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from suffice.bounds import Binary, Continuous, Criterion, QuadraticCertificate, tight_variance
+from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expected_step
+
+from ..evidence import Evidence
+from ..family import Domain, Family
+from .aligned_pair import CRITERION, Aligned, sharp_hitting_values, sharp_values
+from .quadrature_1d import Line, counterexample
+
+NETWORK = Family(
+    name="networks of quadratics",
+    domains={
+        "curvature": Domain(low=0.3, high=1, log=True, shape=(5, 3)),
+        "turn": Domain(low=-1, high=1, shape=(5, 3, 3)),
+        "bend": Domain(low=0.0, high=0.4),
+        "xi": Domain(low=-0.3, high=0.3, shape=(5, 3)),
+        "sigma2": Domain(low=0.2, high=5, log=True, shape=(5,)),
+        "threshold": Domain(low=0.1, high=0.95),
+        "ratio": Domain(low=0.05, high=1),
+        "far": Domain(low=0.3, high=10, log=True),
+    },
+)
+"""Five clients in R^3 whose Hessians bend away from a common one, for adaptive weights of either criterion."""
+
+
+def network(values: dict[str, np.ndarray], index: int) -> tuple[Quadratics, Criterion, float]:
+    """Problem, criterion and fraction of the step limit of one drawn network; even indices are binary."""
+    rotation = np.linalg.qr(values["turn"][index])[0]
+    spectrum = values["curvature"][index]
+    A = np.einsum("nie,ne,nje->nij", rotation, spectrum, rotation)
+    bend = values["bend"][index]
+    A = (1 - bend) * A[:1] + bend * A
+    problem = Quadratics.of((A + A.transpose(0, 2, 1)) / 2, values["xi"][index], sigma2=values["sigma2"][index])
+    binary = index % 2 == 0
+    criterion: Criterion = Binary(threshold=values["threshold"][index].item()) if binary else Continuous()
+    return problem, criterion, values["ratio"][index].item()
+
+
+def network_arguments(
+    problem: Quadratics, criterion: Criterion, fraction: float, eps: np.ndarray
+) -> dict[str, np.ndarray]:
+    """eta, mu, beta, q, s2 (N,) of a network at precisions eps (N,)."""
+    constants = problem.constants()
+    share = (1 / constants.sigma2) / (1 / constants.sigma2).sum()
+    q = criterion.step_ratio(share)
+    rho = constants.heterogeneity.similarity(2 * constants.mu * eps)
+    return {
+        "eta": fraction * q / constants.beta,
+        "mu": constants.mu,
+        "beta": constants.beta,
+        "q": q,
+        "s2": tight_variance(criterion, similarity=rho, sigma2=constants.sigma2),
+        "eps": eps,
+    }
+
+
+def one_step(count: int, root: int) -> Evidence:
+    """Theorem 2 at T = 1 from given models with e_0 >= eps: exact conditional expectations, adaptive weights."""
+    values = NETWORK.draw(count, seed=root)
+    rows: dict[str, list[np.ndarray]] = {}
+    measured = []
+    for index in range(count):
+        problem, criterion, fraction = network(values, index)
+        directions = torch.linspace(-1, 1, 7 * problem.features, dtype=torch.float64).view(7, 1, -1).sin()
+        models = problem.optimum + values["far"][index] * torch.linspace(0.05, 1, 7)[:, None, None] ** 2 * directions
+        start = problem.excess(models).numpy()
+        eta = network_arguments(problem, criterion, fraction, start[0])["eta"]
+        after = expected_step(problem, AllForOne(criterion=criterion), models, eta)
+        for e0, moved in zip(start, after):
+            for slack in (1.0, 0.3):
+                arguments = network_arguments(problem, criterion, fraction, e0 * slack)
+                measured.append(moved)
+                for name, value in (*arguments.items(), ("e0", e0), ("T", np.ones_like(e0))):
+                    rows.setdefault(name, []).append(np.broadcast_to(value, e0.shape))
+    return Evidence(
+        engine="exact one-step expectations",
+        measured=np.concatenate(measured),
+        arguments={name: np.concatenate(value) for name, value in rows.items()},
+        label="network of five quadratics in R^3, adaptive weights, T = 1",
+    )
+
+
+def moments(count: int, root: int) -> Evidence:
+    """Theorem 2 with weights that stay fixed: aligned peers R_k = c_k R_i, second moments by probing the step."""
+    family = Family(
+        name="aligned peers",
+        domains={
+            "curvature": Domain(low=0.5, high=2, shape=(2,)),
+            "r": Domain(low=0.05, high=1, shape=(4,)),
+            "sigma2": Domain(low=0.1, high=10, log=True, shape=(4,)),
+            "ratio": Domain(low=0.1, high=1),
+            "T": Domain(low=1, high=40, integer=True),
+            "start": Domain(low=0.1, high=30, log=True),
+        },
+    )
+    values = family.draw(count, seed=root)
+    criterion = Continuous()
+    rows: list[dict[str, float]] = []
+    measured, again = [], []
+    for index in range(count):
+        r = values["r"][index].copy()
+        r[0] = 1
+        scale = 1 - np.sqrt(1 - r)
+        base = np.diag(values["curvature"][index])
+        problem = Quadratics.of(
+            scale[:, None, None] * base,
+            np.zeros((4, 2)),
+            sigma2=values["sigma2"][index],
+            start=np.full(2, values["start"][index]),
+        )
+        a = 1 / values["sigma2"][index]
+        alpha = a * r / (a * r * r).sum()
+        everyone = torch.zeros(4, 4, dtype=torch.float64)
+        everyone[0] = torch.from_numpy(alpha)
+        everyone[1:, 0] = 0.1  # the other models do not matter here
+        constants = problem.constants()
+        q = float(criterion.step_ratio(a[0] / a.sum()))
+        eta = values["ratio"][index].item() * q / constants.beta[0].item()
+        T = int(values["T"][index])
+        excess = expected_excess(problem, FixedWeights(alpha=everyone), iterations=T, eta=eta)[:, 0]
+        measured.append(excess[T])
+        curvature = 2 * values["curvature"][index]  # by hand: e = (c/2) theta^2 per coordinate, noise V/2 in each
+        kept, noise = (1 - eta * curvature * (alpha @ scale)) ** 2, eta**2 * (alpha**2 / a).sum() / 2
+        square = kept**T * values["start"][index] ** 2 + noise * (1 - kept**T) / (1 - kept)
+        again.append((curvature / 2 * square).sum())
+        rows.append({
+            "eta": eta, "mu": constants.mu[0].item(), "beta": constants.beta[0].item(), "q": q,
+            "e0": excess[0].item(), "s2": float(tight_variance(criterion, similarity=r, sigma2=1 / a)),
+            "T": T, "eps": 1e-290,
+        })  # fmt: skip
+    return Evidence(
+        engine="exact moments",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        label="aligned peers R_k = c_k R_i, N = 4, d = 2, fixed weights, eps below every path",
+        again=np.array(again),
+    )
+
+
+def aligned(measure: Callable[[Aligned], np.ndarray], *, hitting: bool) -> Evidence:
+    """The sharp instances, where each part of the bound is nearly attained."""
+    batch = Aligned.of(sharp_hitting_values() if hitting else sharp_values())
+    return Evidence(
+        engine="closed-form law",
+        measured=measure(batch),
+        arguments=batch.arguments(),
+        label=f"aligned pair, {CRITERION.kind} weights, mu = beta",
+    )
+
+
+def _outside(measure: Callable[[Aligned], np.ndarray], label: str, **change: float) -> Evidence:
+    """One client alone, mu = beta, with one hypothesis broken."""
+    noise = {"sigma2_i": 1e-30, "sigma2_k": 1e-18}
+    base = {"beta": 1.0, "kappa": 1.0, "r": 1.0, "ratio": 1.0, "e0": 1.0, "T": 1.0, "eps": 0.5, "d": 1.0, **noise}
+    batch = Aligned.of({name: np.array([value]) for name, value in (base | change).items()})
+    return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments(), label=label)
+
+
+def aligned_outside_step_limit(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """1.9 times the step limit."""
+    return _outside(measure, "1.9 times the step limit", ratio=1.9)
+
+
+def aligned_below_precision(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """A start below the precision, which Corollary 1 excludes (tau = 0 there)."""
+    return _outside(measure, "start below the precision", ratio=0.5, e0=0.1)
+
+
+def two_steps(quantity: str, *, printed: bool) -> Evidence:
+    """Theorem 2 at T = 2 in dimension 1 by quadrature over the first step, on the counterexample and its neighbours.
+
+    `quantity` is "e2" (the printed expectation) or "e2_running". The printed hypothesis E[e_1] >= eps is masked in.
+    """
+    line, base = counterexample()
+    measured, rows, hypothesis = [], [], []
+    for theta0 in (0.2, 0.19, 0.25, 0.5):
+        for eta in (0.9, 0.5):
+            instance = Line(**{**vars(line), "theta0": theta0, "eta": eta})
+            result = instance.two_steps(base["eps"])
+            e0 = float(instance.excess(np.array([theta0]))[0])
+            measured.append(result[quantity])
+            hypothesis.append(result["e1"] >= base["eps"] if printed else True)
+            rows.append({**base, "e0": e0, "eta": eta, "s2": base["s2"] if printed else base["tight"]})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        hypothesis=np.array(hypothesis),
+        label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9",
+    )
+
+
+def two_steps_horizon() -> Evidence:
+    """Theorem 2, row 2, as printed, at T = 2: the counterexample, started where ln(e_0/K)/(mu T) is within q/beta."""
+    line, base = counterexample()
+    mu, beta, s2, eps, T = base["mu"], base["beta"], base["s2"], base["eps"], 2
+    measured, rows, hypothesis = [], [], []
+    for theta0 in (0.188, 0.18, 0.16):
+        e0 = float(line.excess(np.array([theta0]))[0])
+        eta = float(np.log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T))
+        result = Line(**{**vars(line), "theta0": theta0, "eta": eta}).two_steps(eps)
+        measured.append(result["e2"])
+        hypothesis.append(result["e1"] >= eps)
+        rows.append({**base, "e0": e0, "T": T})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        hypothesis=np.array(hypothesis),
+        label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9, the step for T = 2",
+    )
+
+
+LINE = Family(
+    name="networks in dimension 1",
+    domains={
+        "h": Domain(low=0.5, high=1, shape=(4,)),
+        "xi": Domain(low=-0.5, high=0.5, shape=(4,)),
+        "sigma2": Domain(low=0.1, high=10, log=True, shape=(4,)),
+        "threshold": Domain(low=0.05, high=0.95),
+        "ratio": Domain(low=0.05, high=1),
+        "theta0": Domain(low=0.3, high=3, log=True),
+        "slack": Domain(low=0.02, high=1, log=True),
+        "kappa": Domain(low=1, high=3),
+    },
+)
+
+
+def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, root: int) -> Evidence:
+    """Adaptive weights of either criterion in dimension 1, by quadrature over the first step.
+
+    `measure` reads the quantity off `Line.two_steps`; the theorem is given kappa times the smoothness constant needed.
+    """
+    values = LINE.draw(count, seed=root)
+    measured, rows = [], []
+    for index in range(count):
+        h, xi, sigma2 = (values[name][index] for name in ("h", "xi", "sigma2"))
+        binary = index % 2 == 0
+        criterion: Criterion = Binary(threshold=values["threshold"][index].item()) if binary else Continuous()
+        mu = 2 * h[0].item()
+        beta = mu * values["kappa"][index].item()
+        q = float(criterion.step_ratio((1 / sigma2[0]) / (1 / sigma2).sum()))
+        eta, theta0 = values["ratio"][index].item() * q / beta, values["theta0"][index].item()
+        line = Line(h=h, xi=xi, sigma2=sigma2, criterion=criterion, eta=eta, theta0=theta0)
+        e0 = float(line.excess(np.array([theta0]))[0])
+        eps = e0 * values["slack"][index].item()
+        certificate = QuadraticCertificate(A=h[:, None, None], xi=xi[:, None])
+        rho = certificate.similarity(np.full(len(h), 2 * mu * eps))[0]
+        s2 = float(tight_variance(criterion, similarity=rho, sigma2=sigma2))
+        measured.append(measure(line.two_steps(eps)))
+        rows.append({"eta": eta, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "T": T, "eps": eps})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
+        label=f"four quadratics in dimension 1, adaptive weights, T = {T}",
+    )

@@ -1,0 +1,156 @@
+"""One client in dimension 1, integrated exactly over its own noise: the law of the first two steps.
+
+R_k = h_k (theta + xi_k)^2 with additive Gaussian noise. Given theta_{t-1} the step is Gaussian, so
+E[e_1] is a closed form and E[e_2] one integral of a piecewise smooth function. This is a route of its own:
+plain NumPy (or mpmath), no torch, no runner, no probing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Criterion, collaboration_weights
+
+_RULE = np.polynomial.legendre.leggauss(24)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """Client 0 among N: h (N,), xi (N,), sigma2 (N,), its criterion, step size and start theta0."""
+
+    h: np.ndarray
+    xi: np.ndarray
+    sigma2: np.ndarray
+    criterion: Criterion
+    eta: float
+    theta0: float
+
+    def excess(self, theta: np.ndarray) -> np.ndarray:
+        """e(theta) for client 0."""
+        return self.h[0] * (theta + self.xi[0]) ** 2
+
+    def step(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of theta_t given theta_{t-1} = theta."""
+        gradients = 2 * self.h * (theta[:, None] + self.xi)
+        own = gradients[:, :1]
+        with np.errstate(all="ignore"):
+            similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
+        similarity = np.where(own == 0, (gradients == 0).astype(float), similarity)
+        similarity[:, 0] = 1
+        alpha = collaboration_weights(self.criterion, similarity=similarity, sigma2=self.sigma2)
+        mean = theta - self.eta * (alpha * gradients).sum(-1)
+        return mean, self.eta**2 * (alpha**2 * self.sigma2).sum(-1)
+
+    def expected_step(self, theta: np.ndarray) -> np.ndarray:
+        """E[e_t | theta_{t-1} = theta]."""
+        mean, variance = self.step(theta)
+        return self.excess(mean) + self.h[0] * variance
+
+    def two_steps(self, eps: float) -> dict[str, float]:
+        """E[e_1], E[e_2], E[e_2 1{tau >= 2}], P(e_1 < eps), E[e_1 1{e_1 < eps}] by Gauss-Legendre between all kinks."""
+        mean, variance = (value[0] for value in self.step(np.array([self.theta0])))
+        deviation = np.sqrt(variance)
+        nodes, weights = self._quadrature(mean, deviation, eps)
+        density = weights * np.exp(-((nodes - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance)
+        later, running = self.expected_step(nodes), self.excess(nodes) >= eps
+        first = self.excess(nodes)
+        started = self.excess(np.array([self.theta0]))[0] >= eps
+        return {
+            "mass": float(density.sum()),
+            "e1": float(self.excess(np.array([mean]))[0] + self.h[0] * variance),
+            "e2": float((density * later).sum()),
+            "e2_running": float((density * later * running).sum()) * started,
+            "stop_probability": float((density * ~running).sum()),
+            "e1_stopped": float((density * first * ~running).sum()),
+        }
+
+    def _quadrature(self, mean: float, deviation: float, eps: float) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes and weights on mean +- 12 deviations, panels cut wherever the integrand has a kink or a jump."""
+        low, high = mean - 12 * deviation, mean + 12 * deviation
+        threshold = getattr(self.criterion, "threshold", 0.0)
+        cuts = [-self.xi[0] + sign * np.sqrt(eps / self.h[0]) for sign in (-1, 1)]
+        # r_k = level where g_k - g_0 = +-sqrt(1 - level) g_0: linear in theta
+        for level in (0.0, threshold):
+            for sign in (-1, 1):
+                slope = self.h - self.h[0] - sign * np.sqrt(1 - level) * self.h[0]
+                offset = self.h * self.xi - self.h[0] * self.xi[0] * (1 + sign * np.sqrt(1 - level))
+                with np.errstate(all="ignore"):
+                    cuts.extend((-offset / slope)[slope != 0])
+        edges = np.unique(np.concatenate((np.linspace(low, high, 49), np.clip(cuts, low, high))))
+        x, w = _RULE
+        half = np.diff(edges) / 2
+        nodes = (edges[:-1] + half)[:, None] + half[:, None] * x
+        return nodes.ravel(), (half[:, None] * w).ravel()
+
+
+def counterexample() -> tuple[Line, dict[str, float]]:
+    """The instance on which the printed Theorem 2 fails by a factor 36, with the theorem's arguments.
+
+    99 peers share a minimiser 0.02 away from client 0's. At the start all similarities are 0.99 and everybody
+    collaborates; after one step most paths are below eps, where nobody does.
+    """
+    from suffice.bounds import Binary, tight_variance
+
+    n, theta0, eps, eta, threshold = 100, 0.2, 0.004, 0.9, 0.9
+    xi = np.full(n, -0.02)
+    xi[0] = 0.0
+    line = Line(
+        h=np.full(n, 0.5),
+        xi=xi,
+        sigma2=np.ones(n),
+        criterion=Binary(threshold=threshold),
+        eta=eta,
+        theta0=theta0,
+    )
+    rho = np.maximum(1 - xi**2 / (2 * eps), 0)
+    rho[0] = 1
+    s2 = float(1 / (line.criterion.psi(rho)).sum())
+    tight = float(tight_variance(line.criterion, similarity=rho, sigma2=np.ones(n)))
+    q = float(line.criterion.step_ratio(1 / n))
+    return line, {
+        "eta": eta, "mu": 1.0, "beta": 1.0, "q": q, "e0": 0.5 * theta0**2, "s2": s2, "T": 2, "eps": eps, "tight": tight,
+    }  # fmt: skip
+
+
+def counterexample_digits(count: int = 50) -> dict[str, str]:
+    """E[e_1], E[e_2] and the printed bound of the counterexample at `count` digits, by mpmath quadrature."""
+    import mpmath
+
+    from suffice.bounds import digits, find
+
+    with mpmath.workdps(count + 10):
+        mp = mpmath.mpf
+        n, gap, theta0, eta, threshold, eps = 100, mp("0.02"), mp("0.2"), mp("0.9"), mp("0.9"), mp("0.004")
+
+        def step(theta: Any) -> tuple[Any, Any]:
+            r = 1 - (gap / theta) ** 2
+            if r < threshold:
+                return theta - eta * theta, eta**2
+            total = 1 + (n - 1) * r  # alpha = lambda / (lambda total) for everybody
+            return theta - eta * (n * theta - (n - 1) * gap) / total, eta**2 * n / total**2
+
+        def excess(theta: Any) -> Any:
+            mean, variance = step(theta)
+            return (mean**2 + variance) / 2
+
+        mean, variance = step(theta0)
+        edge = gap / mpmath.sqrt(1 - threshold)  # r = lambda
+        width = 16 * mpmath.sqrt(variance)
+        inner = [mean + width * k / 8 for k in range(-7, 8)]
+        panels = sorted([mean - width, -edge, edge, mean + width, *inner])
+        density = lambda x: mpmath.npdf(x, mean, mpmath.sqrt(variance)) * excess(x)  # noqa: E731
+        e2 = mpmath.quad(density, panels)
+        rho = 1 - gap**2 / (2 * eps)
+        s2 = 1 / (threshold * (1 + (n - 1) * rho))
+        bound = digits(find("adaptive/theorem-2-constant", "printed"), count, eta=eta, mu=1, beta=1, q=1,
+                       e0=theta0**2 / 2, s2=s2, T=2)  # fmt: skip
+        show = lambda x: str(mpmath.nstr(x, count))  # noqa: E731
+        return {
+            "e1": show((mean**2 + variance) / 2),
+            "e2": show(e2),
+            "bound": show(bound),
+            "ratio": show(e2 / bound),
+        }

@@ -1,0 +1,109 @@
+"""A client that stands still or stops: the instances where hitting times are attained, noise included.
+
+R_i = (beta/2) theta^2 from theta_0 = s, one peer R_k = (1 - sqrt(1 - r)) R_i that carries all the weight (the bound
+sigma_i^2 of client i's own variance is as large as one likes, and not met). The noise takes theta to s, 0 or -s:
+    E[theta'] = M s, M = 1 - eta beta m,   E[theta'^2] = S s^2,   P(s) = (S + M)/2, P(-s) = (S - M)/2, P(0) = 1 - S.
+With the precision at e_0 every step stops with probability 1 - S, so tau is geometric. The drift of the theorems is
+1 - S where (1 - eta beta m)^2 = 1 - eta beta: at eta = r/beta, and nearly so for small r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ..family import Domain, Values
+
+DOMAINS = {
+    "beta": Domain(low=0.25, high=4, log=True),
+    "r": Domain(low=0.001, high=1, log=True),
+    "ratio": Domain(low=0.3, high=1),
+    "drop": Domain(low=0.02, high=1, log=True),
+    "e0": Domain(low=0.1, high=10, log=True),
+    "T": Domain(low=1, high=40, integer=True),
+    "delta": Domain(low=0.01, high=0.99),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renewal:
+    """A batch of instances (n,); `ratio` is eta over its limit r/beta, `drop` the chance to stop over its largest.
+
+    `best` takes the variance for which eta = min(q/beta, mu eps/(beta s2)): any small one at the limit, e_0/eta below.
+    """
+
+    beta: np.ndarray
+    r: np.ndarray
+    ratio: np.ndarray
+    drop: np.ndarray
+    e0: np.ndarray
+    T: np.ndarray
+    delta: np.ndarray
+    best: bool = False
+
+    @classmethod
+    def of(cls, values: Values, *, best: bool = False) -> Self:
+        return cls(**{name: values[name] for name in DOMAINS}, best=best)
+
+    @property
+    def eta(self) -> np.ndarray:
+        return self.ratio * self.r / self.beta
+
+    @property
+    def _mean(self) -> np.ndarray:
+        """M: the weight is 1/r and the peer's gradient (1 - sqrt(1 - r)) of the client's."""
+        return 1 - self.eta * self.beta * (1 - np.sqrt(1 - self.r)) / self.r
+
+    @property
+    def V(self) -> np.ndarray:
+        """Variance of the aggregated gradient: eta^2 V = (S - M^2) s^2 with beta s^2 = 2 e_0."""
+        wanted = 1 - self.drop * (1 - self._mean) - self._mean**2
+        free = wanted * 2 * self.e0 / (self.beta * self.eta**2)
+        if not self.best:
+            return free
+        return np.where(self.ratio == 1, np.minimum(free, self.e0 / self.eta), self.e0 / self.eta)
+
+    @property
+    def stay(self) -> np.ndarray:
+        """S."""
+        return self._mean**2 + self.eta**2 * self.V * self.beta / (2 * self.e0)
+
+    def possible(self) -> np.ndarray:
+        """Whether the three probabilities and the variance are nonnegative, and the client does stop."""
+        return (self.V >= 0) & (self.stay >= self._mean) & (self.stay < 1)
+
+    def arguments(self) -> dict[str, np.ndarray]:
+        """What the theorems take."""
+        return {
+            "eta": self.eta, "mu": self.beta, "beta": self.beta, "q": self.r, "e0": self.e0, "eps": self.e0,
+            "s2": np.maximum(self.V, 0), "T": self.T, "delta": self.delta, "G": 2 * self.beta * self.e0,
+        }  # fmt: skip
+
+    def time(self) -> np.ndarray:
+        """E[tau], the mean of a geometric law."""
+        with np.errstate(all="ignore"):
+            return np.where(self.possible(), 1 / (1 - self.stay), 1.0)
+
+    def still_running(self) -> np.ndarray:
+        """P(tau > T)."""
+        return np.where(self.possible(), np.abs(self.stay), 0) ** self.T
+
+    def last_running(self) -> np.ndarray:
+        """The last t with P(tau > t) > delta."""
+        stay = np.where(self.possible(), np.abs(self.stay), 0.5)
+        with np.errstate(all="ignore"):
+            return np.where(stay == 0, 0.0, np.ceil(np.log(self.delta) / np.log(stay)) - 1)
+
+
+def sharp() -> Values:
+    """At the limit of the step and below it, with little noise and with as much as the theorems allow."""
+    rows = [
+        (beta, r, ratio, drop, e0, T, delta)
+        for beta, e0 in ((1.0, 1.0), (3.0, 0.2))
+        for r, ratio in ((1.0, 1.0), (0.5, 1.0), (0.1, 1.0), (0.01, 1.0), (0.002, 0.5), (0.001, 0.7), (0.0005, 0.9))
+        for drop in (1.0, 0.7, 0.3, 0.21)
+        for T, delta in ((1.0, 0.5), (10.0, 0.01))
+    ]
+    return dict(zip(DOMAINS, np.array(rows).T))

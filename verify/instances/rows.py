@@ -1,0 +1,23 @@
+"""Values of hand-picked instances, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..family import Values
+
+
+def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
+    """What a row leaves out is as in `plain`; what it gives is broadcast to the shape there."""
+    return {
+        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
+        for name, value in plain.items()
+    }
+
+
+def columns(names: Iterable[str], given: Iterable[Iterable[Any]]) -> Values:
+    """Rows that give a number or an array for every name, in order."""
+    return {name: np.array(column, dtype=float) for name, column in zip(names, zip(*given), strict=True)}

@@ -1,0 +1,142 @@
+"""Aligned clients under the other rows of Table 1: the step for a horizon, and decreasing steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..family import Values
+from .aligned_pair import Aligned, columns
+from .enumerated_paths import LONGEST, Arguments
+
+
+def horizon_step(arguments: Arguments, s2: np.ndarray) -> np.ndarray:
+    """min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T); 0 where e_0 < K, outside the hypotheses."""
+    floor = arguments["beta"] * s2 / (2 * arguments["mu"] ** 2 * arguments["T"])
+    wanted = np.log(np.maximum(arguments["e0"] / floor, 1)) / (arguments["mu"] * arguments["T"])
+    return np.minimum(arguments["q"] / arguments["beta"], wanted)
+
+
+def horizon_steps(arguments: Arguments) -> np.ndarray:
+    """(n, LONGEST): the step for s2, constant."""
+    return np.repeat(horizon_step(arguments, arguments["s2"])[:, None], LONGEST, 1)
+
+
+def unstopped_horizon_steps(arguments: Arguments) -> np.ndarray:
+    """(n, LONGEST): the step for s2 + (V_max - s2)_+ p, constant."""
+    s2 = arguments["s2"] + np.maximum(arguments["V_max"] - arguments["s2"], 0) * arguments["below"]
+    return np.repeat(horizon_step(arguments, s2)[:, None], LONGEST, 1)
+
+
+def decreasing_steps(arguments: Arguments) -> np.ndarray:
+    """(n, LONGEST): C/(mu (t + gamma)), t = 1, 2, ..."""
+    t = np.arange(1, LONGEST + 1)
+    return arguments["C"][:, None] / (arguments["mu"][:, None] * (t + arguments["gamma"][:, None]))
+
+
+def best_factor(mu: np.ndarray, e0: np.ndarray, q: np.ndarray, s2: np.ndarray) -> np.ndarray:
+    """C = 2 if chi = 2 mu e_0/(q s2) <= 2 and chi/(chi - 1) otherwise."""
+    with np.errstate(all="ignore"):
+        chi = 2 * mu * e0 / (q * s2)
+        return np.where(chi <= 2, 2.0, np.where(np.isinf(chi), 1.0, chi / (chi - 1)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Horizon(Aligned):
+    """The step min(q/beta, ln(e_0/K)/(mu T)) for the variance that the theorem is given; `ratio` is not used."""
+
+    @property
+    def eta(self) -> np.ndarray:
+        arguments = {"beta": self.beta, "mu": self.mu, "q": self.q, "e0": self.e0, "T": self.T}
+        return horizon_step(arguments, self.s2 + np.maximum(self.V_max - self.s2, 0) * self.below)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decreasing(Aligned):
+    """C/(mu (t + gamma)) with gamma + 1 = (1 + extra) C beta/(mu q); `ratio` is not used."""
+
+    C: np.ndarray
+    extra: np.ndarray
+
+    @property
+    def gamma(self) -> np.ndarray:
+        return (1 + self.extra) * self.C * self.beta / (self.mu * self.q) - 1
+
+    def arguments(self) -> Arguments:
+        return super().arguments() | {"C": self.C, "gamma": self.gamma}
+
+    @cached_property
+    def _path(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both parts of E[e_t] by their own recursion."""
+        factor, added = self._step(self.C / (self.mu * (self._times[1:] + self.gamma)))
+        signal = np.cumprod(np.concatenate((self.e0[None], factor)), axis=0)
+        noise = np.zeros_like(signal)
+        for row, (rest, new) in enumerate(zip(factor, added)):
+            noise[row + 1] = rest * noise[row] + new
+        return signal, noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestDecreasing(Decreasing):
+    """The best factor and the least offset; `C` and `extra` are not used."""
+
+    C: np.ndarray = field(init=False)
+    extra: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "C", best_factor(self.mu, self.e0, self.q, self.s2))
+        object.__setattr__(self, "extra", np.zeros_like(self.e0))
+
+
+# --- Instances where a row is nearly attained ----------------------------------------------------------------
+#
+# Peers of similarity r contract by (1 - x m)^2, m = (1 - sqrt(1 - r))/r, which is 1 - x for x = eta mu = r and close
+# to it for every x <= r when r is small. e_T concentrates at its mean as d grows.
+
+_FAR = 1e12
+"""sigma_i^2 / sigma_k^2: client i's own share vanishes, q = r."""
+_MANY = 1e14
+_CONSTANTS = ((1.0, 1.0), (3.0, 1.0), (0.3, 1.0), (1.05, 1.05), (2.0, 2.0), (0.5, 4.0))
+"""beta and beta/mu: noise is attained at mu = beta, contraction at any mu."""
+
+
+def _instance(*, r: float, s2: float, e0: float, T: float, beta: float = 1.0, kappa: float = 1.0) -> tuple[float, ...]:
+    """One row of `columns` with V = s2: alpha_k = 1/r."""
+    peer = s2 * r**2
+    return (beta, kappa, r, _FAR * peer, peer, 1.0, e0, T, 1e-290, _MANY)
+
+
+def sharp_horizon() -> Values:
+    """The limit binds and noise is negligible; or noise counts, peers of small similarity and eta mu small."""
+    rows = []
+    for beta, kappa in _CONSTANTS:
+        for r, T in ((0.1, 3), (0.5, 1), (0.5, 8), (0.9, 2)):
+            rows.append(_instance(r=r, s2=1e-40, e0=1.0, T=T, beta=beta, kappa=kappa))
+        for r, T, L in ((1e-3, 30000, 9.0), (1e-3, 30000, 20.0), (3e-3, 3000, 3.0)):
+            mu = beta / kappa
+            s2 = 2 * mu**2 * T * np.exp(-L) / beta  # K = exp(-L) e_0, eta = L/(mu T) < r/beta
+            rows.append(_instance(r=r, s2=s2, e0=1.0, T=T, beta=beta, kappa=kappa))
+    return columns(rows)
+
+
+def sharp_decreasing() -> Values:
+    """The noise term: T large, C near 2, r small. The start: C near 1, gamma large."""
+    rows, C, extra = [], [], []
+    for beta, kappa in _CONSTANTS:
+        mu = beta / kappa
+        for r, T, factor, more, start in (
+            (0.01, 6000, 2.0, 0.0, 0.9), (0.01, 6000, 1.5, 0.0, 0.9), (0.03, 6000, 3.0, 0.5, 0.9),
+            (0.01, 6000, 2.0, 0.0, 0.2), (0.01, 6000, 1.5, 0.0, 0.2), (0.03, 6000, 3.0, 0.0, 0.2),
+        ):  # fmt: skip
+            nu = factor**2 * beta / (2 * mu**2 * (factor - 1))  # times s2 = 1
+            gamma = (1 + more) * factor * beta / (mu * r) - 1
+            rows.append(_instance(r=r, s2=1.0, e0=start * nu / (gamma + 1), T=T, beta=beta, kappa=kappa))
+            C.append(factor)
+            extra.append(more)
+        for r, T, more in ((0.01, 1, 0.0), (0.01, 20, 0.0), (0.01, 300, 0.0), (0.002, 100, 1.0), (0.01, 100, 3.0)):
+            rows.append(_instance(r=r, s2=1e-9, e0=1.0, T=T, beta=beta, kappa=kappa))
+            C.append(1.0001)
+            extra.append(more)
+    return columns(rows) | {"C": np.array(C), "extra": np.array(extra)}

@@ -1,0 +1,231 @@
+"""Paths of All-for-one with peers of fixed similarity: instances for the exact contraction and the exact noise floor.
+
+Weights alpha are constant and grad R_k = grad R_i + sqrt(1 - r_k) |grad R_i| u_k at every model, so that r_k never
+changes; A_- = sum_k alpha_k (1 - sqrt(1 - r_k)).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from suffice.simulate import FixedWeights, Quadratics, expected_excess
+
+from ..evidence import Evidence, Measured, measured_by
+from ..family import Domain, Family, Values
+
+PEERS = 3
+
+_CONTRACTION = {
+    "mu": Domain(low=0.1, high=10, log=True),
+    "kappa": Domain(low=1, high=30, log=True),
+    "alpha": Domain(low=0.01, high=1, shape=(PEERS,)),
+    "r": Domain(low=0.05, high=1, shape=(PEERS,)),
+    "ratio": Domain(low=0.05, high=1),
+    "T": Domain(low=1, high=12, integer=True),
+    "reach": Domain(low=0, high=1, shape=(PEERS,)),
+}
+"""`ratio` is the step over its limit, `reach` the length of u_k."""
+
+
+def _arguments(values: Values) -> dict[str, np.ndarray]:
+    """Arguments of worst-case/contraction but e0."""
+    mu, beta = values["mu"], values["mu"] * values["kappa"]
+    weight = values["alpha"].sum(-1)
+    pull = (values["alpha"] * (1 - np.sqrt(1 - values["r"]))).sum(-1)
+    eta = values["ratio"] * 2 / (beta * (2 * weight - pull) + mu * pull)
+    return {"eta": eta, "mu": mu, "beta": beta, "weight": weight, "pull": pull, "T": values["T"]}
+
+
+def turned() -> Family:
+    """Quadratics in the plane; u_k is grad R_i / |grad R_i| turned by an angle of its own. The path is linear."""
+
+    @measured_by("exact", "quadratic in R^2, peers' gradients at fixed angles")
+    def measure(values: Values) -> Measured:
+        arguments = _arguments(values)
+        axes = arguments["mu"][:, None] * values["kappa"][:, None] ** values["curvature"]
+        cos, sin = np.cos(values["angle"]), np.sin(values["angle"])
+        turn = np.stack((np.stack((cos, -sin), -1), np.stack((sin, cos), -1)), -2)  # (n, K, 2, 2)
+        gap = values["alpha"] * values["reach"] * np.sqrt(1 - values["r"])
+        mixed = arguments["weight"][:, None, None] * np.eye(2) + (gap[..., None, None] * turn).sum(1)
+        step = np.eye(2) - arguments["eta"][:, None, None] * mixed * axes[:, None]
+        theta = np.stack((np.cos(values["start"]), np.sin(values["start"])), -1)
+        e0 = (axes * theta**2).sum(-1) / 2
+        for t in range(int(values["T"].max())):
+            moved = np.einsum("nde,ne->nd", step, theta)
+            theta = np.where((t < values["T"])[:, None], moved, theta)
+        return (axes * theta**2).sum(-1) / 2, arguments | {"e0": e0}
+
+    return Family(
+        name="peers at fixed angles",
+        domains=_CONTRACTION
+        | {
+            "curvature": Domain(low=0, high=1, shape=(2,)),
+            "start": Domain(low=0, high=np.pi),
+            "angle": Domain(low=-np.pi, high=np.pi, shape=(PEERS,)),
+        },
+        measure=measure,
+        sharp=turned_attained,
+    )
+
+
+def turned_attained(ratio: float | None = None) -> Values:
+    """Curvature mu and u_k against the gradient; at the step limit also curvature beta and u_k along it."""
+    rows = [
+        (mu, kappa, r, at, T, end)
+        for mu, kappa in ((1.0, 1.0), (0.3, 4.0), (2.0, 20.0))
+        for r in (0.1, 0.6, 1.0)
+        for at in ((0.1, 0.7, 1.0) if ratio is None else (ratio,))
+        for T in (1, 2, 6)
+        for end in (0, 1)
+        if end == 0 or at >= 1
+    ]
+    mu, kappa, r, at, T, end = np.array(rows, dtype=float).T
+    count, each = len(rows), np.ones(PEERS)
+    return {
+        "mu": mu,
+        "kappa": kappa,
+        "alpha": np.outer(np.ones(count), [0.5, 1.0, 0.25]),
+        "r": np.stack((np.ones(count), r, r), -1),
+        "ratio": at,
+        "T": T,
+        "reach": np.ones((count, PEERS)),
+        "curvature": np.stack((end, end), -1),
+        "start": np.zeros(count),
+        "angle": np.outer(np.where(end == 0, np.pi, 0.0), each),
+    }
+
+
+def bent() -> Family:
+    """Dimension 1, curvature beta up to a kink and mu beyond (no quadratic); grad R_k is a multiple of grad R_i."""
+
+    @measured_by("exact", "loss of two curvatures in dimension 1, peers R_k = c_k R_i")
+    def measure(values: Values) -> Measured:
+        arguments = _arguments(values)
+        mu, beta, kink = arguments["mu"], arguments["beta"], values["kink"]
+        factor = (values["alpha"] * (1 + values["sign"] * values["reach"] * np.sqrt(1 - values["r"]))).sum(-1)
+
+        def excess(theta: np.ndarray) -> np.ndarray:
+            inside = np.minimum(np.abs(theta), kink)
+            return mu * theta**2 / 2 + (beta - mu) * (inside**2 / 2 + kink * (np.abs(theta) - inside))
+
+        theta = np.ones_like(mu)
+        e0 = excess(theta)
+        for t in range(int(values["T"].max())):
+            slope = mu * theta + (beta - mu) * np.clip(theta, -kink, kink)
+            theta = np.where(t < values["T"], theta - arguments["eta"] * factor * slope, theta)
+        return excess(theta), arguments | {"e0": e0}
+
+    return Family(
+        name="losses of two curvatures",
+        domains=_CONTRACTION
+        | {
+            "kink": Domain(low=0.01, high=1, log=True),
+            "sign": Domain(low=-1, high=1, shape=(PEERS,)),
+        },
+        measure=measure,
+    )
+
+
+def floors() -> Family:
+    """Quadratics in R^3 and aligned peers, second moments one step at a time; `ratio` is eta beta A_-.
+
+    e_t along an eigenvector of curvature l: (1 - eta l A_-)^2 e_{t-1} + eta^2 l V_l / 2.
+    """
+
+    @measured_by("exact", "quadratic in R^3, aligned peers")
+    def measure(values: Values) -> Measured:
+        mu, beta, pull = values["mu"], values["mu"] * values["kappa"], values["pull"]
+        eta = values["ratio"] / (beta * pull)
+        axes = mu[:, None] * values["kappa"][:, None] ** values["curvature"]
+        start, noise = (values[name] / values[name].sum(-1, keepdims=True) for name in ("start", "spread"))
+        e = values["e0"][:, None] * start
+        for t in range(int(values["T"].max())):
+            moved = (1 - (eta * pull)[:, None] * axes) ** 2 * e
+            moved += (eta**2 * values["V"])[:, None] * axes * noise / 2
+            e = np.where((t < values["T"])[:, None], moved, e)
+        arguments = {"eta": eta, "mu": mu, "beta": beta, **{name: values[name] for name in ("pull", "e0", "V", "T")}}
+        return e.sum(-1), arguments
+
+    return Family(
+        name="aligned peers with noise",
+        domains={
+            "mu": Domain(low=0.1, high=10, log=True),
+            "kappa": Domain(low=1, high=100, log=True),
+            "pull": Domain(low=0.1, high=3, log=True),
+            "ratio": Domain(low=0.02, high=1),
+            "T": Domain(low=1, high=40, integer=True),
+            "e0": Domain(low=0.01, high=100, log=True),
+            "V": Domain(low=0.01, high=100, log=True),
+            "curvature": Domain(low=0, high=1, shape=(3,)),
+            "start": Domain(low=0.001, high=1, shape=(3,)),
+            "spread": Domain(low=0.001, high=1, shape=(3,)),
+        },
+        measure=measure,
+        sharp=floors_attained,
+    )
+
+
+def floors_attained(ratio: float | None = None) -> Values:
+    """The start along curvature mu and the noise along curvature beta; beyond the step limit the start along beta."""
+    rows = [
+        (mu, kappa, pull, at, T, e0, V)
+        for mu, kappa in ((1.0, 1.0), (0.3, 5.0), (0.02, 100.0))
+        for pull in (0.3, 2.0)
+        for at in ((0.1, 0.6, 1.0) if ratio is None else (ratio,))
+        for T in (1, 4, 40)
+        for e0, V in ((1.0, 1e-3), (1.0, 2.0), (1e-3, 4.0))
+    ]
+    mu, kappa, pull, at, T, e0, V = np.array(rows).T
+    first, last = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
+    return {
+        "mu": mu,
+        "kappa": kappa,
+        "pull": pull,
+        "ratio": at,
+        "T": T,
+        "e0": e0,
+        "V": V,
+        "curvature": np.outer(np.ones(len(rows)), [0, 0.5, 1]),
+        "start": np.where((at <= 1)[:, None], first, last),
+        "spread": np.outer(np.ones(len(rows)), last),
+    }
+
+
+def simulated(count: int, root: int) -> Evidence:
+    """The simulator's second moments for fixed weights: R_k = c_k R_i in the plane, noise along the axes; N = 3, d = 2.
+
+    Every second instance has a small start along curvature mu and the noise along beta.
+    """
+    share = Domain(low=0.1, high=1, shape=(PEERS,))
+    domains = {**floors().domains, "r": share, "alpha": share, "variance": share}
+    values = Family(name="fixed weights", domains=domains).draw(count, seed=root)
+    measured, rows = [], []
+    for n in range(count):
+        mu, kappa, alpha = values["mu"][n], values["kappa"][n], values["alpha"][n]
+        r = np.append(1.0, values["r"][n, 1:])
+        scale = 1 - np.sqrt(1 - r)
+        start, noise = (np.sqrt(values[name][n, :2]) for name in ("start", "spread"))
+        if n % 2:
+            start, noise = 0.05 * start * [1, 0], noise * [0, 1]
+        variances = values["V"][n] * values["variance"][n]
+        covariance = variances[:, None, None] * np.diag(noise**2 / (noise**2).sum())
+        axes = np.diag([mu, mu * kappa])
+        problem = Quadratics.of(
+            scale[:, None, None] * axes / 2, np.zeros((PEERS, 2)), covariance=covariance, start=start
+        )
+        weights = torch.zeros(PEERS, PEERS, dtype=torch.float64)
+        weights[0] = torch.from_numpy(alpha)
+        pull = float((alpha * scale).sum())
+        eta = values["ratio"][n] / (mu * kappa * pull)
+        T = int(min(values["T"][n], 12))
+        excess = expected_excess(problem, FixedWeights(alpha=weights), iterations=T, eta=eta)[:, 0]
+        measured.append(excess[T])
+        V = float((alpha**2 * variances).sum())
+        rows.append({"eta": eta, "mu": mu, "beta": mu * kappa, "pull": pull, "e0": excess[0], "V": V, "T": T})
+    return Evidence(
+        engine="exact moments",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
+        label="aligned peers R_k = c_k R_i, N = 3, d = 2, fixed weights in the simulator",
+    )

@@ -1,0 +1,332 @@
+"""One step of All-for-one against a chosen loss and chosen peers: what the worst case of one step is compared with.
+
+The model is at 0 and grad R_i = |g| e_1 there. An instance is a Hessian with eigenvalues in [-beta, beta], peers'
+gradients g_k = g + sqrt(1 - r_k) |g| u_k with |u_k| <= 1, and noise along given directions. For quadratics
+    E[e_t] - e_{t-1} = -eta <g, h> + (eta^2/2) (h^T H h + sum_k alpha_k^2 sigma_k^2 n_k^T H n_k),
+h = sum_k alpha_k g_k, |n_k| = 1.
+`worst` looks for the worst instance by itself, with no knowledge of the closed form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from itertools import product
+
+import numpy as np
+import torch
+
+from suffice.simulate import FixedWeights, Quadratics, Randomness, Stream, expected_step
+
+from ..evidence import Evidence, Measured, measured_by
+from ..family import Domain, Family, Values
+
+PEERS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """A batch of steps: eta, beta, gradient (n,), alpha, r, sigma2 (n, K), H (n, d, d), u and noise (n, K, d)."""
+
+    eta: np.ndarray
+    beta: np.ndarray
+    gradient: np.ndarray
+    alpha: np.ndarray
+    r: np.ndarray
+    sigma2: np.ndarray
+    H: np.ndarray
+    u: np.ndarray
+    noise: np.ndarray
+
+    @property
+    def own(self) -> np.ndarray:
+        """g (n, d)."""
+        return self.gradient[:, None] * np.eye(self.H.shape[-1])[0]
+
+    def peers(self) -> np.ndarray:
+        """g_k (n, K, d)."""
+        return self.own[:, None] + (np.sqrt(1 - self.r) * self.gradient[:, None])[..., None] * self.u
+
+    def shortfall(self) -> np.ndarray:
+        """E[e_t] - e_{t-1} + |g|^2 / (2 beta)."""
+        h = np.einsum("nk,nkd->nd", self.alpha, self.peers())
+        bent = np.einsum("nd,nde,ne->n", h, self.H, h)
+        noise = np.einsum("nk,nkd,nde,nke->n", self.alpha**2 * self.sigma2, self.noise, self.H, self.noise)
+        change = -self.eta * (self.own * h).sum(-1) + self.eta**2 / 2 * (bent + noise)
+        return change + self.gradient**2 / (2 * self.beta)
+
+    def arguments(self) -> dict[str, np.ndarray]:
+        """Arguments of worst-case/one-step and worst-case/sharp-step."""
+        p = 1 - np.sqrt(1 - self.r)
+        return {
+            "eta": self.eta,
+            "beta": self.beta,
+            "weight": self.alpha.sum(-1),
+            "pull": (self.alpha * p).sum(-1),
+            "gradient": self.gradient,
+            "V": (self.alpha**2 * self.sigma2).sum(-1),
+            "agreement": (p**2 / self.sigma2).sum(-1),
+            "sharp_mass": (p / self.sigma2).sum(-1),
+        }
+
+    def evidence(self, engine: str, label: str, values: Values | None = None) -> Evidence:
+        return Evidence(
+            engine=engine, measured=self.shortfall(), arguments=self.arguments(), label=label, values=values
+        )
+
+
+def _directions(angle: np.ndarray) -> np.ndarray:
+    return np.stack((np.cos(angle), np.sin(angle)), -1)
+
+
+_INSTANCE = {
+    "curvature": Domain(low=-1, high=1, shape=(2,)),
+    "tilt": Domain(low=0, high=np.pi),
+    "reach": Domain(low=0, high=1, shape=(PEERS,)),
+    "angle": Domain(low=-np.pi, high=np.pi, shape=(PEERS,)),
+    "noise": Domain(low=0, high=np.pi, shape=(PEERS,)),
+}
+"""The Hessian over beta and its axes, the peers' gaps, the directions of the noise."""
+
+_WEIGHTED = {
+    "length": Domain(low=0.02, high=2.5),
+    "beta": Domain(low=0.1, high=10, log=True),
+    "gradient": Domain(low=0.1, high=10, log=True),
+    "alpha": Domain(low=0.001, high=2, shape=(PEERS,)),
+    "r": Domain(low=0, high=1, shape=(PEERS,)),
+    "sigma2": Domain(low=0.01, high=10, log=True, shape=(PEERS,)),
+}
+"""`length` is eta beta sum_k alpha_k."""
+
+
+def _placed(values: Values) -> dict[str, np.ndarray]:
+    """H over beta, u and noise of `_INSTANCE`."""
+    frame = np.stack((_directions(values["tilt"]), _directions(values["tilt"] + np.pi / 2)), 1)  # rows: axes
+    return {
+        "H": np.einsum("njd,nj,nje->nde", frame, values["curvature"], frame),
+        "u": values["reach"][..., None] * _directions(values["angle"]),
+        "noise": _directions(values["noise"]),
+    }
+
+
+def _weighted(values: Values) -> dict[str, np.ndarray]:
+    """Everything but the instance."""
+    eta = values["length"] / (values["beta"] * values["alpha"].sum(-1))
+    return {"eta": eta, **{name: values[name] for name in ("beta", "gradient", "alpha", "r", "sigma2")}}
+
+
+def plane() -> Family:
+    """Quadratics in the plane."""
+
+    def measure(values: Values) -> Evidence:
+        instance = _placed(values)
+        instance["H"] = values["beta"][:, None, None] * instance["H"]
+        return Steps(**_weighted(values), **instance).evidence("exact", "one step on a quadratic in R^2", values)
+
+    return Family(name="one step in the plane", domains=_WEIGHTED | _INSTANCE, measure=measure, sharp=_attained)
+
+
+def _attained() -> Values:
+    """Curvature beta and gaps along the gradient: against it when eta beta A <= 1, with it beyond; noise or none."""
+    rows: list[tuple[float, ...]] = []
+    for length in (0.1, 0.5, 0.9, 1.0, 1.1, 1.6, 2.2):
+        for r in (0.0, 0.3, 0.9, 1.0):
+            for beta, gradient, sigma2 in ((1.0, 1.0, 1e-9), (0.3, 0.4, 1.0), (4.0, 3.0, 1e-3), (4.0, 0.1, 10.0)):
+                rows.append((length, r, beta, gradient, sigma2))
+    length, r, beta, gradient, sigma2 = np.array(rows).T
+    count, each = len(rows), np.ones(PEERS)
+    return {
+        "length": length,
+        "beta": beta,
+        "gradient": gradient,
+        "alpha": np.outer(np.ones(count), [0.5, 1.0, 0.25]),
+        "r": np.stack((np.ones(count), r, r), -1),
+        "sigma2": np.outer(sigma2, each),
+        "curvature": np.ones((count, 2)),
+        "tilt": np.zeros(count),
+        "reach": np.ones((count, PEERS)),
+        "angle": np.outer(np.where(length <= 1, np.pi, 0.0), each),
+        "noise": np.zeros((count, PEERS)),
+    }
+
+
+def line() -> Family:
+    """Losses in dimension 1 whose curvature changes at +-`kink`, each client's noise one of two values: no quadratic.
+
+    The expectation is over all 2^K outcomes of the noise.
+    """
+
+    @measured_by("exact", "one step on a loss of two curvatures in dimension 1, two-point noise")
+    def measure(values: Values) -> Measured:
+        given = _weighted(values)
+        beta, alpha = given["beta"], given["alpha"]
+        peers = given["gradient"][:, None] * (1 + np.sqrt(1 - given["r"]) * values["gap"])
+        signs = np.array(list(product((-1.0, 1.0), repeat=PEERS)))
+        noisy = peers[:, None] + signs * np.sqrt(given["sigma2"])[:, None]
+        y = -given["eta"][:, None] * (alpha[:, None] * noisy).sum(-1)
+        inside, kink = np.clip(y, -values["kink"][:, None], values["kink"][:, None]), y
+        outside = kink - inside
+        near, far = (beta * values[name] for name in ("near", "far"))
+        bend = near[:, None] * (inside**2 / 2 + inside * outside) + far[:, None] * outside**2 / 2
+        change = (given["gradient"][:, None] * y + bend).mean(-1)
+        d = np.zeros((len(beta), 1, 1))
+        steps = Steps(**given, H=d, u=np.zeros((len(beta), PEERS, 1)), noise=np.zeros((len(beta), PEERS, 1)))
+        return change + given["gradient"] ** 2 / (2 * beta), steps.arguments()
+
+    return Family(
+        name="one step on the line",
+        domains=_WEIGHTED
+        | {
+            "gap": Domain(low=-1, high=1, shape=(PEERS,)),
+            "near": Domain(low=-1, high=1),
+            "far": Domain(low=-1, high=1),
+            "kink": Domain(low=0.01, high=10, log=True),
+        },
+        measure=measure,
+    )
+
+
+def worst(steps: Steps, *, starts: int = 8, rounds: int = 400) -> Steps:
+    """The worst instance found for each step, over Hessians and gaps in the dimension of `steps.H`.
+
+    The change is linear in H and convex in the gaps: moving each to where its linearisation is largest never lowers
+    it. On the line the corners are tried, all 2^K of them; beyond, `starts` random gaps and Hessians are climbed from.
+    """
+    n, peers, d = steps.u.shape
+    if d == 1:
+        corners = np.array(list(product((-1.0, 1.0), repeat=peers)))[:, None, :, None]
+        u = np.broadcast_to(corners, (len(corners), n, peers, d))
+    else:
+        shape = {"clients": starts * n, "features": peers * d}
+        u = Randomness(seeds=torch.tensor([0])).normal(iteration=0, stream=Stream.START, **shape).numpy()
+        u = u.reshape(starts, n, peers, d)
+        u = u / np.linalg.norm(u, axis=-1, keepdims=True)
+    everything = {field.name: getattr(steps, field.name) for field in fields(steps)}
+    trial = Steps(**{name: np.concatenate([value] * len(u)) for name, value in everything.items()})
+    trial = replace(trial, u=u.reshape(-1, peers, d))
+    for _ in range(1 if d == 1 else rounds):
+        trial = _climb(trial)
+    best = trial.shortfall().reshape(len(u), n).argmax(0) * n + np.arange(n)
+    return replace(steps, H=trial.H[best], u=trial.u[best], noise=trial.noise[best])
+
+
+def _climb(steps: Steps) -> Steps:
+    """The best H for the gaps and the noise, the best noise for H, then the best gaps for H, linearised."""
+    h = np.einsum("nk,nkd->nd", steps.alpha, steps.peers())
+    slope = h[:, :, None] * h[:, None] + np.einsum(
+        "nk,nkd,nke->nde", steps.alpha**2 * steps.sigma2, steps.noise, steps.noise
+    )
+    values, vectors = np.linalg.eigh(slope)
+    sign = np.where(values >= -1e-12 * values[:, -1:], 1.0, -1.0)
+    H = steps.beta[:, None, None] * np.einsum("ndj,nj,nej->nde", vectors, sign, vectors)
+    noise = np.broadcast_to(np.linalg.eigh(H)[1][:, None, :, -1], steps.u.shape)
+    if steps.u.shape[-1] == 1:  # the gaps are corners already
+        return replace(steps, H=H, noise=noise)
+    pull = -steps.own + steps.eta[:, None] * np.einsum("nde,ne->nd", H, h)
+    length = np.linalg.norm(pull, axis=-1, keepdims=True)
+    u = np.where(length[:, None] > 0, (pull / np.where(length > 0, length, 1))[:, None], steps.u)
+    return replace(steps, H=H, noise=noise, u=np.broadcast_to(u, steps.u.shape))
+
+
+def found(count: int, root: int) -> list[Evidence]:
+    """The worst of one step as `worst` finds it on the line and in the plane: beside the bound, never its formula."""
+    family = plane()
+    values = family.draw(count, seed=root)
+    instance = _placed(values)
+    evidence = []
+    for d in (1, 2):
+        placed = {
+            "H": np.eye(d)[None].repeat(count, 0),
+            "u": instance["u"][..., :d],
+            "noise": instance["noise"][..., :d],
+        }
+        steps = worst(Steps(**_weighted(values), **placed))
+        evidence.append(steps.evidence("supremum by search", f"worst quadratic and peers found in R^{d}"))
+    return evidence
+
+
+def simulated(count: int, root: int) -> Evidence:
+    """The simulator's own step, fixed weights: sharp instances, and random ones with positive definite Hessians."""
+    family = plane()
+    sharp, drawn = _attained(), family.draw(count, seed=root)
+    chosen = np.arange(0, len(sharp["beta"]), 9)
+    values = {name: np.concatenate((sharp[name][chosen], drawn[name])) for name in drawn}
+    instance = _placed(values | {"curvature": np.maximum(np.abs(values["curvature"]), 0.05)})
+    steps = Steps(**_weighted(values), **(instance | {"H": values["beta"][:, None, None] * instance["H"]}))
+    measured = []
+    for n, peers in enumerate(steps.peers()):
+        # all clients have the Hessian of client i and their own gradient at 0; client i follows alpha
+        gradients = np.concatenate((steps.own[n][None], peers))
+        covariance = np.zeros((1 + PEERS, 2, 2))
+        covariance[1:] = steps.sigma2[n][:, None, None] * steps.noise[n][:, :, None] * steps.noise[n][:, None]
+        problem = Quadratics.of(
+            np.broadcast_to(steps.H[n] / 2, covariance.shape),
+            np.linalg.solve(steps.H[n], gradients.T).T,
+            covariance=covariance,
+        )
+        alpha = torch.zeros(1 + PEERS, 1 + PEERS, dtype=torch.float64)
+        alpha[0, 1:] = torch.from_numpy(steps.alpha[n])
+        before = problem.excess(problem.start[None])[0, 0].item()
+        after = expected_step(problem, FixedWeights(alpha=alpha), problem.start[None], steps.eta[n])[0, 0]
+        measured.append(after - before)
+    return Evidence(
+        engine="exact one-step expectations",
+        measured=np.array(measured) + steps.gradient**2 / (2 * steps.beta),
+        arguments=steps.arguments(),
+        label="one step of the simulator on quadratics in R^2, fixed weights",
+    )
+
+
+def sharp_weights() -> Family:
+    """Quadratics in the plane and the weights of worst-case/sharp-step; `room` is G over its largest admissible value.
+
+    x_k = G p_k / (beta sigma_k^2 (1 + G Y)): here alpha_k = x_k with eta = 1.
+    """
+
+    def measure(values: Values) -> Evidence:
+        r, sigma2, beta = values["r"], values["sigma2"], values["beta"]
+        p = 1 - np.sqrt(1 - r)
+        Y, Z = (p**2 / sigma2).sum(-1), (p / sigma2).sum(-1)
+        G = values["room"] / np.maximum(Z - Y, 0.05 * Z)
+        x = (G / (beta * (1 + G * Y)))[:, None] * p / sigma2
+        instance = _placed(values)
+        instance["H"] = beta[:, None, None] * instance["H"]
+        steps = Steps(eta=np.ones_like(beta), beta=beta, gradient=np.sqrt(G), alpha=x, r=r, sigma2=sigma2, **instance)
+        return steps.evidence("exact", "one step with the sharp weights in R^2", values)
+
+    return Family(
+        name="one step with the sharp weights",
+        domains={
+            "room": Domain(low=0.02, high=1, log=True),
+            "beta": Domain(low=0.1, high=10, log=True),
+            "r": Domain(low=0.05, high=1, shape=(PEERS,)),
+            "sigma2": Domain(low=0.01, high=100, log=True, shape=(PEERS,)),
+            **_INSTANCE,
+        },
+        measure=measure,
+        sharp=sharp_attained,
+    )
+
+
+def sharp_attained(room: float | None = None) -> Values:
+    """Curvature beta and gaps against the gradient, or with it beyond the step limit."""
+    rows = [
+        (at, beta, own, r, sigma2)
+        for at in ((0.05, 0.5, 1.0) if room is None else (room,))
+        for beta in (0.3, 1.0, 4.0)
+        for own in (0.2, 1.0)
+        for r in (0.1, 0.6, 0.99)
+        for sigma2 in (0.01, 1.0, 50.0)
+    ]
+    at, beta, own, r, sigma2 = np.array(rows).T
+    count, each = len(rows), np.ones(PEERS)
+    return {
+        "room": at,
+        "beta": beta,
+        "r": np.stack((own, r, r), -1),
+        "sigma2": np.outer(sigma2, [1.0, 0.5, 3.0]),
+        "curvature": np.ones((count, 2)),
+        "tilt": np.zeros(count),
+        "reach": np.ones((count, PEERS)),
+        "angle": np.outer(np.where(at <= 1, np.pi, 0.0), each),
+        "noise": np.zeros((count, PEERS)),
+    }

@@ -1,0 +1,215 @@
+"""Somebody's own function made to serve every route: arrays, 50 digits, and symbols for its wrong variants.
+
+People write `math.exp`, `np.sqrt` or `max`. The first and last refuse arrays, all of them refuse SymPy symbols. A copy
+of the function sees stand-ins under those names that pass each kind of number to its own library. What remains, such as
+`if`, is asked one instance at a time, and then has no symbols: see `Reading`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, elementary
+from suffice.bounds.elementary import library_of
+from suffice.bounds.symbolic import as_expression
+
+FUNCTIONS = "exp, expm1, log, log1p, log2, log10, sqrt, abs, min, max, minimum, maximum"
+"""What `readable` understands of `math`, `numpy` and the built-in functions."""
+
+
+def _exp(x: Any) -> Any:
+    library = library_of(x)
+    return np.exp(x) if library is None else library.exp(x)
+
+
+def _expm1(x: Any) -> Any:
+    return np.expm1(x) if library_of(x) is None else _exp(x) - 1
+
+
+def _log(x: Any, base: Any = None) -> Any:
+    return elementary.log(x) if base is None else elementary.log(x) / elementary.log(base)
+
+
+def _power(x: Any, y: Any) -> Any:
+    return x**y
+
+
+def _square(x: Any) -> Any:
+    return x**2
+
+
+def _extreme(pick: Callable[[Any, Any], Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    def chosen(*values: Any, **options: Any) -> Any:
+        entries = tuple(values[0]) if len(values) == 1 else values
+        return plain(*values, **options) if options or not entries else reduce(pick, entries)
+
+    return chosen
+
+
+_SHARED: dict[str, Callable[..., Any]] = {
+    "exp": _exp, "expm1": _expm1, "log": _log, "log1p": elementary.log1p, "log2": lambda x: _log(x, 2),
+    "log10": lambda x: _log(x, 10), "sqrt": elementary.sqrt, "pow": _power, "fabs": abs,
+}  # fmt: skip
+_NUMPY = _SHARED | {
+    "maximum": elementary.maximum, "minimum": elementary.minimum, "fmax": elementary.maximum,
+    "fmin": elementary.minimum, "power": _power, "float_power": _power, "square": _square, "abs": abs, "absolute": abs,
+}  # fmt: skip
+_BUILTIN = {"max": _extreme(elementary.maximum, max), "min": _extreme(elementary.minimum, min), "pow": _power}
+
+
+class _Library:
+    """A module some of whose functions are replaced."""
+
+    def __init__(self, module: ModuleType, given: dict[str, Any]) -> None:
+        self._module = module
+        vars(self).update(given)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+
+def _stand_ins() -> dict[int, Any]:
+    """id of what a function may hold -> what stands in for it."""
+    found: dict[int, Any] = {}
+    for module, table in ((math, _SHARED), (np, _NUMPY), (builtins, _BUILTIN)):
+        given = {name: entry for name, entry in table.items() if hasattr(module, name)}
+        found |= {id(getattr(module, name)): entry for name, entry in given.items()}
+        if module is not builtins:
+            found[id(module)] = _Library(module, given)
+    return found
+
+
+_STAND_INS = _stand_ins()
+
+
+def adapted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a Python function in which `FUNCTIONS` serve all kinds of numbers; anything else as it is.
+
+    Functions that it calls are not copied.
+    """
+    if not isinstance(function, FunctionType):
+        return function
+    names = {name: value for name, value in function.__globals__.items() if name in function.__code__.co_names}
+    swapped = {name: _STAND_INS[id(value)] for name, value in names.items() if id(value) in _STAND_INS}
+    swapped |= {name: _BUILTIN[name] for name in function.__code__.co_names if name in _BUILTIN and name not in names}
+    cells = tuple(_cell(cell) for cell in function.__closure__ or ())
+    copy = FunctionType(
+        function.__code__, function.__globals__ | swapped, function.__name__, function.__defaults__, cells
+    )
+    copy.__kwdefaults__, copy.__doc__, copy.__module__ = function.__kwdefaults__, function.__doc__, function.__module__
+    return copy
+
+
+def _cell(cell: CellType) -> CellType:
+    try:
+        stand_in = _STAND_INS.get(id(cell.cell_contents))
+    except ValueError:  # not bound yet
+        return cell
+    return cell if stand_in is None else CellType(stand_in)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """`bound` and `conditions` serve arrays; `opaque` says why the bound gives no expression, "" where it does."""
+
+    bound: Callable[..., Any]
+    conditions: Callable[..., Any] | None
+    opaque: str
+
+
+def reading(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> Reading:
+    """Somebody's functions of scalars as the engines need them, or `InputError`: see `verify.check.check`."""
+    served = None if conditions is None else _of_arrays("conditions", adapted(conditions), _pairs)
+    copy = adapted(bound)
+    return Reading(bound=_of_arrays("bound", copy, _number), conditions=served, opaque=_opaque(copy))
+
+
+def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of arrays by keyword, asked one instance at a time if it cannot take them; its results are checked."""
+    names = list(inspect.signature(function).parameters)
+    name = getattr(function, "__name__", field)
+
+    def one(**values: Any) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return checked(field, function(**values), ())
+        except InputError:
+            raise
+        except Exception as error:
+            given = ", ".join(f"{name}={value:.4g}" for name, value in values.items())
+            raise InputError(
+                field, name, f"it fails at {given} ({type(error).__name__}: {error}); use arithmetic and {FUNCTIONS}"
+            ) from error
+
+    def many(**values: Any) -> Any:
+        if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
+            return function(**values) if any(map(library_of, values.values())) else one(**values)
+        columns = np.broadcast_arrays(*values.values())
+        try:
+            with np.errstate(all="ignore"):
+                return checked(field, function(**values), columns[0].shape)
+        except InputError:
+            raise
+        except Exception:  # `if`, or a function that takes one number only
+            return _joined([one(**dict(zip(values, map(float, row)))) for row in zip(*columns)])
+
+    many.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+        [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
+    )
+    many.__name__, many.__doc__ = name, function.__doc__
+    return many
+
+
+def _joined(rows: list[Any]) -> Any:
+    """Results of single instances as those of arrays; a condition that one instance does not name is met there."""
+    if not rows or not isinstance(rows[0], dict):
+        return np.array(rows, dtype=float)
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    sides = {name: np.array([row.get(name, (0.0, 0.0)) for row in rows], dtype=float) for name in names}
+    return {name: (pair[:, 0], pair[:, 1]) for name, pair in sides.items()}
+
+
+def _number(field: str, value: Any, shape: tuple[int, ...]) -> Any:
+    array = np.asarray(value)
+    if array.dtype.kind in "iuf" and array.shape in ((), shape):
+        return value
+    raise InputError(field, value, "return one number")
+
+
+def _pairs(field: str, value: Any, shape: tuple[int, ...]) -> Any:
+    remedy = 'return {name: (lhs, rhs)}, meaning lhs <= rhs, such as {"eta <= 1/beta": (eta, 1 / beta)}'
+    if not isinstance(value, dict):
+        raise InputError(field, value, remedy)
+    for name, sides in value.items():
+        if not isinstance(sides, tuple | list) or len(sides) != 2:
+            first = np.ravel(sides)[0] if isinstance(sides, np.ndarray) and sides.size else sides
+            raise InputError(f"{field}[{name!r}]", first, remedy)
+        for side in sides:
+            _number(f"{field}[{name!r}]", side, shape)
+    return value
+
+
+def _opaque(function: Callable[..., Any]) -> str:
+    """Why `function` of SymPy symbols gives no expression; "" where it does."""
+    import sympy
+
+    names = inspect.signature(function).parameters
+    try:
+        with sympy.evaluate(False):
+            value = function(**{name: sympy.Symbol(name, positive=True) for name in names})
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    try:
+        as_expression(value)
+    except InputError:
+        return f"it returns {type(value).__name__}"
+    return ""
