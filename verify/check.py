@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
-from suffice.simulate import Algorithm, Local, expected_excess
+from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
+from suffice.simulate.threads import one_thread
 
 from . import high_precision
 from .claim import EFFORTS, Claim
-from .evidence import AGREEMENT, Evidence
-from .families import ProblemFamily, Setting, quadratics
-from .family import Family, Values
+from .evidence import AGREEMENT
+from .families import ProblemFamily
+from .family import Values
+from .loosened import loosened
+from .problem_measure import Measure, measures
+from .reach import not_tried, tried
 from .search import shrink
-from .step_range import largest_step, tried
 from .user_function import reading
 from .verdict import Outcome, Verdict
 
@@ -43,13 +46,15 @@ def check(
                 keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     algorithm   a linear one, `Local()` unless given: its expected excess is computed exactly
-    family      instances; `quadratics()` with steps up to the largest that `conditions` allow, at most 4/beta,
-                unless given
+    family      instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
+                up to the largest that `conditions` allow at each instance, at most 4/beta
     client      whose excess is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
 
-    A violation is shrunk to a simple instance and evaluated again at 50 digits: see `verdict.counterexample`.
-    `verdict.tried` says on what: nothing outside of it was looked at. Where the bound is not a number it counts as
-    violated, and the verdict names the place.
+    The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
+    of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see
+    `verdict.counterexample`. `verdict.tried` says on what, `verdict.not_tried` what was left out. Where the bound is
+    not a number it counts as violated, and the verdict names the place. What exact moments assume of the algorithm is
+    tested on simulated paths first; where that fails the verdict is inconclusive and `verdict.reason` says why.
     Raises `InputError`, also for a bound that is infinite wherever it was tried.
     """
     chosen = algorithm if algorithm is not None else Local()
@@ -70,19 +75,52 @@ def check(
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     theorem, opaque = _record(bound, conditions)
-    problems = family if family is not None else quadratics(steps=largest_step(theorem))
-    instances = measured_family(problems, theorem, chosen, client)
-    verdict = Claim(theorem=theorem, families=(instances,), opaque=opaque).verify(effort=effort, root=root)
-    if verdict.instances and verdict.unbounded == verdict.instances:
-        name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
-        raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
-    verdict = replace(verdict, tried=tried(problems, chosen, verdict))
-    if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.worst_instance:
+    with one_thread():
+        measured, reason = measures(theorem, chosen, family, client, effort=effort)
+        if reason:
+            return Verdict.inconclusive(theorem, reason)
+        families = tuple(each.family(theorem) for each in measured)
+        verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=effort, root=root)
+        if verdict.instances and verdict.unbounded == verdict.instances:
+            name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
+            raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
+        verdict = replace(
+            verdict, tried=tried(measured, chosen, verdict), not_tried=not_tried(measured, chosen, verdict)
+        )
+        if verdict.outcome is Outcome.VIOLATED:
+            return _with_counterexample(verdict, theorem, measured)
+        return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
+
+
+def _with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
+    if "values" not in verdict.worst_instance:
         return verdict
-    worst = {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
-    found = _counterexample(theorem, instances, problems, chosen, client, worst)
-    simple = found["arguments"] if found["bound"] != found["bound"] else verdict.undefined_at  # not a number
-    return replace(verdict, counterexample=found, undefined_at=simple)
+    found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
+    if found["bound"] != found["bound"]:  # not a number
+        return replace(verdict, counterexample=found, undefined_at=found["arguments"])
+    if found["margin"] <= 0:
+        return Verdict.inconclusive(
+            theorem,
+            f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "
+            f"{found['digits']} digits: rounding decides",
+        )
+    return replace(verdict, counterexample=found)
+
+
+def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> tuple[Measure, Values]:
+    """Where to start simplifying: a violation among the sharp instances, which are simple, or else the worst one."""
+    for measure in measured:
+        if measure.problems.sharp is None:
+            continue
+        values = measure.problems.sharp()
+        evidence = measure.family(theorem).evidence(values)
+        bounds = evidence.bound(theorem.bound, inspect.signature(theorem.bound).parameters)  # pyright: ignore
+        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & ~np.isnan(bounds)
+        if clear.any():
+            at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
+            return measure, {name: value[at : at + 1] for name, value in values.items()}
+    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
+    return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
 
 
 def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = None) -> Theorem:
@@ -122,53 +160,17 @@ def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) ->
     return theorem, read.opaque
 
 
-def measured_family(
-    problems: ProblemFamily, theorem: Theorem, algorithm: Algorithm | None = None, client: int = 0
-) -> Family:
-    """The family with the exact expected excess of `algorithm` (`Local()` unless given) as what it measures."""
-    chosen = algorithm if algorithm is not None else Local()
-    return Family(
-        name=problems.name,
-        domains=problems.domains,
-        measure=lambda values: _measure(problems, chosen, client, theorem, values),
-        sharp=problems.sharp,
-    )
-
-
-def _measure(problems: ProblemFamily, algorithm: Algorithm, client: int, theorem: Theorem, values: Values) -> Evidence:
-    measured, rows = [], []
-    for index in range(len(next(iter(values.values())))):
-        setting = _setting(problems, values, index)
-        if not 0 <= client < setting.problem.clients:
-            last = setting.problem.clients - 1
-            raise InputError("client", client, f"the family {problems.name} has clients 0 to {last}")
-        excess = expected_excess(setting.problem, algorithm, iterations=setting.iterations, eta=setting.eta)
-        measured.append(excess[setting.iterations, client])
-        rows.append(setting.arguments)
-    for parameter in theorem.parameters:
-        if parameter.name not in rows[0]:
-            raise InputError("parameter", parameter.name, f"the family {problems.name} gives {', '.join(rows[0])}")
-    return Evidence(
-        engine="exact moments",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
-        label=problems.name,
-        values=values,
-    )
-
-
-def _setting(problems: ProblemFamily, values: Values, index: int) -> Setting:
-    return problems.setting({name: value[index] for name, value in values.items()})
-
-
-def _counterexample(
-    theorem: Theorem, instances: Family, problems: ProblemFamily, algorithm: Algorithm, client: int, worst: Values
-) -> dict[str, Any]:
+def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:
     """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
-    simple = shrink(theorem, instances, worst, margin=10 * AGREEMENT)
-    setting = _setting(problems, simple, 0)
+    simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
+    setting = measure.settings(theorem, simple)[0]
     measured, good = high_precision.measured(
-        setting.problem, algorithm, iterations=setting.iterations, eta=setting.eta, client=client
+        setting.problem,
+        measure.algorithm,
+        iterations=setting.iterations,
+        eta=setting.eta,
+        client=measure.client,
+        cycle=measure.cycle(setting.iterations),
     )
     arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
     value, exact = _digits(theorem, arguments)

@@ -23,7 +23,7 @@ ROUTES = 1e-8
 class Evidence:
     """measured (n,) and arguments {keyword: (n,)}; `hypothesis` (n,) masks hypotheses that are not conditions.
 
-    `rounding` is the absolute error of the measured number, for quantities that are clipped at zero. `values` are
+    `rounding` is the absolute error of the measured number (one, or one per instance). `values` are
     the family's parameters that gave each instance, where there is one measurement per instance. `again` is the
     measured number by an independent route: an engine that measures too little would never see a violation.
     """
@@ -32,7 +32,7 @@ class Evidence:
     measured: np.ndarray
     arguments: Mapping[str, np.ndarray]
     hypothesis: np.ndarray | None = None
-    rounding: float = 0.0
+    rounding: float | np.ndarray = 0.0
     label: str = ""
     values: Mapping[str, np.ndarray] | None = None
     again: np.ndarray | None = None
@@ -77,7 +77,7 @@ class Evidence:
     def against(self, bound: np.ndarray, direction: str) -> np.ndarray:
         """The same from the values (n,) of a bound."""
         top, bottom = (self.measured, bound) if direction == "upper" else (bound, self.measured)
-        if self.rounding:
+        if np.any(self.rounding):
             top = np.where(top > 0, np.maximum(top - self.rounding, 0), top - self.rounding)
         with np.errstate(all="ignore"):
             unequal = np.where(bottom > 0, top / bottom, np.where(top < 0, bottom / top, np.inf))

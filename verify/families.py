@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from suffice.bounds import InputError, as_number, as_whole
 from suffice.simulate import Quadratics
+from suffice.simulate.oracle import Additive
 from suffice.simulate.problem import QuadraticProblem
 
 from .family import Domain, Values
 
-SMALLEST_STEP = 0.03125
-"""Of a family of quadratics, as a share of its largest."""
+LARGEST_STEP = 4.0
+"""In units of 1/beta, where no condition limits the step: gradient descent diverges beyond 2/beta."""
+FLATTEST = 2.0**-20
+"""The smallest curvature of a family of quadratics, as a share of the largest possible."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,16 +33,32 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Movable:
+    """How instances are moved to where a bound's conditions hold, see `admissible`.
+
+    scalars   the arguments of a batch of values, without eta
+    moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was
+    """
+
+    scalars: Callable[[Values], dict[str, np.ndarray]]
+    moved: Callable[[Values, str, np.ndarray], Values]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProblemFamily:
     """Domains of the parameters, and `build(values)`: one number or array per name to one `Setting`.
 
-    `sharp` lists instances chosen because bounds are often attained there.
+    `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
+    share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
+    `outside` says in words what the family leaves out.
     """
 
     name: str
     domains: Mapping[str, Domain]
     build: Callable[[Mapping[str, Any]], Setting]
     sharp: Callable[[], Values] | None = None
+    movable: Movable | None = None
+    outside: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
@@ -57,53 +77,138 @@ class ProblemFamily:
         return setting
 
 
-def quadratics(*, clients: int = 1, features: int = 2, longest: int = 40, steps: float = 1.0) -> ProblemFamily:
+def _problem(A: np.ndarray, xi: np.ndarray, sigma2: float, start: np.ndarray) -> Quadratics:
+    """`Quadratics.of` without its checks, which take longer than the moments of a small instance."""
+    clients, features = xi.shape
+    identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
+    share = sigma2 / features
+    return Quadratics(
+        A=torch.tensor(A),
+        xi=torch.from_numpy(xi),
+        noise=Additive(covariance=share * identity, factor=share**0.5 * identity),
+        start=torch.from_numpy(start).expand(clients, -1),
+        names=tuple(f"client {index}" for index in range(clients)),
+    )
+
+
+def quadratics(
+    *, clients: int = 1, features: int = 2, longest: int = 10_000, steps: float = LARGEST_STEP, identical: bool = False
+) -> ProblemFamily:
     """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
 
-    Arguments of a bound: mu, beta (of all clients together), sigma2, e0 (client 0), eta, T, N, d. Step sizes reach
-    `steps`/beta, T reaches `longest`. Sharp instances have mu = beta. Raises `InputError`.
+    Arguments of a bound: mu, beta (of all clients together), sigma2, e0 (client 0), eta, T, N, d. Curvatures span six
+    decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the largest that the bound's
+    conditions allow at each instance, at most `steps`/beta. With `identical`, all clients have one loss (and
+    noise of their own). Sharp instances have mu = beta or start along either end of the spectrum. Raises `InputError`.
     """
     for name, value in (("clients", clients), ("features", features), ("longest", longest)):
         as_whole(name, value)
     as_number("steps", steps)
     if steps <= 0:
         raise InputError("steps", steps, "give a positive number, in units of 1/beta")
+    kinds = 1 if identical or clients == 1 else clients
+    turning = kinds > 1 and features > 1
+
+    def curvatures(values: Mapping[str, Any]) -> np.ndarray:
+        return np.reshape(values["curvature"], (-1, kinds, features))
+
+    def hessians(values: Mapping[str, Any]) -> np.ndarray:
+        """(n, kinds, d, d); those of several clients are turned in the plane of the first two features."""
+        H = curvatures(values)[..., None] * np.eye(features)
+        if turning:
+            angle = np.reshape(values["turn"], (-1, kinds))
+            turn = np.tile(np.eye(features), (*angle.shape, 1, 1))
+            turn[..., 0, 0] = turn[..., 1, 1] = np.cos(angle)
+            turn[..., 1, 0] = np.sin(angle)
+            turn[..., 0, 1] = -turn[..., 1, 0]
+            H = turn @ H @ turn.swapaxes(-1, -2)
+            H = (H + H.swapaxes(-1, -2)) / 2
+        return H
+
+    def scalars(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        curvature = curvatures(values)
+        x = np.reshape(values["far"], (-1, 1)) * np.reshape(values["direction"], (-1, features))
+        ones = np.ones(len(curvature))
+        return {
+            "mu": curvature.min((1, 2)),
+            "beta": curvature.max((1, 2)),
+            "sigma2": np.reshape(values["sigma2"], -1) * ones,
+            "e0": np.einsum("nd,nde,ne->n", x, hessians(values)[:, 0], x) / 2,
+            "T": np.reshape(values["T"], -1) * ones,
+            "N": clients * ones,
+            "d": features * ones,
+        }
+
+    def moved(values: Values, name: str, target: np.ndarray) -> Values:
+        now = scalars(values)
+        if name == "e0":
+            with np.errstate(all="ignore"):
+                factor = np.nan_to_num(np.sqrt(target / now["e0"]), nan=1.0, posinf=1.0)
+            return values | {"far": values["far"] * factor}
+        if name == "mu":
+            beta = now["beta"]
+            spread = np.maximum(np.log(beta / now["mu"]), 1e-300)
+            power = np.minimum(np.log(beta / np.minimum(target, beta)) / spread, 1.0)
+            relative = curvatures(values) / beta[:, None, None]
+            bent = beta[:, None, None] * relative ** power[:, None, None]
+            return values | {"curvature": bent.reshape(values["curvature"].shape)}
+        return values | {name: target}
 
     def build(values: Mapping[str, Any]) -> Setting:
-        curvature = np.reshape(values["curvature"], (clients, features))
-        A = np.stack([np.diag(row) for row in curvature]) / 2
-        xi = -np.reshape(values["minimiser"], (clients, features)) if clients > 1 else np.zeros((1, features))
-        sigma2 = float(values["sigma2"])
-        start = np.asarray(values["start"], dtype=float)
-        problem = Quadratics.of(A, xi, sigma2=sigma2, start=start)
-        beta, mu = float(curvature.max()), float(curvature.min())
-        eta, T = float(values["step"]) / beta, int(values["T"])
-        e0 = float(problem.excess(problem.start[None])[0, 0])
-        scalars = {"mu": mu, "beta": beta, "sigma2": sigma2, "e0": e0, "eta": eta, "T": float(T)}
-        return Setting(
-            problem=problem, eta=eta, iterations=T, arguments=scalars | {"N": float(clients), "d": float(features)}
-        )
+        H = np.broadcast_to(hessians(values)[0], (clients, features, features))
+        minimiser = np.reshape(values["minimiser"], (clients, features)) if kinds > 1 else np.zeros((clients, features))
+        arguments = {name: float(value[0]) for name, value in scalars(values).items()}
+        start = minimiser[0] + np.asarray(values["far"] * np.asarray(values["direction"], dtype=float))
+        problem = _problem(H / 2, -minimiser, arguments["sigma2"], start)
+        arguments["eta"] = float(values.get("eta", values["step"] * steps / arguments["beta"]))
+        return Setting(problem=problem, eta=arguments["eta"], iterations=int(arguments["T"]), arguments=arguments)
 
     domains = {
-        "curvature": Domain(low=0.0625, high=4, log=True, shape=(clients, features)),
-        "sigma2": Domain(low=0.0625, high=16, log=True),
-        "start": Domain(low=-4, high=4, shape=(features,)),
-        "step": Domain(low=SMALLEST_STEP * steps, high=steps, log=True),
-        "T": Domain(low=1, high=longest, integer=True),
+        "curvature": Domain(low=4 * FLATTEST, high=4, log=True, shape=(kinds, features)),
+        "sigma2": Domain(low=1e-6, high=1e6, log=True, zero=0.15),
+        "far": Domain(low=1e-3, high=1e3, log=True, zero=0.15),
+        "direction": Domain(low=-1, high=1, shape=(features,)),
+        "step": Domain(low=1e-4, high=1, log=True),
+        "T": Domain(low=1, high=longest, log=True, integer=True),
     }
-    if clients > 1:
+    if kinds > 1:
         domains["minimiser"] = Domain(low=-2, high=2, shape=(clients, features))
+    if turning:
+        domains["turn"] = Domain(low=-np.pi, high=np.pi, shape=(kinds,))
 
     def sharp() -> Values:
-        T = np.minimum([1.0, 2.0, 5.0, longest], longest)
+        """Equal curvatures; then a wide spectrum with the start along its flat and its steep end."""
+        end, flat = np.eye(features)[0], np.eye(features)[-1]
+        spectrum = np.geomspace(4, 2**-8, features) if features > 1 else np.ones(1)
+        rows = [
+            (np.ones(features), sigma2, far, np.ones(features), step, T)
+            for sigma2, far in ((1.0, 1.0), (16.0, 0.0), (0.0, 1.0), (1e-6, 1e3), (1e6, 1e-3))
+            for step, T in ((1.0, 1), (1.0, 2), (0.5, 5), (0.0625, longest))
+        ] + [
+            (spectrum, sigma2, 1.0, direction, step, T)
+            for sigma2 in (0.0, 0.0625)
+            for direction in (end, flat, np.ones(features))
+            for step, T in ((1.0, 1), (1.0, 40), (1.0, 1000), (0.9, 100), (0.1, 10))
+        ]
+        curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))
+        count = len(rows)
         values = {
-            "curvature": np.ones((4, clients, features)),
-            "sigma2": np.array([1.0, 16.0, 0.0625, 1.0]),
-            "start": np.ones((4, features)),
-            "step": np.array([steps, steps, steps / 2, steps / 16]),
-            "T": T,
-        }
-        return values | ({"minimiser": np.zeros((4, clients, features))} if clients > 1 else {})
+            "curvature": np.repeat(curvature[:, None], kinds, axis=1),
+            "sigma2": sigma2, "far": far, "direction": direction, "step": step,
+            "T": np.minimum(T, longest).astype(float),
+        }  # fmt: skip
+        if kinds > 1:
+            values["minimiser"] = np.zeros((count, clients, features))
+        return values | ({"turn": np.zeros((count, kinds))} if turning else {})
 
-    name = f"{clients} quadratics" if clients > 1 else "one quadratic"
-    return ProblemFamily(name=f"{name} in R^{features}", domains=domains, build=build, sharp=sharp)
+    alike = f"{clients} identical" if identical and clients > 1 else f"{clients}"
+    name = f"{alike} quadratics" if clients > 1 else "one quadratic"
+    return ProblemFamily(
+        name=f"{name} in R^{features}",
+        domains=domains,
+        build=build,
+        sharp=sharp,
+        movable=Movable(scalars=scalars, moved=moved),
+        outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "
+        "additive",
+    )

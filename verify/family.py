@@ -22,13 +22,17 @@ Values = dict[str, np.ndarray]
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """An interval, on a logarithmic scale or not, of whole numbers or not, for each entry of a shape."""
+    """An interval, on a logarithmic scale or not, of whole numbers or not, for each entry of a shape.
+
+    `zero` is the share of draws that are 0, whatever the interval.
+    """
 
     low: float
     high: float
     log: bool = False
     integer: bool = False
     shape: tuple[int, ...] = ()
+    zero: float = 0.0
 
     def __post_init__(self) -> None:
         low, high = as_number("low", self.low), as_number("high", self.high)
@@ -43,6 +47,11 @@ class Domain:
 
     def at(self, u: np.ndarray) -> np.ndarray:
         """The value at quantile u in (0, 1)."""
+        if self.zero:
+            inside = Domain(low=self.low, high=self.high, log=self.log, integer=self.integer)
+            return np.where(u < self.zero, 0.0, inside.at(np.clip((u - self.zero) / (1 - self.zero), 0, 1)))
+        if self.integer and self.log:
+            return np.clip(np.floor(self.low * ((self.high + 1) / self.low) ** u), self.low, self.high)
         if self.integer:
             return np.minimum(np.floor(self.low + u * (self.high - self.low + 1)), self.high)  # u = 1 is a corner
         if self.log:
@@ -52,12 +61,17 @@ class Domain:
     def simpler(self, value: np.ndarray) -> Iterator[np.ndarray]:
         """Simpler values within the interval, the simplest first: small whole numbers, or 1, 2, 4, ... bits."""
         if self.integer:
-            for candidate in range(int(self.low), int(value.max())):
+            most = int(value.max())
+            few = [*range(int(self.low), min(most, int(self.low) + 48)), *(most >> by for by in range(12, 0, -1))]
+            for candidate in sorted({each for each in few if self.low <= each < most}):
                 yield np.minimum(value, candidate)
             return
+        if self.log and self.low <= 1 <= self.high:
+            yield np.where((value == 0) & (self.zero > 0), 0.0, np.ones_like(value))
         for bits in (1, 2, 4, 8, 16):
             mantissa, exponent = np.frexp(value)
-            yield np.clip(np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent), self.low, self.high)
+            short = np.clip(np.ldexp(np.round(mantissa * 2**bits) / 2**bits, exponent), self.low, self.high)
+            yield np.where((value == 0) & (self.zero > 0), 0.0, short)
 
 
 @dataclass(frozen=True, kw_only=True)

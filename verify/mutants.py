@@ -1,8 +1,8 @@
 """Deliberately wrong variants of a bound, made from its own expression.
 
-Each added term dropped, each square or square root forgotten, two keywords of one unit exchanged, each term of
-the sum that makes the bound moved by 5 %, and the whole moved by a little more than what the worst measured
-ratio lets us see. A check that cannot tell them from the bound is weak.
+Each added term dropped, each square or square root forgotten, two keywords of one unit exchanged, T shifted by one,
+each term of the sum that makes the bound moved by 5 %, and the whole moved by a little more than what the worst
+measured ratio lets us see. A check that cannot tell them from the bound is weak.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .array_formula import Formulas
 SMALLEST_SHIFT = 1e-6
 LEAST_RATIO = 1e-3
 POINTS = 5
+_COUNTED = ("T",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,12 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     formulas = Formulas(whole, list(inspect.signature(bound).parameters))
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
     with sympy.evaluate(False):
-        changes = [*_variants(whole), *_moved_terms(whole, theorem.direction), *_swapped(whole, theorem)]
+        changes = [
+            *_variants(whole),
+            *_moved_terms(whole, theorem.direction),
+            *_swapped(whole, theorem),
+            *_shifted(whole),
+        ]
     points = _points(theorem)
     seen: set[tuple[str, ...]] = set()
     for change, variant in changes:
@@ -83,6 +89,9 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
                     f"{one.name} and {other.name} exchanged",
                     lambda values, a=one.name, b=other.name: {a: values[b], b: values[a]},
                 )
+        if one.name in _COUNTED:
+            for by in (1, -1):
+                mutant(f"{one.name} shifted by {by:+d}", lambda values, a=one.name, by=by: {a: values[a] + by})
         if one.integer:
             continue
         for factor in (0.95, 1.05):
@@ -134,6 +143,14 @@ def _swapped(whole: Any, theorem: Theorem) -> Iterator[tuple[str, Any]]:
             if units[one.name] == units[other.name] != (0, 0):
                 exchanged = whole.xreplace({one: other, other: one})
                 yield f"{one.name} and {other.name} exchanged", exchanged
+
+
+def _shifted(whole: Any) -> Iterator[tuple[str, Any]]:
+    """T counted from one iteration further on or further back."""
+    for symbol in sorted(whole.free_symbols, key=lambda symbol: symbol.name):
+        if symbol.name in _COUNTED:
+            for by in (1, -1):
+                yield f"{symbol.name} shifted by {by:+d}", whole.xreplace({symbol: symbol + by})
 
 
 def _moved_terms(node: Any, direction: str) -> Iterator[tuple[str, Any]]:

@@ -79,12 +79,13 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     undefined = not _violates(theorem, family, values, margin)
     if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
-    for name, domain in family.domains.items():
-        for candidate in domain.simpler(values[name]):
-            trial = {**values, name: candidate}
-            if _violates(theorem, family, trial, margin, undefined=undefined):
-                values = trial
-                break
+    for _ in range(2):  # what could not be simplified may be so once the rest is simple
+        for name, domain in family.domains.items():
+            for candidate in domain.simpler(values[name]):
+                trial = {**values, name: candidate}
+                if _violates(theorem, family, trial, margin, undefined=undefined):
+                    values = trial
+                    break
     return values
 
 

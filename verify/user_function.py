@@ -179,6 +179,8 @@ def _joined(rows: list[Any]) -> Any:
 
 
 def _number(field: str, value: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1e300:
+        value = float(value)  # NumPy makes no number of a long one
     array = np.asarray(value)
     if array.dtype.kind in "iuf" and array.shape in ((), shape):
         return value

@@ -21,9 +21,11 @@ VISIBLE = 0.01
 
 
 class Outcome(Enum):
-    """Never a bare yes: `WEAK` is a bound that holds beside a wrong variant that the check could not refute."""
+    """`HOLDS` is never a bare yes: wrong variants of the bound were refuted. `VALID` (of somebody's own bound) and
+    `WEAK` (of a claim of this project): nothing refutes the bound, and nothing refutes some wrong variant of it."""
 
     HOLDS = "holds"
+    VALID = "valid"
     WEAK = "weak"
     VIOLATED = "violated"
     VACUOUS = "vacuous"
@@ -60,7 +62,8 @@ class Verdict:
     attained where the changed part counts.
     worst_bound is the bound at worst_instance. ranges are the smallest and largest value of every scalar over the
     instances that met the hypotheses (over all of them where none did), `tried` says the same in words for a bound of
-    one's own. `opaque` says why no formula could be read from the bound: its mutants then change keywords, not terms.
+    one's own and `not_tried` what was left out; `reason` is why nothing could be concluded. `opaque`
+    says why no formula could be read from the bound: its mutants then change keywords, not terms.
     points are (bound, measured) of up to `POINTS` instances, for pictures.
     counterexample is the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
     `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
@@ -87,15 +90,31 @@ class Verdict:
     worst_bound: float = math.nan
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     tried: str = ""
+    not_tried: str = ""
+    reason: str = ""
     opaque: str = ""
     violations: int = 0
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
 
+    @classmethod
+    def inconclusive(cls, theorem: Theorem, reason: str) -> Verdict:
+        """Nothing can be concluded, for a reason."""
+        return cls(
+            theorem=theorem, engine="none", outcome=Outcome.INCONCLUSIVE, instances=0, worst_ratio=math.nan,
+            worst_instance={}, error_probability=0.0, mutants=0, survivors=(), seconds=0.0, reason=reason,
+        )  # fmt: skip
+
     @property
     def holds(self) -> bool:
+        """Nothing refutes the bound, and every wrong variant of it is refuted."""
         return self.outcome is Outcome.HOLDS
+
+    @property
+    def valid(self) -> bool:
+        """Nothing refutes the bound on what was tried: see `tried` and `not_tried`."""
+        return self.outcome in (Outcome.HOLDS, Outcome.VALID, Outcome.WEAK)
 
     @property
     def instance(self) -> dict[str, Any]:
@@ -124,7 +143,8 @@ class Verdict:
     def __str__(self) -> str:
         """The summary, and below it the violation or else what was tried, and what could not be read of the bound."""
         tried = f"tried: {self.tried}" if self.tried and not self.violation else ""
-        return "\n  ".join(filter(None, (self.summary, self.violation, self.gap, self.unread, tried)))
+        left_out = f"not tried: {self.not_tried}" if self.not_tried and not self.violation else ""
+        return "\n  ".join(filter(None, (self.summary, self.violation, self.gap, self.unread, tried, left_out)))
 
     def __repr__(self) -> str:
         text = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
@@ -170,6 +190,8 @@ class Verdict:
     @property
     def summary(self) -> str:
         """One line: outcome, instances, worst ratio, mutants, survivors."""
+        if self.reason:
+            return f"{self.outcome.value}: {self.reason}"
         if not self.instances:
             return f"{self.outcome.value}: no instance meets the hypotheses"
         share = f"{self.violations:,} of " if self.outcome is Outcome.VIOLATED else ""
@@ -203,6 +225,7 @@ class Verdict:
             "Verdict": f"<b>{text(self.outcome.value)}</b>" + (", as expected" if self.expected else ""),
             "Evidence": text(self.summary),
             "Tried": text(self.tried),
+            "Not tried": text(self.not_tried),
             "Read": text(self.unread),
             "Engine": text(self.engine),
             "Error probability": text(f"{self.error_probability:.2g}"),

@@ -12,11 +12,11 @@ from suffice.simulate import Local
 from suffice.simulate.algorithms.base import Draw, State
 from suffice.simulate.problem import Problem
 
-from ..check import measured_family
 from ..claim import Claim
 from ..evidence import Evidence
 from ..families import quadratics
 from ..family import Family, Values
+from ..problem_measure import measured_family
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,9 @@ class SummedSGD(Local):
 
 def averaged() -> Family:
     """One quadratic in the plane, with minimiser 0, and what is expected of the mean of the iterates."""
-    problems = quadratics(longest=12)
+    problems = replace(
+        quadratics(longest=12, steps=1.0), movable=None
+    )  # steps in units of 1/beta, also beyond the limit
     sums = measured_family(problems, find("averaged-sgd/theorem-1-finite"), SummedSGD())
 
     def measure(values: Values) -> Evidence:
@@ -53,6 +55,7 @@ def claims() -> tuple[Claim, ...]:
     """Built on demand."""
     family = averaged()
     assert family.sharp is not None
-    beyond = family.sharp() | {"step": np.full(4, 1.5)}
+    sharp = family.sharp()
+    beyond = sharp | {"step": np.full_like(sharp["step"], 1.5)}
     limit = {"step size eta <= 1/beta": lambda: family.evidence(beyond)}
     return (Claim(theorem=find("averaged-sgd/theorem-1-finite"), families=(family,), outside_conditions=limit),)

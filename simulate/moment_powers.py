@@ -1,0 +1,252 @@
+"""E[e_T] after very many iterations: powers of the moment map by repeated squaring instead of T steps.
+
+The moments M = E[z z^T] of one iteration (`simulate.moments`) obey M+ = A M A^T + Q where the noise is additive and no
+coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
+compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
+T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .algorithms.base import Algorithm, Draw, State
+from .moments import Maps, origin, probe
+from .problem import QuadraticProblem
+from .problems.additive import AdditiveNoise
+
+MOST_ENTRIES = 160
+"""Entries of a symmetric moment (s <= 17) up to which coins and noise that depends on the state are squared."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Successive iterations that share one outcome of the coins: `first` = (t, t + 1, ...), representatives."""
+
+    iterations: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cycle:
+    """The iterations 1, 2, ..., p as blocks; iteration p + 1 takes the step of iteration 1 again.
+
+    An iteration stands here by the first one that takes the same step, so that each step is probed once.
+    """
+
+    blocks: tuple[Block, ...]
+
+    @property
+    def length(self) -> int:
+        return sum(len(block.iterations) for block in self.blocks)
+
+    def upto(self, count: int) -> tuple[Block, ...]:
+        """The first `count` iterations of the cycle."""
+        found: list[Block] = []
+        for block in self.blocks:
+            if count <= 0:
+                break
+            found.append(Block(iterations=block.iterations[:count]))
+            count -= len(block.iterations)
+        return tuple(found)
+
+
+ONE_STEP = Cycle(blocks=(Block(iterations=(1,)),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Congruence:
+    """M -> A M A^T + Q."""
+
+    A: np.ndarray
+    Q: np.ndarray
+
+    def after(self, first: _Congruence) -> _Congruence:
+        return _Congruence(A=self.A @ first.A, Q=self.A @ first.Q @ self.A.T + self.Q)
+
+    def applied(self, moment: np.ndarray) -> np.ndarray:
+        return self.A @ moment @ self.A.T + self.Q
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Linear:
+    """M -> the symmetric matrix whose entries are K times those of M."""
+
+    K: np.ndarray
+
+    def after(self, first: _Linear) -> _Linear:
+        return _Linear(K=self.K @ first.K)
+
+    def applied(self, moment: np.ndarray) -> np.ndarray:
+        spread, packed = _packing(len(moment))
+        return (spread @ (self.K @ (packed @ moment.ravel()))).reshape(moment.shape)
+
+
+_Map = _Congruence | _Linear
+
+
+@lru_cache(maxsize=32)
+def _packing(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """(s^2, m) that spreads the entries of a symmetric matrix, and (m, s^2) that reads them off."""
+    rows, columns = np.triu_indices(size)
+    spread, packed = np.zeros((size * size, len(rows))), np.zeros((len(rows), size * size))
+    entry = np.arange(len(rows))
+    spread[rows * size + columns, entry] = 1
+    spread[columns * size + rows, entry] = 1
+    packed[entry, rows * size + columns] += 0.5
+    packed[entry, columns * size + rows] += 0.5
+    return spread, packed
+
+
+def _linear(maps: Maps) -> np.ndarray:
+    """K of one iteration under one outcome. The last entry of M is 1: noise is that entry's column."""
+    mean, size = maps.mean.numpy(), len(maps.mean)
+    whole = np.kron(mean, mean)
+    for weight, deviation in zip(maps.weights.tolist(), maps.deviations.numpy()):
+        whole += weight * np.kron(deviation, deviation)
+    whole[:, -1] += maps.noise.numpy().ravel()
+    spread, packed = _packing(size)
+    return packed @ whole @ spread
+
+
+def additive_maps(
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    centre: State,
+    eta: Tensor,
+    iteration: int,
+    extra: Mapping[str, Tensor],
+) -> Maps:
+    """`moments.probe` from one call of `step`, for noise that a step adds whatever the state: not checked here."""
+    assert isinstance(problem, AdditiveNoise)
+    n, d = problem.clients, problem.features
+    sizes = [value.numel() for value in centre.values()]
+    states = sum(sizes)
+    deviations = torch.zeros(states + 1 + n * d, states, dtype=problem.dtype)  # unit states, the origin, unit noises
+    deviations[:states] = torch.eye(states, dtype=problem.dtype)
+    noise = torch.zeros(len(deviations), n, 1, d, dtype=problem.dtype)
+    noise[states + 1 :].view(n, d, n, d).diagonal(dim1=0, dim2=2).copy_(problem.noise.factor.permute(2, 1, 0))
+    state = {
+        name: value + part.reshape(len(part), *value.shape[1:])
+        for (name, value), part in zip(centre.items(), deviations.split(sizes, dim=1))
+    }
+    with torch.no_grad():
+        after = algorithm.step(problem, state, Draw(iteration=iteration, noise=noise, extra=extra), eta)
+    image = torch.cat([(after[name] - centre[name]).flatten(1) for name in centre], dim=1)
+    moved = image - image[states]
+    mean, spread = torch.zeros(2, states + 1, states + 1, dtype=problem.dtype)
+    mean[:-1, :-1], mean[:-1, -1], mean[-1, -1] = moved[:states].T, image[states], 1
+    spread[:-1, :-1] = moved[states + 1 :].T @ moved[states + 1 :]
+    return Maps(mean=mean, noise=spread, weights=mean.new_zeros(0), deviations=mean.new_zeros(0, *mean.shape))
+
+
+class MomentPowers:
+    """The moments of one problem, algorithm and step size at any T: each distinct step is probed once.
+
+    `additive` says that the algorithm adds the problem's noise whatever its state, which makes probing cheap.
+    """
+
+    def __init__(
+        self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle, additive: bool = False
+    ) -> None:
+        self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
+        self._probe = additive_maps if additive and isinstance(problem, AdditiveNoise) else probe
+        self._eta = torch.as_tensor(eta, dtype=problem.dtype)
+        _, self._centre, z = origin(problem, algorithm)
+        self._start = np.outer(z.numpy(), z.numpy())
+        self._known: dict[Block, list[tuple[float, list[Maps]]]] = {}
+
+    @property
+    def entries(self) -> int:
+        return len(self._start) * (len(self._start) + 1) // 2
+
+    def branches(self, block: Block) -> list[tuple[float, list[Maps]]]:
+        """(probability, maps of the block's iterations) for each outcome of the coins at its start."""
+        if block not in self._known:
+            outcomes = self._algorithm.outcomes(self._problem, block.iterations[0])
+            steps: list[tuple[float, list[Maps]]] = []
+            for probability, extra in outcomes:
+                known: dict[int, Maps] = {}
+                for t in block.iterations:
+                    if t not in known:
+                        known[t] = self._probe(self._problem, self._algorithm, self._centre, self._eta, t, extra)
+                steps.append((probability, [known[t] for t in block.iterations]))
+            self._known[block] = steps
+        return self._known[block]
+
+    def at(self, iterations: int) -> tuple[np.ndarray, float]:
+        """E[z z^T] (s, s) at T, and the largest moment met on the way; infinite or NaN where it overflows."""
+        turns, rest = divmod(iterations, self._cycle.length)
+        with np.errstate(all="ignore"):
+            moment, scale = self._start, float(np.abs(self._start).max())
+            if turns:
+                if self._squares():
+                    whole = self._of(self._cycle.blocks)
+                    while turns:
+                        if turns & 1:
+                            moment = whole.applied(moment)
+                            scale = max(scale, float(np.abs(moment).max()))
+                        turns >>= 1
+                        whole = whole.after(whole) if turns else whole  # pyright: ignore[reportArgumentType]
+                else:
+                    for _ in range(turns):
+                        moment = self._stepped(self._cycle.blocks, moment)
+                        scale = max(scale, float(np.abs(moment).max()))
+            moment = self._stepped(self._cycle.upto(rest), moment)
+        return moment, max(scale, float(np.abs(moment).max()))
+
+    def _squares(self) -> bool:
+        return self.entries <= MOST_ENTRIES or self._plain()
+
+    def _plain(self) -> bool:
+        """Whether every iteration is M -> A M A^T + Q."""
+        found = [self.branches(block) for block in self._cycle.blocks]
+        return all(len(branch) == 1 and not any(len(maps.weights) for maps in branch[0][1]) for branch in found)
+
+    def _of(self, blocks: Sequence[Block]) -> _Map:
+        plain, whole = self._plain(), None
+        for block in blocks:
+            branches = self.branches(block)
+            if plain:
+                for maps in branches[0][1]:
+                    one = _Congruence(A=maps.mean.numpy(), Q=maps.noise.numpy())
+                    whole = one if whole is None else one.after(whole)  # pyright: ignore[reportArgumentType]
+                continue
+            mixed = 0.0
+            for probability, steps in branches:
+                K = _linear(steps[0])
+                for maps in steps[1:]:
+                    K = _linear(maps) @ K
+                mixed = mixed + probability * K
+            one = _Linear(K=np.asarray(mixed))
+            whole = one if whole is None else one.after(whole)  # pyright: ignore[reportArgumentType]
+        assert whole is not None
+        return whole
+
+    def _stepped(self, blocks: Sequence[Block], moment: np.ndarray) -> np.ndarray:
+        for block in blocks:
+            total = torch.zeros(moment.shape, dtype=torch.float64)
+            for probability, steps in self.branches(block):
+                after = torch.from_numpy(moment)
+                for maps in steps:
+                    after = maps.advance(after)
+                total = total + probability * after
+            moment = total.numpy()
+        return moment
+
+    def excess(self, iterations: int, client: int) -> tuple[float, float]:
+        """E[e_T] of one client, and an estimate of its absolute rounding error."""
+        moment, scale = self.at(iterations)
+        d = self._problem.features
+        own = slice(client * d, (client + 1) * d)
+        A = self._problem.A[client].numpy()
+        with np.errstate(all="ignore"):
+            return float((A * moment[own, own]).sum()), float(ROUNDING * scale * np.abs(A).sum())
+
+
+ROUNDING = 1e-13

@@ -1,0 +1,87 @@
+"""Moments after many iterations by squaring, against moments step by step and against a closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Scaffnew, expected_excess
+from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers, additive_maps
+from suffice.simulate.moments import origin, probe
+
+
+def network() -> Quadratics:
+    rng = np.random.default_rng(5)
+    B, C = rng.normal(size=(2, 3, 2, 2))
+    return Quadratics.of(
+        B @ B.transpose(0, 2, 1) / 4 + 0.1 * np.eye(2), rng.normal(size=(3, 2)),
+        covariance=C @ C.transpose(0, 2, 1), start=[1.0, -2.0],
+    )  # fmt: skip
+
+
+THREE = Cycle(blocks=tuple(Block(iterations=(t,)) for t in (1, 1, 3)))
+
+
+@pytest.mark.parametrize("additive", [False, True])
+@pytest.mark.parametrize(
+    ("algorithm", "cycle"),
+    [(Local(), ONE_STEP), (LocalSGD(period=3), THREE), (Scaffnew(p=0.3), ONE_STEP), (FedAvg(participants=2), ONE_STEP)],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_squaring_gives_what_stepping_gives(algorithm, cycle, additive):
+    problem = network()
+    powers = MomentPowers(problem, algorithm, eta=0.05, cycle=cycle, additive=additive)
+    exact = expected_excess(problem, algorithm, iterations=64, eta=0.05)
+    for T in (0, 1, 2, 3, 7, 31, 64):
+        for client in range(3):
+            value, rounding = powers.excess(T, client)
+            assert abs(value - exact[T, client]) <= rounding + 1e-11 * exact[T, client]
+            assert rounding <= 1e-9 * exact[0].max()  # far below what a violation needs
+
+
+def test_a_wrong_cycle_is_seen():
+    """The comparison above can fail: averaging every second iteration is not every third."""
+    problem = network()
+    wrong = Cycle(blocks=tuple(Block(iterations=(t,)) for t in (1, 3)))
+    value, _ = MomentPowers(problem, LocalSGD(period=3), eta=0.05, cycle=wrong).excess(7, 0)
+    exact = expected_excess(problem, LocalSGD(period=3), iterations=7, eta=0.05)[7, 0]
+    assert abs(value - exact) > 1e-3 * exact
+
+
+def test_ten_thousand_iterations_reach_the_stationary_excess():
+    """One coordinate, h = 1: m = (1 - eta)^2 m + eta^2 s has the fixed point eta s / (2 - eta)."""
+    problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=3.0, start=[[7.0]])
+    value, _ = MomentPowers(problem, Local(), eta=0.1, cycle=ONE_STEP).excess(10_000, 0)
+    np.testing.assert_allclose(value, 0.1 * 3 / (2 - 0.1) / 2, rtol=1e-12)
+
+
+def test_additive_noise_is_probed_in_one_call_with_the_same_maps():
+    problem, algorithm = network(), Scaffnew(p=0.5)
+    _, centre, _ = origin(problem, algorithm)
+    eta = torch.tensor(0.1, dtype=torch.float64)
+    for _, extra in algorithm.outcomes(problem, 1):
+        one = additive_maps(problem, algorithm, centre, eta, 1, extra)
+        two = probe(problem, algorithm, centre, eta, 1, extra)
+        np.testing.assert_allclose(one.mean, two.mean, atol=1e-14)
+        np.testing.assert_allclose(one.noise, two.noise, atol=1e-14)
+        assert len(two.weights) == 0
+
+
+def test_one_outcome_may_last_for_several_iterations():
+    """A coin held for two iterations: half of the paths take both steps, half take none."""
+    from dataclasses import dataclass
+
+    @dataclass(frozen=True, kw_only=True)
+    class Lazy(Local):
+        def outcomes(self, problem, iteration):
+            return [(0.5, {"coin": torch.tensor([side])}) for side in (True, False)]
+
+        def step(self, problem, state, draw, eta):
+            return super().step(problem, state, draw, eta * draw.extra["coin"].to(eta)[:, None])
+
+    problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=0.0, start=[[2.0]])
+    held = Cycle(blocks=(Block(iterations=(1, 1)),))
+    fresh, kept = (MomentPowers(problem, Lazy(), eta=0.5, cycle=cycle).excess(2, 0)[0] for cycle in (ONE_STEP, held))
+    np.testing.assert_allclose(kept, 2 * (0.5 + 0.5 * 0.5**4), rtol=1e-14)
+    np.testing.assert_allclose(fresh, 2 * (0.5 + 0.5 * 0.5**2) ** 2, rtol=1e-14)

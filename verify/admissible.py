@@ -1,0 +1,177 @@
+"""Instances moved to where a bound's conditions hold: the step as a share of each instance's own largest one.
+
+Wrong limits are seen only near the limit, which depends on the instance (2/(mu + beta), say). So the step is drawn as a
+share of the largest that the conditions allow there. An instance where no step is allowed is moved first: T, sigma2,
+e0 or mu is set to the nearest value at which some step is allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import Evidence
+from .families import LARGEST_STEP, Movable
+from .family import Values
+
+_GRID = LARGEST_STEP * 2.0 ** (-np.arange(105) / 4)
+_COARSE = _GRID[::4]
+_HALVINGS = 64
+_MOVES = {
+    "T": np.unique(np.round(np.geomspace(1, 10_000, 60))),
+    "sigma2": np.append(0.0, np.geomspace(1e-6, 1e6, 37)),
+    "e0": np.append(0.0, np.geomspace(1e-6, 1e6, 37)),
+    "mu": 4 * 2.0 ** -np.arange(21),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """The smallest and largest step allowed at each instance (n,): NaN where none is."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    def at(self, share: np.ndarray) -> np.ndarray:
+        """Uniform in the interval from 1/10 of it on, logarithmic below; the last tenth of shares is its end, or
+        as near to it as makes a difference."""
+        share = np.clip(share, 0, 1)
+        inner = np.where(share < 0.3, 10 ** (-4 + 10 * np.minimum(share, 0.3)), 0.1 + 1.8 * (share - 0.3))
+        part = np.where(share < 0.8, inner, np.where(share < 0.85, 1 - 1e-6, 1.0))
+        return self.low + part * (self.high - self.low)
+
+
+def quantile(value: np.ndarray) -> np.ndarray:
+    """The share in [0, 1] of a family's domain "step", which is logarithmic from 1e-4 to 1."""
+    return 1 + np.log10(np.maximum(value, 1e-4)) / 4
+
+
+def moved_inside(theorem: Theorem, movable: Movable, values: Values) -> tuple[Values, np.ndarray]:
+    """The values, moved where necessary, and the step of each instance, (n,)."""
+    steps = allowed_steps(theorem, movable.scalars(values))
+    for name, grid in _MOVES.items():
+        stuck = np.flatnonzero(np.isnan(steps.high))
+        if not len(stuck):
+            break
+        part = {key: value[stuck] for key, value in values.items()}
+        target = _nearest(theorem, movable.scalars(part), name, grid)
+        if target is None:
+            continue
+        shifted = movable.moved(part, name, target)
+        values = {key: _with(value, stuck, shifted[key]) for key, value in values.items()}
+        steps = allowed_steps(theorem, movable.scalars(values))
+    eta = steps.at(quantile(values["step"]))
+    beta = movable.scalars(values)["beta"]
+    return values, np.where(np.isnan(eta), values["step"] / beta, eta)
+
+
+def _with(value: np.ndarray, rows: np.ndarray, new: np.ndarray) -> np.ndarray:
+    value = value.copy()
+    value[rows] = new
+    return value
+
+
+def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray]) -> Steps:
+    """The ends of the allowed steps up to 4/beta, by bisection within a grid of ratio 2^(1/4)."""
+    beta = scalars["beta"]
+    steps = _GRID / beta[:, None]
+    inside = _allowed(theorem, scalars, steps)
+    steps, inside = _with_roots(theorem, scalars, steps, inside)
+    order = np.argsort(-steps, axis=1)
+    steps, inside = np.take_along_axis(steps, order, 1), np.take_along_axis(inside, order, 1)
+    some, rows = inside.any(1), np.arange(len(beta))
+    top = inside.argmax(1)
+    bottom = inside.shape[1] - 1 - inside[:, ::-1].argmax(1)
+    high = _end(theorem, scalars, steps[rows, top], steps[rows, np.maximum(top - 1, 0)])
+    low = _end(theorem, scalars, steps[rows, bottom], steps[rows, np.minimum(bottom + 1, steps.shape[1] - 1)])
+    low = np.where(bottom == steps.shape[1] - 1, 0.0, low)
+    return Steps(low=np.where(some, low, np.nan), high=np.where(some, high, np.nan))
+
+
+def _allowed(theorem: Theorem, scalars: dict[str, np.ndarray], steps: np.ndarray) -> np.ndarray:
+    """Which of `steps` (n, m) the domains and conditions allow."""
+    flat = {name: np.repeat(value, steps.shape[1]) for name, value in scalars.items()} | {"eta": steps.ravel()}
+    return Evidence(engine="", measured=flat["eta"], arguments=flat).counted(theorem).reshape(steps.shape)
+
+
+def _end(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """The last allowed step between an allowed one and one that is not, short in units of 1/beta where that is it."""
+    kept, inside, outside = inside != outside, inside.copy(), outside.copy()
+    first = inside.copy()
+    for _ in range(_HALVINGS if kept.any() else 0):
+        middle = (inside + outside) / 2
+        good = _allowed(theorem, scalars, middle[:, None])[:, 0]
+        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+        if (np.abs(inside - outside) <= 2**-52 * np.abs(outside)).all():
+            break
+    short = np.array([float(f"{each:.6g}") for each in inside * scalars["beta"]]) / scalars["beta"]
+    near = np.abs(short - inside) <= 1e-12 * np.abs(inside)
+    # bisection ends within the rounding that conditions forgive: 16 ulp back from the end, where no number is short
+    back = np.where(inside > outside, 1 + 2.0**-48, 1 - 2.0**-48)
+    found = np.where(near & _allowed(theorem, scalars, short[:, None])[:, 0], short, inside * back)
+    return np.where(kept, found, first)
+
+
+def _with_roots(
+    theorem: Theorem, scalars: dict[str, np.ndarray], steps: np.ndarray, inside: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """More steps for instances that no step of the grid suits: where a condition holds with equality.
+
+    That is how a theorem with one step size, such as eta = 1/beta or ln(T)/(mu T), reads as conditions.
+    """
+    import inspect
+
+    stuck = np.flatnonzero(~inside.any(1))
+    needed = inspect.signature(theorem.conditions).parameters
+    if not len(stuck) or "eta" not in needed:
+        return steps, inside
+    part = {name: value[stuck] for name, value in scalars.items()}
+
+    def margins(eta: np.ndarray) -> np.ndarray:
+        """rhs - lhs of each condition at steps (n, m), (c, n, m)."""
+        flat = {name: np.repeat(value, eta.shape[1]) for name, value in part.items()} | {"eta": eta.ravel()}
+        with np.errstate(all="ignore"):
+            sides = theorem.conditions(**{name: flat[name] for name in needed}).values()
+            return np.array([
+                (np.asarray(rhs, dtype=float) - lhs + 0 * flat["eta"]).reshape(eta.shape) for lhs, rhs in sides
+            ])  # fmt: skip
+
+    grid = steps[stuck]
+    at_grid = margins(grid)
+    roots = []
+    for index, margin in enumerate(at_grid):
+        change = (margin[:, :-1] < 0) != (margin[:, 1:] < 0)
+        place = change.argmax(1)
+        rows = np.arange(len(stuck))
+        one, two = grid[rows, place], grid[rows, place + 1]
+        sign = margin[rows, place] < 0
+        for _ in range(_HALVINGS):
+            middle = (one + two) / 2
+            same = (margins(middle[:, None])[index, :, 0] < 0) == sign
+            one, two = np.where(same, middle, one), np.where(same, two, middle)
+        roots += [one, two]
+    if not roots:
+        return steps, inside
+    more = np.repeat(steps[:, :1], len(roots), axis=1)
+    more[stuck] = np.stack(roots, axis=1)
+    found = np.zeros(more.shape, dtype=bool)
+    found[stuck] = _allowed(theorem, part, more[stuck])
+    return np.concatenate((steps, more), axis=1), np.concatenate((inside, found), axis=1)
+
+
+def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray) -> np.ndarray | None:
+    """For each instance the value nearest to its own at which some step is allowed; None where there is none."""
+    now, count = scalars[name], len(scalars[name])
+    tried = np.broadcast_to(grid, (count, len(grid)))
+    if name == "mu":
+        tried = np.minimum(tried, scalars["beta"][:, None])
+    many = {key: np.repeat(value, len(grid)) for key, value in scalars.items()} | {name: tried.ravel()}
+    good = _allowed(theorem, many, _COARSE / many["beta"][:, None]).any(1).reshape(tried.shape)
+    if not good.any():
+        return None
+    distance = np.where(good, np.abs(np.log(np.maximum(tried, 1e-12) / np.maximum(now, 1e-12)[:, None])), np.inf)
+    chosen = np.take_along_axis(tried, distance.argmin(1)[:, None], 1)[:, 0]
+    return np.where(good.any(1), chosen, now)

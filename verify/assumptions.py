@@ -1,0 +1,355 @@
+"""What exact moments assume of an algorithm, tested on simulated paths before anything is concluded from them.
+
+The engine probes a step at unit states and unit noises, once per distinct iteration, and treats the outcomes of coins
+as independent. So: a step is a function of its arguments and leaves them alone; it is affine in the state and in the
+one draw of noise; what else it draws is listed by `outcomes` with its probability, and is drawn anew each iteration or
+held for a fixed number of them; it depends on t periodically. A declared `phase` is not trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError
+from suffice.simulate import Algorithm, Randomness
+from suffice.simulate.algorithms.base import Draw, State
+from suffice.simulate.moment_powers import Block, Cycle, MomentPowers, additive_maps
+from suffice.simulate.moments import Maps, origin, probe
+from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.problems.additive import AdditiveNoise
+from suffice.simulate.threads import one_thread
+
+LONGEST_CYCLE = 20
+"""Iterations of the longest cycle that is looked for."""
+APERIODIC = 2 * LONGEST_CYCLE
+"""Where no cycle is found, the largest T: each iteration is probed."""
+_LATE = (97, 1000, 4999, 9000)
+_AFFINE = 1e-9
+_SAME = 1e-11
+_PATHS = 4096
+_DEVIATIONS = 7.0
+"""Standard errors that count as a disagreement: 3e-12 each for a normal, over fewer than 1e5 comparisons a check."""
+_TOSSES = 2048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumptions:
+    """What was found. `cycle` has length `APERIODIC` where `periodic` is False; `reason` is "" or what fails, and what
+    to write instead."""
+
+    cycle: Cycle
+    periodic: bool
+    additive: bool
+    reason: str = ""
+
+
+class _Fails(Exception):
+    """An assumption that the engine rests on and that the algorithm does not meet."""
+
+
+def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
+    """Test `algorithm` on `problem`; `InputError` for faults of the algorithm itself."""
+    step = torch.as_tensor(eta, dtype=problem.dtype)
+    try:
+        with one_thread():
+            states = _path(problem, algorithm, step)
+            held = _held(problem, algorithm)
+            additive = _affine(problem, algorithm, step, states)
+            cycle, periodic = _cycle(problem, algorithm, step, held, additive)
+            found = Assumptions(cycle=cycle, periodic=periodic, additive=additive)
+            _simulated(problem, algorithm, step, found)
+        return found
+    except _Fails as failure:
+        return Assumptions(cycle=Cycle(blocks=()), periodic=False, additive=False, reason=str(failure))
+
+
+def _randomness(paths: int) -> Randomness:
+    return Randomness(seeds=torch.arange(paths), root=0xA55)
+
+
+def _path(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, paths: int = 4) -> list[tuple[State, Draw]]:
+    """States before, and draws of, iterations 1 to `APERIODIC` of a few paths; each step is taken twice."""
+    randomness, visited = _randomness(paths), []
+    state = algorithm.init(problem, problem.start.expand(paths, *problem.start.shape).clone())
+    _check_state(algorithm, state)
+    for t in range(1, APERIODIC + 1):
+        draw = algorithm.draw(problem, randomness, t)
+        again = algorithm.draw(problem, randomness, t) if t <= 4 else draw
+        if not (torch.equal(draw.noise, again.noise) and _equal(dict(draw.extra), dict(again.extra))):
+            raise InputError(
+                "algorithm", algorithm.name, "its `draw` differs when called again: take all from `randomness`"
+            )
+        kept = {name: value.clone() for name, value in state.items()}
+        drawn = Draw(iteration=t, noise=draw.noise.clone(), extra={k: v.clone() for k, v in draw.extra.items()})
+        try:
+            with torch.no_grad():
+                after = algorithm.step(problem, {name: value.clone() for name, value in kept.items()}, drawn, eta)
+                once_more = algorithm.step(problem, state, draw, eta)
+        except InputError:
+            raise
+        except Exception as error:
+            remedy = f"its `step` fails at t = {t} ({type(error).__name__}: {error})"
+            raise InputError("algorithm", algorithm.name, remedy) from error
+        _check_state(algorithm, after)
+        if not _equal(after, once_more):
+            raise InputError(
+                "algorithm", algorithm.name,
+                "two calls of its `step` with the same arguments differ: draw in `draw`, keep memory in the state",
+            )  # fmt: skip
+        if not (_equal(kept, state) and torch.equal(drawn.noise, draw.noise) and _equal(drawn.extra, draw.extra)):
+            raise InputError("algorithm", algorithm.name, "its `step` changes its arguments: return new tensors")
+        visited.append((kept, draw))
+        state = {name: value.clone() for name, value in after.items()}
+    return visited
+
+
+def _check_state(algorithm: Algorithm, state: Any) -> None:
+    if not isinstance(state, dict) or "models" not in state:
+        raise InputError("algorithm", algorithm.name, 'its `init` and `step` return a dictionary with "models" first')
+    for name, value in state.items():
+        if not isinstance(value, Tensor) or not bool(torch.isfinite(value).all()):
+            raise InputError("algorithm", algorithm.name, f"its state {name!r} is not a tensor of finite numbers")
+
+
+def _equal(one: Any, two: Any) -> bool:
+    return one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
+
+
+# --- what is drawn ------------------------------------------------------------------------------------------
+
+
+def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
+    """Whether iteration t = 1, 2, ... keeps the outcome of the one before; `_Fails` unless outcomes are as listed."""
+    tossed = any(len(algorithm.outcomes(problem, t)) > 1 for t in range(1, APERIODIC + 1))
+    randomness = _randomness(_TOSSES if tossed else 2)
+    indices: list[Tensor] = []
+    held: list[bool] = []
+    held_odds = 0
+    for t in range(1, APERIODIC + 1):
+        draw = algorithm.draw(problem, randomness, t)
+        usual = problem.draw(randomness, t)
+        if draw.noise.shape != usual.shape:
+            raise _Fails(
+                f"its draw holds noise of shape {tuple(draw.noise.shape[1:])} instead of {tuple(usual.shape[1:])}: "
+                "exact moments know one sample per client and iteration, so make each sample an iteration of its own"
+            )
+        odds, index = _matched(problem, algorithm, t, draw)
+        same = len(odds) > 1 and t > 1 and len(odds) == held_odds and bool((index == indices[-1]).all())
+        held.append(same)
+        if not tossed:
+            continue
+        if not same:
+            _check_frequencies(t, odds, index)
+        for lag in range(1, 7):
+            if same or lag > len(indices) or (any(held[t - lag : t]) and len(odds) < 2):
+                continue
+            _check_independent(t, lag, index, indices[-lag])
+        indices.append(index)
+        held_odds = len(odds)
+    return held
+
+
+def _matched(problem: QuadraticProblem, algorithm: Algorithm, t: int, draw: Draw) -> tuple[np.ndarray, Tensor]:
+    """The odds of the outcomes at t, and which of them each path drew, (S,)."""
+    listed = algorithm.outcomes(problem, t)
+    odds = np.array([probability for probability, _ in listed])
+    if abs(odds.sum() - 1) > 1e-9 or (odds < 0).any():
+        raise _Fails(f"the probabilities that `outcomes` lists at t = {t} sum to {odds.sum():.6g}, not to 1")
+    index = torch.full((len(draw.noise),), -1)
+    for at, (_, extra) in enumerate(listed):
+        if draw.extra.keys() != extra.keys():
+            names = ", ".join(map(repr, sorted(draw.extra.keys() ^ extra.keys())))
+            raise _Fails(
+                f"its draw and its `outcomes` differ in {names}: let `outcomes` list every value of extra with its "
+                "probability, and give each further sample of noise an iteration of its own"
+            )
+        match = torch.ones(len(index), dtype=torch.bool)
+        for name, value in extra.items():
+            match &= (draw.extra[name] == value).reshape(len(index), -1).all(1)
+        index[match] = at
+    if bool((index < 0).any()):
+        raise _Fails(
+            f"at t = {t} it drew values of {', '.join(map(repr, draw.extra))} that `outcomes` does not list: list "
+            "every value of extra with its probability"
+        )
+    return odds, index
+
+
+def _check_frequencies(t: int, odds: np.ndarray, index: Tensor) -> None:
+    counts = np.bincount(index.numpy(), minlength=len(odds))
+    error = np.sqrt(np.maximum(odds * (1 - odds) * len(index), 1))
+    if (np.abs(counts - odds * len(index)) > _DEVIATIONS * error).any():
+        worst = int(np.abs((counts - odds * len(index)) / error).argmax())
+        raise _Fails(
+            f"at t = {t} it drew outcome {worst} of `outcomes` in {counts[worst] / len(index):.3g} of its paths "
+            f"where {odds[worst]:.3g} is listed: correct the probability"
+        )
+
+
+def _check_independent(t: int, lag: int, now: Tensor, before: Tensor) -> None:
+    """Each pair of outcomes is as frequent as independence says."""
+    one, two = now.numpy(), before.numpy()
+    joint = np.zeros((one.max() + 1, two.max() + 1))
+    np.add.at(joint, (one, two), 1)
+    expected = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True) / len(now)
+    share = expected / len(now)
+    if (np.abs(joint - expected) > _DEVIATIONS * np.sqrt(np.maximum(expected * (1 - share), 1)) + 1).any():
+        raise _Fails(
+            f"its outcomes at t = {t} and t = {t - lag} depend on each other, and exact moments take them as drawn "
+            "anew or held for whole blocks: draw anew in each iteration, or keep what is remembered in the state"
+        )
+
+
+# --- the step ------------------------------------------------------------------------------------------------
+
+
+def _affine(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, visited: list[tuple[State, Draw]]) -> bool:
+    """Whether noise is added whatever the state; `_Fails` unless steps are affine in the state, and in the noise."""
+    _, centre, _ = origin(problem, algorithm)
+    additive = isinstance(problem, AdditiveNoise) and not problem.shared_noise
+    for t in (1, 2, 3, 4, 5, 7, 12, APERIODIC - 1):
+        state, draw = visited[t - 1]
+        for path in range(len(draw.noise)):
+            extra = {name: value[path : path + 1] for name, value in draw.extra.items()}
+            one = {name: value[path : path + 1] for name, value in state.items()}
+            noise = draw.noise[path : path + 1]
+            z = torch.cat([(one[name] - centre[name]).flatten() for name in centre])
+            after = _flat(algorithm, problem, one, Draw(iteration=t, noise=noise, extra=extra), eta, centre)
+            A = _map(problem, algorithm, centre, eta, noise, t, extra)
+            size = A[:, :-1].abs().max() * z.abs().max() + A[:, -1].abs().max()
+            gap = float((A[:, :-1] @ z + A[:, -1] - after).abs().max())
+            if gap > _AFFINE * float(size):
+                raise _Fails(
+                    f"its step at t = {t} is not affine in the state (it differs by {gap:.2g} from what its own values "
+                    "at unit states imply), so `linear` must be False: second moments do not determine it"
+                )
+            if not additive:
+                continue
+            quiet = _map(problem, algorithm, centre, eta, torch.zeros_like(noise), t, extra)
+            if float((A[:, :-1] - quiet[:, :-1]).abs().max()) > _AFFINE * float(A.abs().max()):
+                additive = False
+            gap = _noise_gap(problem, algorithm, centre, eta, noise, t, extra, A[:, -1] - quiet[:, -1])
+            if gap > _AFFINE:
+                raise _Fails(
+                    f"its step at t = {t} is not affine in the noise (off by {gap:.2g} of its size): second moments do "
+                    "not determine it, so `linear` must be False"
+                )
+    return additive
+
+
+def _flat(
+    algorithm: Algorithm, problem: QuadraticProblem, state: State, draw: Draw, eta: Tensor, centre: State
+) -> Tensor:
+    with torch.no_grad():
+        after = algorithm.step(problem, state, draw, eta)
+    return torch.cat([(after[name] - centre[name]).flatten(1) for name in centre], dim=1).squeeze(0)
+
+
+def _map(
+    problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any
+) -> Tensor:
+    """(n, n + 1): the step's linear part at this draw, and in the last column its value at the centre."""
+    sizes = [value.numel() for value in centre.values()]
+    units = torch.cat((torch.eye(sum(sizes), dtype=problem.dtype), torch.zeros(1, sum(sizes), dtype=problem.dtype)))
+    state = {
+        name: value + part.reshape(len(part), *value.shape[1:])
+        for (name, value), part in zip(centre.items(), units.split(sizes, dim=1))
+    }
+    many = Draw(
+        iteration=t,
+        noise=noise.expand(len(units), *noise.shape[1:]),
+        extra={name: value.expand(len(units), *value.shape[1:]) for name, value in extra.items()},
+    )
+    image = _flat(algorithm, problem, state, many, eta, centre)
+    return torch.cat(((image[:-1] - image[-1]).T, image[-1:].T), dim=1)
+
+
+def _noise_gap(
+    problem: Any, algorithm: Algorithm, centre: State, eta: Tensor, noise: Tensor, t: int, extra: Any, moved: Tensor
+) -> float:
+    """How far the response `moved` to the noise is from the sum of the responses to its halves, as a share of it."""
+    parts = noise.clone(), noise.clone()
+    parts[0][:, ::2] *= 3
+    parts[1][:, ::2] *= -1  # the mean of both is the noise itself
+    responses = [_flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=part, extra=extra), eta, centre)
+                 for part in parts]  # fmt: skip
+    quiet = _flat(algorithm, problem, dict(centre), Draw(iteration=t, noise=noise * 0, extra=extra), eta, centre)
+    size = float(moved.abs().max()) + float(quiet.abs().max()) * 1e-6
+    return float(((responses[0] + responses[1]) / 2 - quiet - moved).abs().max()) / max(size, 1e-300)
+
+
+def _cycle(
+    problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: list[bool], additive: bool
+) -> tuple[Cycle, bool]:
+    """The shortest cycle of steps and of draws that are held, seen at least three times and again at large t."""
+    _, centre, _ = origin(problem, algorithm)
+    seen: list[tuple[int, list[tuple[float, Maps]]]] = []
+    kinds: list[int] = []
+
+    def kind(t: int) -> int:
+        """The first iteration that takes the same step as t, t itself if none does."""
+        take = additive_maps if additive else probe
+        maps = [(p, take(problem, algorithm, centre, eta, t, extra)) for p, extra in algorithm.outcomes(problem, t)]
+        for first, others in seen:
+            if len(maps) == len(others) and all(p == q and _alike(a, b) for (p, a), (q, b) in zip(maps, others)):
+                return first
+        seen.append((t, maps))
+        return t
+
+    for t in range(1, APERIODIC + 1):
+        kinds.append(kind(t))
+    for length in range(1, LONGEST_CYCLE + 1):
+        repeated = all(
+            kinds[t] == kinds[t + length] and held[t + length] == (held[t] or (t % length == 0 and held[length]))
+            for t in range(APERIODIC - length)
+        )
+        if repeated and not held[length % APERIODIC] and all(kind(t) == kinds[(t - 1) % length] for t in _LATE):
+            return Cycle(blocks=_blocks(kinds[:length], held[:length])), True
+    return Cycle(blocks=_blocks(list(range(1, APERIODIC + 1)), held)), False
+
+
+def _blocks(kinds: list[int], held: list[bool]) -> tuple[Block, ...]:
+    found: list[list[int]] = []
+    for kind, same in zip(kinds, held):
+        if same:
+            found[-1].append(kind)
+        else:
+            found.append([kind])
+    return tuple(Block(iterations=tuple(block)) for block in found)
+
+
+def _alike(one: Maps, two: Maps) -> bool:
+    for name in ("mean", "noise", "weights", "deviations"):
+        a, b = getattr(one, name), getattr(two, name)
+        if a.shape != b.shape or (a.numel() and float((a - b).abs().max()) > _SAME * float(a.abs().max() + 1e-300)):
+            return False
+    return True
+
+
+def _simulated(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, found: Assumptions) -> None:
+    """The mean over simulated paths against the moments, at a few t: what no other test has seen."""
+    randomness = Randomness(seeds=torch.arange(_PATHS), root=0xA56)
+    state = algorithm.init(problem, problem.start.expand(_PATHS, *problem.start.shape).clone())
+    powers = MomentPowers(problem, algorithm, eta=float(eta), cycle=found.cycle, additive=found.additive)
+    for t in range(1, 13):
+        with torch.no_grad():
+            state = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), eta)
+        if t not in (1, 2, 3, 6, 12):
+            continue
+        excess = problem.excess(state["models"])
+        error = excess.std(0) / _PATHS**0.5
+        for client in range(problem.clients):
+            exact, rounding = powers.excess(t, client)
+            mean = float(excess[:, client].mean())
+            if abs(mean - exact) > _DEVIATIONS * float(error[client]) + rounding + 1e-9 * abs(exact):
+                apart = abs(mean - exact) / max(float(error[client]), 1e-300)
+                raise _Fails(
+                    f"simulated paths give E[e] = {mean:.6g} at t = {t} for client {client}, exact moments "
+                    f"{exact:.6g}, {apart:.0f} standard errors away: let `step` use nothing besides its arguments, and "
+                    "`outcomes` list all that is drawn besides the problem's noise"
+                )

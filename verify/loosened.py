@@ -1,0 +1,92 @@
+"""Conditions loosened by 5 % and by 50 %: wrong variants of a bound's hypotheses, which some instance should refute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import AGREEMENT
+from .problem_measure import Measure
+from .search import search
+from .verdict import Outcome, Verdict
+
+FACTORS = (1.05, 1.5)
+_DRAWS = 16
+
+
+def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *, root: int) -> Verdict:
+    """The verdict with these variants counted and the surviving ones named; VALID where any variant survives."""
+    count, left = 0, []
+    for name in _names(theorem, measured[0]):
+        for factor in FACTORS:
+            count += 1
+            if not _refuted(_loosened(theorem, name, factor), theorem, measured, root):
+                left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
+    survivors = (*verdict.survivors, *left)
+    return replace(
+        verdict,
+        outcome=Outcome.VALID if survivors else Outcome.HOLDS,
+        mutants=verdict.mutants + count,
+        survivors=survivors,
+        survivor_ratios=(*verdict.survivor_ratios, *[float("nan")] * len(left)),
+    )
+
+
+def _names(theorem: Theorem, measure: Measure) -> list[str]:
+    assert measure.problems.sharp is not None or measure.problems.domains
+    family = measure.family(theorem)
+    arguments = family.evidence(family.draw(2, seed=0)).arguments
+    return list(_sides(theorem, arguments))
+
+
+def _sides(theorem: Theorem, arguments: Any) -> dict[str, Any]:
+    import inspect
+
+    needed = inspect.signature(theorem.conditions).parameters
+    with np.errstate(all="ignore"):
+        return theorem.conditions(**{name: arguments[name] for name in needed})
+
+
+def _loosened(theorem: Theorem, name: str, factor: float) -> Theorem:
+    conditions: Callable[..., Any] = theorem.conditions
+
+    @wraps(conditions)
+    def wider(**values: Any) -> dict[str, Any]:
+        sides = dict(conditions(**values))
+        if name in sides:
+            lhs, rhs = sides[name]
+            rhs = np.asarray(rhs, dtype=float)
+            sides[name] = (lhs, np.where(rhs > 0, rhs * factor, rhs / factor))
+        return sides
+
+    return replace(theorem, conditions=wider)
+
+
+def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool:
+    """Whether an instance that the wider condition alone admits violates the bound: at its edge, then by search."""
+    for measure in measured:
+        family = measure.family(wider)
+        values = family.draw(_DRAWS, seed=root + 7)
+        if measure.problems.sharp is not None:
+            sharp = measure.problems.sharp()
+            values = {name: np.concatenate((value, sharp[name])) for name, value in values.items()}
+        if measure.problems.movable is not None:
+            values["step"] = np.ones_like(values["step"])
+        if _violated(wider, theorem, family.evidence(values)):
+            return True
+    for measure in measured[:2]:
+        found = search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)
+        if _violated(wider, theorem, found):
+            return True
+    return False
+
+
+def _violated(wider: Theorem, theorem: Theorem, evidence: Any) -> bool:
+    beyond = evidence.counted(wider) & ~evidence.counted(theorem)
+    return bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())

@@ -1,0 +1,175 @@
+"""What `check` measures: the exact expected excess of an algorithm on instances of a family of learning problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, Theorem
+from suffice.simulate import Algorithm, Local
+from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+
+from .admissible import moved_inside
+from .assumptions import APERIODIC, Assumptions, assumptions
+from .evidence import Evidence
+from .families import ProblemFamily, Setting, quadratics
+from .family import Family, Values
+
+SHAPES = {
+    "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
+    "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
+}
+"""(clients, features) of the families that are drawn from unless one is given."""
+_STEPPED = 200
+"""The largest T where coins make the moments too many to square their map."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """E[e_T] of `client` under `algorithm`, whose assumptions were tested."""
+
+    problems: ProblemFamily
+    algorithm: Algorithm
+    client: int
+    tested: Assumptions
+
+    @property
+    def periodic(self) -> bool:
+        return self.tested.periodic
+
+    def cycle(self, iterations: int) -> Cycle:
+        """The cycle of steps; where there is none, each of the iterations for itself."""
+        if self.tested.periodic:
+            return self.tested.cycle
+        return Cycle(blocks=tuple(Block(iterations=(t,)) for t in range(1, max(iterations, 1) + 1)))
+
+    def family(self, theorem: Theorem) -> Family:
+        """The family with what it measures; instances are moved to where the theorem's conditions hold."""
+        return Family(
+            name=self.problems.name,
+            domains=self.problems.domains,
+            measure=lambda values: self._evidence(theorem, values),
+            sharp=self.problems.sharp,
+        )
+
+    def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
+        """The instances of `values`, moved inside where the family allows it."""
+        return self._moved(theorem, values)[1]
+
+    def _moved(self, theorem: Theorem, values: Values) -> tuple[Values, list[Setting]]:
+        given: Mapping[str, np.ndarray] = values
+        if self.problems.movable is not None:
+            self._check_parameters(theorem, [*self.problems.movable.scalars(values), "eta"])
+            inside, eta = moved_inside(theorem, self.problems.movable, values)
+            values, given = inside, inside | {"eta": eta}
+        rows = ({name: value[at] for name, value in given.items()} for at in range(len(next(iter(values.values())))))
+        return values, [self.problems.setting(row) for row in rows]
+
+    def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
+        values, settings = self._moved(theorem, values)
+        first = settings[0]
+        if not 0 <= self.client < first.problem.clients:
+            last = first.problem.clients - 1
+            raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
+        self._check_parameters(theorem, list(first.arguments))
+        pairs = np.array([self._excess(setting) for setting in settings])
+        finite = np.isfinite(pairs).all(1)  # beyond the range of floats nothing is concluded
+        return Evidence(
+            engine="exact moments",
+            measured=np.where(finite, pairs[:, 0], 0.0),
+            rounding=np.where(finite, pairs[:, 1], 0.0),
+            arguments={name: np.array([each.arguments[name] for each in settings]) for name in first.arguments},
+            hypothesis=finite,
+            label=self.problems.name,
+            values=values,
+        )
+
+    def _check_parameters(self, theorem: Theorem, known: list[str]) -> None:
+        for parameter in theorem.parameters:
+            if parameter.name not in known:
+                names = ", ".join(known)
+                raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
+
+    def _excess(self, setting: Setting) -> tuple[float, float]:
+        powers = MomentPowers(
+            setting.problem,
+            self.algorithm,
+            eta=setting.eta,
+            cycle=self.cycle(setting.iterations),
+            additive=self.tested.additive,
+        )
+        return powers.excess(setting.iterations, self.client)
+
+
+def measured_family(
+    problems: ProblemFamily, theorem: Theorem, algorithm: Algorithm | None = None, client: int = 0
+) -> Family:
+    """The family with the exact expected excess of `algorithm` (`Local()` unless given) as what it measures.
+
+    Raises `InputError` where the algorithm does not meet what exact moments assume.
+    """
+    chosen = algorithm if algorithm is not None else Local()
+    tested = assumptions(*_typical(problems, chosen))
+    if tested.reason:
+        raise InputError("algorithm", chosen.name, tested.reason)
+    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested).family(theorem)
+
+
+def measures(
+    theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
+) -> tuple[list[Measure], str]:
+    """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
+    if family is not None:
+        tested = assumptions(*_typical(family, algorithm))
+        return [Measure(problems=family, algorithm=algorithm, client=client, tested=tested)], tested.reason
+    refused: InputError | None = None
+    tested: Assumptions | None = None
+    found: list[Measure] = []
+    for clients, features in sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7):
+        if client >= clients:
+            continue
+        problems = quadratics(clients=clients, features=features, identical=True)
+        try:
+            problem, _, eta = _typical(problems, algorithm)
+            entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
+            if tested is None:
+                tested = assumptions(problem, algorithm, eta)
+            if tested.reason:
+                return [], tested.reason
+        except InputError as error:
+            if error.field == "algorithm":
+                raise
+            refused = error  # this algorithm is not for so many clients
+            continue
+        if not tested.periodic:
+            longest = APERIODIC
+        else:
+            starts = [block.iterations[0] for block in tested.cycle.blocks]
+            coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
+            longest = _STEPPED if coins and entries > MOST_ENTRIES else 10_000
+        problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
+        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested))
+    if not found:
+        raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
+    return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""
+
+
+def _shape(problems: ProblemFamily) -> tuple[int, int]:
+    setting = problems.setting({name: value[0] for name, value in problems.sharp().items()})  # pyright: ignore
+    return setting.problem.clients, setting.problem.features
+
+
+def _typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
+    """An instance in the middle of the family, on which the algorithm's assumptions are tested."""
+    drawn = Family(name=family.name, domains=family.domains).draw(16, seed=0)
+    if family.movable is not None:
+        drawn["curvature"] = np.clip(drawn["curvature"], 0.25, 4)
+        for name in ("sigma2", "far"):
+            drawn[name] = np.clip(drawn[name], 0.5, 2)
+        drawn["step"] = np.full(16, 0.05)
+    setting = family.setting({name: value[3] for name, value in drawn.items()})
+    beta = float(np.linalg.eigvalsh(2 * setting.problem.A.numpy()).max())
+    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)

@@ -1,0 +1,52 @@
+"""In words, how far the check of one's own bound reached, and what it left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from suffice.simulate import Algorithm
+
+from .assumptions import APERIODIC
+from .problem_measure import Measure
+from .verdict import Verdict
+
+
+def tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -> str:
+    """What the instances that met the hypotheses reached."""
+    ranges = dict(verdict.ranges)
+    if "eta beta" in ranges:
+        low, high = ranges.pop("eta beta")
+        ranges.pop("eta")
+        ranges = {"eta": (low, high)} | ranges
+    parts = []
+    for name, (low, high) in ranges.items():
+        unit = "/beta" if name == "eta" and "eta beta" in verdict.ranges else ""
+        one, two = (f"{end:,.0f}" if end == round(end) and end >= 1000 else f"{end:.3g}" for end in (low, high))
+        parts.append(f"{name} = {one}{unit}" if one == two else f"{name} = {one}{unit} to {two}{unit}")
+    names = [each.problems.name for each in measured]
+    none = "" if verdict.instances else ", of which none meets the hypotheses"
+    return f"{algorithm.name} on {_short(names)}, {', '.join(parts)}{none}"
+
+
+def _short(names: Sequence[str]) -> str:
+    """`one quadratic in R^1, R^2; 3 identical quadratics in R^1`: what is alike is said once."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        kind, _, space = name.partition(" in ")
+        found.setdefault(kind, []).append(space)
+    return "; ".join(f"{kind} in {', '.join(spaces)}" if spaces[0] else kind for kind, spaces in found.items())
+
+
+def not_tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -> str:
+    """What no instance reached."""
+    families = [each.problems for each in measured]
+    parts = []
+    if all(each.movable for each in families):
+        clients = [each.domains["direction"].shape[0] for each in families]
+        parts.append(f"d > {max(clients)}")
+        if not any("minimiser" in each.domains for each in families):
+            parts.append("clients that differ (give family=families.quadratics(clients=...))")
+    if any(not each.periodic for each in measured):
+        parts.append(f"T > {APERIODIC} (no cycle of steps was found)")
+    parts += dict.fromkeys(each.outside for each in families if each.outside)
+    return "; ".join(parts) if parts else "anything outside of the family"
