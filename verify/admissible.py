@@ -169,7 +169,7 @@ def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: 
     if name == "mu":
         tried = np.minimum(tried, scalars["beta"][:, None])
     many = {key: np.repeat(value, len(grid)) for key, value in scalars.items()} | {name: tried.ravel()}
-    good = _allowed(theorem, many, _COARSE / many["beta"][:, None]).any(1).reshape(tried.shape)
+    good = np.any(_allowed(theorem, many, _COARSE / many["beta"][:, None]), axis=-1).reshape(tried.shape)
     if not good.any():
         return None
     distance = np.where(good, np.abs(np.log(np.maximum(tried, 1e-12) / np.maximum(now, 1e-12)[:, None])), np.inf)

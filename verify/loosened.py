@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -45,7 +45,7 @@ def _names(theorem: Theorem, measure: Measure) -> list[str]:
     return list(_sides(theorem, arguments))
 
 
-def _sides(theorem: Theorem, arguments: Any) -> dict[str, Any]:
+def _sides(theorem: Theorem, arguments: Any) -> Mapping[str, Any]:
     import inspect
 
     needed = inspect.signature(theorem.conditions).parameters

@@ -76,7 +76,7 @@ class Measure:
             raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
         self._check_parameters(theorem, list(first.arguments))
         pairs = np.array([self._excess(setting) for setting in settings])
-        finite = np.isfinite(pairs).all(1)  # beyond the range of floats nothing is concluded
+        finite = np.isfinite(pairs[:, 0]) & np.isfinite(pairs[:, 1])  # beyond the range of floats nothing is concluded
         return Evidence(
             engine="exact moments",
             measured=np.where(finite, pairs[:, 0], 0.0),
