@@ -23,6 +23,7 @@ from .algorithms import LocalSGD as LocalSGD
 from .algorithms import QuantileRadius as QuantileRadius
 from .algorithms import Scaffnew as Scaffnew
 from .algorithms import TwoMeansRadius as TwoMeansRadius
+from .batches import split as split
 from .batches import stack as stack
 from .catalogue import ALGORITHMS as ALGORITHMS
 from .catalogue import algorithm as algorithm

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar
+from dataclasses import is_dataclass
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -29,7 +29,7 @@ def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
 def stack(parts: Sequence[Part]) -> Part:
     """The batch of `parts`; floats that differ become tensors. All else, labels too, has to be the same (`InputError`).
 
-    A problem's batch can be built at once: by its plain constructor, from tensors that have the axis.
+    A problem's batch can be built at once, by `split`, or by its plain constructor from tensors that have the axis.
     """
     given: list[Any] = list(parts)
     first = given[0]
@@ -41,7 +41,16 @@ def stack(parts: Sequence[Part]) -> Part:
         return _copied(first, lambda name: stack([getattr(part, name) for part in given]))
     if not all(torch.equal(part, first) if isinstance(first, Tensor) else part == first for part in given):
         raise InputError("batch", first, "instances of one batch differ in numbers alone")
-    return first
+    return cast(Part, first)
+
+
+def split(part: Part, count: int) -> Part:
+    """A problem of B N clients, checked as a whole, as the batch of `count` = B problems of N clients each."""
+    if isinstance(part, Tensor):
+        return part.unflatten(0, (count, -1))  # pyright: ignore[reportReturnType]
+    if isinstance(part, tuple):
+        return part[: len(part) // count]  # pyright: ignore[reportReturnType]
+    return _copied(part, lambda name: split(getattr(part, name), count)) if is_dataclass(part) else part
 
 
 def tensors(part: Any) -> list[Tensor]:
@@ -57,13 +66,14 @@ def with_tensors(part: Part, given: Sequence[Tensor]) -> Part:
     return over_tensors(lambda _: next(rest), part)
 
 
-def instance(batch: Part, index: int) -> Part:
-    """One of a batch."""
-    return over_tensors(lambda each: each[index], batch)
+def instances(batch: Part, count: int) -> list[Part]:
+    """Every one of a batch of `count`."""
+    columns = [each.unbind(0) for each in tensors(batch)]
+    return [with_tensors(batch, [column[at] for column in columns]) for at in range(count)]
 
 
 def _copied(part: Any, value: Callable[[str], Any]) -> Any:
     copy = object.__new__(type(part))
-    for field in fields(part):
-        object.__setattr__(copy, field.name, value(field.name))
+    for name in part.__dataclass_fields__:
+        object.__setattr__(copy, name, value(name))
     return copy

@@ -20,7 +20,7 @@ from torch.func import vmap
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw, State
-from .batches import instance, over_tensors, tensors, with_tensors
+from .batches import instances, over_tensors, tensors, with_tensors
 from .problem import QuadraticProblem
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
@@ -108,10 +108,8 @@ def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State
 
     centre (B, 1, ...) by name, eta (B,) or (B, N). What a coin shows may be of probability 0 in some instances.
     """
-    each = [(instance(problems, at), instance(algorithms, at)) for at in range(len(eta))]
-    weights, draws = (torch.stack(part) for part in zip(*(problem.scenarios() for problem, _ in each)))
+    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
     given = (tensors(problems), tensors(algorithms), centre, eta)
-    batch = each[0][0].batch
 
     def images(draws: Tensor, directions: Tensor, extra: State) -> Tensor:
         def one(problem: list[Tensor], algorithm: list[Tensor], centre: State, eta: Tensor, draws: Tensor,
@@ -119,21 +117,23 @@ def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State
             rebuilt = with_tensors(problems, problem), with_tensors(algorithms, algorithm)
             return _images(*rebuilt, centre, eta, draws, directions, iteration, extra)
 
-        entries = draws.shape[1] * directions.numel() * draws.shape[2]
-        return vmap(one, chunk_size=max(1, _ENTRIES // entries))(*given, draws, extra)
+        most = max(1, _ENTRIES // (draws.shape[1] * directions.numel() * draws.shape[2]))
+        return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
 
-    return _maps(images, _outcomes(each, iteration), weights, draws, _states(centre) // len(eta), batch)
+    outcomes = _outcomes(problems, algorithms, len(eta), iteration)
+    return _maps(images, outcomes, weights, draws, _states(centre) // len(eta), problems.batch)
 
 
-def _outcomes(each: Sequence[tuple[QuadraticProblem, Algorithm]], iteration: int) -> Outcomes:
+def _outcomes(problems: QuadraticProblem, algorithms: Algorithm, count: int, iteration: int) -> Outcomes:
     """The outcomes of all instances side by side, where an instance has fewer than others with probability 0."""
+    each = zip(instances(problems, count), instances(algorithms, count))
     found = [list(algorithm.outcomes(problem, iteration)) for problem, algorithm in each]
     most = max(found, key=len)
     for outcomes in found:
         outcomes += [(0.0, extra) for _, extra in most[len(outcomes) :]]
     return [
         (
-            torch.tensor([float(odds) for odds, _ in side], dtype=each[0][0].dtype),
+            torch.tensor([float(odds) for odds, _ in side], dtype=problems.dtype),
             {name: torch.stack([extra[name] for _, extra in side]) for name in side[0][1]},
         )
         for side in zip(*found)

@@ -12,7 +12,7 @@ from torch import Tensor
 from suffice.bounds import InputError, as_whole
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
-from .batches import instance
+from .batches import instances
 from .maps import Maps, origin, probe, probe_batch
 from .problem import QuadraticProblem, check_problem
 from .step_sizes import StepSize, step_sizes
@@ -87,7 +87,8 @@ def expected_moments_batch(
     """
     if not algorithms.linear:
         raise InputError("algorithm", algorithms.name, "it is not linear: use expected_step at given states")
-    starts = [origin(instance(problems, at), instance(algorithms, at)) for at in range(len(eta))]
+    count = len(eta)
+    starts = [origin(*each) for each in zip(instances(problems, count), instances(algorithms, count))]
     template = starts[0][0]
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
     z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
