@@ -50,7 +50,9 @@ def split(part: Part, count: int) -> Part:
         return part.unflatten(0, (count, -1))  # pyright: ignore[reportReturnType]
     if isinstance(part, tuple):
         return part[: len(part) // count]  # pyright: ignore[reportReturnType]
-    return _copied(part, lambda name: split(getattr(part, name), count)) if is_dataclass(part) else part
+    if not is_dataclass(part):
+        return part
+    return _copied(part, lambda name: split(getattr(part, name), count))
 
 
 def tensors(part: Any) -> list[Tensor]:

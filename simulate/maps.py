@@ -20,7 +20,7 @@ from torch.func import vmap
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw, State
-from .batches import instances, over_tensors, tensors, with_tensors
+from .batches import over_tensors, tensors, with_tensors
 from .problem import QuadraticProblem
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
@@ -106,7 +106,8 @@ def probe(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: T
 def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State, eta: Tensor, iteration: int) -> Maps:
     """The maps of B instances (`batches.stack`), from calls of the one unmodified `step` for all of them.
 
-    centre (B, 1, ...) by name, eta (B,) or (B, N). What a coin shows may be of probability 0 in some instances.
+    centre (B, 1, ...) by name, eta (B,) or (B, N). `torch.func.vmap` has to be able to follow `step`, `outcomes` and
+    `scenarios`: no branch on a number.
     """
     weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
     given = (tensors(problems), tensors(algorithms), centre, eta)
@@ -120,24 +121,13 @@ def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State
         most = max(1, _ENTRIES // (draws.shape[1] * directions.numel() * draws.shape[2]))
         return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
 
-    outcomes = _outcomes(problems, algorithms, len(eta), iteration)
+    def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
+        listed = with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration)
+        return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
+
+    # an instance without tensors of its own would be no batch: eta goes along
+    outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
     return _maps(images, outcomes, weights, draws, _states(centre) // len(eta), problems.batch)
-
-
-def _outcomes(problems: QuadraticProblem, algorithms: Algorithm, count: int, iteration: int) -> Outcomes:
-    """The outcomes of all instances side by side, where an instance has fewer than others with probability 0."""
-    each = zip(instances(problems, count), instances(algorithms, count))
-    found = [list(algorithm.outcomes(problem, iteration)) for problem, algorithm in each]
-    most = max(found, key=len)
-    for outcomes in found:
-        outcomes += [(0.0, extra) for _, extra in most[len(outcomes) :]]
-    return [
-        (
-            torch.tensor([float(odds) for odds, _ in side], dtype=problems.dtype),
-            {name: torch.stack([extra[name] for _, extra in side]) for name in side[0][1]},
-        )
-        for side in zip(*found)
-    ]
 
 
 def _maps(images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, states: int, batch: int) -> Maps:
@@ -147,14 +137,14 @@ def _maps(images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, st
     # Noise is additive where it moves a generic state just as it moves the origin.
     generic = torch.stack((torch.zeros(states), 1 + torch.arange(1, states + 1).cos() / 2)).to(weights)
     own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
-    points = torch.where(own, draws[:, None], draws[:, None, :1])  # (B, client, J, N, ...): one client's draw varies
+    points = torch.where(own, draws[:, None], draws[:, None, :1]).flatten(1, 2)  # (B, N J, N, ...): one client varies
     shares = weights.mT / batch  # (B, N, J)
     means, noise = [], weights.new_zeros(count, states + 1, states + 1)
     kept: list[tuple[Tensor, Tensor]] = []
     for odds, extra in outcomes:
         reference = _matrices(images(draws[:, :1], unit, extra))[:, 0]
         size = reference.abs().amax((1, 2))[:, None, None, None]
-        moved = images(points.flatten(1, 2), generic, extra).unflatten(1, (clients, scenarios))  # (B, N, J, 2, n)
+        moved = images(points, generic, extra).unflatten(1, (clients, scenarios))  # (B, N, J, 2, n)
         grown = moved[..., 1, :] - moved[..., 0, :] - (reference[:, :-1, :-1] @ generic[1])[:, None, None]
         mean = reference.clone()
         if bool((grown.abs() <= 1e-12 * states * size).all()):
@@ -163,11 +153,10 @@ def _maps(images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, st
             column = moved[..., 0, :] - middle[:, :, None]
             noise[:, :-1, :-1] += torch.einsum("b,bkj,bkja,bkjc->bac", odds, shares, column, column)
         else:
-            for client in range(clients):
-                maps = _matrices(images(points[:, client], unit, extra))
-                middle = torch.einsum("bj,bjac->bac", weights[..., client], maps)
-                mean += middle - reference
-                kept.append((odds[:, None] * shares[:, client], maps - middle[:, None]))
+            maps = _matrices(images(points, unit, extra)).unflatten(1, (clients, scenarios))  # (B, N, J, m, m)
+            middle = torch.einsum("bkj,bkjac->bkac", weights.mT, maps)
+            mean += (middle - reference[:, None]).sum(1)
+            kept.append(((odds[:, None, None] * shares).flatten(1), (maps - middle[:, :, None]).flatten(1, 2)))
         means.append((odds, mean))
     mean = torch.stack([odds[:, None, None] * each for odds, each in means]).sum(0)
     if len(means) > 1:
@@ -187,7 +176,11 @@ def _images(
     iteration: int,
     extra: Mapping[str, Tensor],
 ) -> Tensor:
-    """Of every direction (K, n) under every draw (J, N, ...) from one call of `step`, (J, K, n)."""
+    """Of every direction (K, n) under every draw (J, N, ...), (J, K, n), from one call of `step` or from a few."""
+    most = max(1, _ENTRIES // (directions.numel() * draws.shape[1]))
+    if len(draws) > most:
+        given = problem, algorithm, centre, eta
+        return torch.cat([_images(*given, few, directions, iteration, extra) for few in draws.split(most)])
     count, states = len(draws), directions.repeat(len(draws), 1)
     parts = states.split([value.numel() for value in centre.values()], dim=1)
     state = {

@@ -22,7 +22,7 @@ def scafflix(given, at: int, iterations: int) -> Iterator[tuple[np.ndarray, np.n
     z = [np.concatenate((alpha * given.models[at][:, a], given.control[at][:, a])) for a in range(d)]
     moments = [np.outer(each, each) for each in z]
     for _ in range(iterations + 1):
-        squares = sum(np.diag(moment) for moment in moments)
+        squares = np.sum([np.diag(moment) for moment in moments], axis=0)
         yield squares[:n], squares[n:]
         for a in range(d):
             growth = given.saturation[at] * h[:, a] * np.maximum(given.A[at] - h[:, a], 0)

@@ -335,8 +335,8 @@ def test_a_planted_fault_is_violated(key, bound):
 
 
 def test_a_simulator_with_too_weak_a_pull_is_caught_by_the_probed_moments(monkeypatch):
-    def weaker(self, problem, state, draw, eta, honest=FixedCoBo.step):
-        return honest(replace(self, rho=self.rho / 20), problem, state, draw, eta)
+    def weaker(self, problem, state, draw, eta, honest=FixedCoBo.collaboration):
+        return honest(self, problem, state, draw) / 20
 
     theorem = find("cobo/theorem-1-consensus")
     honest = probed.simulated("consensus", 12, 0)

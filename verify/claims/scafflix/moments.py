@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from suffice.simulate import Quadratics, Scaffnew, split, stack
+from suffice.simulate.batches import over_tensors
 from suffice.simulate.maps import Maps, probe_batch
 
 ROUNDING = 1e-13
@@ -117,18 +118,19 @@ class Clients:
         """One iteration of them, (B d, m, m)."""
         B, n, d = self.shape
         h = self.curvature.swapaxes(1, 2).reshape(B * d, n)
-        A, C, alpha, eta = (np.repeat(each, d, 0) for each in (self.A, self.C, self.alpha, self.eta))
-        p, saturation = np.repeat(self.p, d), np.repeat(self.saturation, d)
+        A, C, eta = (np.repeat(each, d, 0) for each in (self.A, self.C, self.eta))
+        saturation = np.repeat(self.saturation, d)
         growth = saturation[:, None] * h * np.maximum(A - h, 0)
         lines = Quadratics.of(h.reshape(-1, 1, 1) / 2, np.zeros((B * d * n, 1)), sigma2=C.ravel() / d)
         problems = split(Saturated(**vars(lines), growth=torch.from_numpy(growth.ravel())), B * d)
         zero = torch.zeros(n, 1, dtype=torch.float64)
-        rules = [
+        rules = stack([
             Scaffnew(p=odds, alpha=weights, anchors=zero, control=zero)
-            for odds, weights in zip(p.tolist(), torch.from_numpy(alpha))
-        ]
-        centre = dict.fromkeys(("models", "control"), torch.zeros(B * d, 1, n, 1, dtype=torch.float64))
-        found = probe_batch(problems, stack(rules), centre, torch.from_numpy(eta), 1)
+            for odds, weights in zip(self.p.tolist(), torch.from_numpy(self.alpha))
+        ])  # fmt: skip
+        rules = over_tensors(lambda each: each.repeat_interleave(d, 0), rules)
+        rest = torch.zeros(B * d, 1, n, 1, dtype=torch.float64)
+        found = probe_batch(problems, rules, {"models": rest, "control": rest}, torch.from_numpy(eta), 1)
         turn = torch.eye(2 * n + 1, dtype=torch.float64).repeat(B * d, 1, 1)
         turn[:, n:-1, n:-1] = torch.from_numpy(np.repeat(self.basis, d, 0)).mT
         mean, deviations = turn @ found.mean @ turn.mT, turn[:, None] @ found.deviations @ turn.mT[:, None]
