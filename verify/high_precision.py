@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
-from suffice.simulate.moments import Maps, origin, probe
+from suffice.simulate.maps import Maps, origin, probe
 from suffice.simulate.problem import QuadraticProblem
 
 DIGITS = 50
@@ -70,18 +70,12 @@ def expected_excess(
         _, centre, z = origin(problem, algorithm)
         moment = _matrix(torch.outer(z, z))
         step = torch.as_tensor(eta, dtype=problem.dtype)
-        known: dict[int, list[tuple[float, Maps]]] = {}
+        known: dict[int, Maps] = {}
         for t in range(1, iterations + 1):
             phase = algorithm.phase(t)
             if phase not in known:
-                known[phase] = [
-                    (probability, probe(problem, algorithm, centre, step, t, extra))
-                    for probability, extra in algorithm.outcomes(problem, t)
-                ]
-            after = mpmath.zeros(moment.rows)
-            for probability, maps in known[phase]:
-                after += mpmath.mpf(probability) * _advance(maps, moment)
-            moment = after
+                known[phase] = probe(problem, algorithm, centre, step, t)
+            moment = _advance(known[phase], moment)
         first, d = client * problem.features, problem.features
         A = problem.A[client].tolist()
         terms = [mpmath.mpf(A[a][b]) * moment[first + b, first + a] for a in range(d) for b in range(d)]
