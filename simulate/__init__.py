@@ -23,12 +23,16 @@ from .algorithms import LocalSGD as LocalSGD
 from .algorithms import QuantileRadius as QuantileRadius
 from .algorithms import Scaffnew as Scaffnew
 from .algorithms import TwoMeansRadius as TwoMeansRadius
+from .batches import split as split
+from .batches import stack as stack
 from .catalogue import ALGORITHMS as ALGORITHMS
 from .catalogue import algorithm as algorithm
 from .closed_form import closed_excess as closed_excess
 from .moments import Moments as Moments
 from .moments import expected_excess as expected_excess
+from .moments import expected_excesses as expected_excesses
 from .moments import expected_moments as expected_moments
+from .moments import expected_moments_batch as expected_moments_batch
 from .moments import expected_step as expected_step
 from .oracle import Additive as Additive
 from .problem import Problem as Problem

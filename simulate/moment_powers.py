@@ -1,6 +1,6 @@
 """E[e_T] after very many iterations: powers of the moment map by repeated squaring instead of T steps.
 
-The moments M = E[z z^T] of one iteration (`simulate.moments`) obey M+ = A M A^T + Q where the noise is additive and no
+The moments M = E[z z^T] of one iteration (`simulate.maps`) obey M+ = A M A^T + Q where the noise is additive and no
 coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
 compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
 T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.
@@ -16,13 +16,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, Draw, State
-from .moments import Maps, origin, probe
-from .problem import QuadraticProblem
-from .problems.additive import AdditiveNoise
+from suffice.bounds import InputError
 
-MOST_ENTRIES = 160
-"""Entries of a symmetric moment (s <= 17) up to which coins and noise that depends on the state are squared."""
+from .algorithms.base import Algorithm, State
+from .batches import stack
+from .maps import Maps, origin, probe, probe_batch
+from .problem import QuadraticProblem
+
+ROUNDING = 1e-13
+"""Share of the largest moment met that may be lost."""
+MOST_ENTRIES = 60
+"""Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +92,7 @@ class _Linear:
 
 
 _Map = _Congruence | _Linear
+Branches = list[tuple[float, list[Maps]]]
 
 
 @lru_cache(maxsize=32)
@@ -104,79 +109,44 @@ def _packing(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _linear(maps: Maps) -> np.ndarray:
-    """K of one iteration under one outcome. The last entry of M is 1: noise is that entry's column."""
-    mean, size = maps.mean.numpy(), len(maps.mean)
-    whole = np.kron(mean, mean)
-    for weight, deviation in zip(maps.weights.tolist(), maps.deviations.numpy()):
-        whole += weight * np.kron(deviation, deviation)
-    whole[:, -1] += maps.noise.numpy().ravel()
-    spread, packed = _packing(size)
-    return packed @ whole @ spread
+    """K of one iteration."""
+    spread, packed = _packing(len(maps.mean))
+    return packed @ maps.operator().numpy() @ spread
 
 
-def additive_maps(
-    problem: QuadraticProblem,
-    algorithm: Algorithm,
-    centre: State,
-    eta: Tensor,
-    iteration: int,
-    extra: Mapping[str, Tensor],
-) -> Maps:
-    """`moments.probe` from one call of `step`, for noise that a step adds whatever the state: not checked here."""
-    assert isinstance(problem, AdditiveNoise)
-    n, d = problem.clients, problem.features
-    sizes = [value.numel() for value in centre.values()]
-    states = sum(sizes)
-    deviations = torch.zeros(states + 1 + n * d, states, dtype=problem.dtype)  # unit states, the origin, unit noises
-    deviations[:states] = torch.eye(states, dtype=problem.dtype)
-    noise = torch.zeros(len(deviations), n, 1, d, dtype=problem.dtype)
-    noise[states + 1 :].view(n, d, n, d).diagonal(dim1=0, dim2=2).copy_(problem.noise.factor.permute(2, 1, 0))
-    state = {
-        name: value + part.reshape(len(part), *value.shape[1:])
-        for (name, value), part in zip(centre.items(), deviations.split(sizes, dim=1))
-    }
-    with torch.no_grad():
-        after = algorithm.step(problem, state, Draw(iteration=iteration, noise=noise, extra=extra), eta)
-    image = torch.cat([(after[name] - centre[name]).flatten(1) for name in centre], dim=1)
-    moved = image - image[states]
-    mean, spread = torch.zeros(2, states + 1, states + 1, dtype=problem.dtype)
-    mean[:-1, :-1], mean[:-1, -1], mean[-1, -1] = moved[:states].T, image[states], 1
-    spread[:-1, :-1] = moved[states + 1 :].T @ moved[states + 1 :]
-    return Maps(mean=mean, noise=spread, weights=mean.new_zeros(0), deviations=mean.new_zeros(0, *mean.shape))
+def branches(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor, block: Block) -> Branches:
+    """See `MomentPowers.branches`."""
+    held: list[Sequence[tuple[float, Mapping[str, Tensor]]] | None] = [None]
+    odds = [1.0]
+    if len(block.iterations) > 1:
+        listed = algorithm.outcomes(problem, block.iterations[0])
+        held, odds = [[(1.0, extra)] for _, extra in listed], [share for share, _ in listed]
+    found: Branches = []
+    for share, outcomes in zip(odds, held):
+        known = {t: probe(problem, algorithm, centre, eta, t, outcomes) for t in dict.fromkeys(block.iterations)}
+        found.append((share, [known[t] for t in block.iterations]))
+    return found
 
 
 class MomentPowers:
-    """The moments of one problem, algorithm and step size at any T: each distinct step is probed once.
+    """The moments of one problem, algorithm and step size at any T: each distinct step is probed once."""
 
-    `additive` says that the algorithm adds the problem's noise whatever its state, which makes probing cheap.
-    """
-
-    def __init__(
-        self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle, additive: bool = False
-    ) -> None:
+    def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle) -> None:
         self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
-        self._probe = additive_maps if additive and isinstance(problem, AdditiveNoise) else probe
         self._eta = torch.as_tensor(eta, dtype=problem.dtype)
         _, self._centre, z = origin(problem, algorithm)
         self._start = np.outer(z.numpy(), z.numpy())
-        self._known: dict[Block, list[tuple[float, list[Maps]]]] = {}
+        self._known: dict[Block, Branches] = {}
 
     @property
     def entries(self) -> int:
         return len(self._start) * (len(self._start) + 1) // 2
 
-    def branches(self, block: Block) -> list[tuple[float, list[Maps]]]:
-        """(probability, maps of the block's iterations) for each outcome of the coins at its start."""
+    def branches(self, block: Block) -> Branches:
+        """(probability, maps of the block's iterations) for each outcome that the block holds: one where it is short,
+        since the maps of a single iteration are averaged over its coins."""
         if block not in self._known:
-            outcomes = self._algorithm.outcomes(self._problem, block.iterations[0])
-            steps: list[tuple[float, list[Maps]]] = []
-            for probability, extra in outcomes:
-                known: dict[int, Maps] = {}
-                for t in block.iterations:
-                    if t not in known:
-                        known[t] = self._probe(self._problem, self._algorithm, self._centre, self._eta, t, extra)
-                steps.append((probability, [known[t] for t in block.iterations]))
-            self._known[block] = steps
+            self._known[block] = branches(self._problem, self._algorithm, self._centre, self._eta, block)
         return self._known[block]
 
     def at(self, iterations: int) -> tuple[np.ndarray, float]:
@@ -249,4 +219,97 @@ class MomentPowers:
             return float((A * moment[own, own]).sum()), float(ROUNDING * scale * np.abs(A).sum())
 
 
-ROUNDING = 1e-13
+def excesses(
+    problems: Sequence[QuadraticProblem],
+    algorithm: Algorithm,
+    *,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    cycle: Cycle,
+    client: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`MomentPowers.excess` of B instances, (B,) each: probed together where `torch.func.vmap` can follow the step.
+
+    That needs problems of one shape and no coin that is held.
+    """
+    if all(len(block.iterations) == 1 for block in cycle.blocks) and len(problems) > 1:
+        try:
+            return _together(problems, algorithm, eta, iterations, cycle, client)
+        except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or shapes that differ
+            pass
+    pairs = [
+        MomentPowers(problem, algorithm, eta=step, cycle=cycle).excess(int(T), client)
+        for problem, step, T in zip(problems, eta.tolist(), iterations)
+    ]
+    values, rounding = np.array(pairs).T
+    return values, rounding
+
+
+def _together(
+    problems: Sequence[QuadraticProblem],
+    algorithm: Algorithm,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    cycle: Cycle,
+    client: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    count, d = len(problems), problems[0].features
+    starts = [origin(problem, algorithm) for problem in problems]
+    centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
+    z = torch.stack([each[2] for each in starts])
+    batch, same = stack(list(problems)), stack([algorithm] * count)
+    order = [block.iterations[0] for block in cycle.blocks]
+    known = {t: probe_batch(batch, same, centre, torch.from_numpy(eta), t) for t in dict.fromkeys(order)}
+    moment = torch.einsum("ba,bc->bac", z, z)
+    turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
+    coins = any(maps.weights.shape[-1] for maps in known.values())
+    if not coins:
+        moment, scale = _powers([known[t] for t in order], moment, turns)
+    elif z.shape[1] * (z.shape[1] + 1) // 2 <= MOST_ENTRIES:
+        moment, scale = _operator_powers([known[t] for t in order], moment, turns)
+    else:
+        scale = moment.abs().amax((1, 2))
+        for turn in range(int(turns.max())):
+            after = moment
+            for t in order:
+                after = known[t].advance(after)
+            moment = torch.where((turns > turn)[:, None, None], after, moment)
+            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    for at, t in enumerate(order[: int(rest.max())]):
+        moment = torch.where((rest > at)[:, None, None], known[t].advance(moment), moment)
+    scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    own = slice(client * d, (client + 1) * d)
+    hessian = torch.stack([problem.A[client] for problem in problems])
+    values = (hessian * moment[:, own, own]).sum((1, 2))
+    return values.numpy(), (ROUNDING * scale * hessian.abs().sum((1, 2))).numpy()
+
+
+def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
+    scale = moment.abs().amax((1, 2))
+    A, Q = cycle[0].mean, cycle[0].noise
+    for maps in cycle[1:]:
+        A, Q = maps.mean @ A, maps.advance(Q)
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            A, Q = A @ A, A @ Q @ A.mT + Q
+        odd = ((turns >> bit) & 1 == 1)[:, None, None]
+        moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
+        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    return moment, scale
+
+
+def _operator_powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The same where coins are tossed, by powers of the map of the entries of M."""
+    spread, packed = (torch.from_numpy(part) for part in _packing(moment.shape[-1]))
+    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
+    K = packed @ cycle[0].operator() @ spread
+    for maps in cycle[1:]:
+        K = packed @ maps.operator() @ spread @ K
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            K = K @ K
+        odd = ((turns >> bit) & 1 == 1)[:, None]
+        entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
+        scale = torch.maximum(scale, entries.abs().amax(1))
+    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale

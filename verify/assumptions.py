@@ -18,8 +18,8 @@ from torch import Tensor
 from suffice.bounds import InputError
 from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.base import Draw, State
-from suffice.simulate.moment_powers import Block, Cycle, MomentPowers, additive_maps
-from suffice.simulate.moments import Maps, origin, probe
+from suffice.simulate.maps import Maps, origin, probe
+from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problems.additive import AdditiveNoise
 from suffice.simulate.threads import one_thread
@@ -44,7 +44,6 @@ class Assumptions:
 
     cycle: Cycle
     periodic: bool
-    additive: bool
     reason: str = ""
 
 
@@ -59,13 +58,13 @@ def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> 
         with one_thread():
             states = _path(problem, algorithm, step)
             held = _held(problem, algorithm)
-            additive = _affine(problem, algorithm, step, states)
-            cycle, periodic = _cycle(problem, algorithm, step, held, additive)
-            found = Assumptions(cycle=cycle, periodic=periodic, additive=additive)
+            _check_affine(problem, algorithm, step, states)
+            cycle, periodic = _cycle(problem, algorithm, step, held)
+            found = Assumptions(cycle=cycle, periodic=periodic)
             _simulated(problem, algorithm, step, found)
         return found
     except _Fails as failure:
-        return Assumptions(cycle=Cycle(blocks=()), periodic=False, additive=False, reason=str(failure))
+        return Assumptions(cycle=Cycle(blocks=()), periodic=False, reason=str(failure))
 
 
 def _randomness(paths: int) -> Randomness:
@@ -208,8 +207,10 @@ def _check_independent(t: int, lag: int, now: Tensor, before: Tensor) -> None:
 # --- the step ------------------------------------------------------------------------------------------------
 
 
-def _affine(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, visited: list[tuple[State, Draw]]) -> bool:
-    """Whether noise is added whatever the state; `_Fails` unless steps are affine in the state, and in the noise."""
+def _check_affine(
+    problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, visited: list[tuple[State, Draw]]
+) -> None:
+    """`_Fails` unless steps are affine in the state and, where the problem adds noise to gradients, in the noise."""
     _, centre, _ = origin(problem, algorithm)
     additive = isinstance(problem, AdditiveNoise) and not problem.shared_noise
     for t in (1, 2, 3, 4, 5, 7, 12, APERIODIC - 1):
@@ -231,15 +232,12 @@ def _affine(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, visite
             if not additive:
                 continue
             quiet = _map(problem, algorithm, centre, eta, torch.zeros_like(noise), t, extra)
-            if float((A[:, :-1] - quiet[:, :-1]).abs().max()) > _AFFINE * float(A.abs().max()):
-                additive = False
             gap = _noise_gap(problem, algorithm, centre, eta, noise, t, extra, A[:, -1] - quiet[:, -1])
             if gap > _AFFINE:
                 raise _Fails(
                     f"its step at t = {t} is not affine in the noise (off by {gap:.2g} of its size): second moments do "
                     "not determine it, so `linear` must be False"
                 )
-    return additive
 
 
 def _flat(
@@ -283,9 +281,7 @@ def _noise_gap(
     return float(((responses[0] + responses[1]) / 2 - quiet - moved).abs().max()) / max(size, 1e-300)
 
 
-def _cycle(
-    problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: list[bool], additive: bool
-) -> tuple[Cycle, bool]:
+def _cycle(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, held: list[bool]) -> tuple[Cycle, bool]:
     """The shortest cycle of steps and of draws that are held, seen at least three times and again at large t."""
     _, centre, _ = origin(problem, algorithm)
     seen: list[tuple[int, list[tuple[float, Maps]]]] = []
@@ -293,8 +289,8 @@ def _cycle(
 
     def kind(t: int) -> int:
         """The first iteration that takes the same step as t, t itself if none does."""
-        take = additive_maps if additive else probe
-        maps = [(p, take(problem, algorithm, centre, eta, t, extra)) for p, extra in algorithm.outcomes(problem, t)]
+        outcomes = algorithm.outcomes(problem, t)
+        maps = [(p, probe(problem, algorithm, centre, eta, t, [(1.0, extra)])) for p, extra in outcomes]
         for first, others in seen:
             if len(maps) == len(others) and all(p == q and _alike(a, b) for (p, a), (q, b) in zip(maps, others)):
                 return first
@@ -335,7 +331,7 @@ def _simulated(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, fou
     """The mean over simulated paths against the moments, at a few t: what no other test has seen."""
     randomness = Randomness(seeds=torch.arange(_PATHS), root=0xA56)
     state = algorithm.init(problem, problem.start.expand(_PATHS, *problem.start.shape).clone())
-    powers = MomentPowers(problem, algorithm, eta=float(eta), cycle=found.cycle, additive=found.additive)
+    powers = MomentPowers(problem, algorithm, eta=float(eta), cycle=found.cycle)
     for t in range(1, 13):
         with torch.no_grad():
             state = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), eta)

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
-from suffice.simulate.moment_powers import ONE_STEP, Cycle
-from suffice.simulate.moments import Maps, origin, probe
+from suffice.simulate.maps import Maps, origin
+from suffice.simulate.moment_powers import ONE_STEP, Cycle, branches
 from suffice.simulate.problem import QuadraticProblem
 
 DIGITS = 50
@@ -91,8 +91,8 @@ def expected_excess(
         step = torch.as_tensor(eta, dtype=problem.dtype)
         blocks = [
             [
-                (probability, [_Exact.of(probe(problem, algorithm, centre, step, t, extra)) for t in block.iterations])
-                for probability, extra in algorithm.outcomes(problem, block.iterations[0])
+                (share, [_Exact.of(maps) for maps in steps])
+                for share, steps in branches(problem, algorithm, centre, step, block)
             ]
             for block in cycle.blocks
         ]

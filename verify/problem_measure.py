@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, excesses
 
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions
@@ -75,12 +75,20 @@ class Measure:
             last = first.problem.clients - 1
             raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
         self._check_parameters(theorem, list(first.arguments))
-        pairs = np.array([self._excess(setting) for setting in settings])
-        finite = np.isfinite(pairs[:, 0]) & np.isfinite(pairs[:, 1])  # beyond the range of floats nothing is concluded
+        T = np.array([each.iterations for each in settings])
+        measured, rounding = excesses(
+            [each.problem for each in settings],
+            self.algorithm,
+            eta=np.array([each.eta for each in settings]),
+            iterations=T,
+            cycle=self.cycle(int(T.max())),
+            client=self.client,
+        )
+        finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
             engine="exact moments",
-            measured=np.where(finite, pairs[:, 0], 0.0),
-            rounding=np.where(finite, pairs[:, 1], 0.0),
+            measured=np.where(finite, measured, 0.0),
+            rounding=np.where(finite, rounding, 0.0),
             arguments={name: np.array([each.arguments[name] for each in settings]) for name in first.arguments},
             hypothesis=finite,
             label=self.problems.name,
@@ -92,16 +100,6 @@ class Measure:
             if parameter.name not in known:
                 names = ", ".join(known)
                 raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
-
-    def _excess(self, setting: Setting) -> tuple[float, float]:
-        powers = MomentPowers(
-            setting.problem,
-            self.algorithm,
-            eta=setting.eta,
-            cycle=self.cycle(setting.iterations),
-            additive=self.tested.additive,
-        )
-        return powers.excess(setting.iterations, self.client)
 
 
 def measured_family(

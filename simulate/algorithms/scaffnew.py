@@ -124,4 +124,4 @@ class Scaffnew(Algorithm):
 
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         sides = [(self.p, True), (1 - self.p, False)]
-        return [(odds, {COIN: torch.tensor([side], device=problem.device)}) for odds, side in sides if odds > 0]
+        return [(odds, {COIN: torch.tensor([side], device=problem.device)}) for odds, side in sides]

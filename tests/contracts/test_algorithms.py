@@ -38,7 +38,10 @@ from suffice.simulate import (
     Scaffnew,
     TwoMeansRadius,
     expected_excess,
+    expected_moments,
+    expected_moments_batch,
     run,
+    stack,
 )
 from suffice.simulate.algorithms import FedProx
 
@@ -93,8 +96,8 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
 each = pytest.mark.parametrize("build", [build for _, build in EXAMPLES], ids=[name for name, _ in EXAMPLES])
 
 
-def built(*, shared: bool = False, sigma2: float = 0.5) -> Quadratics:
-    rng = np.random.default_rng(40)
+def built(*, shared: bool = False, sigma2: float = 0.5, seed: int = 40) -> Quadratics:
+    rng = np.random.default_rng(seed)
     root = rng.normal(size=(N, D, D))
     A = np.eye(D) + 0.1 * (root + root.transpose(0, 2, 1))
     xi = np.tile(rng.normal(size=D), (N, 1)) if shared else 0.4 * rng.normal(size=(N, D))
@@ -211,7 +214,22 @@ def test_recorded_weights_are_one_row_per_client(build):
 LINEAR = [(name, build) for name, build in EXAMPLES if build(built()).linear]
 
 
-@pytest.mark.parametrize("build", [build for _, build in LINEAR], ids=[name for name, _ in LINEAR])
+each_linear = pytest.mark.parametrize("build", [build for _, build in LINEAR], ids=[name for name, _ in LINEAR])
+
+
+@each_linear
+def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
+    problems = [built(seed=seed, sigma2=0.1 * seed) for seed in (40, 41, 42)]
+    algorithms, steps = [build(problem) for problem in problems], np.array([0.1, 0.15, 0.05])
+    together = expected_moments_batch(stack(problems), stack(algorithms), iterations=5, eta=steps)
+    for at, (problem, algorithm, step) in enumerate(zip(problems, algorithms, steps)):
+        alone = expected_moments(problem, algorithm, iterations=5, eta=step)
+        assert dict(together.layout) == dict(alone.layout)
+        # five steps on numbers of order one, the same operations in another order
+        np.testing.assert_allclose(together.moments[at], alone.moments, rtol=1e-12, atol=1e-13)
+
+
+@each_linear
 def test_exact_moments_are_those_of_simulated_paths(build):
     problem = built()
     algorithm, iterations = build(problem), 7

@@ -197,7 +197,6 @@ def test_cycles_are_found_whatever_an_algorithm_declares(algorithm, blocks):
     found = assumptions(network(), algorithm, 0.1)
     assert found.reason == ""
     assert found.periodic
-    assert found.additive
     assert found.cycle == Cycle(blocks=tuple(Block(iterations=block) for block in blocks))
 
 
@@ -205,7 +204,7 @@ def test_cycles_are_found_whatever_an_algorithm_declares(algorithm, blocks):
 def test_a_step_that_never_repeats_is_probed_at_each_iteration(algorithm):
     found = assumptions(network(), algorithm, 0.1)
     assert (found.reason, found.periodic) == ("", False)
-    powers = MomentPowers(network(), algorithm, eta=0.1, cycle=found.cycle, additive=found.additive)
+    powers = MomentPowers(network(), algorithm, eta=0.1, cycle=found.cycle)
     trace = run(network(), algorithm, iterations=9, eta=0.1, seeds=4096)
     for client in range(3):
         gap = abs(trace.mean()[9, client] - powers.excess(9, client)[0])

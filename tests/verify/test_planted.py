@@ -11,7 +11,7 @@ import pytest
 
 from suffice.bounds.elementary import fall, survive
 from suffice.simulate import Randomness, Scaffnew
-from suffice.simulate.moments import Maps
+from suffice.simulate.maps import Maps
 from suffice.verification import Outcome
 from suffice.verification.claims import claim_of
 from suffice.verification.claims.sample_optimal import simulated
@@ -47,9 +47,9 @@ def test_moments_that_are_too_small_are_told_by_their_second_route(monkeypatch):
     """Noise added before the step contracts it: no upper bound is violated by what is measured too small."""
 
     def advance(self, moment):
-        after = self.mean @ (moment + self.noise) @ self.mean.T
-        for weight, deviation in zip(self.weights, self.deviations):
-            after = after + weight * (deviation @ moment @ deviation.T)
+        after = self.mean @ (moment + self.noise) @ self.mean.mT
+        for weight, deviation in zip(self.weights.unbind(-1), self.deviations.unbind(-3)):
+            after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
         return after
 
     claim = claim_of("adaptive/theorem-2-constant")

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import Binary, Continuous, Criterion, QuadraticCertificate, tight_variance
-from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_excess, expected_step
+from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_excesses, expected_step, split, stack
 
 from ..evidence import Evidence
 from ..family import Domain, Family
@@ -103,46 +103,41 @@ def moments(count: int, root: int) -> Evidence:
     )
     values = family.draw(count, seed=root)
     criterion = Continuous()
-    rows: list[dict[str, float]] = []
-    measured, again = [], []
-    for index in range(count):
-        r = values["r"][index].copy()
-        r[0] = 1
-        scale = 1 - np.sqrt(1 - r)
-        base = np.diag(values["curvature"][index])
-        problem = Quadratics.of(
-            scale[:, None, None] * base,
-            np.zeros((4, 2)),
-            sigma2=values["sigma2"][index],
-            start=np.full(2, values["start"][index]),
-        )
-        a = 1 / values["sigma2"][index]
-        alpha = a * r / (a * r * r).sum()
-        everyone = torch.zeros(4, 4, dtype=torch.float64)
-        everyone[0] = torch.from_numpy(alpha)
-        everyone[1:, 0] = 0.1  # the other models do not matter here
-        constants = problem.constants()
-        q = float(criterion.step_ratio(a[0] / a.sum()))
-        eta = values["ratio"][index].item() * q / constants.beta[0].item()
-        T = int(values["T"][index])
-        excess = expected_excess(problem, FixedWeights(alpha=everyone), iterations=T, eta=eta)[:, 0]
-        measured.append(excess[T])
-        curvature = 2 * values["curvature"][index]  # by hand: e = (c/2) theta^2 per coordinate, noise V/2 in each
-        kept, noise = (1 - eta * curvature * (alpha @ scale)) ** 2, eta**2 * (alpha**2 / a).sum() / 2
-        square = kept**T * values["start"][index] ** 2 + noise * (1 - kept**T) / (1 - kept)
-        again.append((curvature / 2 * square).sum())
-        rows.append({
-            "eta": eta, "mu": constants.mu[0].item(), "beta": constants.beta[0].item(), "q": q,
-            "e0": excess[0].item(), "s2": float(tight_variance(criterion, similarity=r, sigma2=1 / a)),
-            "T": T, "eps": 1e-290,
-        })  # fmt: skip
+    r, curvature, start = values["r"].copy(), 2 * values["curvature"], values["start"][:, None]
+    r[:, 0] = 1
+    scale = 1 - np.sqrt(1 - r)
+    A = scale[..., None, None] * values["curvature"][:, None, :, None] * np.eye(2)
+    clients = Quadratics.of(
+        A.reshape(-1, 2, 2),
+        np.zeros((4 * count, 2)),
+        sigma2=values["sigma2"].ravel(),
+        start=np.repeat(values["start"], 4)[:, None] * np.ones(2),
+    )
+    a = 1 / values["sigma2"]
+    alpha = a * r / (a * r * r).sum(-1, keepdims=True)
+    rules = np.zeros((count, 4, 4))
+    rules[:, 0] = alpha
+    rules[:, 1:, 0] = 0.1  # the other models do not matter here
+    mu, beta = curvature.min(-1), curvature.max(-1)
+    q = np.array([float(criterion.step_ratio(share)) for share in a[:, 0] / a.sum(-1)])
+    eta, T = values["ratio"] * q / beta, values["T"].astype(int)
+    weights = stack([FixedWeights(alpha=alpha) for alpha in torch.from_numpy(rules)])
+    excess = expected_excesses(split(clients, count), weights, iterations=int(T.max()), eta=eta)[..., 0]
+    # by hand: e = (c/2) theta^2 per coordinate, noise V/2 in each
+    kept = (1 - eta[:, None] * curvature * (alpha * scale).sum(-1, keepdims=True)) ** 2
+    noise = (eta**2 * (alpha**2 / a).sum(-1) / 2)[:, None]
+    square = kept ** T[:, None] * start**2 + noise * (1 - kept ** T[:, None]) / (1 - kept)
     return Evidence(
         engine="exact moments",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        measured=excess[np.arange(count), T],
+        arguments={
+            "eta": eta, "mu": mu, "beta": beta, "q": q, "e0": excess[:, 0],
+            "s2": tight_variance(criterion, similarity=r, sigma2=1 / a),
+            "T": T, "eps": np.full(count, 1e-290),
+        },
         label="aligned peers R_k = c_k R_i, N = 4, d = 2, fixed weights, eps below every path",
-        again=np.array(again),
-    )
+        again=(curvature / 2 * square).sum(-1),
+    )  # fmt: skip
 
 
 def aligned(measure: Callable[[Aligned], np.ndarray], *, hitting: bool) -> Evidence:

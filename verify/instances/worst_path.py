@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suffice.simulate import FixedWeights, Quadratics, expected_excess
+from suffice.simulate import FixedWeights, Quadratics, expected_excesses, split, stack
 
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
@@ -200,32 +200,34 @@ def simulated(count: int, root: int) -> Evidence:
     share = Domain(low=0.1, high=1, shape=(PEERS,))
     domains = {**floors().domains, "r": share, "alpha": share, "variance": share}
     values = Family(name="fixed weights", domains=domains).draw(count, seed=root)
-    measured, rows = [], []
-    for n in range(count):
-        mu, kappa, alpha = values["mu"][n], values["kappa"][n], values["alpha"][n]
-        r = np.append(1.0, values["r"][n, 1:])
-        scale = 1 - np.sqrt(1 - r)
-        start, noise = (np.sqrt(values[name][n, :2]) for name in ("start", "spread"))
-        if n % 2:
-            start, noise = 0.05 * start * [1, 0], noise * [0, 1]
-        variances = values["V"][n] * values["variance"][n]
-        covariance = variances[:, None, None] * np.diag(noise**2 / (noise**2).sum())
-        axes = np.diag([mu, mu * kappa])
-        problem = Quadratics.of(
-            scale[:, None, None] * axes / 2, np.zeros((PEERS, 2)), covariance=covariance, start=start
-        )
-        weights = torch.zeros(PEERS, PEERS, dtype=torch.float64)
-        weights[0] = torch.from_numpy(alpha)
-        pull = float((alpha * scale).sum())
-        eta = values["ratio"][n] / (mu * kappa * pull)
-        T = int(min(values["T"][n], 12))
-        excess = expected_excess(problem, FixedWeights(alpha=weights), iterations=T, eta=eta)[:, 0]
-        measured.append(excess[T])
-        V = float((alpha**2 * variances).sum())
-        rows.append({"eta": eta, "mu": mu, "beta": mu * kappa, "pull": pull, "e0": excess[0], "V": V, "T": T})
+    mu, kappa, alpha, r = (values[name] for name in ("mu", "kappa", "alpha", "r"))
+    r[:, 0] = 1.0
+    scale = 1 - np.sqrt(1 - r)
+    start, noise = (np.sqrt(values[name][:, :2]) for name in ("start", "spread"))
+    start[1::2] *= [0.05, 0]
+    noise[1::2, 0] = 0
+    variances = values["V"][:, None] * values["variance"]
+    spread = noise**2 / (noise**2).sum(-1, keepdims=True)
+    axes = np.stack((mu, mu * kappa), -1)
+    clients = Quadratics.of(
+        ((scale[..., None] * axes[:, None])[..., None] * np.eye(2)).reshape(-1, 2, 2) / 2,
+        np.zeros((PEERS * count, 2)),
+        covariance=((variances[..., None] * spread[:, None])[..., None] * np.eye(2)).reshape(-1, 2, 2),
+        start=np.repeat(start, PEERS, 0),
+    )
+    weights = np.zeros((count, PEERS, PEERS))
+    weights[:, 0] = alpha
+    rules = stack([FixedWeights(alpha=each) for each in torch.from_numpy(weights)])
+    pull, T = (alpha * scale).sum(-1), np.minimum(values["T"], 12).astype(int)
+    eta = values["ratio"] / (mu * kappa * pull)
+    excess = expected_excesses(split(clients, count), rules, iterations=int(T.max()), eta=eta)[..., 0]
+    V = (alpha**2 * variances).sum(-1)
     return Evidence(
         engine="exact moments",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
+        measured=excess[np.arange(count), T],
+        arguments={
+            **{"eta": eta, "mu": mu, "beta": mu * kappa, "pull": pull},
+            **{"e0": excess[:, 0], "V": V, "T": T.astype(float)},
+        },
         label="aligned peers R_k = c_k R_i, N = 3, d = 2, fixed weights in the simulator",
     )

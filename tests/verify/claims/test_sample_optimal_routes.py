@@ -53,60 +53,65 @@ def family(key: str, at: int = 0, edition: str = "corrected"):
     return CLAIMS[key, edition].families[at]
 
 
+SIZES = np.array([[1, 2, 3], [4, 1, 2], [3, 4, 1], [2, 3, 4], [1, 1, 1], [4, 4, 4]])
+"""Agents of the three groups of six instances: every group has every size from 1 to 4."""
+
+
+def of_agent_0(problem, groups: np.ndarray, weight: np.ndarray, *, T: float, eta: float) -> float:
+    """The excess of the first of the agents of `groups` that follow weights in proportion to `weight` (3,)."""
+    alpha = weight[groups] / weight[groups].sum()
+    rule = FixedWeights(alpha=torch.from_numpy(np.tile(alpha, (len(groups), 1))))
+    return expected_excess(problem, rule, iterations=int(T), eta=eta)[-1, 0]
+
+
 def test_all_for_one_agrees_with_the_simulator():
     values = family("theorem-2").draw(6, seed=5)
-    values["count"] = np.ones_like(values["count"])
+    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 20)
     eta = values["fraction"] / values["beta"]
     model = all_for_one.network(values, eta)
     measured = family("theorem-2").evidence(values).measured
     for n in range(6):
-        covariance = np.stack([np.diag(v) for v in model.v[n]])
-        A = np.stack([np.diag(h) / 2 for h in model.h[n]])
-        problem = Quadratics.of(A, -model.m[n], covariance=covariance, start=values["start"][n])
-        rule = FixedWeights(alpha=torch.from_numpy(np.tile(model.weight[n], (3, 1))))
-        exact = expected_excess(problem, rule, iterations=int(values["T"][n]), eta=float(eta[n]))
-        np.testing.assert_allclose(measured[n], exact[-1, 0], rtol=1e-9)
+        groups = np.repeat(range(3), SIZES[n])
+        covariance = np.stack([np.diag(v) for v in model.v[n]])[groups]
+        A = np.stack([np.diag(h) / 2 for h in model.h[n]])[groups]
+        problem = Quadratics.of(A, -model.m[n][groups], covariance=covariance, start=values["start"][n])
+        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=float(eta[n]))
+        np.testing.assert_allclose(measured[n], exact, rtol=1e-9)
 
 
 def test_all_for_one_with_different_curvatures_agrees_with_the_simulator():
     values = weak.claims()[0].families[0].draw(6, seed=6)
-    values["count"] = np.ones_like(values["count"])
+    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 20)
     evidence = weak.claims()[0].families[0].evidence(values)
     mu = values["beta"] / values["kappa"]
     for n in range(6):
-        h = mu[n] * values["kappa"][n] ** values["bend"][n]
-        m = values["spread"][n] * np.append(0, values["place"][n])
+        groups = np.repeat(range(3), SIZES[n])
+        h = (mu[n] * values["kappa"][n] ** values["bend"][n])[groups]
+        m = (values["spread"][n] * np.append(0, values["place"][n]))[groups]
         problem = Quadratics.of(
-            h[:, None, None] / 2, -m[:, None], sigma2=values["sigma2"][n], start=np.full((3, 1), values["start"][n])
+            h[:, None, None] / 2,
+            -m[:, None],
+            sigma2=values["sigma2"][n][groups],
+            start=np.full((len(groups), 1), values["start"][n]),
         )
-        alpha = np.tile(values["weight"][n] / values["weight"][n].sum(), (3, 1))
-        exact = expected_excess(
-            problem,
-            FixedWeights(alpha=torch.from_numpy(alpha)),
-            iterations=int(values["T"][n]),
-            eta=float(evidence.arguments["eta"][n]),
-        )
-        np.testing.assert_allclose(evidence.measured[n], exact[-1, 0], rtol=1e-9)
+        eta = float(evidence.arguments["eta"][n])
+        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=eta)
+        np.testing.assert_allclose(evidence.measured[n], exact, rtol=1e-9)
 
 
 def test_growing_noise_agrees_with_the_simulator():
     values = family("theorem-2-least-squares").draw(6, seed=7)
-    values["count"] = np.ones_like(values["count"])
+    values["count"], values["T"] = SIZES.astype(float), np.minimum(values["T"], 12)
     evidence = growing.growing().families[0].evidence(values)
     for n in range(6):
+        groups = np.repeat(range(3), SIZES[n])
         H = np.diag([values["beta"][n] / values["kappa"][n], values["beta"][n]])
-        m = values["spread"][n] * np.vstack([np.zeros(2), values["place"][n]])
-        problem = StreamingLeastSquares.of(
-            H / 2, m, label_noise=np.sqrt(values["tau2"][n] / 2), start=values["start"][n]
-        )
-        alpha = np.tile(values["weight"][n] / values["weight"][n].sum(), (3, 1))
-        exact = expected_excess(
-            problem,
-            FixedWeights(alpha=torch.from_numpy(alpha)),
-            iterations=int(values["T"][n]),
-            eta=float(evidence.arguments["eta"][n]),
-        )
-        np.testing.assert_allclose(evidence.measured[n], exact[-1, 0], rtol=1e-9)
+        m = values["spread"][n] * np.vstack([np.zeros(2), values["place"][n]])[groups]
+        noise = np.sqrt(values["tau2"][n] / 2)[groups]
+        problem = StreamingLeastSquares.of(H / 2, m, label_noise=noise, start=values["start"][n])
+        eta = float(evidence.arguments["eta"][n])
+        exact = of_agent_0(problem, groups, values["weight"][n], T=values["T"][n], eta=eta)
+        np.testing.assert_allclose(evidence.measured[n], exact, rtol=1e-9)
 
 
 def filtered_problem(model: Filtered, n: int) -> Quadratics:
@@ -157,7 +162,7 @@ def test_the_mean_of_the_iterates_by_a_recursion_of_model_and_sum():
 def test_models_that_agree_are_all_for_all_with_equal_rows():
     domains = family("theorem-3", 1)
     values = domains.draw(6, seed=10)
-    values["count"], values["T"] = np.array([[1, 1], [2, 1], [1, 2], [3, 1], [1, 3], [2, 2]]), np.full(6, 9.0)
+    values["count"], values["T"] = np.array([[1, 1], [2, 1], [1, 4], [3, 2], [4, 3], [2, 4]]), np.full(6, 9.0)
     model, known = all_for_all.agreed(values)
     for n in range(6):
         count = values["count"][n]

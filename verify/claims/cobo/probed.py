@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from suffice.bounds.collaborativeness import pairwise_heterogeneity
-from suffice.simulate import FixedCoBo, Quadratics, expected_moments
+from suffice.simulate import FixedCoBo, Quadratics, expected_moments_batch, split, stack
 
 from ...evidence import Evidence
 from ...family import Domain, Family
@@ -39,12 +39,21 @@ def simulated(name: str, count: int, root: int) -> Evidence:
     rho = 1.01 * (1 + m) * beta / 3 * values["slack"]
     eta = values["fraction"] / (3 * rho)
     mean = values["start"].mean(1)
-    measured = [
-        _by_probing(
-            hessians[at], values["start"][at], values["sigma2"][at], rho[at], eta[at], int(values["T"][at]), name
-        )
-        for at in range(count)
-    ]
+    clients = Quadratics.of(
+        hessians.reshape(-1, 2, 2) / 2,
+        np.zeros((3 * count, 2)),
+        sigma2=np.repeat(values["sigma2"], 3),
+        start=values["start"].reshape(-1, 2),
+    )
+    everybody = torch.ones(3, 3, dtype=torch.float64)
+    rules = stack([FixedCoBo(w=everybody, rho=each) for each in rho.tolist()])
+    T = values["T"].astype(int)
+    moments = expected_moments_batch(split(clients, count), rules, iterations=T.max(), eta=eta).of("models").numpy()
+    measured = []
+    for at in range(count):
+        form = quadratic_forms(hessians[at])[name]
+        before, after = ((form * part.mean(0)).sum() for part in (moments[at, : T[at]], moments[at, 1 : T[at] + 1]))
+        measured.append(max(before, after) if name == "consensus" else before)
     return Evidence(
         engine="exact moments",
         measured=np.array(measured),
@@ -56,19 +65,6 @@ def simulated(name: str, count: int, root: int) -> Evidence:
         },
         label="three quadratics in the plane with one minimiser",
     )
-
-
-def _by_probing(
-    hessians: np.ndarray, start: np.ndarray, sigma2: float, rho: float, eta: float, T: int, name: str
-) -> float:
-    """One of the averages by second moments of the simulator's step."""
-    c, d = start.shape
-    problem = Quadratics.of(hessians / 2, np.zeros((c, d)), sigma2=sigma2, start=start)
-    algorithm = FixedCoBo(w=torch.ones(c, c, dtype=torch.float64), rho=rho)
-    moments = expected_moments(problem, algorithm, iterations=T, eta=eta).of("models").numpy()
-    forms = quadratic_forms(hessians)
-    before, after = ((forms[name] * part.mean(0)).sum() for part in (moments[:-1], moments[1:]))
-    return max(before, after) if name == "consensus" else before
 
 
 def quadratic_forms(hessians: np.ndarray) -> dict[str, np.ndarray]:

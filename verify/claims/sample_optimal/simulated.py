@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.simulate import AllForAll, FixedWeights, Quadratics, StreamingLeastSquares, expected_excess
+from suffice.simulate import (
+    Algorithm,
+    AllForAll,
+    FixedWeights,
+    Quadratics,
+    StreamingLeastSquares,
+    expected_excesses,
+    split,
+    stack,
+)
+from suffice.simulate.problem import QuadraticProblem
 
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
@@ -47,92 +57,113 @@ def draw(count: int, root: int) -> Values:
     return values
 
 
-def _hessians(values: Values, index: int) -> np.ndarray:
-    """Spectra mu kappa^bend in [mu, L], rotated, (N, D, D)."""
-    basis = np.linalg.qr(values["turn"][index])[0]
-    kappa = values["kappa"][index]
-    spectrum = values["beta"][index] / kappa * kappa ** values["bend"][index]
-    H = np.einsum("nia,na,nja->nij", basis, spectrum, basis)
-    return (H + H.swapaxes(1, 2)) / 2
+def _hessians(values: Values) -> np.ndarray:
+    """Spectra mu kappa^bend in [mu, L], rotated, (n, N, D, D)."""
+    basis, kappa = np.linalg.qr(values["turn"])[0], values["kappa"][:, None, None]
+    spectrum = values["beta"][:, None, None] / kappa * kappa ** values["bend"]
+    H = np.einsum("bnia,bna,bnja->bnij", basis, spectrum, basis)
+    return (H + H.swapaxes(-1, -2)) / 2
 
 
-def _evidence(found: list[dict[str, np.ndarray]], label: str) -> Evidence:
-    """Rows of equal names, (n,) each, `measured` among them."""
-    columns = {name: np.concatenate([row[name] for row in found]) for name in found[0]}
-    measured, again = columns.pop("measured"), columns.pop("again", None)
-    return Evidence(engine="probed moments", measured=measured, arguments=columns, label=label, again=again)
+def _weights(values: Values) -> np.ndarray:
+    return values["weight"] / values["weight"].sum(-1, keepdims=True)
 
 
-def _flat(shape: tuple[int, ...], row: dict[str, Any]) -> dict[str, np.ndarray]:
-    return {name: np.broadcast_to(np.asarray(value, dtype=float), shape).ravel() for name, value in row.items()}
+def _excess(problems: QuadraticProblem, rules: list[Algorithm], values: Values, eta: np.ndarray) -> np.ndarray:
+    """Of every agent after every number of iterations up to the longest, (n, T + 1, N)."""
+    return expected_excesses(problems, stack(rules), iterations=int(values["T"].max()), eta=eta)
+
+
+def _quadratics(H: np.ndarray, values: Values) -> Quadratics:
+    """Agents H (n, N, D, D) around `place`, each with noise of its own, from a common start."""
+    agents = Quadratics.of(
+        H.reshape(-1, D, D) / 2,
+        -values["place"].reshape(-1, D),
+        sigma2=values["sigma2"].ravel(),
+        start=np.repeat(values["start"], N, 0),
+    )
+    return split(agents, len(H))
+
+
+def _evidence(measured: np.ndarray, values: Values, arguments: dict[str, np.ndarray], label: str, again: Any = None
+) -> Evidence:  # fmt: skip
+    """measured (n, T + 1, ...) up to each instance's T; the others broadcast to it from the left."""
+    steps = np.arange(measured.shape[1])
+    used = steps <= values["T"][:, None]
+
+    def column(value: np.ndarray) -> np.ndarray:
+        wide = np.reshape(value, (*np.shape(value), *(1,) * (measured.ndim - np.ndim(value))))
+        return np.broadcast_to(wide, measured.shape)[used].ravel()
+
+    columns = {name: column(value) for name, value in {**arguments, "T": steps[None]}.items()}
+    more = None if again is None else again[used].ravel()
+    return Evidence(
+        engine="probed moments", measured=measured[used].ravel(), arguments=columns, label=label, again=more
+    )
 
 
 def all_for_one(count: int, root: int) -> Evidence:
     """Theorem 2: one Hessian for all, every agent, every step up to T."""
-    values, found = draw(count, root), []
-    for index in range(count):
-        H, m, sigma2 = _hessians(values, index)[0], values["place"][index], values["sigma2"][index]
-        weights = values["weight"][index] / values["weight"][index].sum(-1, keepdims=True)
-        beta, T = np.linalg.eigvalsh(H)[-1], int(values["T"][index])
-        eta = float(values["fraction"][index] / beta)
-        problem = Quadratics.of(np.stack([H / 2] * N), -m, sigma2=sigma2, start=values["start"][index])
-        excess = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=T, eta=eta)
-        b = np.linalg.norm((m[:, None] - m) @ H, axis=-1)
-        found.append(
-            _flat(
-                excess.shape,
-                {
-                    "eta": eta,
-                    "mu": np.linalg.eigvalsh(H)[0],
-                    "beta": beta,
-                    "e0": excess[:1],
-                    "sigma2": sigma2.max(),
-                    "lambda2": reduced("theorem-2-lambda2", weights=weights),
-                    "bias": reduced("theorem-2-bias", weights=weights, b=b),
-                    "T": np.arange(T + 1)[:, None],
-                    "measured": excess,
-                },
-            )
-        )
-    return _evidence(found, "All-for-one, three quadratics in R^2 with one Hessian")
+    values = draw(count, root)
+    H, weights, m = _hessians(values)[:, :1], _weights(values), values["place"]
+    spectrum = np.linalg.eigvalsh(H[:, 0])
+    eta = values["fraction"] / spectrum[:, -1]
+    rules: list[Algorithm] = [FixedWeights(alpha=alpha) for alpha in torch.from_numpy(weights)]
+    excess = _excess(_quadratics(np.repeat(H, N, 1), values), rules, values, eta)
+    arguments = {
+        "eta": eta,
+        "mu": spectrum[:, 0],
+        "beta": spectrum[:, -1],
+        "e0": excess[:, :1],
+        "sigma2": values["sigma2"].max(-1),
+        "lambda2": reduced("theorem-2-lambda2", weights=weights)[:, None],
+        "bias": reduced("theorem-2-bias", weights=weights, b=_dissimilarity(H, m))[:, None],
+    }
+    return _evidence(excess, values, arguments, "All-for-one, three quadratics in R^2 with one Hessian")
+
+
+def _dissimilarity(H: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """|H (m_i - m_j)| for one Hessian (n, 1, D, D), (n, N, N)."""
+    return np.linalg.norm((m[:, :, None] - m[:, None]) @ H, axis=-1)
 
 
 def least_squares(count: int, root: int) -> Evidence:
     """Theorem 2 with growing noise: f_j(x) = E (a^T x - b)^2/2, which is E (z^T x - b')^2 for z = a/sqrt(2)."""
-    values, found = draw(count, root), []
-    for index in range(count):
-        H, m, tau2 = _hessians(values, index)[0], values["place"][index], values["sigma2"][index]
-        weights = values["weight"][index] / values["weight"][index].sum(-1, keepdims=True)
-        mu, beta = np.linalg.eigvalsh(H)[[0, -1]]
-        growth, T = float(reduced("theorem-2-growth", H=H)), int(values["T"][index])
-        lambda2 = reduced("theorem-2-lambda2", weights=weights)
-        eta = values["fraction"][index] * np.minimum(1 / beta, mu / (4 * beta * growth * lambda2))
-        problem = StreamingLeastSquares.of(H / 2, m, label_noise=np.sqrt(tau2 / 2), start=values["start"][index])
-        excess = expected_excess(problem, FixedWeights(alpha=torch.from_numpy(weights)), iterations=T, eta=eta)
-        b = np.linalg.norm((m[:, None] - m) @ H, axis=-1)
-        s2 = np.broadcast_to(tau2 * np.trace(H), weights.shape)
-        noise2 = reduced(
-            "theorem-2-noise", weights=weights, sigma2=s2, b=b, mu=np.full(N, mu), growth=np.full(N, growth)
-        )
-        found.append(
-            _flat(
-                excess.shape,
-                {
-                    "eta": eta,
-                    "mu": mu,
-                    "beta": beta,
-                    "e0": excess[:1],
-                    "growth": growth,
-                    "lambda2": lambda2,
-                    "bias": reduced("theorem-2-bias", weights=weights, b=b),
-                    "noise2": noise2,
-                    "T": np.arange(T + 1)[:, None],
-                    "measured": excess,
-                    "again": _closed(H, m, weights, tau2, values["start"][index], eta, T),
-                },
-            )
-        )
-    return _evidence(found, "All-for-one, three linear models with Gaussian features in R^2")
+    values = draw(count, root)
+    H, weights, m, tau2 = _hessians(values)[:, :1], _weights(values), values["place"], values["sigma2"]
+    mu, beta = np.linalg.eigvalsh(H[:, 0]).T
+    growth, lambda2 = (
+        reduced("theorem-2-growth", H=H[:, 0]),
+        reduced("theorem-2-lambda2", weights=weights),
+    )
+    limit = np.minimum(1 / beta[:, None], (mu / (4 * beta * growth))[:, None] / lambda2)
+    eta = values["fraction"][:, None] * limit
+    agents = StreamingLeastSquares.of(
+        np.repeat(H, N, 1).reshape(-1, D, D) / 2,
+        m.reshape(-1, D),
+        label_noise=np.sqrt(tau2.ravel() / 2),
+        start=np.repeat(values["start"], N, 0),
+    )
+    rules: list[Algorithm] = [FixedWeights(alpha=alpha) for alpha in torch.from_numpy(weights)]
+    excess = _excess(split(agents, count), rules, values, eta)
+    b = _dissimilarity(H, m)
+    s2 = np.broadcast_to((tau2 * np.trace(H[:, 0], axis1=1, axis2=2)[:, None])[:, None], weights.shape)
+    each = {"mu": np.repeat(mu[:, None], N, 1), "growth": np.repeat(growth[:, None], N, 1)}
+    arguments = {
+        "eta": eta[:, None],
+        "mu": mu,
+        "beta": beta,
+        "e0": excess[:, :1],
+        "growth": growth,
+        "lambda2": lambda2[:, None],
+        "bias": reduced("theorem-2-bias", weights=weights, b=b)[:, None],
+        "noise2": reduced("theorem-2-noise", weights=weights, sigma2=s2, b=b, **each)[:, None],
+    }
+    steps = excess.shape[1] - 1
+    again = np.stack([
+        _closed(H[at, 0], m[at], weights[at], tau2[at], values["start"][at], eta[at], steps) for at in range(count)
+    ])  # fmt: skip
+    return _evidence(excess, values, arguments, "All-for-one, three linear models with Gaussian features in R^2", again)
 
 
 def _closed(
@@ -159,34 +190,24 @@ def _closed(
 
 def all_for_all(count: int, root: int) -> Evidence:
     """Theorem 3: Hessians of their own, mean over the agents, every step up to T."""
-    values, found = draw(count, root), []
-    for index in range(count):
-        H, m, sigma2 = _hessians(values, index), values["place"][index], values["sigma2"][index]
-        weights = values["weight"][index] / values["weight"][index].sum(-1, keepdims=True)
-        spectrum, T = np.linalg.eigvalsh(H), int(values["T"][index])
-        mu, beta = spectrum.min(), spectrum.max()
-        smax = reduced("theorem-3-smax", weights=weights)
-        eta = float(values["fraction"][index] / (beta * smax))
-        problem = Quadratics.of(H / 2, -m, sigma2=sigma2, start=values["start"][index])
-        algorithm = AllForAll(Lambda=torch.from_numpy(weights))
-        excess = expected_excess(problem, algorithm, iterations=T, eta=eta).mean(-1)
-        gap = m[:, None] - m
-        found.append(
-            _flat(
-                excess.shape,
-                {
-                    "eta": eta,
-                    "mu": mu,
-                    "beta": beta,
-                    "smin": reduced("theorem-3-smin", weights=weights),
-                    "smax": smax,
-                    "e0": excess[0],
-                    "sigma2": sigma2.max(),
-                    "weight2": reduced("theorem-3-weight2", weights=weights),
-                    "peer_excess": (weights * np.einsum("ija,iab,ijb->ij", gap, H, gap)).sum() / (2 * N),
-                    "T": np.arange(T + 1),
-                    "measured": excess,
-                },
-            )
-        )
-    return _evidence(found, "All-for-all, three quadratics in R^2")
+    values = draw(count, root)
+    H, weights, m = _hessians(values), _weights(values), values["place"]
+    spectrum = np.linalg.eigvalsh(H)
+    mu, beta = spectrum.min((1, 2)), spectrum.max((1, 2))
+    smax = reduced("theorem-3-smax", weights=weights)
+    eta = values["fraction"] / (beta * smax)
+    rules: list[Algorithm] = [AllForAll(Lambda=Lambda) for Lambda in torch.from_numpy(weights)]
+    excess = _excess(_quadratics(H, values), rules, values, eta).mean(-1)
+    gap = m[:, :, None] - m[:, None]
+    arguments = {
+        "eta": eta,
+        "mu": mu,
+        "beta": beta,
+        "smin": reduced("theorem-3-smin", weights=weights),
+        "smax": smax,
+        "e0": excess[:, 0],
+        "sigma2": values["sigma2"].max(-1),
+        "weight2": reduced("theorem-3-weight2", weights=weights),
+        "peer_excess": (weights * np.einsum("nija,niab,nijb->nij", gap, H, gap)).sum((1, 2)) / (2 * N),
+    }
+    return _evidence(excess, values, arguments, "All-for-all, three quadratics in R^2")

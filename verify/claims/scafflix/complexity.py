@@ -65,12 +65,12 @@ def last_above(given: Clients, value: Callable[[np.ndarray], np.ndarray], target
     powers = [given.operator]
     while len(powers) <= BITS:
         powers.append(powers[-1] @ powers[-1])
-    state = given.vector
-    found = np.where(value(given.matrix(state)) > target, 0, -1)
+    shape, state = given.start.shape, given.start.reshape(*given.operator.shape[:3])
+    found = np.where(value(given.start) > target, 0, -1)
     T = np.zeros(len(target), dtype=np.int64)
     for bit in reversed(range(BITS + 1)):
         moved = np.einsum("bdij,bdj->bdi", powers[bit], state)
-        above = value(given.matrix(moved)) > target
+        above = value(moved.reshape(shape)) > target
         T = T + above * (1 << bit)
         state = np.where(above[:, None, None], moved, state)
         found = np.where(above, T, found)

@@ -2,8 +2,9 @@
 
 f_i has the diagonal Hessian h_i. Measured from the optimum, e_i = x_i - x* and k_i = h_i - grad f_i(x_i*) (control
 variates), no anchor or minimiser appears, and nothing couples the coordinates but the coin, which second moments do
-not see. A gradient is grad f_i(x_i*) + h_i alpha_i e_i + noise, of variance C_i / d + q_i (alpha_i e_i)^2 in each
-coordinate, the second part as if samples agreed at the optimum. Assumption 3 asks for h_i^2 + q_i <= A_i h_i.
+not see: every coordinate is an instance of its own for the simulator's step, which is probed. A gradient is
+grad f_i(x_i*) + h_i alpha_i e_i + noise, of variance C_i / d + q_i (alpha_i e_i)^2 in each coordinate, the second part
+as if samples agreed at the optimum. Assumption 3 asks for h_i^2 + q_i <= A_i h_i.
 
 sum_i alpha_i k_i never changes. The k_i are kept in an orthonormal basis that begins with alpha / |alpha|, so that this
 part stays what it is (0, as a rule) and what decays is not hidden by its rounding.
@@ -15,6 +16,33 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.simulate import Quadratics, Scaffnew, split, stack
+from suffice.simulate.batches import over_tensors
+from suffice.simulate.maps import Maps, probe_batch
+
+ROUNDING = 1e-13
+"""What the basis of the control variates may turn by: of the part that stays."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saturated(Quadratics):
+    """Quadratics on a line whose noise has, beside its constant part, the variance growth_i (x - x_i*)^2."""
+
+    growth: Tensor
+
+    def scenarios(self) -> tuple[Tensor, Tensor]:
+        """Of two independent numbers of variance 1, one for either part."""
+        points = 2**0.5 * torch.cat((torch.eye(2), -torch.eye(2))).to(self.A)
+        draws = points[:, None, None].expand(-1, self.clients, -1, -1)
+        return torch.full(draws.shape[:2], 0.25, dtype=self.dtype), draws
+
+    def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
+        constant, growing = draw.mean(2)[..., None].unbind(2)
+        noise = self.noise.factor[..., 0] * constant + self.growth.sqrt()[:, None] * (theta + self.xi) * growing
+        return self.gradient(theta) + noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,91 +105,64 @@ class Clients:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """E of (e, kappa)(e, kappa)^T, (B, d, 2 n, 2 n)."""
+        """E z z^T, z = (alpha e, kappa, 1), (B, d, m, m) with m = 2 n + 1."""
         kappa = np.einsum("bij,bid->bdj", self.basis, self.control)
         size = np.abs(self.control).max((1, 2))
         kappa[..., 0] = np.where(np.abs(kappa[..., 0]) > 1e-12 * size[:, None], kappa[..., 0], 0.0)
-        state = np.concatenate((self.models.swapaxes(1, 2), kappa), axis=-1)
-        return state[..., :, None] * state[..., None, :]
+        models = (self.alpha[..., None] * self.models).swapaxes(1, 2)
+        z = np.concatenate((models, kappa, np.ones_like(kappa[..., :1])), axis=-1)
+        return z[..., :, None] * z[..., None, :]
+
+    @cached_property
+    def maps(self) -> Maps:
+        """One iteration of them, (B d, m, m)."""
+        B, n, d = self.shape
+        h = self.curvature.swapaxes(1, 2).reshape(B * d, n)
+        A, C, eta = (np.repeat(each, d, 0) for each in (self.A, self.C, self.eta))
+        saturation = np.repeat(self.saturation, d)
+        growth = saturation[:, None] * h * np.maximum(A - h, 0)
+        lines = Quadratics.of(h.reshape(-1, 1, 1) / 2, np.zeros((B * d * n, 1)), sigma2=C.ravel() / d)
+        problems = split(Saturated(**vars(lines), growth=torch.from_numpy(growth.ravel())), B * d)
+        zero = torch.zeros(n, 1, dtype=torch.float64)
+        rules = stack([
+            Scaffnew(p=odds, alpha=weights, anchors=zero, control=zero)
+            for odds, weights in zip(self.p.tolist(), torch.from_numpy(self.alpha))
+        ])  # fmt: skip
+        rules = over_tensors(lambda each: each.repeat_interleave(d, 0), rules)
+        rest = torch.zeros(B * d, 1, n, 1, dtype=torch.float64)
+        found = probe_batch(problems, rules, {"models": rest, "control": rest}, torch.from_numpy(eta), 1)
+        turn = torch.eye(2 * n + 1, dtype=torch.float64).repeat(B * d, 1, 1)
+        turn[:, n:-1, n:-1] = torch.from_numpy(np.repeat(self.basis, d, 0)).mT
+        mean, deviations = turn @ found.mean @ turn.mT, turn[:, None] @ found.deviations @ turn.mT[:, None]
+        still, random = mean[:, n] - torch.eye(2 * n + 1).to(mean)[n], deviations[:, :, n]
+        mean[:, n] -= torch.where(still.abs() <= ROUNDING, still, 0)
+        deviations[:, :, n] -= torch.where(random.abs() <= ROUNDING, random, 0)
+        return Maps(mean=mean, deviations=deviations, weights=found.weights, noise=turn @ found.noise @ turn.mT)
 
     def step(self, moment: np.ndarray) -> np.ndarray:
-        """One iteration of second moments (..., B, d, 2 n, 2 n)."""
-        return self._linear(moment) + self._shaken(self._additive)
-
-    @property
-    def _additive(self) -> np.ndarray:
-        """Variance of the local models that does not depend on them, (B, d, n)."""
-        B, n, d = self.shape
-        return np.broadcast_to(((self.eta / self.alpha) ** 2 * self.C)[:, None] / d, (B, d, n))
-
-    def _linear(self, moment: np.ndarray) -> np.ndarray:
-        _, n, _ = self.shape
-        h, eta = self.curvature.swapaxes(1, 2), self.eta[:, None]
-        local = np.zeros((*h.shape[:2], 2 * n, 2 * n))
-        local[..., :n, :n] = (1 - eta * h)[..., None] * np.eye(n)
-        local[..., :n, n:] = (self.eta / self.alpha)[:, None, :, None] * self.basis[:, None]
-        local[..., n:, n:] = np.eye(n)
-        q = self.saturation[:, None, None] * h * np.maximum(self.A[:, None] - h, 0)
-        own = np.einsum("...kk->...k", moment)[..., :n]
-        return self._coin(local @ moment @ local.swapaxes(-1, -2)) + self._shaken(eta**2 * q * own)
-
-    def _shaken(self, variance: np.ndarray) -> np.ndarray:
-        """What independent variances (..., B, d, n) of the local models add, after the coin."""
-        _, n, _ = self.shape
-        moment = np.zeros((*variance.shape[:-1], 2 * n, 2 * n))
-        moment[..., np.arange(n), np.arange(n)] = variance
-        return self._coin(moment)
-
-    def _coin(self, moment: np.ndarray) -> np.ndarray:
-        B, n, _ = self.shape
-        mean = np.broadcast_to(self.weights[:, None], (B, n, n))
-        lift = (self.p[:, None] * self.alpha / self.eta)[..., None] * (mean - np.eye(n))
-        together = np.zeros((B, 1, 2 * n, 2 * n))
-        together[:, 0, :n, :n] = mean
-        together[:, 0, n + 1 :, :n] = (self.basis.swapaxes(-1, -2) @ lift)[:, 1:]  # sum_i alpha_i k_i stays
-        together[:, 0, n:, n:] = np.eye(n)
-        p = self.p[:, None, None, None]
-        return p * (together @ moment @ together.swapaxes(-1, -2)) + (1 - p) * moment
+        """One iteration of second moments (B, d, m, m)."""
+        return self.maps.advance(torch.from_numpy(moment).flatten(0, 1)).numpy().reshape(moment.shape)
 
     @cached_property
     def operator(self) -> np.ndarray:
-        """One iteration as a matrix on (vec of the moment, 1), (B, d, s, s), s = (2 n)^2 + 1."""
-        B, n, d = self.shape
-        size = (2 * n) ** 2
-        basis = np.eye(size).reshape(size, 1, 1, 2 * n, 2 * n)
-        images = self._linear(np.broadcast_to(basis, (size, B, d, 2 * n, 2 * n))).reshape(size, B, d, size)
-        matrix = np.zeros((B, d, size + 1, size + 1))
-        matrix[..., :size, :size] = np.moveaxis(images, 0, -1)
-        matrix[..., :size, size] = self._shaken(self._additive).reshape(B, d, size)
-        matrix[..., size, size] = 1
-        return matrix
+        """One iteration as a matrix on the entries of the moment, (B, d, m^2, m^2)."""
+        B, _, d = self.shape
+        return self.maps.operator().numpy().reshape(B, d, self.start[0, 0].size, -1)
 
     def after(self, T: np.ndarray) -> np.ndarray:
-        """Second moments after T (B,) iterations, (B, d, 2 n, 2 n)."""
-        state, power = self.vector, self.operator
-        whole = T.astype(np.int64)
+        """Second moments after T (B,) iterations, (B, d, m, m)."""
+        state, power, whole = self.start.reshape(*self.operator.shape[:3]), self.operator, T.astype(np.int64)
         for bit in range(int(whole.max(initial=0)).bit_length()):
             odd = ((whole >> bit) & 1 == 1)[:, None, None]
             state = np.where(odd, np.einsum("bdij,bdj->bdi", power, state), state)
             power = power @ power
-        return self.matrix(state)
-
-    @property
-    def vector(self) -> np.ndarray:
-        """(vec of the moment at the start, 1), (B, d, s)."""
-        B, n, d = self.shape
-        return np.concatenate((self.start.reshape(B, d, 4 * n * n), np.ones((B, d, 1))), axis=-1)
-
-    def matrix(self, state: np.ndarray) -> np.ndarray:
-        """The moment in a vector of that kind."""
-        B, n, d = self.shape
-        return state[..., :-1].reshape(B, d, 2 * n, 2 * n)
+        return state.reshape(self.start.shape)
 
     def _squares(self, moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """E|x~_i - x~_i*|^2 and E|h_i - h_i*|^2, (B, n)."""
         _, n, _ = self.shape
-        control = np.einsum("bij,bdjk,bik->bi", self.basis, moment[..., n:, n:], self.basis)
-        return self.alpha**2 * np.einsum("bdkk->bk", moment)[:, :n], control
+        control = np.einsum("bij,bdjk,bik->bi", self.basis, moment[..., n:-1, n:-1], self.basis)
+        return np.einsum("bdkk->bk", moment)[:, :n], control
 
     def lyapunov(self, moment: np.ndarray) -> np.ndarray:
         """E Psi, (B,)."""
@@ -172,7 +173,8 @@ class Clients:
         """E f~(xbar) - min f~, xbar the mean with the weights of a communication, (B,)."""
         _, n, _ = self.shape
         curvature = (self.alpha[..., None] ** 2 * self.curvature).mean(1)
-        square = np.einsum("bi,bdij,bj->bd", self.weights, moment[..., :n, :n], self.weights)
+        weights = self.weights / self.alpha
+        square = np.einsum("bi,bdij,bj->bd", weights, moment[..., :n, :n], weights)
         return (curvature * square).sum(-1) / 2
 
     def weighted(self, moment: np.ndarray) -> np.ndarray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suffice.simulate import Quadratics, Scaffnew, expected_moments
+from suffice.simulate import Quadratics, Scaffnew, expected_moments_batch, split, stack
 
 from ...evidence import Evidence
-from ...family import Domain, Family
+from ...family import Domain, Family, Values
 from .moments import orthogonal
 
 N, D = 3, 2
@@ -36,17 +36,7 @@ def simulated(count: int, root: int) -> Evidence:
     H = np.einsum("bkij,bkj,bklj->bkil", rotation, values["curvature"], rotation)
     eta = values["fraction"] / values["curvature"].max(-1)
     control = orthogonal(values["control"], values["alpha"])
-    levels = np.array([
-        _lyapunov(
-            (H[at] + H[at].swapaxes(-1, -2)) / 2,
-            *(values[name][at] for name in ("minimiser", "anchor", "start", "alpha", "C")),
-            control=control[at],
-            eta=eta[at],
-            p=values["p"][at].item(),
-            T=int(values["T"][at]),
-        )
-        for at in range(count)
-    ])  # fmt: skip
+    levels = _lyapunov(values, (H + H.swapaxes(-1, -2)) / 2, control, eta)
     return Evidence(
         engine="exact moments of the simulator's step",
         measured=levels[:, 1],
@@ -63,29 +53,35 @@ def simulated(count: int, root: int) -> Evidence:
     )
 
 
-def _lyapunov(
-    H: np.ndarray, minimiser: np.ndarray, anchor: np.ndarray, start: np.ndarray, alpha: np.ndarray, C: np.ndarray, *,
-    control: np.ndarray, eta: np.ndarray, p: float, T: int,
-) -> tuple[float, float]:  # fmt: skip
-    """Psi at the start and after T iterations, from its definition."""
-    problem = Quadratics.of(H / 2, -minimiser, sigma2=C, start=start)
-    algorithm = Scaffnew(
-        p=p, alpha=torch.from_numpy(alpha), anchors=torch.from_numpy(anchor), control=torch.from_numpy(control)
+def _lyapunov(values: Values, H: np.ndarray, control: np.ndarray, eta: np.ndarray) -> np.ndarray:
+    """Psi at the start and after T iterations (B, 2), from its definition."""
+    B, p, alpha, anchor, minimiser = (len(H), *(values[name] for name in ("p", "alpha", "anchor", "minimiser")))
+    clients = Quadratics.of(
+        H.reshape(-1, D, D) / 2,
+        -minimiser.reshape(-1, D),
+        sigma2=values["C"].ravel(),
+        start=np.repeat(values["start"], N, 0),
     )
-    moments = expected_moments(problem, algorithm, iterations=T, eta=eta)
-    fixed = (1 - alpha)[:, None] * anchor - minimiser  # x~_i - c_i = alpha_i x + fixed_i
-    right = -np.einsum("i,ijk,ik->j", alpha, H, fixed)
-    optimum = np.linalg.solve(np.einsum("i,ijk->jk", alpha**2, H), right)
-    best = alpha[:, None] * optimum + fixed  # from the minimisers, as the simulator counts
-    gradient = np.einsum("ijk,ik->ij", H, best)
+    given = zip(p.tolist(), *(torch.from_numpy(each) for each in (alpha, anchor, control)))
+    rules = stack([Scaffnew(p=odds, alpha=a, anchors=y, control=h) for odds, a, y, h in given])
+    T = values["T"].astype(int)
+    moments = expected_moments_batch(split(clients, B), rules, iterations=T.max(), eta=eta)
+    fixed = (1 - alpha)[..., None] * anchor - minimiser  # x~_i - c_i = alpha_i x + fixed_i
+    right = -np.einsum("bi,bijk,bik->bj", alpha, H, fixed)
+    optimum = np.linalg.solve(np.einsum("bi,bijk->bjk", alpha**2, H), right[..., None])[..., 0]
+    best = alpha[..., None] * optimum[:, None] + fixed  # from the minimisers, as the simulator counts
+    gradient = np.einsum("bijk,bik->bij", H, best)
 
-    def away(name: str, point: np.ndarray, at: int) -> np.ndarray:
-        """E|variable - point|^2 of each client."""
-        second, mean = moments.of(name)[at].diagonal().numpy(), moments.mean(name)[at].numpy()
-        return (second.reshape(N, D) - 2 * mean.reshape(N, D) * point + point**2).sum(-1)
+    def away(name: str, point: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """E|variable - point|^2 of each client, (B, N)."""
+        every = np.arange(B)
+        second, mean = (each[every, at].numpy().reshape(point.shape) for each in (
+            moments.of(name).diagonal(dim1=-2, dim2=-1), moments.mean(name)
+        ))  # fmt: skip
+        return (second - 2 * mean * point + point**2).sum(-1)
 
     levels = [
-        eta.min() * (away("models", best, at) / eta + eta / p**2 * away("control", gradient, at)).mean()
-        for at in (0, T)
-    ]  # fmt: skip
-    return float(levels[0]), float(levels[1])
+        eta.min(-1) * (away("models", best, at) / eta + eta / p[:, None] ** 2 * away("control", gradient, at)).mean(-1)
+        for at in (0 * T, T)
+    ]
+    return np.stack(levels, -1)
