@@ -22,6 +22,7 @@ from suffice.bounds import InputError
 from .algorithms.base import Algorithm, Draw, State
 from .batches import over_tensors, tensors, with_tensors
 from .problem import QuadraticProblem
+from .problems.additive import AdditiveNoise
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
 """Where one step takes the states `directions` (K, n), seen from the centre, under draws (B, J, N, ...) and what the
@@ -107,7 +108,9 @@ def probe(
         shown = {name: value[0] for name, value in extra.items()}
         return _images(problem, algorithm, centre, eta, draws[0], directions, iteration, shown)[None]
 
-    found = _maps(images, tossed, weights[None], draws[None], _states(centre), problem.batch)
+    found = _maps(
+        images, tossed, weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch
+    )
     return over_tensors(lambda each: each[0], found)
 
 
@@ -135,26 +138,38 @@ def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State
 
     # an instance without tensors of its own would be no batch: eta goes along
     outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
-    return _maps(images, outcomes, weights, draws, _states(centre) // len(eta), problems.batch)
+    return _maps(
+        images, outcomes, weights, draws, _others(problems, draws), _states(centre) // len(eta), problems.batch
+    )
 
 
-def _maps(images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, states: int, batch: int) -> Maps:
-    """From scenarios of weights (B, J, N), draws (B, J, N, ...)."""
+def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:
+    """What the other clients draw (B, 1, N, ...) while one varies: nothing where noise is added to gradients.
+
+    Any draw would do but for rounding: a unit state is lost beside noise 1e9 times as large.
+    """
+    return torch.zeros_like(draws[:, :1]) if isinstance(problem, AdditiveNoise) else draws[:, :1]
+
+
+def _maps(
+    images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int
+) -> Maps:
+    """From scenarios of weights (B, J, N), draws (B, J, N, ...), while other clients draw `others`."""
     count, scenarios, clients = weights.shape
     unit = torch.cat((torch.eye(states), torch.zeros(1, states))).to(weights)  # unit states, and the origin last
     # Noise is additive where it moves a generic state just as it moves the origin.
     generic = torch.stack((torch.zeros(states), 1 + torch.arange(1, states + 1).cos() / 2)).to(weights)
     own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
-    points = torch.where(own, draws[:, None], draws[:, None, :1]).flatten(1, 2)  # (B, N J, N, ...): one client varies
+    points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)  # (B, N J, N, ...): one client varies
     shares = weights.mT / batch  # (B, N, J)
     means, noise = [], weights.new_zeros(count, states + 1, states + 1)
     kept: list[tuple[Tensor, Tensor]] = []
     for odds, extra in outcomes:
-        reference = _matrices(images(draws[:, :1], unit, extra))[:, 0]
-        size = reference.abs().amax((1, 2))[:, None, None, None]
+        reference = _matrices(images(others, unit, extra))[:, 0]
         moved = images(points, generic, extra).unflatten(1, (clients, scenarios))  # (B, N, J, 2, n)
         grown = moved[..., 1, :] - moved[..., 0, :] - (reference[:, :-1, :-1] @ generic[1])[:, None, None]
         mean = reference.clone()
+        size = torch.maximum(reference.abs().amax((1, 2)), moved.abs().amax((1, 2, 3, 4)))[:, None, None, None]
         if bool((grown.abs() <= 1e-12 * states * size).all()):
             middle = torch.einsum("bkj,bkja->bka", weights.mT, moved[..., 0, :])
             mean[:, :-1, -1] += (middle - reference[:, None, :-1, -1]).sum(1)

@@ -80,7 +80,12 @@ def check(
         if reason:
             return Verdict.inconclusive(theorem, reason)
         families = tuple(each.family(theorem) for each in measured)
-        verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=effort, root=root)
+        spend = EFFORTS[effort]
+        if family is not None:  # as much for one as for all that are drawn from otherwise
+            spend = replace(
+                spend, instances=5 * spend.instances, restarts=3 * spend.restarts, ascents=2 * spend.ascents
+            )
+        verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
         if verdict.instances and verdict.unbounded == verdict.instances:
             name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
             raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")

@@ -65,10 +65,10 @@ class Claim:
     weak: Weakness | None = None
     opaque: str = ""
 
-    def verify(self, *, effort: str = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
+    def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
-        theorem, spend = self.theorem, EFFORTS[effort]
+        theorem, spend = self.theorem, effort if isinstance(effort, Effort) else EFFORTS[effort]
         evidence = self._evidence(spend, root)
         engines = list(dict.fromkeys(piece.engine for piece in evidence))
         outside = {name: make() for name, make in self.outside_conditions.items()}
