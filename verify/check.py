@@ -85,7 +85,7 @@ def check(
             spend = replace(
                 spend, instances=5 * spend.instances, restarts=3 * spend.restarts, ascents=2 * spend.ascents
             )
-        verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
+        verdict = Claim(theorem=theorem, families=families, opaque=opaque, shifts=True).verify(effort=spend, root=root)
         if verdict.instances and verdict.unbounded == verdict.instances:
             name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
             raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")

@@ -53,7 +53,7 @@ class Claim:
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it.
     `weak` names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives
-    none.
+    none. With `shifts`, T counted from the next iteration or from the one before is among the wrong variants.
     """
 
     theorem: Theorem
@@ -64,6 +64,7 @@ class Claim:
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     weak: Weakness | None = None
     opaque: str = ""
+    shifts: bool = False
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
@@ -162,7 +163,7 @@ class Claim:
         names = inspect.signature(theorem.bound).parameters
         same = theorem.bound if self.opaque else readable(theorem).value
         make = numeric_mutants if self.opaque else mutants
-        variants = make(theorem, worst_ratio=worst_ratio)
+        variants = make(theorem, worst_ratio=worst_ratio, shifts=self.shifts)
         stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
         attained = np.zeros(len(variants))
         for piece, mask in zip(evidence, counted):

@@ -33,8 +33,11 @@ class Mutant:
     value: Callable[..., Any]
 
 
-def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
-    """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
+def mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True) -> list[Mutant]:
+    """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for.
+
+    Without `shifts` T stays where it is.
+    """
     assert theorem.bound is not None
     bound = theorem.bound
     import sympy
@@ -48,7 +51,7 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
             *_variants(whole),
             *_moved_terms(whole, theorem.direction),
             *_swapped(whole, theorem),
-            *_shifted(whole),
+            *(_shifted(whole) if shifts else ()),
         ]
     points = _points(theorem)
     seen: set[tuple[str, ...]] = set()
@@ -73,7 +76,7 @@ def _points(theorem: Theorem) -> dict[str, np.ndarray]:
     return {name: low * (high / low) ** part for name, (low, high), part in zip(names, taken, share)}
 
 
-def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
+def numeric_mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
     bound, found = theorem.bound, []
@@ -89,7 +92,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
                     f"{one.name} and {other.name} exchanged",
                     lambda values, a=one.name, b=other.name: {a: values[b], b: values[a]},
                 )
-        if one.name in _COUNTED:
+        if shifts and one.name in _COUNTED:
             for by in (1, -1):
                 mutant(f"{one.name} shifted by {by:+d}", lambda values, a=one.name, by=by: {a: values[a] + by})
         if one.integer:
