@@ -77,22 +77,25 @@ def test_killed_a_hundred_times_as_a_command_the_table_is_that_of_an_uninterrupt
     build = "import torch; from suffice.simulate.kernels import library; library(torch.float64)"
     rng, live, writing, building, spread, orphans = random.Random(2), 0, 0, 0, [0], []
     there: dict[str, tuple[int, int]] = {}
+    seconds = 2.5  # from the start of a process to its first cell
     for kill in range(100):
-        way, known = ("anywhere", "cell", "writing", "building")[kill % 4], set(scratch.glob("*.s"))
+        way = ("cell", "anywhere", "writing", "building")[kill % 4]
         if way == "building":
             shutil.rmtree(cache, ignore_errors=True)
+        # what the way waits for: finished cells, half-written ones, the compiler's own files
+        folder, names, latest = {
+            "cell": (cells, "[!.]*.json", 0.03),
+            "anywhere": (tmp_path, "*", 1.2 * seconds),
+            "writing": (cells, ".*.partial", 0.0),
+            "building": (scratch, "*.s", 1.0),
+        }[way]
+        known = set() if way == "anywhere" else set(folder.glob(names))
         process = start(path, "--jobs", "1" if kill % 5 else "2", quiet=True, first=build if way == "building" else "")
         began = time.monotonic()
-        while process.poll() is None and time.monotonic() - began < 120:
-            if (
-                way == "anywhere"
-                or (way == "cell" and finished_cells(campaign) > spread[-1])
-                or (way == "writing" and any(cells.glob(".*.partial")))
-                or (way == "building" and set(scratch.glob("*.s")) - known)
-            ):  # the compiler's
-                break
+        while not set(folder.glob(names)) - known and process.poll() is None and time.monotonic() - began < 120:
             time.sleep(0.0005)
-        time.sleep(rng.uniform(0, {"anywhere": 2.5, "cell": 0.03, "writing": 0.0, "building": 1.0}[way]))
+        seconds = time.monotonic() - began if way == "cell" else seconds
+        time.sleep(rng.uniform(0, latest))
         live += process.poll() is None
         if kill % 15:
             with suppress(ProcessLookupError):  # it may just have ended
@@ -101,7 +104,7 @@ def test_killed_a_hundred_times_as_a_command_the_table_is_that_of_an_uninterrupt
             process.kill()  # its own workers live on for a while, and must not matter
             orphans.append(process.pid)
         process.wait(timeout=60)
-        writing += any(cells.glob(".*.partial"))
+        writing += way == "writing" and bool(set(cells.glob(names)) - known)
         building += way == "building" and not any(cache.rglob("*.so"))
         now = {at.name: (at.stat().st_ino, at.stat().st_mtime_ns) for at in cells.glob("[!.]*.json")}
         assert there.items() <= now.items()
