@@ -281,7 +281,8 @@ def plan(
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     constants = source if isinstance(source, Constants) else source.constants()
-    memory.check(*_matrices(constants, np.size(epsilon)))
+    many = len(epsilon) if isinstance(epsilon, (list, tuple)) else np.size(epsilon)
+    memory.check(*_matrices(constants, many))
     precisions: dict[float, list[Row]] = {}
     for row in plan_rows(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence):
         precisions.setdefault(row.epsilon, []).append(row)
@@ -299,4 +300,5 @@ def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
     """
     n, pairs = constants.clients, constants.heterogeneity
     compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 2 * n**2
-    return f"a plan of {n} clients at {precisions} precisions", 8.0 * (compared + 4 * precisions * n**2)
+    at = "" if precisions == 1 else f" at {precisions} precisions"
+    return f"a plan of {n} clients{at}", 8.0 * (compared + 4 * precisions * n**2)
