@@ -212,9 +212,7 @@ def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(k
     sf.plan(source, [0.1, 1.0])  # whatever is loaded and kept at the first time
     tracemalloc.start()
     try:
-        with pytest.raises(
-            sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$"
-        ) as caught:
+        with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
             sf.plan(source, [0.1, 1.0], max_memory=1e6)
         refused = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
