@@ -39,6 +39,8 @@ from .heterogeneity import property_1 as property_1
 from .heterogeneity import released_code as released_code
 from .invert import Inversion as Inversion
 from .invert import solve as solve
+from .memory import MAX_MEMORY as MAX_MEMORY
+from .memory import Memory as Memory
 from .papers import PAPERS as PAPERS
 from .papers import Paper as Paper
 from .parameters import PARAMETERS as PARAMETERS

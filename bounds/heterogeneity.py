@@ -18,6 +18,9 @@ from .errors import InputError
 from .excess_certificate import largest_ratio, rounding
 from .quadratics import gradient_difference, positive_definite
 
+BLOCK = 2**18
+"""Numbers in the matrices of pairs that are decomposed at a time."""
+
 
 @runtime_checkable
 class Heterogeneity(Protocol):
@@ -114,14 +117,25 @@ class QuadraticCertificate:
     def clients(self) -> int:
         return len(self.A)
 
+    @property
+    def working_numbers(self) -> int:
+        """How many numbers `similarity` holds at once, as measured: up to 12 arrays (N, N, d) and 5 of a block."""
+        n, d = self.xi.shape
+        return 12 * n * n * d + 5 * min(n * n, max(BLOCK // d**2, n)) * d**2
+
     @cached_property
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """l_max (N, N), gaps l_max - l_j >= 0 (N, N, d) and w_j^2 (N, N, d)."""
-        M, v = gradient_difference(self.A, self.xi)
-        left, singular, _ = np.linalg.svd(M)
-        squared = singular**2
-        w2 = np.einsum("ikdj,ikd->ikj", left, v) ** 2
-        return squared[..., 0], squared[..., :1] - squared, w2
+        n, d = self.xi.shape
+        top, gap, w2 = np.empty((n, n)), np.empty((n, n, d)), np.empty((n, n, d))
+        many = max(1, BLOCK // (n * d * d))  # the matrices of all pairs at once would be of size (N, N, d, d)
+        for rows in (slice(first, first + many) for first in range(0, n, many)):
+            M, v = gradient_difference(self.A, self.xi, rows)
+            left, singular, _ = np.linalg.svd(M)
+            squared = singular**2
+            top[rows], gap[rows] = squared[..., 0], squared[..., :1] - squared
+            w2[rows] = np.einsum("ikdj,ikd->ikj", left, v) ** 2
+        return top, gap, w2
 
     def frontier(self, c: np.ndarray) -> np.ndarray:
         """b*^2 at c (N, N): the smallest b^2 that makes (b^2, c) satisfy Assumption 3; inf for c < l_max."""

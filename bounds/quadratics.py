@@ -28,11 +28,11 @@ def positive_definite(name: str, value: Any) -> np.ndarray:
     return A
 
 
-def gradient_difference(A: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gradient_difference(A: np.ndarray, xi: np.ndarray, clients: slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
     """M (N, N, d, d) and v (N, N, d) [loss / theta] with grad R_i - grad R_k = M grad R_i + v, as [i, k].
 
-    M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k), of positive definite A (N, d, d) and xi (N, d). Source: adaptive,
-    Property 1's proof.
+    M = I - A_k A_i^{-1}, v = 2 A_k (xi_i - xi_k), of positive definite A (N, d, d) and xi (N, d), for the `clients` i.
+    Source: adaptive, Property 1's proof.
     """
-    M = np.eye(A.shape[-1]) - A[None] @ np.linalg.inv(A)[:, None]
-    return M, 2 * np.einsum("kde,ike->ikd", A, xi[:, None] - xi[None])
+    M = np.eye(A.shape[-1]) - A[None] @ np.linalg.inv(A[clients])[:, None]
+    return M, 2 * np.einsum("kde,ike->ikd", A, xi[clients, None] - xi[None])

@@ -9,7 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.bounds import Constants, Criterion, InputError, Row, named, plan_rows
+import numpy as np
+
+from suffice.bounds import (
+    MAX_MEMORY,
+    Constants,
+    Criterion,
+    InputError,
+    Memory,
+    QuadraticCertificate,
+    Row,
+    named,
+    plan_rows,
+)
 from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
 from suffice.bounds.planning.method_plan import MethodPlan
@@ -258,14 +270,19 @@ def plan(
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
+    max_memory: float = MAX_MEMORY,
 ) -> Plan:
     """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
 
-    `source` is a problem (quadratics, least squares on data) or its constants.
+    `source` is a problem (quadratics, least squares on data) or its constants. A plan that would take more than
+    `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
+    memory = Memory(max_memory)
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     constants = source if isinstance(source, Constants) else source.constants()
+    many = len(epsilon) if isinstance(epsilon, (list, tuple)) else np.size(epsilon)
+    memory.check(*_matrices(constants, many))
     precisions: dict[float, list[Row]] = {}
     for row in plan_rows(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence):
         precisions.setdefault(row.epsilon, []).append(row)
@@ -275,3 +292,13 @@ def plan(
         constants=constants,
         criterion=named(criterion) if isinstance(criterion, str) else criterion,
     )
+
+
+def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
+    """What a plan allocates and how many bytes: to compare the clients, and what the rows of each precision keep, as
+    measured: up to 2 and 4 arrays (N, N), more for a certificate of quadratics.
+    """
+    n, pairs = constants.clients, constants.heterogeneity
+    compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 2 * n**2
+    at = "" if precisions == 1 else f" at {precisions} precisions"
+    return f"a plan of {n} clients{at}", 8.0 * (compared + 4 * precisions * n**2)

@@ -1,4 +1,4 @@
-"""How much memory a reader may take: what will be allocated is counted first, and refused above a limit.
+"""How readers stay within a limit of memory.
 
 Sizes that a file declares are never trusted: they are checked against the limit before anything is allocated, and what
 is unpacked is read in pieces, so that neither a false header nor a file that unpacks to a million times its size fills
@@ -19,34 +19,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from suffice.bounds import InputError, as_number
+from suffice.bounds import MAX_MEMORY as MAX_MEMORY
+from suffice.bounds import InputError
+from suffice.bounds import Memory as Memory
 
-MAX_MEMORY = 2e9
-"""Bytes, unless something else is asked for: a table of ten million rows and twenty columns takes 1.6e9."""
 PIECE = 1 << 20
 """Bytes that are read or unpacked at a time."""
 LONGEST_LINE = 1 << 24
 """Characters of one line of a table."""
-
-
-class Memory:
-    """The bytes that one call may still allocate for what it reads."""
-
-    def __init__(self, max_memory: float = MAX_MEMORY) -> None:
-        self.limit = as_number("max_memory", max_memory, least=1)
-        self.used = 0.0
-
-    def take(self, what: str, size: float) -> None:
-        """Count `size` bytes for `what`, or `InputError` when they would go beyond the limit."""
-        self.check(what, size)
-        self.used += size
-
-    def check(self, what: str, size: float) -> None:
-        """As `take`, for what is freed again before anything else is allocated."""
-        if self.used + size > self.limit:
-            already = f", beside {self.used:.2g} already taken" if self.used else ""
-            remedy = f"more than the limit of {self.limit:.2g}{already}; raise it by max_memory (--max-memory)"
-            raise InputError(f"memory for {what}", f"{size:.2g} bytes", remedy)
 
 
 def as_path(field: str, value: Any) -> Path:

@@ -66,7 +66,7 @@ def refuse_options(setup: str, data: dict[str, Any]) -> None:
         raise InputError(f"--{given[0]}", setup, "a setup file says this in its [data] table; drop the option")
 
 
-def memory_limit(data: dict[str, Any]) -> dict[str, float]:
+def memory_limit(data: dict[str, Any]) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
     from suffice.simulate.data.parse import parse_number
 

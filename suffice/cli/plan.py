@@ -78,7 +78,7 @@ def plan(
         planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
         _statistics_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json, **random)
         return
-    result = make(source, **request)
+    result = make(source, **(request | memory_limit(data)))
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     wanted = result.comparable or method is not None

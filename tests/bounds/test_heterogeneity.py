@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate, property_1, released_code
+from suffice.bounds import heterogeneity as module
 
 
 def random_quadratics(seed, *, clients=3, d=3):
@@ -235,3 +238,17 @@ def test_bad_pairs_are_refused_by_name(name):
     for bad in (np.array([[0, np.nan], [0, 0]]), np.array([[0, -1.0], [0, 0]]), np.eye(2), np.zeros((2, 3)), 1.0):
         with pytest.raises(InputError, match=f"^{name} = "):
             GradientDissimilarity(**(good | {name: bad}))
+
+
+def test_the_matrices_of_pairs_are_decomposed_in_blocks_and_nothing_changes(monkeypatch):
+    certificate, again = (QuadraticCertificate(A=A, xi=xi) for A, xi in 2 * [random_quadratics(4, clients=24, d=20)])
+    level = np.linspace(0.1, 5, 24)
+    assert module.BLOCK > 24**2 * 20**2  # all at once
+    whole, entry = certificate.similarity(level), certificate.entry_level(0.5)
+    monkeypatch.setattr(module, "BLOCK", 7 * 24 * 20**2)
+    tracemalloc.start()
+    assert again.similarity(level).tobytes() == whole.tobytes()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert again.entry_level(0.5).tobytes() == entry.tobytes()
+    assert peak < 8 * again.working_numbers < 8 * certificate.clients**2 * (12 * 20 + 5 * 20**2) / 2

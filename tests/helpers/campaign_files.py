@@ -60,8 +60,12 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def start(path: Path, *options: str, quiet: bool = False) -> subprocess.Popen[str]:
-    """`suffice campaign` in a process group of its own, its output in pipes unless `quiet`."""
-    call = [sys.executable, "-c", "from suffice.cli import main; main()", "campaign", str(path), *options]
+def start(path: Path, *options: str, quiet: bool = False, first: str = "") -> subprocess.Popen[str]:
+    """`suffice campaign` in a process group of its own, its output in pipes unless `quiet`; the code `first` before it.
+
+    SIGINT is a new shell's: one that runs in the background starts its processes with SIGINT ignored.
+    """
+    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); {first}"
+    call = [sys.executable, "-c", f"{code}\nfrom suffice.cli import main; main()", "campaign", str(path), *options]
     to = subprocess.DEVNULL if quiet else subprocess.PIPE
     return subprocess.Popen(call, stdout=to, stderr=to, text=True, start_new_session=True)

@@ -34,6 +34,7 @@ CASES: dict[str, tuple[Callable[[], object], str]] = {
     "batch of 5000 digits": (lambda: problem(batch=10**5000), "batch = 'about 1e5000'"),
     "a bound that is a type": (lambda: sf.check(int), "bound = <class 'int'>: its parameters cannot be read"),
     "conditions that are a type": (lambda: sf.check(lambda *, e0: e0, conditions=int), "conditions = <class 'int'>"),
+    "precisions in lists of two lengths": (lambda: sf.plan(problem(), [[1], [1, 2]]), "epsilon = "),
     "iterations as a text": (
         lambda: sf.run(problem(), sf.Local(), iterations="1", eta=0.1), "iterations = '1': give a whole number",
     ),

@@ -361,6 +361,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         (*SETUP, "--max-memory", "10"),
         "raise it by max_memory (--max-memory)",
     ),
+    "memory for a plan": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "1000"), "memory for a plan of 2 clients = '"),
     "a member that is no array": (
         {"t.npz": member()},
         PLAN_NPZ,

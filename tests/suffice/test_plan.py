@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -193,3 +195,31 @@ def test_rows_are_kept_by_precision_in_the_order_given():
     assert [(row.epsilon, row.client) for row in plan] == [(0.3, 0), (0.3, 1), (0.5, 0), (0.5, 1)]
     assert plan.rows == (*plan.precisions[0.3], *plan.precisions[0.5])
     assert len(plan) == 4
+
+
+@pytest.mark.parametrize("kind", ["quadratics", "constants"])
+def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(kind):
+    """What is counted is what it takes: not less, and for quadratics not more than twice."""
+    rng = np.random.default_rng(5)
+    if kind == "quadratics":
+        source = sf.Quadratics.of(
+            np.tile(np.eye(8), (80, 1, 1)), rng.normal(size=(80, 8)), sigma2=1.0, start=np.ones(8)
+        )
+    else:
+        b = np.subtract.outer(np.arange(400), np.arange(400)) ** 2 / 1e5
+        pairs = sf.bounds.GradientDissimilarity(b2=b, c=0 * b)
+        source = sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
+    sf.plan(source, [0.1, 1.0])  # whatever is loaded and kept at the first time
+    tracemalloc.start()
+    try:
+        with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
+            sf.plan(source, [0.1, 1.0], max_memory=1e6)
+        refused = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        counted = 1.01 * float(caught.value.value.split()[0])  # two digits are shown
+        sf.plan(source, [0.1, 1.0], max_memory=1.05 * counted)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert refused < 1e6
+    assert counted / 2 < taken < counted

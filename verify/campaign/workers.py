@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
+import platform
+import socket
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError
+from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from suffice.bounds import InputError
@@ -78,7 +83,10 @@ def _alone(cell: Cell) -> Answer:
 
 
 def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
-    """Dask's workers. Cells of a worker that died are given to others; after several deaths the cell has failed."""
+    """Dask's workers. Cells of a worker that died are given to others; after several deaths the cell has failed.
+
+    Workers of other versions are refused: their digits may differ, and a pickle may not be read there.
+    """
     try:
         from dask.distributed import Client, as_completed  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -86,7 +94,9 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
     if not scheduler:
         raise InputError("scheduler", scheduler, "give an address such as tcp://10.0.0.1:8786")
     try:
-        client = Client(scheduler, timeout=10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Dask's own table of versions
+            client = Client(scheduler, timeout=10)
     except (OSError, ValueError, TypeError) as error:
         raise InputError("scheduler", scheduler, f"no scheduler answers: {error}") from None
     with client:
@@ -94,18 +104,61 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             raise InputError("scheduler", scheduler, f"no worker came within {PATIENCE} s") from None
-        futures = client.map(attempt, todo, key=[f"cell-{identity(cell)}" for cell in todo], pure=False)
-        cell_of = {future.key: cell for future, cell in zip(futures, todo)}
-        ended = as_completed(futures)
-        for future in ended:
-            if future.status == "finished":
-                yield future.result()  # waits, when the result was lost with its worker and is computed again
-            elif future.status == "error":
-                yield cell_of[future.key], {}, f"{_DIED}: {type(future.exception()).__name__}"
-            elif future.status == "cancelled":
-                remedy = "the connection is lost; results so far are kept, run again to resume"
-                raise InputError("scheduler", scheduler, remedy)
-            else:
-                ended.add(future)  # it had ended, and its worker has died since
-                continue
-            future.release()
+        try:
+            packages = [name for name in versions() if name != "python"]
+            for worker, about in client.get_versions(packages=packages)["workers"].items():
+                python = ".".join(about["host"]["python"].split(".")[:2])
+                _check_versions(
+                    scheduler, worker, {"python": python, **{name: about["packages"][name] for name in packages}}
+                )
+            keys = [f"cell-{identity(cell)}" for cell in todo]
+            futures = client.map(_answer, todo, key=keys, pure=False, compute=attempt)
+            cell_of = {future.key: cell for future, cell in zip(futures, todo)}
+            ended = as_completed(futures)
+            for future in ended:
+                if future.status == "finished":
+                    # waits, when the result was lost with its worker and is computed again
+                    worker, there, answer = future.result()
+                    _check_versions(scheduler, worker, there)  # it may have joined later
+                    yield answer
+                elif future.status == "error":
+                    yield cell_of[future.key], {}, _death(scheduler, future.exception())
+                elif future.status == "cancelled":
+                    raise CancelledError
+                else:
+                    ended.add(future)  # it had ended, and its worker has died since
+                    continue
+                future.release()
+        except (OSError, CancelledError):
+            remedy = "the connection is lost; results so far are kept, run again to resume"
+            raise InputError("scheduler", scheduler, remedy) from None
+
+
+def _death(scheduler: str, error: BaseException) -> str:
+    """Why there is no answer of a cell; an error that is not the cell's own is raised as `InputError`."""
+    from dask.distributed import KilledWorker  # pyright: ignore[reportMissingImports]
+
+    if isinstance(error, KilledWorker):
+        return f"{_DIED}: {type(error).__name__}"
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    raise InputError("scheduler", scheduler, f"its workers cannot compute a cell: {reason[:500]}")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of what a result depends on in this process: Python's first two numbers, and packages."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"python": python} | {name: version(name) for name in ("suffice", "numpy", "scipy", "torch")}
+
+
+def _answer(cell: Cell, *, compute: Callable[[Cell], Answer]) -> tuple[str, dict[str, str], Answer]:
+    """On a worker: who it is, its versions, and the answer."""
+    return socket.gethostname(), versions(), compute(cell)
+
+
+def _check_versions(scheduler: str, worker: str, there: dict[str, str | None]) -> None:
+    here = versions()
+    for name, found in there.items():
+        if found != here[name]:
+            remedy = f"its worker {worker} has {name} {found}, this process {here[name]}; give both the same"
+            raise InputError("scheduler", scheduler, remedy)

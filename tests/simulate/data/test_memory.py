@@ -216,3 +216,33 @@ def test_ten_million_rows_of_twenty_columns_are_read(tmp_path):
     del X, y
     problem = sf.read(tmp_path / "t.npz", split="contiguous:4")
     assert problem.row_counts == (rows // 4,) * 4
+
+
+@pytest.mark.slow
+def test_a_long_csv_of_twenty_columns_is_read_and_planned_for(tmp_path):
+    """SUFFICE_CSV_ROWS (200,000) rows of three digits. The whole process takes at most six times the table."""
+    rows, rng, columns = int(float(os.environ.get("SUFFICE_CSV_ROWS", "200_000"))), np.random.default_rng(0), 21
+    with open(tmp_path / "t.csv", "wb") as stream:
+        stream.write(b"client," + b",".join(b"x%d" % j for j in range(20)) + b",target\n")
+        for count in [100_000] * (rows // 100_000) + [rows % 100_000]:
+            lines = np.full((count, 2 + 5 * columns), ord(","), np.uint8)  # such as a,1.23,4.56
+            lines[:, 0] = rng.integers(ord("a"), ord("e"), count)
+            numbers = lines[:, 2:].reshape(count, columns, 5)
+            numbers[..., 1] = ord(".")
+            numbers[..., [0, 2, 3]] = rng.integers(ord("0"), ord("9") + 1, (count, columns, 3))
+            lines[:, -1] = ord("\n")
+            stream.write(lines.tobytes())
+    code = """
+import resource, sys, time
+import suffice as sf
+problem = sf.read(sys.argv[1])
+print(sum(problem.row_counts), len(sf.plan(problem, 0.1)), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+print(f"{time.process_time():.0f} s of the processor", file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "t.csv")], capture_output=True, text=True, check=True
+    )
+    print(done.stdout, done.stderr)
+    read, clients, peak = map(int, done.stdout.split())
+    assert (read, clients) == (rows, 4)
+    assert peak < 6 * 8 * rows * 22 + 2**29

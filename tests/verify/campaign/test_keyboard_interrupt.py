@@ -6,8 +6,10 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -23,15 +25,6 @@ from suffice.verification.campaign.folder import Folder
 
 CHEAP = SMALL[: SMALL.index("[[verify]]")] + SMALL[SMALL.index("[[simulate]]") :]
 SOAK_SECONDS = float(os.environ.get("SUFFICE_SOAK_SECONDS", "60"))
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> tuple[str, float]:
-    """The table of the 200 cells when nothing interrupts, and the seconds that they take."""
-    campaign = read_campaign(written(tmp_path_factory.mktemp("whole"), MANY))
-    assert len(campaign.cells) == 200
-    session = conduct(campaign)
-    return table(campaign), session.seconds
 
 
 def finished_cells(campaign: Campaign) -> int:
@@ -67,19 +60,42 @@ def test_killed_in_the_middle_of_its_cells_nothing_is_lost(tmp_path):
 
 
 @pytest.mark.slow
-def test_killed_fifty_times_as_a_command_the_table_is_that_of_an_uninterrupted_run(tmp_path, whole):
-    """Half of the kills fall anywhere in the life of the process, half after it has begun to write cells."""
-    campaign = read_campaign(written(tmp_path, MANY))
-    rng, live, spread, orphans = random.Random(2), 0, [], []
-    for kill in range(50):
-        process = start(tmp_path / "campaign.toml", "--jobs", "1" if kill % 5 else "2", quiet=True)
-        before, began = finished_cells(campaign), time.monotonic()
-        if kill % 2:
-            while finished_cells(campaign) == before and process.poll() is None and time.monotonic() - began < 120:
-                time.sleep(0.002)
-            time.sleep(rng.uniform(0, 0.05))
-        else:
-            time.sleep(rng.uniform(0, 2.5))  # it takes some 2 s to start: 50 lives must not suffice for all cells
+@pytest.mark.skipif(not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="no C compiler on this machine")
+def test_killed_a_hundred_times_as_a_command_the_table_is_that_of_an_uninterrupted_run(tmp_path, monkeypatch):
+    """25 kills fall anywhere in a life, 25 soon after it has finished a cell, 25 while it writes one, and 25 while a
+    compiler builds the kernel in an empty cache, as it does before a simulation. What is there is not written again.
+    """
+    text = MANY.replace("roots = 25", "roots = 50")  # a hundred lives must not suffice for all cells
+    alone, campaign = (read_campaign(written(tmp_path / name, text)) for name in ("alone", "killed"))
+    assert conduct(alone).computed == 400
+    path, cells, cache, scratch = (
+        tmp_path / name for name in ("killed/campaign.toml", "killed/results/cells", "cache", "scratch")
+    )
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    build = "import torch; from suffice.simulate.kernels import library; library(torch.float64)"
+    rng, live, writing, building, spread, orphans = random.Random(2), 0, 0, 0, [0], []
+    there: dict[str, tuple[int, int]] = {}
+    seconds = 2.5  # from the start of a process to its first cell; all cells take a few more
+    for kill in range(100):
+        way = ("cell", "anywhere", "writing", "building")[kill % 4]
+        if way == "building":
+            shutil.rmtree(cache, ignore_errors=True)
+        # what the way waits for: finished cells, half-written ones, the compiler's own files
+        folder, names, latest = {
+            "cell": (cells, "[!.]*.json", 0.03),
+            "anywhere": (tmp_path, "*", min(seconds, 3.0)),
+            "writing": (cells, ".*.partial", 0.0),
+            "building": (scratch, "*.s", 1.0),
+        }[way]
+        known = set() if way == "anywhere" else set(folder.glob(names))
+        process = start(path, "--jobs", "1" if kill % 5 else "2", quiet=True, first=build if way == "building" else "")
+        began = time.monotonic()
+        while not set(folder.glob(names)) - known and process.poll() is None and time.monotonic() - began < 120:
+            time.sleep(0.0005)
+        seconds = time.monotonic() - began if way == "cell" else seconds
+        time.sleep(rng.uniform(0, latest))
         live += process.poll() is None
         if kill % 15:
             with suppress(ProcessLookupError):  # it may just have ended
@@ -88,19 +104,36 @@ def test_killed_fifty_times_as_a_command_the_table_is_that_of_an_uninterrupted_r
             process.kill()  # its own workers live on for a while, and must not matter
             orphans.append(process.pid)
         process.wait(timeout=60)
-        spread.append(finished_cells(campaign))
-    print(f"{live} of 50 kills hit a living process; cells after each: {spread}")
-    process = start(tmp_path / "campaign.toml", "--jobs", "2", quiet=True)
+        writing += way == "writing" and bool(set(cells.glob(names)) - known)
+        building += way == "building" and not any(cache.rglob("*.so"))
+        now = {at.name: (at.stat().st_ino, at.stat().st_mtime_ns) for at in cells.glob("[!.]*.json")}
+        assert there.items() <= now.items()
+        there = now
+        spread.append(len(there))
+    print(f"{live} of 100 kills hit a living process, {writing} one that wrote a cell, {building} one that built the "
+          f"kernel; cells after each: {spread[1:]}")  # fmt: skip
+    process = start(path, "--jobs", "2", quiet=True, first=build)
     assert process.wait(timeout=250) == 0
     for group in orphans:
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-    assert live >= 40
-    assert len({count for count in spread if count < 200}) > 10
-    assert table(campaign) == whole[0]
+    assert live >= 90
+    assert min(writing, building) >= 10
+    assert len({count for count in spread if count < 400}) > 20
+    assert len(list(cache.rglob("*.so"))) == 1
     assert not leftovers(campaign)
+    assert table(campaign) == table(alone)
 
 
+@pytest.fixture
+def sigint() -> Iterator[None]:
+    """Python's own answer to SIGINT, which a background shell has its processes ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint")
 def test_ctrl_c_says_how_far_the_campaign_came_and_what_was_done_is_kept(tmp_path):
     campaign = read_campaign(written(tmp_path, CHEAP))
 
@@ -259,7 +292,10 @@ def resident(pid: int) -> int:
 
 @pytest.mark.slow
 def test_a_long_run_keeps_its_memory(tmp_path):
-    """SUFFICE_SOAK_SECONDS (60) of campaigns without a pause on two processes, every claim and every kind of cell."""
+    """SUFFICE_SOAK_SECONDS (60) of campaigns without a pause on two processes, every claim and every kind of cell.
+
+    A third of the cells is deleted after each campaign and computed again.
+    """
     text = """
 name = "soak"
 out = "results"
@@ -276,18 +312,36 @@ iterations = 20
 [simulate.grid]
 clients = [4, 12, 40]
 """
-    began, cells, memory, times = time.monotonic(), 0, [], []
-    while time.monotonic() - began < SOAK_SECONDS or len(memory) < 4:
-        root = len(memory)
-        campaign = read_campaign(written(tmp_path / str(root), text.format(root=1000 * root)))
-        session = conduct(campaign, jobs=2)
-        assert session.failed == 0, session.example
-        assert len(table(campaign).splitlines()) == 1 + len(campaign.cells)
-        assert summary(campaign)
-        cells += session.computed
-        memory.append(resident(os.getpid()))
-        times.append(time.monotonic() - began)
+    began, cells, memory, during, over = time.monotonic(), 0, [], [], threading.Event()
+
+    def sample() -> None:
+        while not over.wait(min(60.0, SOAK_SECONDS / 20)):
+            during.append(resident(os.getpid()))
+
+    sampler = threading.Thread(target=sample)
+    sampler.start()
+    try:
+        while time.monotonic() - began < SOAK_SECONDS or len(memory) < 4:
+            root = len(memory)
+            campaign = read_campaign(written(tmp_path / str(root), text.format(root=1000 * root)))
+            session = conduct(campaign, jobs=2)
+            assert session.failed == 0, session.example
+            whole, lost = table(campaign), sorted((campaign.out / "cells").iterdir())[root % 3 :: 3]
+            for path in lost:
+                path.unlink()
+            assert conduct(campaign, jobs=2).computed == len(lost)
+            assert table(campaign) == whole
+            assert len(whole.splitlines()) == 1 + len(campaign.cells)
+            assert summary(campaign)
+            cells += session.computed + len(lost)
+            memory.append(resident(os.getpid()))
+            shutil.rmtree(tmp_path / str(root))
+    finally:
+        over.set()
+        sampler.join()
     settled, end = memory[len(memory) // 4], memory[-1]
-    print(f"{cells} cells in {times[-1]:.0f} s; MiB: first {memory[0] >> 20}, after a quarter {settled >> 20}, "
-          f"largest {max(memory) >> 20}, end {end >> 20}")  # fmt: skip
+    print(f"{cells} cells, {len(memory)} rounds in {time.monotonic() - began:.0f} s; MiB: first {memory[0] >> 20}, "
+          f"after a quarter {settled >> 20}, largest {max(memory) >> 20}, end {end >> 20}; {len(during)} samples while "
+          f"it ran: {' '.join(str(size >> 20) for size in during)}")  # fmt: skip
     assert end < settled * 1.05 + 2**24
+    assert max(during) < max(memory) * 1.05 + 2**26  # a few arrays of the cells under way
