@@ -21,7 +21,7 @@ from .families import ProblemFamily
 from .family import Values
 from .loosened import loosened
 from .problem_measure import Measure, measures
-from .reach import not_tried, tried
+from .tried import not_tried, tried
 from .search import shrink
 from .user_function import reading
 from .verdict import Outcome, Verdict

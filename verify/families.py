@@ -185,8 +185,8 @@ def quadratics(
             for sigma2, far in ((1.0, 1.0), (16.0, 0.0), (0.0, 1.0), (1e-6, 1e3), (1e6, 1e-3))
             for step, T in ((1.0, 1), (1.0, 2), (0.5, 5), (0.0625, longest))
         ] + [
-            (spectrum, sigma2, 1.0, direction, step, T)
-            for sigma2 in (0.0, 0.0625)
+            (spectrum, sigma2, far, direction, step, T)
+            for sigma2, far in ((0.0, 1.0), (0.0625, 0.5), (0.0625, 2.0), (0.0625, 8.0))
             for direction in (end, flat, np.ones(features))
             for step, T in ((1.0, 1), (1.0, 40), (1.0, 1000), (0.9, 100), (0.1, 10))
         ]

@@ -109,6 +109,7 @@ def test_other_linear_algorithms_and_clients():
 
     def alike(values):
         same = {name: np.broadcast_to(np.asarray(values[name])[:1], (3, 2)) for name in ("curvature", "minimiser")}
+        same["turn"] = np.zeros(3)
         return family.build({**values, **same})
 
     same = type(family)(name="identical clients", domains=family.domains, build=alike, sharp=family.sharp)

@@ -19,7 +19,8 @@ def test_the_measured_excess_is_that_of_simulated_means():
     values = {
         "curvature": np.array([[0.5, 2.0]]),
         "sigma2": np.array([3.0]),
-        "start": np.array([[1.0, -2.0]]),
+        "far": np.array([1.0]),
+        "direction": np.array([[1.0, -2.0]]),
         "step": np.array([0.6]),
         "T": np.array([7.0]),
     }
