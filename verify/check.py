@@ -21,8 +21,8 @@ from .families import ProblemFamily
 from .family import Values
 from .loosened import loosened
 from .problem_measure import Measure, measures
-from .tried import not_tried, tried
 from .search import shrink
+from .tried import not_tried, tried
 from .user_function import reading
 from .verdict import Outcome, Verdict
 
@@ -80,11 +80,10 @@ def check(
         if reason:
             return Verdict.inconclusive(theorem, reason)
         families = tuple(each.family(theorem) for each in measured)
-        spend = EFFORTS[effort]
+        spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
         if family is not None:  # as much for one as for all that are drawn from otherwise
-            spend = replace(
-                spend, instances=5 * spend.instances, restarts=3 * spend.restarts, ascents=2 * spend.ascents
-            )
+            more = {"instances": 5, "restarts": 3, "ascents": 2, "corners": 5}
+            spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
         verdict = Claim(theorem=theorem, families=families, opaque=opaque, shifts=True).verify(effort=spend, root=root)
         if verdict.instances and verdict.unbounded == verdict.instances:
             name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"

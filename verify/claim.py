@@ -27,7 +27,8 @@ FALSE_ALARMS = 1e-6
 class Effort:
     """How much a check may spend.
 
-    Instances of the exact engines; restarts and ascents of the search; networks, seeds, iterations of the sampled one.
+    Instances of the exact engines; restarts and ascents of the search; networks, seeds, iterations of the sampled one;
+    `corners` are further instances many of whose parameters are at an end of their interval.
     """
 
     instances: int
@@ -36,6 +37,7 @@ class Effort:
     networks: int
     seeds: int
     iterations: int
+    corners: int = 0
 
 
 EFFORTS = {
@@ -141,6 +143,8 @@ class Claim:
             if family.sharp is not None:
                 evidence.append(family.evidence(family.sharp()))
             evidence.append(family.evidence(family.draw(spend.instances, seed=root)))
+            if spend.corners:
+                evidence.append(family.evidence(family.corners(spend.corners, seed=root)))
             evidence.append(
                 search(
                     self.theorem,

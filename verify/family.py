@@ -115,6 +115,11 @@ class Family:
         ).numpy()
         return np.concatenate([u[index, :, :size] for index, size in enumerate(sizes)], axis=1)
 
+    def corners(self, count: int, *, seed: int) -> Values:
+        """`count` random instances each of whose numbers is at an end of its interval with probability 2/5."""
+        u, side = self.quantiles(count, seed=seed), self.quantiles(count, seed=seed + 0x10000)
+        return self.at(np.where(side < 0.4, (side < 0.2).astype(float), u))
+
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""
         return self.at(self.quantiles(count, seed=seed))
