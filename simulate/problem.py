@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import Constants, InputError
+from suffice.bounds.planning.gradient_moments import GradientMoments
 
 from .randomness import Randomness, Stream
 
@@ -126,6 +127,10 @@ class Problem(Protocol):
 
     def estimated(self) -> Problem | None:
         """The same problem with its bounds replaced by estimates; None: they are exact, or estimates already."""
+        ...
+
+    def gradient_moments(self) -> GradientMoments | None:
+        """Mean and covariance of stochastic gradients as polynomials of the model, where they are; None elsewhere."""
         ...
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from suffice.bounds import InputError
+from suffice.bounds.planning.gradient_moments import GradientMoments
 
 from ..problem import Problem, Trust
 
@@ -39,6 +40,9 @@ class Defaults(ABC):
         return None
 
     def released_smoothness(self) -> tuple[np.ndarray, float] | None:
+        return None
+
+    def gradient_moments(self) -> GradientMoments | None:
         return None
 
     def resample(self, root: int, index: int) -> Problem:

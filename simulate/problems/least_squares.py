@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import InputError, as_number, as_whole
+from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_rows
 
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
@@ -128,6 +129,12 @@ class LeastSquares(RowModel, QuadraticPopulation):
         r = self.regularisation
         counts = self.data.counts.double().cpu().numpy()
         return (self.population.constants().beta - r + r / counts, r) if r else None
+
+    def gradient_moments(self) -> GradientMoments | None:
+        if not manageable(self.clients, self.features):
+            return None
+        start = self.start.double().cpu().numpy()
+        return moments_of_rows(self.data.blocks(), start=start, ridge=self.regularisation / 2, batch=self.batch)
 
     def resample(self, root: int, index: int) -> LeastSquares:
         X, y = self.data.resample(root, index)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import Constants, QuadraticCertificate, as_numbers, labelled, positive_definite
+from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 
 from ..oracle import Additive
 from .additive import AdditiveNoise, additive_noise
@@ -137,6 +138,15 @@ class Quadratics(AdditiveNoise):
             heterogeneity=QuadraticCertificate(A=A, xi=xi),
             names=self.names,
         )
+
+    def gradient_moments(self) -> GradientMoments | None:
+        # with shared noise clients are not independent
+        if self.shared_noise or not manageable(self.clients, self.features):
+            return None
+        A, optimum, start, covariance = (
+            part.double().cpu().numpy() for part in (self.A, self.optimum, self.start, self.noise.covariance)
+        )
+        return moments_of_quadratics(A, optimum, start=start, covariance=covariance)
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Quadratics:
         return replace(

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import InputError, as_numbers, as_whole, positive_definite, real_array
+from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
 
 from ..randomness import Randomness, Stream
 from .cubature import gaussian_cubature
@@ -201,6 +202,16 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         if self.pairwise:
             z = z.unflatten(-1, (n, r))
         return torch.from_numpy(weights).to(self.root)[:, None].expand(-1, n), self._sample(z)
+
+    def gradient_moments(self) -> GradientMoments | None:
+        if not manageable(self.clients, self.features):
+            return None
+        A, optimum, mean, label_noise, start = (
+            part.double().cpu().numpy() for part in (self.A, self.optimum, self.mean, self.label_noise, self.start)
+        )
+        return moments_of_gaussian_features(
+            A, optimum, mean=mean, label_noise=label_noise, start=start, batch=self.batch
+        )
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> StreamingLeastSquares:
         return replace(

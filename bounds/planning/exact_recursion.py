@@ -1,0 +1,266 @@
+"""The exact mean and second moment of one client's model that follows weighted gradients with fixed rates.
+
+With delta = theta - theta_i*, rates v_k = eta w_k >= 0, A = sum v_k A_k, h = sum v_k h_k (minus half the gradients at
+theta_i*, so h_i = 0), u_k = v_k^2 / batch and B = I - 2 A, a step theta+ = theta - sum v_k g_k gives
+    m+ = B m + 2 h
+    S+ = B S B + 2 (B m h' + h m' B) + 4 h h' + 4 sum u_k C_k(m, S)
+for m = E delta, S = E delta delta', exactly: gradients are affine in theta, and independent over clients and steps.
+In z = (1, m, pack(S)) it is one matrix, z+ = M(v) z, and E e_t = (0, 0, pack(A_i)) . M^t z_0. The S-block is
+self-adjoint, I - P + Q with P[S] = 2 (A S + S A), Q[S] = 4 A S A + 4 sum u_k C4_k[S].
+
+*Step limit.* The spectral radius of the block for rates c v is below 1 on range(A) iff 0 < c < 1 / rho(P^-1 Q): the
+block maps the cone of positive semidefinite matrices into itself, so that its spectral radius is an eigenvalue
+(Krein-Rutman); it is self-adjoint, so that this eigenvalue is below 1 iff c P - c^2 Q > 0. Rows are orthogonal to the
+null space of A, where nothing moves.
+
+Only one client's model enters, whatever the others do with theirs. Sampling is with replacement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .gradient_moments import RANK, GradientMoments
+from .packed import cross, pack, sandwich, size, unpack
+
+BLOCK = 64
+"""Steps at a time where many are made."""
+DIVERGED = 1e12
+"""Times its start: an excess that large has left."""
+SETTLED = 1024
+"""Steps after which an excess that hardly changes any more is taken to stay."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactRecursion:
+    """Client i's model under the gradients of all clients of `moments`."""
+
+    moments: GradientMoments
+    client: int
+
+    @property
+    def features(self) -> int:
+        return self.moments.features
+
+    @cached_property
+    def h(self) -> np.ndarray:
+        """Minus half of each client's gradient at theta_i*, (N, d)."""
+        h = self.moments.h - self.moments.A @ self.moments.optimum[self.client]
+        h[self.client] = 0
+        return h
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """z_0 = (1, delta_0, pack(delta_0 delta_0'))."""
+        delta = self.moments.start[self.client] - self.moments.optimum[self.client]
+        return np.concatenate(([1.0], delta, pack(np.outer(delta, delta))))
+
+    @cached_property
+    def loss(self) -> np.ndarray:
+        """The functional of z that is the excess loss."""
+        return np.concatenate((np.zeros(1 + self.features), pack(self.moments.A[self.client])))
+
+    @property
+    def excess(self) -> float:
+        """Of the start."""
+        return float(self.loss @ self.start)
+
+    @cached_property
+    def _shift(self) -> tuple[np.ndarray, np.ndarray]:
+        """(1, m, pack(S)) about theta_i* to the same about the moments' centre: the column of 1 and of m."""
+        a = self.moments.optimum[self.client]
+        return np.concatenate(([1.0], a, pack(np.outer(a, a)))), cross(np.eye(self.features), a)
+
+    def _noise(self, v: np.ndarray) -> np.ndarray:
+        """The matrix of z -> pack(sum u_k C_k)."""
+        u, kept = v**2 / self.moments.batch, np.flatnonzero(v)
+        d = self.features
+        if 2 * len(kept) < len(v):  # reads the kept clients' matrices only
+            total = np.tensordot(u[kept], self.moments.noise[kept], 1)
+        else:
+            total = np.tensordot(u, self.moments.noise, 1)
+        one, mean = self._shift
+        shifted = total.copy()
+        shifted[:, 0] = total @ one
+        shifted[:, 1 : 1 + d] += total[:, 1 + d :] @ mean
+        return shifted
+
+    def matrix(self, v: np.ndarray) -> np.ndarray:
+        """M(v), (1 + d + d(d+1)/2) squared."""
+        d, h = self.features, v @ self.h
+        B = np.eye(d) - 2 * np.tensordot(v, self.moments.A, 1)
+        M = np.zeros((len(self.loss), len(self.loss)))
+        M[0, 0] = 1
+        M[1 : 1 + d, 0] = 2 * h
+        M[1 : 1 + d, 1 : 1 + d] = B
+        M[1 + d :] = 4 * self._noise(v)
+        M[1 + d :, 0] += 4 * pack(np.outer(h, h))
+        M[1 + d :, 1 : 1 + d] += 2 * cross(B, h)
+        M[1 + d :, 1 + d :] += sandwich(B)
+        return M
+
+    def curve(self, v: np.ndarray, steps: int, *, start: np.ndarray | None = None) -> np.ndarray:
+        """E e_t for t = 0..steps, (steps + 1,) [loss]; from z = `start` if given."""
+        return self.loss @ orbit(self.matrix(v), self.start if start is None else start, steps)
+
+    def after(self, v: np.ndarray, steps: int, *, start: np.ndarray | None = None) -> np.ndarray:
+        """z after `steps` steps."""
+        return np.linalg.matrix_power(self.matrix(v), steps) @ (self.start if start is None else start)
+
+    def first(self, v: np.ndarray, epsilon: float, horizon: int, *, start: np.ndarray | None = None) -> float:
+        """The first t <= horizon with E e_t <= epsilon, to a fraction of a step; inf where there is none.
+
+        The fraction interpolates ln E e_t, t - 1 < value <= t: its `ceil` is the first whole step.
+        """
+        z = self.start if start is None else start
+        before = float(self.loss @ z)
+        if before <= epsilon:
+            return 0.0
+        M, t, ceiling = self.matrix(v), 0, DIVERGED * before
+        looks = ahead = M
+        for steps in _chunks(horizon, len(M)):
+            if steps < BLOCK:
+                Z = orbit(M, z, steps)
+                e, z = self.loss @ Z[:, 1:], Z[:, -1]
+            else:  # functionals of z_t that are the next BLOCK excesses, and the step to z_{t + BLOCK}
+                if ahead is M:
+                    ahead = np.linalg.matrix_power(M, BLOCK)
+                    looks = orbit(M.T, self.loss @ M, BLOCK - 1).T
+                e, z = looks @ z, ahead @ z
+            found = np.flatnonzero(e <= epsilon)
+            if found.size:
+                at = int(found[0])
+                last = e[at - 1] if at else before
+                if t + at + 1 > horizon:
+                    return np.inf
+                here = max(float(e[at]), 1e-300)
+                return t + at + float(np.log(last / epsilon) / np.log(last / here))
+            t, change, before = t + len(e), abs(float(e[-1]) - before), float(e[-1])
+            if not before < ceiling:
+                break
+            # of a sum of decaying exponentials: ten times the present pace would not arrive within the horizon
+            if t >= SETTLED and 10 * change * (horizon - t) / len(e) < before - epsilon:
+                break
+        return np.inf
+
+    def value_and_gradient(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
+        """E e_steps and its derivatives by the rates, (N,): one pass forward and one backward."""
+        M = self.matrix(v)
+        Z, P = orbit(M, self.start, steps), orbit(M.T, self.loss, steps - 1)
+        # d phi = sum_t p_{t+1} . dM z_t = <W, dM>, W = sum_t p_{t+1} z_t'
+        return float(self.loss @ Z[:, -1]), self.contract(v, P[:, ::-1] @ Z[:, :-1].T)
+
+    def contract(self, v: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """<W, dM/dv_k> for every k, (N,)."""
+        d, D = self.features, size(self.features)
+        h = v @ self.h
+        B = np.eye(d) - 2 * np.tensordot(v, self.moments.A, 1)
+        one, mean = self._shift
+        below = W[1 + d :]
+        about = np.empty((D, len(W)))  # sums of L_{t+1} z_t' with z about the moments' centre
+        about[:, 0] = below[:, 0]
+        about[:, 1 : 1 + d] = below[:, 1 : 1 + d] + np.outer(below[:, 0], one[1 : 1 + d])
+        about[:, 1 + d :] = below[:, 1 + d :] + below[:, 1 : 1 + d] @ mean.T + np.outer(below[:, 0], one[1 + d :])
+        noise = 8 * v / self.moments.batch * (self.moments.noise.reshape(len(v), -1) @ about.ravel())
+        L = unpack(below.T, d)  # (1 + d + D, d, d)
+        L_m = L[1 : 1 + d]
+        LS = unpack(L[1 + d :].transpose(1, 2, 0), d)  # [i, j, k, l], sum of L_ij S_kl
+        by_h = 2 * W[1 : 1 + d, 0] + 4 * np.einsum("cij,jc->i", L_m, B) + 8 * L[0] @ h
+        by_B = W[1 : 1 + d, 1 : 1 + d] + 4 * (L_m @ h).T + 2 * np.tensordot(LS, B, ((1, 2), (0, 1)))
+        return noise + self.h @ by_h - 2 * (self.moments.A.reshape(len(v), -1) @ by_B.ravel())
+
+    def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
+        values, vectors = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
+        seen = values > RANK * values[-1]
+        return values[seen], vectors[:, seen]
+
+    def limit(self, v: np.ndarray) -> float:
+        """The factor c below which rates c v are stable, 1 / rho(P^-1 Q); 0 for v = 0."""
+        if not v.any():
+            return 0.0
+        values, U = self._range(v)
+        Q = self._quadratic(v, U)
+        root = np.sqrt(self._lyapunov(values))
+        return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
+
+    def radius(self, v: np.ndarray) -> float:
+        """Spectral radius of the second moment's block on range(A)."""
+        values, U = self._range(v)
+        block = self._quadratic(v, U) - np.diag(self._lyapunov(values))
+        return 1 + float(np.linalg.eigvalsh(block)[-1])
+
+    def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
+        """Q in the packed basis U."""
+        to = sandwich(U.T)
+        A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
+        Q = sandwich(2 * A) + 4 * to @ self._noise(v)[:, 1 + self.features :] @ to.T
+        return (Q + Q.T) / 2
+
+    @staticmethod
+    def _lyapunov(values: np.ndarray) -> np.ndarray:
+        """The diagonal of P in the packed basis of A's eigenvectors."""
+        row, column = np.triu_indices(len(values))
+        return 2 * (values[row] + values[column])
+
+    def _resting(self, v: np.ndarray, values: np.ndarray, U: np.ndarray) -> np.ndarray:
+        """The limit of the mean, where sum v_k grad R_k vanishes."""
+        delta = self.start[1 : 1 + self.features]
+        return U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
+
+    def bias(self, v: np.ndarray) -> float:
+        """Excess loss where the mean ends: what no smaller step removes."""
+        m = self._resting(v, *self._range(v))
+        return float(m @ self.moments.A[self.client] @ m)
+
+    def floor(self, v: np.ndarray) -> float:
+        """lim E e_t [loss]; inf beyond the step limit.
+
+        The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m.
+        """
+        if not v.any():
+            return self.excess
+        values, U = self._range(v)
+        system = np.diag(self._lyapunov(values)) - self._quadratic(v, U)
+        least = float(np.linalg.eigvalsh(system)[0])
+        if least <= 0:
+            return float("inf")
+        m = self._resting(v, values, U)
+        z = np.concatenate(([1.0], m, pack(np.outer(m, m))))
+        X = np.linalg.solve(system, 4 * sandwich(U.T) @ (self._noise(v) @ z))
+        seen = U.T @ self.moments.A[self.client] @ U
+        return float(self.loss @ z + pack(seen) @ X)
+
+
+def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
+    """z, M z, ..., M^steps z as columns, (n, steps + 1)."""
+    n = len(z)
+    if steps < 3 * n:  # squarings would cost more than they save
+        out = np.empty((steps + 1, n))
+        out[0] = z
+        for t in range(steps):
+            np.dot(M, out[t], out=out[t + 1])
+        return out.T
+    out = np.empty((n, steps + 1))
+    out[:, 0] = z
+    have, power = 1, M
+    while have <= steps:
+        more = min(have, BLOCK, steps + 1 - have)
+        reach = min(have, BLOCK)
+        out[:, have : have + more] = power @ out[:, have - reach : have - reach + more]
+        have += more
+        if have <= BLOCK and more == reach:
+            power = power @ power
+    return out
+
+
+def _chunks(horizon: int, n: int) -> list[int]:
+    """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
+    sizes, total = [], 0
+    while total < horizon:
+        sizes.append(BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1))
+        total += sizes[-1]
+    return sizes

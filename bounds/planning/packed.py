@@ -1,0 +1,53 @@
+"""Symmetric matrices as vectors of d(d+1)/2 numbers whose inner products are those of the matrices.
+
+Entries i <= j, row by row, those off the diagonal times sqrt(2), so that pack(S) . pack(L) = tr(S L). A linear map of
+symmetric matrices becomes a matrix, and a self-adjoint one a symmetric matrix.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+
+@lru_cache(maxsize=64)
+def _places(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and scale of each packed entry, and the packed place of each entry (d, d)."""
+    row, column = np.triu_indices(d)
+    place = np.zeros((d, d), dtype=int)
+    place[row, column] = place[column, row] = np.arange(len(row))
+    return row, column, np.where(row == column, 1.0, np.sqrt(2.0)), place
+
+
+def size(d: int) -> int:
+    """Numbers in a packed (d, d) matrix."""
+    return d * (d + 1) // 2
+
+
+def pack(S: np.ndarray) -> np.ndarray:
+    """Symmetric (..., d, d) as (..., d(d+1)/2)."""
+    row, column, scale, _ = _places(S.shape[-1])
+    return S[..., row, column] * scale
+
+
+def unpack(packed: np.ndarray, d: int) -> np.ndarray:
+    """The inverse of `pack`."""
+    scale, place = _places(d)[2:]
+    return (packed / scale)[..., place]
+
+
+def sandwich(B: np.ndarray) -> np.ndarray:
+    """The matrix of S -> B S B', from packed (d, d) to packed (e, e), for B (e, d)."""
+    i, j, scale, _ = _places(B.shape[0])
+    k, m, _, _ = _places(B.shape[1])
+    rows, columns = B[i], B[j]
+    # (B S B')_ij = sum_{k<m} (B_ik B_jm + B_im B_jk) S_km + sum_k B_ik B_jk S_kk, and packed S_km carries sqrt(2)
+    both = rows[:, k] * columns[:, m] + rows[:, m] * columns[:, k]
+    return both * (scale[:, None] * np.where(k == m, 0.5, np.sqrt(0.5)))
+
+
+def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (d, e) and h (d,)."""
+    i, j, scale, _ = _places(len(h))
+    return (B[i] * h[j, None] + B[j] * h[i, None]) * scale[:, None]

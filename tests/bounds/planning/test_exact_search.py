@@ -1,0 +1,145 @@
+"""The search for rates against enumeration of supports, and instances on which simpler searches fail."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from site_data import site_rows
+
+from suffice.bounds.planning.exact_recursion import ExactRecursion
+from suffice.bounds.planning.exact_search import Search, best_rates
+from suffice.bounds.planning.gradient_moments import moments_of_quadratics, moments_of_rows
+
+
+def quadratics(seed, n=4):
+    """Clients of one or two groups with additive noise."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    root = rng.normal(size=(n, d, d))
+    A = root @ root.swapaxes(1, 2) / d + 0.2 * np.eye(d)
+    optimum = rng.normal(size=(n, d)) * np.exp(rng.uniform(-4, 0))
+    covariance = np.exp(rng.uniform(-2, 2, n))[:, None, None] * np.eye(d)
+    return moments_of_quadratics(A, optimum, start=np.tile(2 * rng.normal(size=d), (n, 1)), covariance=covariance)
+
+
+def table(name, sites, whiten=True):
+    blocks = site_rows(name, sites)
+    moments = moments_of_rows(blocks, start=np.zeros((len(blocks), blocks[0][0].shape[1])))
+    if not whiten:
+        return moments
+    values, vectors = np.linalg.eigh(moments.A.mean(0))
+    return moments.seen_in(vectors / np.sqrt(values))
+
+
+def reference(recursion, epsilon, most, *, supports, starts=2):
+    """The least T <= most that a descent on E e_T reaches from any support, random directions and three lengths."""
+    rng = np.random.default_rng(0)
+    n = recursion.moments.clients
+    for T in range(1, most):
+        for support in supports:
+            for _ in range(starts):
+                direction = np.zeros(n)
+                direction[list(support)] = rng.dirichlet(np.ones(len(support)))
+                limit = recursion.limit(direction)
+                value, best = min((recursion.curve(s * limit * direction, T)[-1], s) for s in (0.1, 0.3, 0.6, 0.9))
+                if value <= epsilon:
+                    return T
+                scale, free = best * limit, list(support)
+
+                def log_excess(x, scale=scale, free=free, T=T):
+                    v = np.zeros(n)
+                    v[free] = x * scale
+                    e, gradient = recursion.value_and_gradient(v, T)
+                    return np.log(e), gradient[free] * scale / e
+
+                found = minimize(
+                    log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
+                    options={"maxiter": 60},
+                )  # fmt: skip
+                if found.fun <= np.log(epsilon):
+                    return T
+    return most
+
+
+def assert_near_best(recursion, share):
+    """T <= max(T_ref, floor(1.05 T_ref)) with T_ref over all supports; what is found must be able to lose."""
+    n = recursion.moments.clients
+    epsilon = share * recursion.excess
+    found = best_rates(recursion, epsilon)
+    assert found.steps is not None
+    curve = recursion.curve(found.v, found.steps)
+    assert curve[-1] <= epsilon < curve[-2]
+    assert recursion.limit(found.v) > 1
+    supports = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
+    T = reference(recursion, epsilon, found.steps, supports=supports)
+    assert found.steps <= max(T, int(1.05 * T))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_support_is_faster_on_quadratics(seed):
+    moments = quadratics(seed)
+    for client in (0, 1):
+        assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
+
+
+def test_descent_is_faster_than_nested_families_and_never_slower_than_alone():
+    gains = []
+    for seed in range(6):
+        recursion = ExactRecursion(moments=quadratics(seed), client=0)
+        epsilon = 0.05 * recursion.excess
+        search = Search(recursion, epsilon)
+        families = best_rates(recursion, epsilon, allowed=np.eye(4, dtype=bool)[0])
+        alone = families
+        for direction in search._families():
+            families = search._along(direction, families)
+        found = best_rates(recursion, epsilon, others=(alone,))
+        assert found.time <= families.time <= alone.time
+        gains.append(families.time / found.time)
+    assert max(gains) > 1.05
+
+
+def test_two_good_steps_with_a_bad_one_between():
+    """R_i = delta^2 without noise, one peer with its optimum at -.3, start 1, eps .01: T = 2 near rate .26 and .74."""
+    moments = moments_of_quadratics(
+        np.ones((2, 1, 1)), np.array([[0.0], [-0.3]]), start=np.ones((2, 1)), covariance=np.zeros((2, 1, 1))
+    )
+    recursion = ExactRecursion(moments=moments, client=0)
+    peer = np.array([0.0, 1.0])
+    times = [recursion.first(eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
+    assert (np.ceil(times[0]), times[1], np.ceil(times[2])) == (2, np.inf, 2)
+    lone = best_rates(recursion, 0.01, allowed=np.array([False, True]))
+    assert lone.steps == 1  # 1 - 2 eta 1.3 = 0 between the two
+    np.testing.assert_allclose(lone.v[1], 1 / 2.6, atol=0.1 / 2.6)
+
+
+def test_what_is_already_there_takes_no_step():
+    recursion = ExactRecursion(moments=quadratics(0), client=0)
+    there = best_rates(recursion, recursion.excess)
+    assert (there.steps, there.v.sum()) == (0, 0)
+
+
+def test_a_peer_that_cannot_help_is_no_way_to_arrive():
+    recursion = ExactRecursion(moments=quadratics(0), client=0)
+    far = np.eye(4, dtype=bool)[1]
+    assert best_rates(recursion, 1e-6 * recursion.excess, allowed=far).steps is None
+
+
+def test_a_start_that_never_arrives_by_itself_may_lead_to_the_fastest_plan():
+    gasoline = ExactRecursion(moments=table("countries-gasoline", 6), client=0)
+    assert best_rates(gasoline, 0.1 * gasoline.excess).steps <= 10
+    states = ExactRecursion(moments=table("states-output", 12), client=0)
+    assert best_rates(states, 0.02 * states.excess).steps <= 13
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "states-output", "classes-language"]
+)
+def test_no_support_is_faster_on_tables(name):
+    moments = table(name, 4)
+    for client in range(4):
+        assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
