@@ -72,6 +72,38 @@ def test_a_wrong_bound_is_violated_with_a_simple_counterexample(bound):
         assert number * 2**20 == np.round(number * 2**20)
 
 
+def classic(*, eta, mu, beta, e0, sigma2, T):
+    """True for eta <= 2/(mu + beta)."""
+    return (1 - eta * mu) ** (2 * T) * e0 + T * eta**2 * beta * sigma2 / 2
+
+
+@pytest.mark.parametrize("root", [0, 7])
+def test_a_limit_that_is_right_on_most_instances_is_told_from_one_that_is_right_on_all(root):
+    """The wrong one is 2.5 % wider: it fails at mu << beta alone, and there only close to the limit."""
+    right_limit, wide = (
+        partial(lambda most, *, eta, mu, beta: {"step": (eta, most / (mu + beta))}, most) for most in (2, 2.05)
+    )
+    assert check(classic, conditions=right_limit, root=root).valid
+    assert check(classic, conditions=wide, root=root).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("bound", "algorithm"),
+    [
+        (lambda *, eta, mu, e0, sigma2, d, beta: e0 + d * eta * beta * sigma2 / (4 * mu), Local()),  # right at d = 2
+        (lambda *, eta, mu, beta, e0, sigma2, T: right(eta=eta, mu=mu, beta=beta, e0=e0, sigma2=sigma2, T=T)
+         * (1 - 0.5 * (T > 41)), Local()),
+        (lambda *, eta, mu, beta, e0, sigma2: e0 + min(e0 * 1e4, eta * beta * sigma2 / (2 * mu)), Local()),
+        (lambda *, eta, mu, beta, e0, sigma2, T, N: right(eta=eta, mu=mu, beta=beta, e0=e0, sigma2=sigma2 / N, T=T),
+         LocalSGD(period=3)),
+    ],
+    ids=["dimension", "late", "small start", "local steps"],
+)  # fmt: skip
+def test_what_is_wrong_in_a_corner_alone_is_found(bound, algorithm):
+    limits = partial(lambda most, *, eta, beta: {"step": (eta, most / beta)}, 1)
+    assert check(bound, conditions=limits, algorithm=algorithm).outcome is Outcome.VIOLATED
+
+
 def test_ascent_finds_what_random_draws_miss():
     """Violated within .011 of one point of the unit square alone, and there by .05 % at most."""
     theorem = record(lambda *, e0: e0)
