@@ -88,9 +88,7 @@ def check(
         if verdict.instances and verdict.unbounded == verdict.instances:
             name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
             raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
-        verdict = replace(
-            verdict, tried=tried(measured, chosen, verdict), not_tried=not_tried(measured, chosen, verdict)
-        )
+        verdict = replace(verdict, tried=tried(measured, chosen, verdict), not_tried=not_tried(measured, verdict))
         if verdict.outcome is Outcome.VIOLATED:
             return _with_counterexample(verdict, theorem, measured)
         return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict

@@ -177,17 +177,22 @@ def quadratics(
         domains["turn"] = Domain(low=-np.pi, high=np.pi, shape=(kinds,))
 
     def sharp() -> Values:
-        """Equal curvatures; then a wide spectrum with the start along its flat and its steep end."""
-        end, flat = np.eye(features)[0], np.eye(features)[-1]
-        spectrum = np.geomspace(4, 2**-8, features) if features > 1 else np.ones(1)
+        """Equal curvatures; then spectra from narrow to wide, the start along the flat end, the steep one, or both."""
+        end, flat, both = np.eye(features)[0], np.eye(features)[-1], np.ones(features)
+        wide, half, mild = (np.geomspace(4, flattest, features) for flattest in (2**-8, 2, 0.25))
         rows = [
-            (np.ones(features), sigma2, far, np.ones(features), step, T)
+            (both, sigma2, far, both, step, T)
             for sigma2, far in ((1.0, 1.0), (16.0, 0.0), (0.0, 1.0), (1e-6, 1e3), (1e6, 1e-3))
             for step, T in ((1.0, 1), (1.0, 2), (0.5, 5), (0.0625, longest))
         ] + [
             (spectrum, sigma2, far, direction, step, T)
-            for sigma2, far in ((0.0, 1.0), (0.0625, 0.5), (0.0625, 2.0), (0.0625, 8.0))
-            for direction in (end, flat, np.ones(features))
+            for spectrum, scales in (
+                (wide, ((0.0, 1.0), (0.0625, 0.5), (0.0625, 2.0), (0.0625, 8.0))),
+                (half, ((0.0, 1.0), (0.0625, 1.0))),
+                (mild, ((0.0, 1.0), (0.0625, 1.0))),
+            )
+            for sigma2, far in scales
+            for direction in (end, flat, both)
             for step, T in ((1.0, 1), (1.0, 40), (1.0, 1000), (0.9, 100), (0.1, 10))
         ]
         curvature, sigma2, far, direction, step, T = (np.array(column) for column in zip(*rows))

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import AGREEMENT
+from .evidence import AGREEMENT, Evidence
 from .problem_measure import Measure
 from .search import search
 from .verdict import Outcome, Verdict
@@ -22,19 +22,25 @@ _DRAWS = 16
 
 def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *, root: int) -> Verdict:
     """The verdict with these variants counted and the surviving ones named; VALID where any variant survives."""
-    count, left = 0, []
+    count, left, unreached = 0, [], []
     for name in _names(theorem, measured[0]):
         for factor in FACTORS:
+            refuted = _refuted(_loosened(theorem, name, factor), theorem, measured, root)
+            if refuted is None:
+                unreached.append(name)
+                continue
             count += 1
-            if not _refuted(_loosened(theorem, name, factor), theorem, measured, root):
+            if not refuted:
                 left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
     survivors = (*verdict.survivors, *left)
+    beyond = [f"instances beyond the condition {name!r}, which the family has not" for name in dict.fromkeys(unreached)]
     return replace(
         verdict,
         outcome=Outcome.VALID if survivors else Outcome.HOLDS,
         mutants=verdict.mutants + count,
         survivors=survivors,
         survivor_ratios=(*verdict.survivor_ratios, *[float("nan")] * len(left)),
+        not_tried="; ".join(filter(None, (*beyond, verdict.not_tried))),
     )
 
 
@@ -68,8 +74,10 @@ def _loosened(theorem: Theorem, name: str, factor: float) -> Theorem:
     return replace(theorem, conditions=wider)
 
 
-def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool:
-    """Whether an instance that the wider condition alone admits violates the bound: at its edge, then by search."""
+def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool | None:
+    """Whether an instance that the wider condition alone admits violates the bound: at its edge, then by search; None
+    where no such instance was met."""
+    met = False
     for measure in measured:
         family = measure.family(wider)
         values = family.draw(_DRAWS, seed=root + 7)
@@ -78,15 +86,20 @@ def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root
             values = {name: np.concatenate((value, sharp[name])) for name, value in values.items()}
         if measure.problems.movable is not None:
             values["step"] = np.ones_like(values["step"])
-        if _violated(wider, theorem, family.evidence(values)):
+        beyond, violated = _beyond(wider, theorem, family.evidence(values))
+        if violated:
             return True
+        met |= beyond
     for measure in measured[:2]:
         found = search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)
-        if _violated(wider, theorem, found):
+        beyond, violated = _beyond(wider, theorem, found)
+        if violated:
             return True
-    return False
+        met |= beyond
+    return False if met else None
 
 
-def _violated(wider: Theorem, theorem: Theorem, evidence: Any) -> bool:
+def _beyond(wider: Theorem, theorem: Theorem, evidence: Evidence) -> tuple[bool, bool]:
+    """Whether there are instances that the wider condition alone admits, and whether one of them violates."""
     beyond = evidence.counted(wider) & ~evidence.counted(theorem)
-    return bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())
+    return bool(beyond.any()), bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())

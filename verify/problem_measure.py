@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ SHAPES = {
     "full": (*((1, d) for d in range(1, 9)), (2, 1), (2, 3), (3, 2), (4, 1), (5, 2), (6, 1), (7, 2), (8, 1), (8, 4)),
 }
 """(clients, features) of the families that are drawn from unless one is given."""
+ZEROS = ("e0", "sigma2")
+"""What may be 0 in the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map."""
 
@@ -84,13 +87,15 @@ class Measure:
             cycle=self.cycle(int(T.max())),
             client=self.client,
         )
+        arguments = {name: np.array([each.arguments[name] for each in settings]) for name in first.arguments}
+        stated, own_rounding = _stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
             engine="exact moments",
             measured=np.where(finite, measured, 0.0),
-            rounding=np.where(finite, rounding, 0.0),
-            arguments={name: np.array([each.arguments[name] for each in settings]) for name in first.arguments},
-            hypothesis=finite,
+            rounding=np.where(finite, rounding, 0.0) + own_rounding,
+            arguments=arguments,
+            hypothesis=finite & stated,
             label=self.problems.name,
             values=values,
         )
@@ -100,6 +105,25 @@ class Measure:
             if parameter.name not in known:
                 names = ", ".join(known)
                 raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
+
+
+def _stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Where the bound states something, and how much rounding of the step changes it.
+
+    Formulas with ln(e0) or 1/sigma2 have no value at 0: they are read as theorems on positive numbers. Close to a
+    singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong.
+    """
+    assert theorem.bound is not None
+    names = inspect.signature(theorem.bound).parameters
+    given = {name: arguments[name] for name in names}
+    with np.errstate(all="ignore"):
+        value = np.broadcast_to(theorem.bound(**given), arguments["eta"].shape)
+        nearby = theorem.bound(**given | {"eta": given["eta"] * (1 - 2.0**-50)}) if "eta" in names else value
+        moved = np.abs(value - nearby)
+    zero = np.zeros(value.shape, dtype=bool)
+    for name in ZEROS:
+        zero |= arguments[name] == 0 if name in names else False
+    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.where(np.isfinite(moved), moved, 0.0)
 
 
 def measured_family(

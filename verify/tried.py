@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
-from .problem_measure import Measure
+from .problem_measure import ZEROS, Measure
 from .verdict import Verdict
 
 
@@ -37,10 +37,10 @@ def _short(names: Sequence[str]) -> str:
     return "; ".join(f"{kind} in {', '.join(spaces)}" if spaces[0] else kind for kind, spaces in found.items())
 
 
-def not_tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -> str:
+def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
     """What no instance reached."""
     families = [each.problems for each in measured]
-    parts = []
+    parts = [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]
     if all(each.movable for each in families):
         clients = [each.domains["direction"].shape[0] for each in families]
         parts.append(f"d > {max(clients)}")

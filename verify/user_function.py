@@ -141,9 +141,11 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
     def one(**values: Any) -> Any:
         try:
             with np.errstate(all="ignore"):
-                return checked(field, function(**values), ())
+                return checked(field, function(**{key: np.float64(value) for key, value in values.items()}), ())
         except InputError:
             raise
+        except OverflowError:
+            return checked(field, math.inf, ())
         except Exception as error:
             given = ", ".join(f"{name}={value:.4g}" for name, value in values.items())
             raise InputError(

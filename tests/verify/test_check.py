@@ -205,7 +205,7 @@ def test_a_violation_is_told_in_one_line_of_str_and_of_repr():
     lines = str(verdict).splitlines()
     assert lines[0] == verdict.summary
     assert 0 < verdict.violations < verdict.instances
-    assert lines[0].startswith(f"violated on {verdict.violations} of {verdict.instances} instances, worst ratio ")
+    assert lines[0].startswith(f"violated on {verdict.violations} of {verdict.instances:,} instances, worst ratio ")
     assert lines[1].endswith("sigma2 = 1, T = 1: measured 0.5 > bound 0.25")
     assert "eta = 1, mu = 1, beta = 1" in lines[1]
     assert len(repr(verdict)) < 240  # what pytest shows of an assertion's message
@@ -229,7 +229,7 @@ def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
     verdict = check(rooted, conditions=limit)
     assert verdict.outcome is Outcome.VIOLATED
     assert verdict.violations == verdict.undefined > 0
-    share = f"{verdict.undefined} of {verdict.instances} instances"
+    share = f"{verdict.undefined} of {verdict.instances:,} instances"
     assert str(verdict).startswith(f"violated on {share}\n  the bound is not a number at eta = 1, mu = 1, beta = 1, ")
     assert f"({share})" in verdict.gap
     assert verdict.gap in repr(verdict)
