@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import AGREEMENT
+from .conditions import sides, violates_beyond, widened
 from .problem_measure import Measure
 from .search import search
 from .verdict import Outcome, Verdict
@@ -26,7 +24,7 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
     for name in _names(theorem, measured[0]):
         for factor in FACTORS:
             count += 1
-            if not _refuted(_loosened(theorem, name, factor), theorem, measured, root):
+            if not _refuted(widened(theorem, name, factor), theorem, measured, root):
                 left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
     survivors = (*verdict.survivors, *left)
     return replace(
@@ -42,30 +40,7 @@ def _names(theorem: Theorem, measure: Measure) -> list[str]:
     assert measure.problems.sharp is not None or measure.problems.domains
     family = measure.family(theorem)
     arguments = family.evidence(family.draw(2, seed=0)).arguments
-    return list(_sides(theorem, arguments))
-
-
-def _sides(theorem: Theorem, arguments: Any) -> Mapping[str, Any]:
-    import inspect
-
-    needed = inspect.signature(theorem.conditions).parameters
-    with np.errstate(all="ignore"):
-        return theorem.conditions(**{name: arguments[name] for name in needed})
-
-
-def _loosened(theorem: Theorem, name: str, factor: float) -> Theorem:
-    conditions: Callable[..., Any] = theorem.conditions
-
-    @wraps(conditions)
-    def wider(**values: Any) -> dict[str, Any]:
-        sides = dict(conditions(**values))
-        if name in sides:
-            lhs, rhs = sides[name]
-            rhs = np.asarray(rhs, dtype=float)
-            sides[name] = (lhs, np.where(rhs > 0, rhs * factor, rhs / factor))
-        return sides
-
-    return replace(theorem, conditions=wider)
+    return list(sides(theorem, arguments))
 
 
 def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool:
@@ -78,15 +53,10 @@ def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root
             values = {name: np.concatenate((value, sharp[name])) for name, value in values.items()}
         if measure.problems.movable is not None:
             values["step"] = np.ones_like(values["step"])
-        if _violated(wider, theorem, family.evidence(values)):
+        if violates_beyond(theorem, wider, family.evidence(values)):
             return True
     for measure in measured[:2]:
         found = search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)
-        if _violated(wider, theorem, found):
+        if violates_beyond(theorem, wider, found):
             return True
     return False
-
-
-def _violated(wider: Theorem, theorem: Theorem, evidence: Any) -> bool:
-    beyond = evidence.counted(wider) & ~evidence.counted(theorem)
-    return bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())
