@@ -56,7 +56,8 @@ class Claim:
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
-    `weak` names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives
+    `weak` names the mutants that may survive, and why; `true_variants` those that are true as well, with the proof, and
+    are not tried. `opaque` says why the bound gives no expression, where it gives
     none.
     """
 
@@ -68,6 +69,7 @@ class Claim:
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
     unrefuted_conditions: Mapping[str, str] = field(default_factory=dict)
     weak: Weakness | None = None
+    true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
@@ -176,7 +178,8 @@ class Claim:
         names = inspect.signature(theorem.bound).parameters
         same = theorem.bound if self.opaque else readable(theorem).value
         make = numeric_mutants if self.opaque else mutants
-        variants = make(theorem, worst_ratio=worst_ratio)
+        made = make(theorem, worst_ratio=worst_ratio)
+        variants = [mutant for mutant in made if mutant.change not in self.true_variants]
         stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
         attained = np.zeros(len(variants))
         for piece, mask in zip(evidence, counted):

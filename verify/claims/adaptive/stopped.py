@@ -153,6 +153,12 @@ def _constant(measure: Callable[[Aligned], np.ndarray], law: str, T: int) -> Cal
     ]
 
 
+_RISING = {
+    "T shifted by -1": "B_{T-1} < B_T needs e_0 below the noise floor: B_{T-1}/eps >= e_0/eps, at least 1 if the path "
+    "starts, and else tau = 0"
+}
+
+
 # What `Line.two_steps` says of a path that starts at or above the precision.
 _LAWS: dict[str, Callable[[dict[str, float]], float]] = {
     "P(tau > 1)": lambda law: 1 - law["stop_probability"],
@@ -180,7 +186,7 @@ def _sharp_gradient() -> Values:
     """Alone at eta = 1/beta; the theorem gets mu/2. T = 0: |grad R_i|^2 = G at the start. T = 1, 2: noise +-sigma."""
     rows = []
     for scale, theta0 in ((1.0, 1.0), (3.0, 0.5)):
-        still = [(0, 1.0, 1.0), (0, 2.0, 1.0)]
+        still = [(0, 1.0, 1.0), (0, 2.0, 1.0), (0, 1.0, 1e-6)]
         for T, low, own in (*still, (1, 1.0, 0.9), (1, 1.0, 0.01), (1, 1.0, 1e-6), (2, 1.0, 0.9)):
             slack = (low if T == 0 else own) * (1 - 1e-10)
             rows.append({"scale": scale, "theta0": theta0, "T": T, "low": low, "slack": slack, "sigma2": own})
@@ -197,6 +203,7 @@ def claims() -> tuple[Claim, ...]:
                 theorem=find(f"{row.key}-running"),
                 families=row.still_running(),
                 exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
+                true_variants=_RISING if constant else {},
                 outside_conditions=row.outside(Aligned.running),
             )
         )

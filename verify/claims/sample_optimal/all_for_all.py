@@ -19,6 +19,7 @@ from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
+from ...verdict import Weakness
 from .flat import flat
 from .moments import Filtered, Mixture
 from .reduced import reduced
@@ -226,6 +227,12 @@ def _far(measure: Callable[[Values], Evidence]) -> Evidence:
 STEP = "step size eta <= 1/(beta smax)"
 
 
+# T + 1 for T, without noise and with one minimiser x*, g_t = grad phi(y^t): phi(x*) >= phi(y^t) + <g_t, x* - y^t>
+# + |g_t|^2/(2 L smax) sums to sum_t (phi(y^t) - phi*) <= (D^2 - |y^T - x*|^2)/(2 eta) - sum_t |g_t|^2/(2 L smax), where
+# D^2 = |y^T - x* + eta sum_t g_t|^2 <= (T + 1)(|y^T - x*|^2 + eta^2 sum_t |g_t|^2): eta L smax <= 1 leaves at most
+# (1 - 1/(T + 1)) D^2/(2 eta), and its mean is D^2/(2 eta (T + 1)). Flat losses nearly attain it.
+
+
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
     free = Family(name="any Lambda", domains=ANY, measure=_any, sharp=_sharp_any)
@@ -241,6 +248,11 @@ def claims() -> tuple[Claim, ...]:
             theorem=find(KEY + "theorem-3-averaged"),
             families=(replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged), flat()),
             exact=lambda effort, root: [_far(_averaged)],
+            weak=Weakness(
+                reason="T + 1 for T is true without noise and with one minimiser, and no instance known refutes it "
+                "elsewhere",
+                survivors=("T shifted by +1",),
+            ),
             unrefuted_conditions={
                 STEP: "averaging forgives longer steps: one step of a quadratic breaks it where x (1 - x)^2 > 1, "
                 "x = eta L smax > 1.755; nothing known does earlier"

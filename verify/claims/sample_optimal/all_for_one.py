@@ -141,6 +141,7 @@ def _sharp_tuned() -> Values:
         ALONE,
         *peaks,
         still,
+        {"sigma2": 2 * np.ones(3), "start": np.array([2.0**0.5 * (1 + 1e-9), 0.0])},  # one round, the start at A
         {"start": np.array([2.0, 0.0]), "kappa": 1000.0},
         *({**OTHER, "spread": b, "start": np.array([1e-9, 0.0])} for b in (0.1, 10.0)),
     )

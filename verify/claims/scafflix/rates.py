@@ -102,7 +102,8 @@ def _attained(personal: bool) -> Values:
         {**apart, "spare": spare, "p": p, "C": C, **{name: one[name]}}
         for spare, p, name in ((4.0, 0.9, "models"), (1.5, 0.3, "control")) for C in (0.0, 0.1)
     ]  # fmt: skip
-    return _rows(3, [*equal, *first])
+    noise = {**apart, "p": 0.9, "spare": 0.9**-2, "C": one["C"]}  # from the optimum
+    return _rows(3, [*equal, *first, noise])
 
 
 def _alone() -> Values:
