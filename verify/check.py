@@ -84,7 +84,7 @@ def check(
         if family is not None:  # as much for one as for all that are drawn from otherwise
             more = {"instances": 5, "restarts": 3, "ascents": 2, "corners": 5}
             spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
-        verdict = Claim(theorem=theorem, families=families, opaque=opaque, shifts=True).verify(effort=spend, root=root)
+        verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
         if verdict.instances and verdict.unbounded == verdict.instances:
             name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
             raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")

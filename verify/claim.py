@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.bounds import PARAMETERS, Theorem
 
+from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
 from .evidence import AGREEMENT, Evidence
 from .family import Family
 from .identities import identities
@@ -53,9 +54,11 @@ class Claim:
     `families` are drawn from, searched, and asked for their sharp instances; `exact(effort, root)` gives further
     evidence; `sampled(effort, root, alpha)` tests by simulation; the proof steps of `verify.identities` are certified.
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
-    gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it.
-    `weak` names the mutants that may survive, and why. `opaque` says why the bound gives no expression, where it gives
-    none. With `shifts`, T counted from the next iteration or from the one before is among the wrong variants.
+    gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
+    `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
+    `weak` names the mutants that may survive, and why; `true_variants` those that are true as well, with the proof, and
+    are not tried. `opaque` says why the bound gives no expression, where it gives
+    none.
     """
 
     theorem: Theorem
@@ -64,9 +67,10 @@ class Claim:
     sampled: Callable[[Effort, int, float], SampledResult] | None = None
     equality: float | None = None
     outside_conditions: Mapping[str, Callable[[], Evidence]] = field(default_factory=dict)
+    unrefuted_conditions: Mapping[str, str] = field(default_factory=dict)
     weak: Weakness | None = None
+    true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
-    shifts: bool = False
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
@@ -133,9 +137,16 @@ class Claim:
             survivor_ratios=tuple(left.values()),
             seconds=time.perf_counter() - began,
             points=_points(theorem, evidence, counted),
-            necessity={name: self._breaks(piece) for name, piece in outside.items()},
+            necessity={
+                name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece)
+                for name, piece in outside.items()
+            },
             weakness=self.weak,
         )
+
+    def unrefuted(self) -> dict[str, str]:
+        """Why no instance breaks a condition, by its name: those that hold of all instances, and the claim's own."""
+        return {**IMPLIED, **self.unrefuted_conditions}
 
     def _evidence(self, spend: Effort, root: int) -> list[Evidence]:
         evidence = [] if self.exact is None else self.exact(spend, root)
@@ -167,7 +178,8 @@ class Claim:
         names = inspect.signature(theorem.bound).parameters
         same = theorem.bound if self.opaque else readable(theorem).value
         make = numeric_mutants if self.opaque else mutants
-        variants = make(theorem, worst_ratio=worst_ratio, shifts=self.shifts)
+        made = make(theorem, worst_ratio=worst_ratio)
+        variants = [mutant for mutant in made if mutant.change not in self.true_variants]
         stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
         attained = np.zeros(len(variants))
         for piece, mask in zip(evidence, counted):
@@ -184,9 +196,6 @@ class Claim:
                 refuted[at] |= (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2)[mask].any()
         left = np.flatnonzero(stronger & ~refuted)
         return int(stronger.sum()), {variants[at].change: float(attained[at]) for at in left}
-
-    def _breaks(self, evidence: Evidence) -> bool:
-        return bool((evidence.ratio(self.theorem) > 1 + AGREEMENT).any())
 
 
 def _bounds(theorem: Theorem, evidence: list[Evidence]) -> list[np.ndarray]:

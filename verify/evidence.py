@@ -63,7 +63,8 @@ class Evidence:
 
     def bound(self, function: Any, names: Mapping[str, Any]) -> np.ndarray:
         """`function` (a bound or a mutant of it) at every instance."""
-        return np.broadcast_to(function(**{name: self.arguments[name] for name in names}), self.measured.shape)
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(function(**{name: self.arguments[name] for name in names}), self.measured.shape)
 
     def ratio(self, theorem: Theorem, function: Any = None) -> np.ndarray:
         """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation.

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
-from typing import Any
 
 import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import AGREEMENT, Evidence
+from .conditions import sides, violates_beyond, widened
 from .problem_measure import Measure
 from .search import search
 from .verdict import Outcome, Verdict
@@ -25,7 +23,7 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
     count, left, unreached = 0, [], []
     for name in _names(theorem, measured[0]):
         for factor in FACTORS:
-            refuted = _refuted(_loosened(theorem, name, factor), theorem, measured, root)
+            refuted = _refuted(widened(theorem, name, factor), theorem, measured, root)
             if refuted is None:
                 unreached.append(name)
                 continue
@@ -48,30 +46,7 @@ def _names(theorem: Theorem, measure: Measure) -> list[str]:
     assert measure.problems.sharp is not None or measure.problems.domains
     family = measure.family(theorem)
     arguments = family.evidence(family.draw(2, seed=0)).arguments
-    return list(_sides(theorem, arguments))
-
-
-def _sides(theorem: Theorem, arguments: Any) -> Mapping[str, Any]:
-    import inspect
-
-    needed = inspect.signature(theorem.conditions).parameters
-    with np.errstate(all="ignore"):
-        return theorem.conditions(**{name: arguments[name] for name in needed})
-
-
-def _loosened(theorem: Theorem, name: str, factor: float) -> Theorem:
-    conditions: Callable[..., Any] = theorem.conditions
-
-    @wraps(conditions)
-    def wider(**values: Any) -> dict[str, Any]:
-        sides = dict(conditions(**values))
-        if name in sides:
-            lhs, rhs = sides[name]
-            rhs = np.asarray(rhs, dtype=float)
-            sides[name] = (lhs, np.where(rhs > 0, rhs * factor, rhs / factor))
-        return sides
-
-    return replace(theorem, conditions=wider)
+    return list(sides(theorem, arguments))
 
 
 def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root: int) -> bool | None:
@@ -86,20 +61,13 @@ def _refuted(wider: Theorem, theorem: Theorem, measured: Sequence[Measure], root
             values = {name: np.concatenate((value, sharp[name])) for name, value in values.items()}
         if measure.problems.movable is not None:
             values["step"] = np.ones_like(values["step"])
-        beyond, violated = _beyond(wider, theorem, family.evidence(values))
-        if violated:
+        evidence = family.evidence(values)
+        if violates_beyond(theorem, wider, evidence):
             return True
-        met |= beyond
+        met |= bool((evidence.counted(wider) & ~evidence.counted(theorem)).any())
     for measure in measured[:2]:
         found = search(wider, measure.family(wider), draws=_DRAWS, restarts=2, ascents=2, root=root + 8)
-        beyond, violated = _beyond(wider, theorem, found)
-        if violated:
+        if violates_beyond(theorem, wider, found):
             return True
-        met |= beyond
+        met |= bool((found.counted(wider) & ~found.counted(theorem)).any())
     return False if met else None
-
-
-def _beyond(wider: Theorem, theorem: Theorem, evidence: Evidence) -> tuple[bool, bool]:
-    """Whether there are instances that the wider condition alone admits, and whether one of them violates."""
-    beyond = evidence.counted(wider) & ~evidence.counted(theorem)
-    return bool(beyond.any()), bool((evidence.ratio(theorem) > 1 + AGREEMENT)[beyond].any())

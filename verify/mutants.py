@@ -33,11 +33,8 @@ class Mutant:
     value: Callable[..., Any]
 
 
-def mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True) -> list[Mutant]:
-    """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for.
-
-    Without `shifts` T stays where it is.
-    """
+def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
+    """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
     assert theorem.bound is not None
     bound = theorem.bound
     import sympy
@@ -51,7 +48,7 @@ def mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True) -> lis
             *_variants(whole),
             *_moved_terms(whole, theorem.direction),
             *_swapped(whole, theorem),
-            *(_shifted(whole) if shifts else ()),
+            *_shifted(whole),
         ]
     points = _points(theorem)
     seen: set[tuple[str, ...]] = set()
@@ -76,7 +73,7 @@ def _points(theorem: Theorem) -> dict[str, np.ndarray]:
     return {name: low * (high / low) ** part for name, (low, high), part in zip(names, taken, share)}
 
 
-def numeric_mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True) -> list[Mutant]:
+def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
     bound, found = theorem.bound, []
@@ -92,7 +89,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float, shifts: bool = True
                     f"{one.name} and {other.name} exchanged",
                     lambda values, a=one.name, b=other.name: {a: values[b], b: values[a]},
                 )
-        if shifts and one.name in _COUNTED:
+        if one.name in _COUNTED:
             for by in (1, -1):
                 mutant(f"{one.name} shifted by {by:+d}", lambda values, a=one.name, by=by: {a: values[a] + by})
         if one.integer:

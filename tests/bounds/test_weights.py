@@ -108,6 +108,13 @@ def test_the_spectrum_is_that_of_w_and_knows_its_rank():
         np.testing.assert_allclose(found.smin[row], eigenvalues[found.rank[row] - 1], rtol=1e-9)
 
 
+def test_a_small_singular_value_is_not_taken_for_zero():
+    small = 2.0**-20  # Lambda has the singular values 1 and 2 small: W is of rank 2, badly conditioned
+    found = spectrum(np.array([[0.5 + small, 0.5 - small], [0.5 - small, 0.5 + small]]))
+    assert found.rank == 2
+    np.testing.assert_allclose([found.smin, found.smax], [4 * small**2, 1], rtol=1e-9)
+
+
 def test_a_star_of_a_hundred_agents_has_a_wide_spectrum():
     star = np.full((100, 100), 0.0)
     star[0] = 1 / 100

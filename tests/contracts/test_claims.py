@@ -1,12 +1,15 @@
-"""What every claim keeps: a record with a bound, families that measure numbers, sharp instances that count."""
+"""What every claim keeps: a record with a bound, measured families, sharp instances that count, conditions needed."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from suffice.bounds import THEOREMS
 from suffice.verification.claims import all_claims, unchecked
+from suffice.verification.conditions import FURTHEST, IMPLIED, sides, violates_beyond, widened
 
 CLAIMS = {f"{claim.theorem.key} {claim.theorem.edition}": claim for claim in all_claims()}
 
@@ -36,3 +39,42 @@ def test_its_instances_are_measured(name):
             assert {parameter.name for parameter in theorem.parameters} <= set(evidence.arguments)
             assert all(np.shape(value) == counted.shape for value in evidence.arguments.values())
             assert kind == "drawn" or counted.any() or not theorem.guarantee
+
+
+GUARANTEES = {name: claim for name, claim in CLAIMS.items() if claim.theorem.guarantee}
+CONDITIONED = [name for name, claim in GUARANTEES.items() if claim.theorem.condition_names()]
+
+
+@pytest.mark.parametrize("name", CONDITIONED)
+def test_every_condition_is_broken_just_beyond_or_says_why_not(name):
+    claim, theorem = GUARANTEES[name], GUARANTEES[name].theorem
+    names, excused = set(theorem.condition_names()), claim.unrefuted()
+    assert set(claim.outside_conditions) | set(claim.unrefuted_conditions) <= names
+    assert names - set(claim.outside_conditions) - set(excused) == set()
+    assert set(claim.outside_conditions) & set(excused) == set()
+    assert all(len(reason.split()) > 4 for reason in claim.unrefuted_conditions.values())
+    for condition, instances in claim.outside_conditions.items():
+        evidence = instances()
+        assert violates_beyond(theorem, widened(theorem, condition, FURTHEST), evidence), condition
+        assert not violates_beyond(theorem, theorem, evidence)
+
+
+@pytest.mark.parametrize("name", CONDITIONED)
+def test_a_condition_that_is_said_to_be_implied_holds_of_every_instance(name):
+    claim = GUARANTEES[name]
+    for family in claim.families:
+        arguments = family.evidence(family.draw(16, seed=9)).arguments
+        for condition, (lhs, rhs) in sides(claim.theorem, arguments).items():
+            if condition in IMPLIED:
+                assert (lhs <= np.asarray(rhs) * (1 + 1e-12)).all(), condition
+
+
+def test_every_implied_condition_is_one_of_a_claim():
+    assert set(IMPLIED) <= {name for claim in GUARANTEES.values() for name in claim.theorem.condition_names()}
+
+
+def test_variants_that_are_said_to_be_true_are_made_and_nothing_refutes_them():
+    stated = {name: claim for name, claim in GUARANTEES.items() if claim.true_variants}
+    assert list(stated) == ["adaptive/theorem-2-constant-running corrected"]
+    for claim in stated.values():
+        assert replace(claim, true_variants={}).verify().survivors == tuple(claim.true_variants)

@@ -1,4 +1,4 @@
-"""Five subtle faults, one each in a bound, the simulator, the moment engine, a condition and the random numbers.
+"""Subtle faults in a bound, the simulator, the moment engine, conditions and the random numbers.
 
 The verification itself has to catch them: no test of the faulty part is run here.
 """
@@ -75,6 +75,16 @@ def test_a_step_limit_that_forgets_the_spectrum_is_violated():
     assert claim.verify().holds
     verdict = replace(claim, theorem=replace(claim.theorem, conditions=wide)).verify()
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_first_step_that_is_counted_one_iteration_late_is_violated():
+    def late(*, C, gamma, mu, beta, q):
+        return {"first step C/(mu (2 + gamma)) <= q/beta": (C / (mu * (2 + gamma)), q / beta), "curvature": (mu, beta)}
+
+    for row in ("", "-running", "-stopped", "-unconditional"):
+        claim = claim_of(f"adaptive/theorem-2-decreasing{row}")
+        verdict = replace(claim, theorem=replace(claim.theorem, conditions=late)).verify()
+        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def _many_steps() -> tuple[Claim, ...]:
             families=(floors,),
             exact=lambda effort, root: [worst_path.simulated(effort.instances // 3, root)],
             outside_conditions={
-                "step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.9))
+                "step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.2))
             },
         ),
     )

@@ -30,6 +30,8 @@ class Aligned:
     The curvature is beta / kappa in every direction, and mu = curvature / low: kappa > 1 and low > 1 only mean that
     the theorem is given weaker constants than hold, which is within its hypotheses.
 
+    The peer is R_k = (1 + side sqrt(1 - r)) R_i, so that the models overshoot beyond the step limit at side = 1.
+
     `below` is what the theorem is given for P(e_{t-1} < eps). At below = 1 the precision is out of reach above every
     path, and peers are more similar there: r <= r_k <= 1 grows with e, so that V_max = V is attained and the sufficient
     variance is `gain` V < V. At below < 1 no path is below: s2 = V, and V_max = V / gain is never met.
@@ -48,6 +50,7 @@ class Aligned:
     low: np.ndarray | float = 1.0
     below: np.ndarray | float = 0.0
     gain: np.ndarray | float = 1.0
+    side: np.ndarray | float = -1.0
 
     @classmethod
     def of(cls, values: Values) -> Self:
@@ -114,8 +117,8 @@ class Aligned:
     def _pull(self) -> tuple[np.ndarray, np.ndarray]:
         """m and sum_k alpha_k^2 sigma_k^2 from the weights themselves."""
         a, r = 1 / self._sigma2, self._similarity
-        alpha = a * r / (a * r * r).sum(-1, keepdims=True)
-        return (alpha * (1 - np.sqrt(1 - r))).sum(-1), (alpha**2 * self._sigma2).sum(-1)
+        alpha, side = a * r / (a * r * r).sum(-1, keepdims=True), np.asarray(self.side)[..., None]
+        return (alpha * (1 + side * np.sqrt(1 - r))).sum(-1), (alpha**2 * self._sigma2).sum(-1)
 
     def _step(self, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The factor and the noise of E[e_t] = factor E[e_{t-1}] + noise at a step size (..., n)."""

@@ -14,6 +14,7 @@ from ..evidence import Evidence
 from ..family import Domain, Family
 from .aligned_pair import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .quadrature_1d import Line, counterexample
+from .scheduled import Horizon
 
 NETWORK = Family(
     name="networks of quadratics",
@@ -151,22 +152,46 @@ def aligned(measure: Callable[[Aligned], np.ndarray], *, hitting: bool) -> Evide
     )
 
 
-def _outside(measure: Callable[[Aligned], np.ndarray], label: str, **change: float) -> Evidence:
-    """One client alone, mu = beta, with one hypothesis broken."""
-    noise = {"sigma2_i": 1e-30, "sigma2_k": 1e-18}
-    base = {"beta": 1.0, "kappa": 1.0, "r": 1.0, "ratio": 1.0, "e0": 1.0, "T": 1.0, "eps": 0.5, "d": 1.0, **noise}
-    batch = Aligned.of({name: np.array([value]) for name, value in (base | change).items()})
+def _outside(
+    measure: Callable[[Aligned], np.ndarray],
+    label: str,
+    kind: type[Aligned] = Aligned,
+    *,
+    eps: tuple[float, ...],
+    **change: float,
+) -> Evidence:
+    """e_0 = 1, one step, no noise, and one peer with all the weight that overshoots; at one or several precisions."""
+    base = {"beta": 1.0, "kappa": 1.0, "r": 0.3, "sigma2_i": 1e-18, "sigma2_k": 1e-30, "side": 1.0}
+    base |= {"ratio": 1.0, "e0": 1.0, "T": 1.0, "d": 1.0, "C": 1.01, "extra": 0.0}
+    values = {name: np.full(len(eps), value) for name, value in (base | change).items()}
+    batch = kind.of(values | {"eps": np.array(eps)})
     return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments(), label=label)
 
 
-def aligned_outside_step_limit(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
-    """1.9 times the step limit."""
-    return _outside(measure, "1.9 times the step limit", ratio=1.9)
+def aligned_outside_step_limit(measure: Callable[[Aligned], np.ndarray], kind: type[Aligned] = Aligned) -> Evidence:
+    """A step, or a first step, of 1.05 times its limit; the precision out of reach and just below e_1 = 0.862.
+
+    At the limit e_1 = (1 - r) e_0, as the bound has it; beyond, e_1 grows while the bound falls.
+    """
+    label = "1.05 times the step limit, models that overshoot"
+    return _outside(measure, label, kind, eps=(1e-290, 0.86), ratio=1.05, extra=1 / 1.05 - 1)
+
+
+def aligned_below_floor(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """The step for a horizon where the noise floor is 1.4 times the start: the best step is 0, the bound below e_0."""
+    label = "a noise floor 1.4 times the start"
+    return _outside(measure, label, Horizon, eps=(1e-290, 1 - 1e-9), r=1.0, sigma2_i=2.8, sigma2_k=2.8e12)
+
+
+def aligned_above_drift(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
+    """eta beta s2 = 2.16 mu eps, where the drift is negative; the start is at the precision."""
+    label = "1.2 times the noise floor that the precision allows"
+    return _outside(measure, label, eps=(1.0,), r=1.0, sigma2_i=2.16, sigma2_k=2.16e12)
 
 
 def aligned_below_precision(measure: Callable[[Aligned], np.ndarray]) -> Evidence:
     """A start below the precision, which Corollary 1 excludes (tau = 0 there)."""
-    return _outside(measure, "start below the precision", ratio=0.5, e0=0.1)
+    return _outside(measure, "start below the precision", eps=(0.5,), r=1.0, ratio=0.5, e0=0.1)
 
 
 def two_steps(quantity: str, *, printed: bool) -> Evidence:

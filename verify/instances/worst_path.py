@@ -170,7 +170,7 @@ def floors_attained(ratio: float | None = None) -> Values:
     """The start along curvature mu and the noise along curvature beta; beyond the step limit the start along beta."""
     rows = [
         (mu, kappa, pull, at, T, e0, V)
-        for mu, kappa in ((1.0, 1.0), (0.3, 5.0), (0.02, 100.0))
+        for mu, kappa in ((1.0, 1.0), (1.0, 1.2), (0.3, 5.0), (0.02, 100.0))
         for pull in (0.3, 2.0)
         for at in ((0.1, 0.6, 1.0) if ratio is None else (ratio,))
         for T in (1, 4, 40)

@@ -175,6 +175,24 @@ def test_all_for_all_plans_the_averaged_iterate_when_the_spectrum_is_bad():
     assert "averaged iterates" in entry.guarantee
 
 
+def test_all_for_all_asks_corollary_1_only_where_each_pair_is_near():
+    # b^2 = 1.4 mu eps for each pair: a mean misfit of 0.63 eps, for which the Corollary's eta leaves too little
+    n, eps = 10, 0.3
+    b2 = np.full((n, n), 1.4 * eps)
+    np.fill_diagonal(b2, 0)
+    constants = Constants(
+        mu=1.0, beta=2.0, sigma2=300.0, excess=[5.0] * n, heterogeneity=GradientDissimilarity(b2=b2, c=0 * b2)
+    )
+    entry = planned(Network(constants=constants), eps)["all-for-all"]
+    assert entry.theorem == "sample-optimal/theorem-3-rounds"
+    np.testing.assert_array_equal(entry.settings["weights"], np.full((n, n), 1 / n))
+    slack = eps - entry.settings["peer_excess"]
+    np.testing.assert_allclose(slack, eps * (1 - 0.7 * 0.9), rtol=1e-9)  # misfits are rounded outwards
+    np.testing.assert_allclose(entry.settings["eta"], slack / (2 * 300 / n), rtol=1e-12)
+    rounds = 2 * 300 / n / slack * math.log(1 + 2 * (5 - eps) / slack)
+    np.testing.assert_allclose(entry.rounds[0], math.ceil(rounds), rtol=1e-12)
+
+
 def test_relative_heterogeneity_refuses_fixed_weights_and_leaves_all_for_all():
     plans = planned(Network(constants=affine(0, relative=0.1)), 0.05)
     failure = plans["fixed-weights"].failure

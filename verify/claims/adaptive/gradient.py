@@ -9,6 +9,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
+from ...conditions import beyond
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact
 from ...instances.aligned_pair import Aligned, columns
@@ -94,7 +95,8 @@ def _unconditional() -> Family:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    limit = {"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.mean_square)}
+    step, pairs, time = "step size eta <= q/beta", aligned(Aligned.mean_square, _sharp), renewal(Renewal.time)
+    limit = {step: beyond(pairs, ratio=1.05)}
     return (
         Claim(
             theorem=find("adaptive/theorem-3", "printed"),
@@ -110,7 +112,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("adaptive/theorem-3-any-step"),
             families=(
-                aligned(Aligned.mean_square, _sharp),
+                pairs,
                 enumerated_paths.family(Paths.mean_square_running, loss=WAVE),
             ),
             outside_conditions=limit,
@@ -126,7 +128,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("adaptive/theorem-3-hitting-time"),
             families=(
-                renewal(Renewal.time),
+                time,
                 enumerated_paths.family(
                     Paths.time_G,
                     loss=WAVE,
@@ -134,6 +136,10 @@ def claims() -> tuple[Claim, ...]:
                     arguments=lambda batch: batch.arguments | {"eta": _within_floor(batch.arguments)},
                 ),
             ),
+            outside_conditions={
+                step: beyond(time, ratio=1.05),
+                "noise floor eta beta s2 <= 0.9 G": lambda: exact.aligned_above_drift(Aligned.hitting),
+            },
         ),
         Claim(
             theorem=find("adaptive/theorem-3-best-step"),

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim, Effort
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact
@@ -18,7 +19,7 @@ from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_st
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
 from .engines import DECREASING, aligned, at_precision, renewal
-from .rates import sampling
+from .rates import FIRST_STEP, STEP, sampling
 
 # --- Constant step ---------------------------------------------------------------------------------------------
 
@@ -58,7 +59,6 @@ def _constant(
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
         exact.lines(line, T=1, count=2 * effort.instances, root=root),
-        exact.aligned_outside_step_limit(measure),
         exact.aligned_below_precision(measure),
     ]
 
@@ -167,8 +167,25 @@ def _impossible(effort: Effort, root: int) -> list[Evidence]:
     return [Evidence(engine="closed-form law", measured=batch.last_above(batch.eps), arguments=batch.arguments())]
 
 
+_SURE = 0.999
+
+
+def _surely(batch: Aligned) -> np.ndarray:
+    """The last t <= T with P(tau > t) > 0.999."""
+    return batch.last_running(np.full_like(batch.e0, _SURE))
+
+
+def _confident(evidence: Evidence) -> Evidence:
+    return replace(evidence, arguments={**evidence.arguments, "delta": np.full_like(evidence.measured, _SURE)})
+
+
+_FLOOR, _START = "noise floor eta beta s2 <= 1.8 mu eps", "start above the precision, eps <= e0"
+_BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = eps/e, which is further away"}
+
+
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
+    still, time, last = (renewal(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return (
         Claim(theorem=find("adaptive/corollary-1", "printed"), exact=_impossible),
         Claim(
@@ -177,6 +194,11 @@ def claims() -> tuple[Claim, ...]:
                 _confidence(Decreasing, _above_longest, _sharp_decreasing_confidence, **DECREASING),
                 *_confident_paths(decreasing_steps, _last_above),
             ),
+            outside_conditions={
+                FIRST_STEP: lambda: exact.aligned_outside_step_limit(
+                    lambda batch: batch.last_above(batch.eps), Decreasing
+                )
+            },
         ),
         Claim(
             theorem=find("adaptive/corollary-1-decreasing-confidence"),
@@ -184,25 +206,41 @@ def claims() -> tuple[Claim, ...]:
                 _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
                 *_confident_paths(decreasing_steps),
             ),
+            outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
         ),
         Claim(
             theorem=find("adaptive/corollary-1-probability"),
             exact=_constant(Aligned.running, _running),
-            families=(renewal(Renewal.still_running), *_on_paths(Paths.still_running)),
+            families=(still, *_on_paths(Paths.still_running)),
+            outside_conditions={STEP: beyond(still, ratio=1.05)},
+            unrefuted_conditions={
+                _FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
+                _START: "below it tau = 0, and the probability is 0",
+            },
         ),
         Claim(
             theorem=find("adaptive/corollary-1-expected-time"),
             exact=_constant(Aligned.hitting, _two_first_times),
-            families=(renewal(Renewal.time), *_on_paths(Paths.time)),
+            families=(time, *_on_paths(Paths.time)),
+            outside_conditions={
+                STEP: beyond(time, ratio=1.05),
+                _FLOOR: lambda: exact.aligned_above_drift(Aligned.hitting),
+            },
+            unrefuted_conditions=_BELOW,
             sampled=sampling("adaptive/corollary-1-expected-time"),
         ),
         Claim(
             theorem=find("adaptive/corollary-1-confidence"),
             families=(
                 _confidence(Aligned, _running_longest, _sharp_confidence),
-                renewal(Renewal.last_running),
+                last,
                 *_confident_paths(_hitting_steps, arguments=_hitting),
             ),
+            outside_conditions={
+                STEP: beyond(last, ratio=1.05),
+                _FLOOR: lambda: _confident(exact.aligned_above_drift(_surely)),
+            },
+            unrefuted_conditions={_START: "below it tau = 0, and no iteration is needed"},
         ),
         Claim(
             theorem=find("adaptive/corollary-1-best-step"),
@@ -214,5 +252,6 @@ def claims() -> tuple[Claim, ...]:
                     for loss in (enumerated_paths.QUADRATIC, RIPPLED)
                 ),
             ),
+            unrefuted_conditions=_BELOW,
         ),
     )

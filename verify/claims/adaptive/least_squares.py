@@ -126,5 +126,9 @@ def claims() -> tuple[Claim, ...]:
             exact=_local,
             families=(Family(name="isotropic least squares", domains=_RATE, measure=_rate),),
             equality=_EQUALITY,
+            unrefuted_conditions={
+                "step size eta <= 0.9 batch/(h (batch + d + 1))": "an equality at every step; from "
+                "1/0.9 of the limit on the loss does not shrink"
+            },
         ),
     )

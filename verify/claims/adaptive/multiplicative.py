@@ -9,6 +9,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights, find
 from suffice.simulate import FixedWeights, StreamingLeastSquares, expected_excess
 
 from ...claim import Claim, Effort
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import one_step
@@ -140,13 +141,6 @@ def _streams(effort: Effort, root: int) -> list[Evidence]:
     ]
 
 
-def _outside_split() -> Evidence:
-    """Twice the noise that the split allows for: M = 1.8 at eta = 1/beta, split 0.9."""
-    values = {name: value[:1] for name, value in _sharp_run().items()}
-    values |= {"growth": np.array([[1.8, 0.0, 0.0]]), "slack": np.array([0.5])}
-    return _run(values)
-
-
 # --- The factor Q: n peers of similarity r, s_i^2/s_k^2 = K for each, phi(x) = min(x, p) or p x --------------------
 
 _TOTAL = {
@@ -183,19 +177,26 @@ def _sharp_total() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
+    step = "step size eta <= q/beta"
+    one = one_step.family(sharp=_sharp_step, adaptive=True, growing=True)
+    run = Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run)
     return (
         Claim(
             theorem=find("adaptive/lemma-1-multiplicative"),
             families=(
-                one_step.family(sharp=_sharp_step, adaptive=True, growing=True),
+                one,
                 one_step.family(loss=WAVE, adaptive=True, growing=True),
             ),
+            outside_conditions={step: beyond(one, ratio=1.05)},
         ),
         Claim(
             theorem=find("adaptive/theorem-1-multiplicative"),
             exact=_streams,
-            families=(Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run),),
-            outside_conditions={"multiplicative noise eta beta Q <= split": _outside_split},
+            families=(run,),
+            outside_conditions={
+                step: beyond(run, ratio=1.05),
+                "multiplicative noise eta beta Q <= split": beyond(run, slack=1 / 1.05),
+            },
         ),
         Claim(
             theorem=find("adaptive/multiplicative-total"),

@@ -27,6 +27,9 @@ from ...instances.scheduled import (
 from ...sampled import SampledResult, sampled
 from .engines import DECREASING, aligned
 
+STEP, FIRST_STEP = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
+FLOOR = "floor beta s2/(2 mu^2 T) <= e0"
+
 
 def sampling(key: str) -> Callable[[Effort, int, float], SampledResult]:
     """Random networks in R^3 through the runner."""
@@ -44,22 +47,12 @@ def sampling(key: str) -> Callable[[Effort, int, float], SampledResult]:
     return test
 
 
-def outside_first_step(measure: Callable[[Decreasing], np.ndarray]) -> Evidence:
-    """A decreasing step that starts at 1.99 times its limit; the theorem gets mu/10, so that gamma is positive."""
-    row = {"beta": 1.0, "kappa": 1.0, "r": 1.0, "sigma2_i": 1e-30, "sigma2_k": 1e-18, "ratio": 1.0, "e0": 1.0, "T": 1.0}
-    row |= {"eps": 0.5, "d": 1.0, "C": 1.01, "extra": 1 / 1.99 - 1, "low": 10.0}
-    batch = Decreasing.of({name: np.array([value]) for name, value in row.items()})
-    return Evidence(engine="closed-form law", measured=measure(batch), arguments=batch.arguments())
-
-
 def _constant(effort: Effort, root: int) -> list[Evidence]:
     return [
         exact.one_step(max(effort.instances // 12, 2), root),
         exact.moments(effort.instances // 2, root),
         exact.two_steps("e2_running", printed=False),
         exact.lines(lambda law: law["e2_running"], T=2, count=2 * effort.instances, root=root),
-        # outside the hypotheses: counted, and violated, as soon as the conditions are too wide
-        exact.aligned_outside_step_limit(Aligned.excess),
     ]
 
 
@@ -114,7 +107,7 @@ def claims() -> tuple[Claim, ...]:
                 enumerated_paths.family(Paths.while_running, loss=RIPPLED),
             ),
             sampled=sampling(constant),
-            outside_conditions={"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.excess)},
+            outside_conditions={STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         ),
         Claim(theorem=find(horizon, "printed"), exact=lambda effort, root: [exact.two_steps_horizon()]),
         Claim(
@@ -124,18 +117,18 @@ def claims() -> tuple[Claim, ...]:
                 enumerated_paths.family(Paths.while_running, steps=horizon_steps),
                 enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
             ),
+            outside_conditions={FLOOR: lambda: exact.aligned_below_floor(Aligned.excess)},
         ),
         Claim(theorem=find(decreasing, "printed"), exact=_impossible),
         Claim(
             theorem=find(decreasing),
-            exact=lambda effort, root: [outside_first_step(Aligned.excess)],
             families=(
                 aligned(Aligned.excess, sharp_decreasing, Decreasing, **DECREASING),
                 enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
                 enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
             ),
             outside_conditions={
-                "first step C/(mu (1 + gamma)) <= q/beta": lambda: outside_first_step(Aligned.excess),
+                FIRST_STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess, Decreasing),
             },
         ),
         Claim(theorem=find("adaptive/theorem-2-offset"), families=(_OFFSETS,)),

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim, Effort
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact
@@ -25,7 +26,7 @@ from ...instances.scheduled import (
     unstopped_horizon_steps,
 )
 from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped, wide
-from .rates import outside_first_step, sampling
+from .rates import FIRST_STEP, FLOOR, STEP, sampling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,13 @@ class _Row:
     @property
     def key(self) -> str:
         return f"adaptive/theorem-2-{self.name}"
+
+    def outside(self, measure: Callable[[Aligned], np.ndarray]) -> dict[str, Callable[[], Evidence]]:
+        """Instances just beyond the row's own condition."""
+        if self.name == "horizon":
+            return {FLOOR: lambda: exact.aligned_below_floor(measure)}
+        limit = STEP if self.name == "constant" else FIRST_STEP
+        return {limit: lambda: exact.aligned_outside_step_limit(measure, self.kind)}
 
     def still_running(self) -> tuple[Family, ...]:
         """P(tau > T)."""
@@ -142,8 +150,13 @@ def _constant(measure: Callable[[Aligned], np.ndarray], law: str, T: int) -> Cal
     return lambda effort, root: [
         exact.aligned(measure, hitting=True),
         exact.lines(_LAWS[law], T=T, count=2 * effort.instances, root=root),
-        exact.aligned_outside_step_limit(measure),
     ]
+
+
+_RISING = {
+    "T shifted by -1": "B_{T-1} < B_T needs e_0 below the noise floor: B_{T-1}/eps >= e_0/eps, at least 1 if the path "
+    "starts, and else tau = 0"
+}
 
 
 # What `Line.two_steps` says of a path that starts at or above the precision.
@@ -173,7 +186,7 @@ def _sharp_gradient() -> Values:
     """Alone at eta = 1/beta; the theorem gets mu/2. T = 0: |grad R_i|^2 = G at the start. T = 1, 2: noise +-sigma."""
     rows = []
     for scale, theta0 in ((1.0, 1.0), (3.0, 0.5)):
-        still = [(0, 1.0, 1.0), (0, 2.0, 1.0)]
+        still = [(0, 1.0, 1.0), (0, 2.0, 1.0), (0, 1.0, 1e-6)]
         for T, low, own in (*still, (1, 1.0, 0.9), (1, 1.0, 0.01), (1, 1.0, 1e-6), (2, 1.0, 0.9)):
             slack = (low if T == 0 else own) * (1 - 1e-10)
             rows.append({"scale": scale, "theta0": theta0, "T": T, "low": low, "slack": slack, "sigma2": own})
@@ -182,12 +195,6 @@ def _sharp_gradient() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    step, first = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
-    outside = {
-        "constant": {step: lambda: exact.aligned_outside_step_limit(Aligned.excess)},
-        "horizon": {},
-        "decreasing": {first: lambda: outside_first_step(Aligned.excess)},
-    }
     found = []
     for row in _ROWS:
         constant = row.name == "constant"
@@ -196,6 +203,8 @@ def claims() -> tuple[Claim, ...]:
                 theorem=find(f"{row.key}-running"),
                 families=row.still_running(),
                 exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
+                true_variants=_RISING if constant else {},
+                outside_conditions=row.outside(Aligned.running),
             )
         )
         found.append(
@@ -204,12 +213,22 @@ def claims() -> tuple[Claim, ...]:
                 families=row.stopped(),
                 exact=_constant(Aligned.stopped, "E[e_min(2, tau)]", 2) if constant else None,
                 sampled=sampling(f"{row.key}-stopped") if constant else None,
+                outside_conditions=row.outside(Aligned.stopped),
             )
         )
         found.append(
             Claim(
-                theorem=find(f"{row.key}-unconditional"), families=row.unstopped(), outside_conditions=outside[row.name]
+                theorem=find(f"{row.key}-unconditional"),
+                families=row.unstopped(),
+                outside_conditions=row.outside(Aligned.excess),
             )
         )
-    found.append(Claim(theorem=find("adaptive/theorem-2-constant-gradient-running"), families=(_gradient_running(),)))
+    gradient = _gradient_running()
+    found.append(
+        Claim(
+            theorem=find("adaptive/theorem-2-constant-gradient-running"),
+            families=(gradient,),
+            outside_conditions={STEP: beyond(gradient, ratio=1.05)},
+        )
+    )
     return tuple(found)

@@ -36,7 +36,7 @@ def cluster(values: Values) -> Cluster:
     size, beta = values["counts"].sum(-1), values["overstatement"] * np.abs(values["curvature"]).max((1, 2))
     dissimilarity = find("cobo/cluster-dissimilarity").bound
     assert dissimilarity is not None
-    m = np.sqrt(dissimilarity(M=relative_heterogeneity(values["curvature"]), size=size))
+    m = np.sqrt(np.maximum(0, dissimilarity(M=relative_heterogeneity(values["curvature"]), size=size)))
     rho = 1.01 * (1 + m) * beta / size * values["slack"]
     return Cluster(
         **{name: values[name] for name in ("counts", "curvature", "sigma2", "T", "overstatement")},
@@ -172,8 +172,13 @@ def printed(name: str) -> Evidence:
     )
 
 
-_WILD = [{"counts": [1, 1], "curvature": [[1.0], [0.5]], "T": 100, "fraction": 1.9, "sigma2": 1.0}]
-"""Two clients at nearly twice the step limit: they overshoot their mean."""
+_LIMITS = {
+    "step size eta <= 1/(rho size)": {"curvature": [[1.0], [0.99]], "T": 1000, "fraction": 1.1, "sigma2": 1.0},
+    "penalty 1.01 (1 + m) beta/size <= rho": {"slack": 1 / 1.05, "apart": [[1.0], [-1.0]]},
+    "relative heterogeneity M <= 1": {"counts": [3, 3], "curvature": [[1.0], [-0.225 / 2.225]]},
+}
+"""Beyond each limit two kinds of clients: steps of 1.1 times theirs overshoot the mean; clients apart under a penalty
+below L; and M = 1.225 in a cluster of six, where `cluster_dissimilarity` is negative and large."""
 
 
 # --- what no instance shows ---------------------------------------------------------------------------------
@@ -241,12 +246,16 @@ def claims() -> tuple[Claim, ...]:
             kink = [kinked()] if key == "theorem-1-mean-gradient" else []
             return [] if at_tuned_step else [simulated(name, effort.instances // 4, root), *kink]
 
-        outside = {"step size eta <= 1/(rho size)": lambda: measure(_rows(2, 1, _WILD), name)}
+        outside = {
+            limit: lambda row=row: measure(_rows(2, 1, [row]), name, at_tuned_step=at_tuned_step)
+            for limit, row in _LIMITS.items()
+            if not (at_tuned_step and limit.startswith("step"))
+        }
         return Claim(
             theorem=find(f"cobo/{key}"),
             families=families(name, at_tuned_step=at_tuned_step),
             exact=exact,
-            outside_conditions={} if at_tuned_step else outside,
+            outside_conditions=outside,
             weak=WEAK[key],
         )
 

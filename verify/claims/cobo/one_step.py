@@ -12,7 +12,8 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Measured, measured_by
+from ...conditions import beyond
+from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
 from .cluster import Kinds
@@ -237,11 +238,15 @@ def _sharp_lemma_4_printed() -> Values:
     return _rows({"models": 2.0, "sigma2": 1.0, "penalty": 2.0, "fraction": 0.5})
 
 
+_OPPOSITE = {"counts": [3, 3], "curvature": [[1.0], [-1 / 6]], "models": 1.0, "penalty": 10.0}
+"""M = 1.4 in a cluster of six, where `cluster_dissimilarity` is negative."""
+
+
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
     def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values],
-              outside: Mapping[str, Mapping[str, Any]]) -> Claim:  # fmt: skip
+              outside: Mapping[str, Callable[[Family], Callable[[], Evidence]]]) -> Claim:  # fmt: skip
         penalised = key == "lemma-4"
         family = Family(
             name="one step of a cluster",
@@ -252,12 +257,18 @@ def claims() -> tuple[Claim, ...]:
         return Claim(
             theorem=find(f"cobo/{key}", edition),
             families=(family,),
-            outside_conditions={name: lambda row=row: family.evidence(_rows(row)) for name, row in outside.items()},
+            outside_conditions={name: instances(family) for name, instances in outside.items()},
         )
 
-    # one client that jumps over its minimiser; two that jump over their mean
-    long = {"step size eta <= 1/beta": {"counts": [1, 0], "models": 1.0, "fraction": 1.5}}
-    apart = {"step size eta <= 1/(rho size)": {"models": [[1.0], [-1.0]], "penalty": 100.0, "fraction": 2.5}}
+    def longer(family: Family) -> Callable[[], Evidence]:
+        return beyond(family, fraction=1.05)
+
+    long = {"step size eta <= 1/beta": longer}
+    apart = {
+        "step size eta <= 1/(rho size)": longer,
+        "penalty 1.01 beta/size <= rho": lambda family: beyond(family, penalty=0.95),
+        "relative heterogeneity M <= 1": lambda family: lambda: family.evidence(_rows(_OPPOSITE)),
+    }
     midpoint, mean = ("midpoint_gradient", "midpoint_decrease"), ("mean_gradient_squared", "mean_decrease")
     return (
         claim("lemma-3", "printed", *midpoint, _sharp_lemma_3_printed, {}),

@@ -7,6 +7,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
+from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 
@@ -166,11 +167,20 @@ def claims() -> tuple[Claim, ...]:
     apart = Family(name="two minimisers", domains=_PLANE, measure=_sum, sharp=_nearest)
     smallest = Family(name="two minimisers", domains=_PLANE, measure=_sum, sharp=_smallest)
     two = Family(name="two gradients", domains=_TWO, measure=_alignment, sharp=_aligned)
+    limit = "relative heterogeneity M <= 1"
     cluster = Family(name="gradients of a cluster", domains=_CLUSTER, measure=_cluster, sharp=_simplex)
     return (
         example("similarity", "corrected", together),
         example("dissimilarity", "printed", smallest),
         example("dissimilarity", "corrected", apart),
-        Claim(theorem=find("cobo/alignment"), families=(two,)),
-        Claim(theorem=find("cobo/cluster-dissimilarity"), families=(cluster,)),
+        Claim(
+            theorem=find("cobo/alignment"),
+            families=(two,),
+            unrefuted_conditions={limit: "an equality for the least M of two gradients, also beyond 1"},
+        ),
+        Claim(
+            theorem=find("cobo/cluster-dissimilarity"),
+            families=(cluster,),
+            outside_conditions={limit: beyond(cluster, slack=1.3)},
+        ),
     )

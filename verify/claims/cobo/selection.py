@@ -10,6 +10,7 @@ import numpy as np
 from suffice.bounds import Theorem, find
 
 from ...claim import Claim
+from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 
@@ -184,25 +185,31 @@ def _together(fraction: float = 1.0) -> Values:
 
 
 def _opposite() -> Values:
-    """One client of three on the other side, and twice the step limit."""
+    """One client of three on the other side of a large penalty, and 1.05 times the step limit."""
     start = np.zeros((1, 3, 2))
     start[0, :, 0] = [1.0, -1.0, -1.0]
     one = np.ones(1)
-    return {"curvature": np.ones((1, 3)), "start": start, "first": 3 * one, "pull": 2 * one, "fraction": 2 * one,
+    return {"curvature": np.ones((1, 3)), "start": start, "first": 3 * one, "pull": 100 * one, "fraction": 1.05 * one,
             "T": one}  # fmt: skip
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
     settled = Family(name="settled clusters", domains=_SETTLED, measure=distances, sharp=_together)
+    two = Family(name="two clients", domains=_RUN, measure=updates, sharp=_side_by_side)
     return (
         Claim(
             theorem=mirrored(find("cobo/selection-margin")),
             families=(Family(name="two clients", domains=_PAIR, measure=_margin, sharp=_side_by_side),),
+            unrefuted_conditions={
+                "radius <= separation/2": "true at any radius, with equality for models side by side; beyond, it "
+                "separates nothing"
+            },
         ),
         Claim(
             theorem=find("cobo/selection-time"),
-            families=(Family(name="two clients", domains=_RUN, measure=updates, sharp=_side_by_side),),
+            families=(two,),
+            outside_conditions={"radius <= 0.499 separation": beyond(two, distance=0.52)},
         ),
         Claim(
             theorem=find("cobo/selection-radius"),

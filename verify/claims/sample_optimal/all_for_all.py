@@ -15,9 +15,11 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
+from ...verdict import Weakness
 from .flat import flat
 from .moments import Filtered, Mixture
 from .reduced import reduced
@@ -198,25 +200,37 @@ def _sharp_agreed() -> Values:
     )
 
 
+HELD: dict[str, Any] = {
+    "kind": 0.0,
+    "weight": np.array([[1.0, 0, 0]] * N),
+    "bend": np.array([1.0, 0, 0]),
+    "place": np.array([0.0, 1.0, 1.0]),
+}
+"""f_0 of curvature L holds the other two, of curvature mu: nearly all of the peer excess is attained."""
+
+
 def _sharp_averaged() -> Values:
-    # f_0 of curvature L holds the other two, of curvature mu: nearly all of the peer excess is attained
-    held = {"kind": 0.0, "weight": np.array([[1.0, 0, 0]] * N), "bend": np.array([1.0, 0, 0]),
-            "place": np.array([0.0, 1.0, 1.0])}  # fmt: skip
     return rows(
         SAME,
-        *({**held, "kappa": 1e4, "spread": spread, "T": 1e10} for spread in (0.1, 10.0)),
+        *({**HELD, "kappa": 1e4, "spread": spread, "T": 1e10} for spread in (0.1, 10.0)),
         {"sigma2": np.ones(N)},
         {"start": 2.0, "fraction": 0.5, "T": 3.0},
     )
 
 
-def _outside(measure: Callable[[Values], Evidence], **change: Any) -> Callable[[], Evidence]:
+def _far(measure: Callable[[Values], Evidence]) -> Evidence:
     """Agents alike, and all following the first one: smax is nearly 3, and eta within 1/beta."""
     follow = {"kind": 0.0, "weight": np.array([[1, 1e-3, 1e-3]] * N), "fraction": 2.9, "start": 2.0, "T": 20.0}
-    return lambda: measure(rows(SAME, change, follow))
+    return measure(rows(SAME, {"fraction": 2.5, "start": 2.0, "T": 20.0}, follow))
 
 
 STEP = "step size eta <= 1/(beta smax)"
+
+
+# T + 1 for T, without noise and with one minimiser x*, g_t = grad phi(y^t): phi(x*) >= phi(y^t) + <g_t, x* - y^t>
+# + |g_t|^2/(2 L smax) sums to sum_t (phi(y^t) - phi*) <= (D^2 - |y^T - x*|^2)/(2 eta) - sum_t |g_t|^2/(2 L smax), where
+# D^2 = |y^T - x* + eta sum_t g_t|^2 <= (T + 1)(|y^T - x*|^2 + eta^2 sum_t |g_t|^2): eta L smax <= 1 leaves at most
+# (1 - 1/(T + 1)) D^2/(2 eta), and its mean is D^2/(2 eta (T + 1)). Flat losses nearly attain it.
 
 
 def claims() -> tuple[Claim, ...]:
@@ -226,12 +240,22 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find(KEY + "theorem-3"),
             families=(free, Family(name="equal rows", domains=AGREED, measure=_agreed, sharp=_sharp_agreed)),
-            exact=lambda effort, root: [simulated(max(effort.instances // 8, 2), root)],
-            outside_conditions={STEP: _outside(_any, fraction=1.9, start=2.0)},
+            # followers far beyond the limit, within 1/beta: they count, and violate, where smax is left out
+            exact=lambda effort, root: [simulated(max(effort.instances // 8, 2), root), _far(_any)],
+            outside_conditions={STEP: beyond(free, fraction=1.05)},
         ),
         Claim(
             theorem=find(KEY + "theorem-3-averaged"),
             families=(replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged), flat()),
-            outside_conditions={STEP: _outside(_averaged, fraction=2.5, start=2.0, T=20.0)},
+            exact=lambda effort, root: [_far(_averaged)],
+            weak=Weakness(
+                reason="T + 1 for T is true without noise and with one minimiser, and no instance known refutes it "
+                "elsewhere",
+                survivors=("T shifted by +1",),
+            ),
+            unrefuted_conditions={
+                STEP: "averaging forgives longer steps: one step of a quadratic breaks it where x (1 - x)^2 > 1, "
+                "x = eta L smax > 1.755; nothing known does earlier"
+            },
         ),
     )

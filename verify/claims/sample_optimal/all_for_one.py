@@ -6,6 +6,7 @@ Three groups of agents, agent 0 in the first, share one diagonal Hessian: strong
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim, Effort
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
@@ -139,6 +141,7 @@ def _sharp_tuned() -> Values:
         ALONE,
         *peaks,
         still,
+        {"sigma2": 2 * np.ones(3), "start": np.array([2.0**0.5 * (1 + 1e-9), 0.0])},  # one round, the start at A
         {"start": np.array([2.0, 0.0]), "kappa": 1000.0},
         *({**OTHER, "spread": b, "start": np.array([1e-9, 0.0])} for b in (0.1, 10.0)),
     )
@@ -182,12 +185,9 @@ def _admissible(b: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return b**2 / (2 * mu)
 
 
-def _too_far() -> Evidence:
-    """All the weight on an agent with b^2 = 4 mu eps."""
-    return thresholds(_admissible)({**{name: value[:1] for name, value in _sharp_threshold().items()}, "fill": _TWO})
-
-
-_TWO = np.array([2.0])
+def _below_floor() -> Evidence:
+    """A noise floor of 1.4 times the start: the best step is 0, and the bound below e_0."""
+    return _tuned(rows(ALONE, {"sigma2": 2.8 * np.ones(3), "start": np.array([2.0**0.5, 0.0])}))
 
 
 def _exact(measure: Callable[[int, int], Evidence]) -> Callable[[Effort, int], list[Evidence]]:
@@ -199,13 +199,14 @@ STEP = "step size eta <= 1/beta"
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    start = np.array([2.0, 1.0])
+    shared = Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant)
+    alike = Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(_admissible), sharp=_sharp_threshold)
     return (
         Claim(
             theorem=find(KEY + "theorem-2"),
-            families=(Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant),),
+            families=(shared,),
             exact=_exact(simulated),
-            outside_conditions={STEP: lambda: _constant(rows(ALONE, {"fraction": 1.9, "start": start}))},
+            outside_conditions={STEP: beyond(shared, fraction=1.05)},
         ),
         Claim(
             theorem=find(KEY + "theorem-2-tuned"),
@@ -217,19 +218,16 @@ def claims() -> tuple[Claim, ...]:
                     sharp=_sharp_tuned,
                 ),
             ),
+            outside_conditions={"floor beta sigma2 lambda2/(2 mu^2 T) <= e0": _below_floor},
         ),
-        *(
-            Claim(
-                theorem=find(KEY + "theorem-2-threshold", edition),
-                families=(
-                    Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(limit), sharp=_sharp_threshold),
-                ),
-                outside_conditions=outside,
-            )
-            for edition, limit, outside in (
-                ("printed", lambda b, mu: 2 * b**2, {}),
-                ("corrected", _admissible, {"threshold b^2 <= 2 mu eps": _too_far}),
-            )
+        Claim(
+            theorem=find(KEY + "theorem-2-threshold", "printed"),
+            families=(replace(alike, measure=thresholds(lambda b, mu: 2 * b**2)),),
+        ),
+        Claim(
+            theorem=find(KEY + "theorem-2-threshold"),
+            families=(alike,),
+            outside_conditions={"threshold b^2 <= 2 mu eps": beyond(alike, fill=1.05)},
         ),
         growing(),
     )

@@ -14,6 +14,7 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
+from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
@@ -81,7 +82,8 @@ def _step(known: dict[str, np.ndarray]) -> np.ndarray:
     mu, beta = known["mu"], known["beta"]
     slack = known["eps"] - known["bias"] ** 2 / (2 * mu)
     with np.errstate(all="ignore"):
-        return np.minimum(1 / beta, mu * slack / (beta * known["sigma2"] * known["lambda2"]))
+        limit = mu * slack / (beta * known["sigma2"] * known["lambda2"])
+    return np.minimum(1 / beta, np.where(slack > 0, limit, np.inf))  # without slack no step leads to the precision
 
 
 def _threshold(values: Values) -> Evidence:
@@ -113,11 +115,15 @@ def _sharp() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    plans = (("theorem-2-rounds", _rounds), ("theorem-2-rounds-threshold", _threshold))
-    return tuple(
+    plan, threshold = (
+        Family(name="common Hessian", domains=DOMAINS, measure=measure, sharp=_sharp)
+        for measure in (_rounds, _threshold)
+    )
+    return (
         Claim(
-            theorem=find(KEY + key),
-            families=(Family(name="common Hessian", domains=DOMAINS, measure=measure, sharp=_sharp),),
-        )
-        for key, measure in plans
+            theorem=find(KEY + "theorem-2-rounds"),
+            families=(plan,),
+            outside_conditions={"bias bias^2 <= 1.8 mu eps": beyond(plan, fill=1.2)},
+        ),
+        Claim(theorem=find(KEY + "theorem-2-rounds-threshold"), families=(threshold,)),
     )

@@ -12,7 +12,8 @@ import numpy as np
 from suffice.bounds import find
 
 from ...claim import Claim
-from ...evidence import Evidence, Measured, measured_by
+from ...conditions import beyond
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
 from .moments import geometric, last_missed, power
@@ -118,10 +119,6 @@ def _sharp_theorem_5() -> Values:
     )
 
 
-def _outside() -> Evidence:
-    return _theorem_5(rows({**PAIR, "fraction": 1.9, "start": 2.0}, {}))
-
-
 # --- rounds of Corollary 2
 
 PLAN: dict[str, Domain] = {
@@ -154,11 +151,12 @@ def _sharp_plan() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
+    steps = Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5)
     return (
         Claim(
             theorem=find(KEY + "theorem-5"),
-            families=(Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5),),
-            outside_conditions={"step size eta <= 1/beta": _outside},
+            families=(steps,),
+            outside_conditions={"step size eta <= 1/beta": beyond(steps, fraction=1.05)},
         ),
         Claim(
             theorem=find(KEY + "corollary-2"),

@@ -71,9 +71,9 @@ def _sharp_weak() -> Values:
 
 
 def _weak_outside() -> Evidence:
-    """Agent 0 alone at 2.5/L, its curvature L larger than the mu that the theorem is given."""
+    """Agent 0 alone at 1.1/L, its curvature L larger than the mu = 0.9 L that the theorem is given."""
     values = {name: value[:1] for name, value in _sharp_weak().items()}
-    change = {"bend": np.ones((1, 3)), "kappa": 2.0, "start": 1.0, "fraction": 2.5, "T": 3.0}
+    change = {"bend": np.ones((1, 3)), "kappa": 1 / 0.9, "start": 1.0, "fraction": 1.1, "T": 3.0}
     return _weak({**values, **{name: np.full_like(values[name], value) for name, value in change.items()}})
 
 

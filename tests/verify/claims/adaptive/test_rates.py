@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from dataclasses import replace
 
 import numpy as np
@@ -93,26 +92,6 @@ def test_verdicts_do_not_depend_on_the_root(root):
     for name in ("lemma-1", "theorem-2-horizon-running", "corollary-1-best-step", "theorem-3", "multiplicative-total"):
         verdict = CLAIMS[f"adaptive/{name}", "corrected"].verify(root=root)
         assert verdict.holds, str(verdict)
-
-
-def test_conditions_are_shown_necessary():
-    shown = {
-        key.removeprefix("adaptive/"): set(claim.outside_conditions)
-        for (key, _), claim in CLAIMS.items()
-        if claim.outside_conditions
-    }
-    assert set(shown) == {
-        "lemma-1", "theorem-1", "theorem-1-normalised", "theorem-2-constant", "theorem-2-decreasing",
-        "theorem-2-constant-unconditional", "theorem-2-decreasing-unconditional", "theorem-3-any-step",
-        "theorem-3-unconditional", "theorem-1-multiplicative",
-    }  # fmt: skip
-    for (key, edition), claim in CLAIMS.items():
-        names = claim.theorem.conditions(**dict.fromkeys(_arguments(claim.theorem.conditions), 1.0))
-        assert set(claim.outside_conditions) <= set(names), (key, edition)
-
-
-def _arguments(function):
-    return inspect.signature(function).parameters
 
 
 # --- faults in the bounds ---------------------------------------------------------------------------------------
