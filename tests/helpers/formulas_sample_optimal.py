@@ -107,7 +107,7 @@ def theorem_5(p):
 
 def theorem_4(p):
     wrong = 1 / max(p["size"], 2 * p["b_max"] ** 2 / p["mu"] / p["eps"])
-    return samples(p, wrong) + rounds(p, p["eps"] / 2, 1 / p["size"])
+    return 1 + samples(p, wrong) + rounds(p, p["eps"] / 2, 1 / p["size"]) + 1
 
 
 CORRECTED = {

@@ -74,10 +74,10 @@ def theorem_4(
     nu2: Any,
     moment_gap: Any,
 ) -> Any:
-    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and the rounds of Corollary 2."""
+    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and the rounds of Corollary 2, each rounded up."""
     failure = minimum(1 / size, mu * eps / (2 * b_max**2))
     samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
-    return samples + corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size)
+    return corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
 
 
 def samples_conditions(*, N: Any, proxy_trace: Any, nu2: Any) -> Conditions:
@@ -159,8 +159,8 @@ THEOREMS: tuple[Theorem, ...] = (
         title="Samples per agent with estimated clusters",
         source=source("Theorem 4", **ALL_FOR_ALL),
         statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
-        "(theorem-5-samples) and T rounds (corollary-2), E[F^T] <= eps; S + T is at most the bound, both "
-        "rounded up.",
+        "(theorem-5-samples) and T rounds (corollary-2), both rounded up, E[F^T] <= eps; S + T is at most the "
+        "bound.",
         quantity=Quantity.SAMPLES,
         direction="upper",
         mode="expectation",

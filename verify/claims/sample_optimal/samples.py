@@ -92,13 +92,14 @@ BOTH: dict[str, Domain] = {
 
 @between_clusters
 def _theorem_4(values: Values) -> Measured:
-    """The last round above eps, and the last number of samples with which the plan's failure is exceeded."""
+    """One more than the last round above eps, and than the last number of samples that fails too often: whole numbers,
+    of which nobody can run fewer. At T = 0 the excess is e_0 > eps."""
     values = {**values, "size": 2 * values["pairs"]}
     rounds, known = plan(values)
     d, trace, gap = np.floor(values["d"]), values["proxy_trace"], values["moment_gap"]
     samples = last_failing(d, values["pairs"], known["failure"], trace, gap)
     arguments = {**known, "proxy_trace": trace, "nu2": trace / d, "moment_gap": gap}
-    return samples + rounds, arguments
+    return (samples + 1) + (rounds + 1), arguments
 
 
 def _sharp_theorem_4() -> Values:
@@ -115,6 +116,7 @@ def _sharp_theorem_4() -> Values:
         *({**many, "d": d, "proxy_trace": v, "apart": D} for d, v, D in scales),
         {**many, "moment_gap": 30.0, "proxy_trace": 1e6},
         {**many, "d": 1.0, "apart": 1e100, "rise": 1e250, "kappa": 1.0, "start": 0.0},
+        {"kappa": 1.0, "rise": 1e-9, "start": 1e3},  # one sample and one round where next to nothing is asked for
     )
 
 
