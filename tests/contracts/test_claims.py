@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import THEOREMS
-from suffice.verification.claims import all_claims, unchecked
+from suffice.verification.claims import all_claims, unchecked, verify
 
 CLAIMS = {f"{claim.theorem.key} {claim.theorem.edition}": claim for claim in all_claims()}
 
@@ -36,3 +36,11 @@ def test_its_instances_are_measured(name):
             assert {parameter.name for parameter in theorem.parameters} <= set(evidence.arguments)
             assert all(np.shape(value) == counted.shape for value in evidence.arguments.values())
             assert kind == "drawn" or counted.any() or not theorem.guarantee
+
+
+def test_a_superseded_record_is_checked_only_where_its_own_key_is_given():
+    checked = {verdict.theorem.key for verdict in verify(["sample-optimal/corollary-*"], edition="corrected")}
+    assert checked == {f"sample-optimal/corollary-{part}-sharp" for part in ("1", "1-general", "2")}
+    (verdict,) = verify(["Sample-optimal corollary 1"], edition="corrected")
+    assert verdict.theorem.superseded_by is not None
+    assert verdict.theorem.key not in {record.key for record in unchecked(["sample-optimal"])}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ...elementary import fall, log, log1p, maximum, minimum, sqrt, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Theorem
+from ...theorem import Conditions, Sharper, Theorem
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import step_conditions
 
@@ -99,7 +100,7 @@ _MODEL = (
     "smallest distance of two clusters' E xi; xi - E xi has E exp<y, xi - E xi> <= exp(y^T Sigma y/2), proxy_trace and "
     "nu2 the trace and top eigenvalue of Sigma (bounded xi have such a Sigma, xi = z z^T of Gaussian z has none)"
 )
-_RUN = (
+RUN = (
     f"{_MODEL}; f_i is L-smooth and mu-strongly convex; gradients unbiased, independent across agents, of total "
     "variance at most sigma2 everywhere, from other samples than the clusters; common start; Lambda averages over the "
     "connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
@@ -164,9 +165,10 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.SAMPLES,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=theorem_4,
         conditions=total_conditions,
+        superseded_by=Sharper(key="sample-optimal/theorem-4-sharp", ratio=(1, 4)),
         monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
     ),
     Theorem(
@@ -196,10 +198,11 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.MEAN_EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=theorem_5,
         conditions=step_conditions,
         tight="clusters certain, p near 0, mu = L at eta = 1/L",
+        superseded_by=Sharper(key="sample-optimal/theorem-5-sharp", ratio=(1, inf)),
         monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
     ),
     Theorem(
@@ -240,9 +243,10 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=corollary_2,
         conditions=lambda *, mu, beta: {"curvature mu <= beta": (mu, beta)},
+        superseded_by=Sharper(key="sample-optimal/corollary-2-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "size": -1, "beta": 1, "eps": -1},
     ),
 )
