@@ -49,13 +49,14 @@ class Reduction:
 
 @dataclass(frozen=True, kw_only=True)
 class Sharper:
-    """A stronger statement of the same quantity in the same keywords, or fewer.
+    """A stronger statement of the same quantity; `at` gives its arguments where they are not some of the old ones.
 
     The old bound over the new one lies between the two numbers of `ratio`, which are 1 or more. Tests evaluate both.
     """
 
     key: str
     ratio: tuple[float, float]
+    at: Callable[..., Mapping[str, Any]] = lambda **values: values
 
     def __str__(self) -> str:
         low, high = self.ratio
