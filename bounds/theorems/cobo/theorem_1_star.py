@@ -45,6 +45,26 @@ add_parameter(
         typical=(1e-4, 10.0),
     )
 )
+add_parameter(
+    Parameter(
+        name="tilt",
+        symbol=r"\lambda",
+        meaning="weight of the consensus distance in the Lyapunov function, in units of L^2/(2 k0)",
+        unit=DIMENSIONLESS,
+        typical=(1.0, 5.0),
+        lower=1.0,
+    )
+)
+add_parameter(
+    Parameter(
+        name="kept",
+        symbol=r"\theta",
+        meaning="share of the clients' squared gradients that the Lyapunov function loses in eta/2",
+        unit=DIMENSIONLESS,
+        typical=(0.01, 0.5),
+        open_lower=True,
+    )
+)
 
 # x_i+ = x_i - eta (grad f_i(x_i) + n_i + rho sum_k w_ik (x_i - x_k)), w symmetric, in [omega, 1] inside the cluster, 0
 # outside, whatever it depends on in the past. Put k0 = omega rho c. Symmetry keeps the penalty off the mean, and the
@@ -107,6 +127,54 @@ def star_consensus(
     rest = spread / (kept * T) + eta * sigma2 / margin * (size - 1) / size
     root = ((1 - kept) * sqrt(drift2) + sqrt(drift2 + (2 - kept) * rest)) / (2 - kept)
     return 2 * root**2
+
+
+# Clients: keep the -(eta/2)(1 - L eta)|G|^2 of the mean's descent, G = (1/c) sum_i grad f_i(x_i), e = g - G, and give
+# the consensus distance the weight lam L^2/(2 k0). One step loses at least eta/2 times
+#   |g|^2 - |e|^2 + (1 - h)|G|^2 + lam (|e|^2 + |a|^2) - lam r (|a| + |b|)^2,   h = L eta, r = L^2/k0^2,
+# and (1/c) sum |grad f_i(x_i)|^2 = |G|^2 + |a + b|^2. So the average of the latter is at most P(lam)/theta if theta
+# times it is at most this form. With s = lam r + theta <= lam and |b| <= m |g|, the least over |a| of
+# lam |a|^2 - s (|a| + m |g|)^2 is -kap |g|^2, kap = lam s m^2/(lam - s); and
+# (1 - kap)|g|^2 + (lam - 1)|e|^2 + (1 - h - theta)|g - e|^2 >= 0 for all g and e if kap <= 1 and
+# (1 - kap)(lam - 1) + (1 - h - theta)(lam - kap) >= 0, below times lam - s.
+
+
+def star_clients(
+    *,
+    eta: Any,
+    beta: Any,
+    rho: Any,
+    size: Any,
+    least_weight: Any,
+    e0: Any,
+    spread: Any,
+    sigma2: Any,
+    T: Any,
+    tilt: Any,
+    kept: Any,
+) -> Any:
+    """{[2 Delta + lam (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + lam (L/k0)(1 - 1/c)]}/theta."""
+    lag = tilt * beta / (least_weight * rho * size)
+    bias = (2 * e0 + lag * beta * spread) / (eta * T)
+    noise = beta * eta * sigma2 * (1 + lag * (size - 1)) / size
+    return (bias + noise) / kept
+
+
+def clients_conditions(
+    *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any, tilt: Any, kept: Any
+) -> Conditions:
+    """What `tilt` and `kept` may be: with tilt = 1, kept <= min(1 - L eta, 1/(1 + m^2) - L^2/k0^2)."""
+    used = tilt * (beta / (least_weight * rho * size)) ** 2 + kept
+    left, taken = tilt - used, tilt * used * dissimilarity
+    return {
+        "share s = tilt (beta/k0)^2 + kept <= tilt": (used, tilt),
+        "deviations tilt s dissimilarity <= tilt - s": (taken, left),
+        "mean (eta beta + kept - 1) (tilt - kap) <= (1 - kap) (tilt - 1), kap = tilt s dissimilarity/(tilt - s)": (
+            (eta * beta + kept - 1) * (tilt * left - taken),
+            (left - taken) * (tilt - 1),
+        ),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    }
 
 
 def of_settled(*, M: Any, size: Any, **others: Any) -> Mapping[str, Any]:
@@ -188,5 +256,21 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=consensus_conditions,
         tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
         monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
+    ),
+    Theorem(
+        key="cobo/corollary-2-star",
+        edition="corrected",
+        title="Stationarity of every client, with noise",
+        source=source("Corollary II", spread=r"\Xi_0"),
+        statement="With k0 = least_weight rho c and eta <= 2/((1 + least_weight) rho c), for any tilt and kept that "
+        "meet the conditions, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most the bound.",
+        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+        bound=star_clients,
+        conditions=clients_conditions,
+        tight="one client, eta near 1/L; identical concave clients in noise at eta = 1/k0, c large",
+        monotone={"e0": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1, "tilt": 1, "kept": -1},
     ),
 )

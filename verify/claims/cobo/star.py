@@ -6,7 +6,9 @@ rho * weight and settled weights.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from inspect import signature
 from itertools import combinations, product
 
 import numpy as np
@@ -32,8 +34,7 @@ def dissimilarity(given: Cluster) -> np.ndarray:
     return (apart / mean**2).max(-1)
 
 
-@measured_by("closed-form moments", "a cluster of diagonal quadratics with one minimiser, all weights alike")
-def _quadratics(values: Values) -> Measured:
+def _cluster(values: Values) -> tuple[Cluster, dict[str, np.ndarray]]:
     """`slack` and `fraction` multiply the limits of penalty and step."""
     least, size = values["least"], values["counts"].sum(-1)
     weight = least + values["share"] * (1 - least)
@@ -47,7 +48,59 @@ def _quadratics(values: Values) -> Measured:
     rho = 1.01 * np.sqrt(1 + m2) * given.beta / (least * size) * values["slack"]
     given = replace(given, rho=rho * weight, eta=values["fraction"] * 2 / ((1 + least) * rho * size))
     known = {**given.arguments(), "rho": rho, "least_weight": least, "dissimilarity": m2}
+    return given, known
+
+
+alike = measured_by("closed-form moments", "a cluster of diagonal quadratics with one minimiser, all weights alike")
+
+
+@alike
+def _quadratics(values: Values) -> Measured:
+    given, known = _cluster(values)
     return given.mean_gradient, known
+
+
+def shares(known: Mapping[str, np.ndarray], tilt: np.ndarray) -> dict[str, np.ndarray]:
+    """`tilt` and the largest `kept` that the conditions of corollary-2-star allow with it, by bisection, less 1e-9.
+
+    Where the penalty is too small for this tilt none is allowed, and the instance does not count."""
+    conditions = find("cobo/corollary-2-star").conditions
+    given = {name: known[name] for name in signature(conditions).parameters if name not in ("tilt", "kept")}
+    low, high = np.zeros_like(tilt), np.full_like(tilt, 2.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        fits = np.all([left <= right for left, right in conditions(**given, tilt=tilt, kept=middle).values()], axis=0)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return {"tilt": tilt, "kept": np.maximum(low * (1 - 1e-9), 1e-30)}
+
+
+@alike
+def _clients(values: Values) -> Measured:
+    given, known = _cluster(values)
+    return given.client_gradient, {**known, **shares(known, values["tilt"])}
+
+
+def concave() -> Evidence:
+    """Identical f = -L x^2/2 within |x| <= R = eta sigma/p, which two-point noise never leaves, convex beyond: inf f is
+    -L R^2. Of E|grad f(x_i)|^2 only the deviations' part, in a cluster so large that the mean stays."""
+    ratio, tilt = (
+        a.ravel() for a in np.meshgrid([1.05, 1.25, 2.0, 10.0, 50.0], [1.0, 1.3, 2.0, 5.0, 20.0], indexing="ij")
+    )
+    L, sigma, size, one = 2.0, 3.0, 1e300, np.ones(ratio.shape)
+    k0 = ratio * L
+    eta, T = 1 / k0, np.floor(300 * ratio)
+    p = 1 - L / k0
+    noise, t = (eta * sigma) ** 2, np.arange(T.max().astype(int))
+    spread = noise[:, None] * (1 - (1 - p[:, None]) ** (2 * t)) / (p * (2 - p))[:, None]
+    measured = L**2 * np.where(t < T[:, None], spread, 0).sum(-1) / T
+    known = {
+        **{"eta": eta, "beta": L * one, "rho": k0 / size, "size": size * one, "least_weight": one, "T": T},
+        **{"dissimilarity": 0 * one, "e0": L * (eta * sigma / p) ** 2, "spread": 0 * one, "sigma2": sigma**2 * one},
+    }
+    label = "identical concave clients in noise, from below"
+    return Evidence(
+        engine="closed-form moments", measured=measured, arguments={**known, **shares(known, tilt)}, label=label
+    )
 
 
 DOMAINS = {
@@ -63,6 +116,7 @@ DOMAINS = {
     "least": Domain(low=0.1, high=1),
     "share": Domain(low=0, high=1),
 }
+TILT = Domain(low=1, high=100, log=True)
 
 
 def _one_client() -> Values:
@@ -81,6 +135,11 @@ def _one_client() -> Values:
             for T, s, x, slack, h in product((1, 100, 10_000), (0, 1.0), (0, 1), (1, 3), (4.0, 0.5))
         ),
     )
+
+
+def _tilts() -> Values:
+    """One client is at consensus: any weight of the distance is free, and a large one is best."""
+    return {"tilt": np.full(len(_one_client()["T"]), 1e4)}
 
 
 # Identical clients with a kink (`kinked`), and clients that differ: u_i corners of a simplex, w_i directions orthogonal
@@ -117,7 +176,7 @@ def apart_at_their_mean() -> Evidence:
     )
 
 
-def pushed_off() -> Evidence:
+def pushed_off(*, clients: bool = False) -> Evidence:
     """Two clients at +-s around the minimum of one loss, f' = L x up to h, L (2 h - x) to 2 h and 0 beyond: Delta = 0.
 
     The left one alone has a gradient and pushes the mean onto the slope: without Xi_0 the bound would be 0.
@@ -128,13 +187,14 @@ def pushed_off() -> Evidence:
     mean = eta * L * s / 2  # after the first step
     slope = L * np.where(mean <= h, mean, np.maximum(2 * h - mean, 0))
     one = np.ones_like(k0)
+    known = {
+        **{"eta": eta, "beta": L * one, "rho": k0 / 2, "size": 2 * one, "least_weight": one},
+        **{"dissimilarity": 0 * one, "e0": 0 * one, "spread": s**2 * one, "sigma2": 0 * one, "T": 2 * one},
+    }
     return Evidence(
         engine="closed-form path",
-        measured=slope**2 / 2,
-        arguments={
-            **{"eta": eta, "beta": L * one, "rho": k0 / 2, "size": 2 * one, "least_weight": one},
-            **{"dissimilarity": 0 * one, "e0": 0 * one, "spread": s**2 * one, "sigma2": 0 * one, "T": 2 * one},
-        },
+        measured=(L * s) ** 2 / 4 * one if clients else slope**2 / 2,  # of the clients' only the first step's
+        arguments={**known, **(shares(known, one) if clients else {})},
         label="two equal clients around the minimum of their loss",
     )
 
@@ -278,6 +338,11 @@ def claims() -> tuple[Claim, ...]:
                 apart_at_their_mean(),
                 pushed_off(),
             ],
+        ),
+        Claim(
+            theorem=find("cobo/corollary-2-star"),
+            families=(replace(quadratics, domains={**DOMAINS, "tilt": TILT}, measure=_clients),),
+            exact=lambda effort, root: [_clients(_one_client() | _tilts()), concave(), pushed_off(clients=True)],
         ),
         Claim(
             theorem=find("cobo/theorem-1-star-consensus"),
