@@ -33,7 +33,7 @@ def risk(u: Any) -> Any:
         return np.where(u < 1e3, known, 0.0)[()]
     if library.__name__ == "sympy":
         return _symbolic().risk(u)
-    return library.exp(-(u**2) / 2) * _moments_at_any_precision(library, u)[0]
+    return library.mpf(0) if library.isinf(u) else library.exp(-(u**2) / 2) * _moments_at_any_precision(library, u)[0]
 
 
 def inverse_risk(rho: Any) -> Any:

@@ -42,6 +42,8 @@ def page(theorem: Theorem) -> str:
         lines.append("conditions  " + "; ".join(conditions))
     if theorem.tight:
         lines.append(f"tight       {theorem.tight}")
+    if theorem.superseded_by:
+        lines.append(f"superseded  by {theorem.superseded_by}")
     lines.append("parameters")
     for parameter in theorem.parameters:
         lines.append(f"  {parameter.name:11s} {parameter.meaning} [{parameter.unit}]")

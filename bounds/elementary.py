@@ -129,3 +129,26 @@ def down(x: Any) -> Any:
 def difference(x: Any, y: Any) -> Any:
     """x - y for x, y >= 0, rounded up, however much of them cancels."""
     return up(x) - down(y) if library_of(x, y) is None else x - y
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y for x, y >= 0, and 0 where x is 0: the least r with x <= r y."""
+    library = library_of(x, y)
+    if library is None:
+        with np.errstate(all="ignore"):
+            return np.where(np.equal(x, 0), 0.0, np.divide(x, y))[()]
+    if library.__name__ == "mpmath" and 0 in (x, y):
+        return library.mpf(0) if x == 0 else library.inf
+    return x / y
+
+
+def times_log_ratio(a: Any, x: Any, y: Any) -> Any:
+    """a ln(x / y), and 0 where a is 0: the limit if y falls to 0 no faster than a power of a."""
+    library = library_of(a, x, y)
+    if library is None:
+        with np.errstate(all="ignore"):
+            ratio = np.divide(x, y)
+            # a ratio that overflows has a logarithm that does not; ln x - ln y > 700 then loses nothing
+            ln = np.where(np.isinf(ratio), np.log(x) - np.log(y), np.log(ratio))
+            return np.where(np.equal(a, 0), 0.0, a * ln)[()]
+    return library.mpf(0) if library.__name__ == "mpmath" and a == 0 else a * log(x / y)

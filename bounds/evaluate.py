@@ -54,6 +54,7 @@ def outward(value: Any, direction: str) -> Any:
     sign = 1.0 if direction == "upper" else -1.0
     with np.errstate(all="ignore"):
         moved = np.nextafter(value + sign * np.abs(value) * (ULPS * 2.0**-52), sign * np.inf)
+        moved = np.where(np.isinf(value), value, moved)  # inf - inf is no number
         return (moved if direction == "upper" else np.where(value == 0, value, moved))[()]
 
 
@@ -69,15 +70,41 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     if as_whole("count", count) > MOST_DIGITS:
         raise InputError("count", count, f"give at most {MOST_DIGITS}")
     assert theorem.bound is not None
-    with mpmath.workdps(count + 15):
-        exact = {name: _exact(name, value) for name, value in _for(theorem.bound, arguments).items()}
-        try:
-            value = theorem.bound(**exact)
-        except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
-            raise InputError(theorem.key, "no number", f"at these values ({error})") from None
+    bound = theorem.bound
+    with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
+        exact = {name: _exact(name, value) for name, value in _for(bound, arguments).items()}
+    # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
+    # from the start, and more until two precisions agree.
+    working = count + 15 + 2 * max((_places(value) for value in exact.values()), default=0)
+    value = _at(theorem.key, bound, exact, working)
+    while True:
+        working, before = 3 * working // 2, value
+        value = _at(theorem.key, bound, exact, working)
+        with mpmath.workdps(working):
+            agree = abs(value - before) <= mpmath.mpf(10) ** -count * abs(value)
+        if agree or not mpmath.isfinite(value) or working > 4 * MOST_DIGITS:
+            break
     if isinstance(value, mpmath.mpc):  # the root of a negative number
         raise InputError(theorem.key, "no real number", "at these values; give some that meet the conditions")
     return value
+
+
+def _at(key: str, bound: Any, exact: dict[str, Any], working: int) -> Any:
+    """The bound of exact arguments at a working precision; `InputError` where it is no number."""
+    import mpmath
+
+    with mpmath.workdps(working):
+        try:
+            return bound(**exact)
+        except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
+            raise InputError(key, "no number", f"at these values ({error})") from None
+
+
+def _places(value: Any) -> int:
+    """How many decimal places a number is away from 1, on either side."""
+    import mpmath
+
+    return int(abs(mpmath.log10(abs(value)))) if value and mpmath.isfinite(value) else 0
 
 
 def check_conditions(theorem: Theorem | str, **values: Any) -> None:

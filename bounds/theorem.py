@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,6 +47,23 @@ class Reduction:
     at: Callable[..., Mapping[str, Any]]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Sharper:
+    """A stronger statement of the same quantity; `at` gives its arguments where they are not some of the old ones.
+
+    The old bound over the new one lies between the two numbers of `ratio`, which are 1 or more. Tests evaluate both.
+    """
+
+    key: str
+    ratio: tuple[float, float]
+    at: Callable[..., Mapping[str, Any]] = lambda **values: values
+
+    def __str__(self) -> str:
+        low, high = self.ratio
+        times = f"{low:g}" if low == high else f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+        return f"{self.key}: this bound is {times} times that one"
+
+
 def no_conditions() -> Conditions:
     """Nothing is assumed beyond the domains of the parameters."""
     return {}
@@ -57,10 +75,10 @@ class Theorem:
 
     `bound` is a function of keyword scalars (names from `bounds.parameters`) that runs on floats,
     arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
-    pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says
-    what is wrong with a printed edition: a printed edition is never a guarantee. `order_only` gives the reason when a
-    statement cannot be evaluated (hidden constants, a random right-hand side); `bound` is then
-    None.
+    pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says what is wrong with
+    a printed edition: a printed edition is never a guarantee. `superseded_by` names a sharper statement; the old one
+    stays true, and `verify` of a whole paper leaves it out. `order_only` gives the reason when a statement cannot be
+    evaluated (hidden constants, a random right-hand side); `bound` is then None.
     """
 
     key: str
@@ -77,6 +95,7 @@ class Theorem:
     tight: str = ""
     monotone: Mapping[str, int] = field(default_factory=dict)
     reduces_to: tuple[Reduction, ...] = ()
+    superseded_by: Sharper | None = None
     fault: str | None = None
     order_only: str | None = None
 
@@ -147,6 +166,7 @@ class Theorem:
                 "Hypotheses": html.text(self.hypotheses),
                 "Conditions": "; ".join(f"<code>{html.text(name)}</code>" for name in self.condition_names()),
                 "Tight": html.text(self.tight),
+                "Superseded by": html.text(self.superseded_by or ""),
             }
         )
         symbols = html.table(

@@ -81,6 +81,7 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Conditions", "; ".join(f"`{name}`" for name in theorem.condition_names())),
         ("Tight", theorem.tight),
         ("Reduces to", "; ".join(f"`{entry.key}` ({entry.when})" for entry in theorem.reduces_to)),
+        ("Superseded by", escaped(str(theorem.superseded_by)) if theorem.superseded_by else ""),
         ("Verdict", _verdict(verdict) if verdict else ""),
     ]
     kept = [f"- {name}: {text if '`' in text else escaped(text)}" for name, text in facts if text]

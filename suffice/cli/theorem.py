@@ -105,6 +105,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "latex": record.latex(),
         "guarantee": record.guarantee,
         "order_only": record.order_only,
+        "superseded_by": record.superseded_by.key if record.superseded_by else None,
         "verdict": known().get((record.key, record.edition), {}).get("verdict"),
     }
 

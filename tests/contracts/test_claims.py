@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import THEOREMS
-from suffice.verification.claims import all_claims, unchecked
+from suffice.verification.claims import all_claims, unchecked, verify
 from suffice.verification.conditions import FURTHEST, IMPLIED, sides, violates_beyond, widened
 
 CLAIMS = {f"{claim.theorem.key} {claim.theorem.edition}": claim for claim in all_claims()}
@@ -78,3 +78,11 @@ def test_variants_that_are_said_to_be_true_are_made_and_nothing_refutes_them():
     assert list(stated) == ["adaptive/theorem-2-constant-running corrected"]
     for claim in stated.values():
         assert replace(claim, true_variants={}).verify().survivors == tuple(claim.true_variants)
+
+
+def test_a_superseded_record_is_checked_only_where_its_own_key_is_given():
+    checked = {verdict.theorem.key for verdict in verify(["sample-optimal/corollary-*"], edition="corrected")}
+    assert checked == {f"sample-optimal/corollary-{part}-sharp" for part in ("1", "1-general", "2")}
+    (verdict,) = verify(["Sample-optimal corollary 1"], edition="corrected")
+    assert verdict.theorem.superseded_by is not None
+    assert verdict.theorem.key not in {record.key for record in unchecked()}

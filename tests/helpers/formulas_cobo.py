@@ -91,7 +91,36 @@ def zeta2(p, printed=False):
     return scale * p["separation"] ** 2 / (own + peer) ** (2 if printed else 1)
 
 
+def star(p):
+    """The descent of fbar + L^2/(2 k0) Xi, solved for the average."""
+    L, k0, c = p["beta"], p["least_weight"] * p["rho"] * p["size"], p["size"]
+    lam = L**2 / k0 / 2
+    spent = (p["e0"] + lam * p["spread"]) / p["T"]
+    gained = p["eta"] ** 2 * p["sigma2"] * (L / c / 2 + lam - lam / c)
+    return (spent + gained) * 2 / p["eta"] / (1 - p["dissimilarity"] / ((k0 / L) ** 2 - 1))
+
+
+def star_clients(p):
+    """The same with a heavier consensus distance, over the share of the clients' gradients."""
+    c, L, lag = p["size"], p["beta"], p["beta"] / p["least_weight"] / p["rho"] / p["size"]
+    lam = p["tilt"] * lag * L / 2
+    gained = (p["e0"] + lam * p["spread"]) / p["T"] + p["eta"] ** 2 * p["sigma2"] * (L / c / 2 + lam - lam / c)
+    return gained / (p["kept"] * p["eta"] / 2)
+
+
+def star_consensus(p):
+    """The larger root of p (2 - p) b^2 - 2 (1 - p) eta m a b - eta^2 m^2 a^2 - Xi_0/T - noise."""
+    k = p["least_weight"] * p["rho"] * p["size"] - p["beta"]
+    share, push = p["eta"] * k, p["eta"] * mpmath.sqrt(p["dissimilarity"] * p["mean_gradient2"])
+    gained = p["spread"] / p["T"] + p["eta"] ** 2 * p["sigma2"] * (1 - 1 / p["size"]) + push**2
+    first, second = share * (2 - share), -2 * (1 - share) * push
+    return 2 * ((-second + mpmath.sqrt(second**2 + 4 * first * gained)) / first / 2) ** 2
+
+
 FORMULAS = {
+    ("cobo/theorem-1-star", "corrected"): star,
+    ("cobo/corollary-2-star", "corrected"): star_clients,
+    ("cobo/theorem-1-star-consensus", "corrected"): star_consensus,
     ("cobo/example-2-similarity", "corrected"): lambda p: abs(1 - 2 / (1 + p["own_curvature"] / p["peer_curvature"])),
     ("cobo/example-2-dissimilarity", "printed"): lambda p: zeta2(p, printed=True),
     ("cobo/example-2-dissimilarity", "corrected"): zeta2,

@@ -37,7 +37,8 @@ def verify(
     """Verdicts on the claims of `keys` (all when empty), in the order of the library.
 
     A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * stands for anything. Records without a
-    claim are left out: `unchecked` gives them.
+    claim are left out (`unchecked` gives them), and so are those that a sharper one supersedes, unless their own key is
+    given.
     The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
     processes share the claims; the verdicts are the same for any number. Raises `InputError`.
     """
@@ -57,6 +58,7 @@ def verify(
                     raise InputError("theorem", key, _silence(record.key, edition))
                 raise InputError("theorem", key, "no claim checks this edition of it yet")
         claims = [claim for claim in claims if _named(claim.theorem, keys)]
+    claims = [claim for claim in claims if claim.theorem.superseded_by is None or _itself(claim.theorem, keys)]
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
     share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
@@ -88,6 +90,11 @@ def _pattern(key: str) -> str:
 
 def _named(theorem: Theorem, keys: Sequence[str]) -> bool:
     return any(fnmatchcase(theorem.key, _pattern(key)) for key in ((keys,) if isinstance(keys, str) else keys))
+
+
+def _itself(theorem: Theorem, keys: Sequence[str]) -> bool:
+    """Whether one of the keys is the theorem's own, and no pattern or paper."""
+    return any(spelled(key) == theorem.key for key in keys)
 
 
 def _silence(key: str, edition: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .proof_step import Identity, Step
 from .vector import scalars, vectors
+from .worst_case import contraction as loss_contraction
 
 
 def fixed_weights_descent() -> Step:
@@ -118,4 +119,5 @@ IDENTITIES = (
     Identity(key="sample-optimal/theorem-3", says="descent along W grad F", step=all_for_all_descent),
     Identity(key="sample-optimal/theorem-3", says="contraction up to the peer excess", step=all_for_all_contraction),
     Identity(key="sample-optimal/theorem-3-averaged", says="one step towards a comparator", step=all_for_all_averaged),
+    Identity(key="sample-optimal/theorem-3-sharp", says="contraction of the loss by a square", step=loss_contraction),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...elementary import quotient
 from ...quantities import DIMENSIONLESS, GRADIENT, Quantity
 from ...similarity_estimator import debiased_estimate, similarity_estimate
 from ...theorem import Definition, Theorem
@@ -30,7 +31,7 @@ def equation_1_norm(*, gradient: Any, sigma2: Any, m: Any) -> Any:
 
 def equation_1_identical(*, gradient: Any, sigma2: Any, peer_sigma2: Any, m: Any) -> Any:
     """(sigma_i^2 + sigma_k^2) / (m |grad R_i|^2 + sigma_i^2)."""
-    return (sigma2 + peer_sigma2) / (m * gradient**2 + sigma2)
+    return quotient(sigma2 + peer_sigma2, m * gradient**2 + sigma2)
 
 
 _SAMPLES = (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import difference, fall, log, maximum, survive
+from ...elementary import difference, fall, maximum, quotient, survive, times_log_ratio
 from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from . import theorem_2_printed
@@ -51,17 +51,19 @@ def theorem_2_constant_gradient_running(*, eta: Any, mu: Any, beta: Any, e0: Any
 
 # Horizon row: eta = min(q/beta, L/(mu T)), K = beta s2 / (2 mu^2 T), L = ln(e_0/K) > 0. eta <= L/(mu T) makes the
 # noise term at most K L; the contraction is at most exp(-L) e_0 = K, or (1 - q mu/beta)^T e_0 when the limit binds.
+# Without noise K = 0, the limit binds, and K L -> 0.
 
 
 def theorem_2_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
     """max(K, (1 - q mu/beta)^T e_0) + K ln(e_0 / K)."""
     floor = beta * s2 / (2 * mu**2 * T)
-    return maximum(floor, survive(q * mu / beta, T) * e0) + floor * log(e0 / floor)
+    return maximum(floor, survive(q * mu / beta, T) * e0) + times_log_ratio(floor, e0, floor)
 
 
 def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Conditions:
-    """A start above the noise floor K; otherwise the best step of this row is 0 and its bound e_0."""
+    """A step at all, and a start above the noise floor K; otherwise the row's best step is 0 and its bound e_0."""
     return {
+        "iterations 1 <= T": (1, T),
         "floor beta s2/(2 mu^2 T) <= e0": (beta * s2 / (2 * mu**2 * T), e0),
         "curvature mu <= beta": (mu, beta),
     }
@@ -94,7 +96,7 @@ def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
 def theorem_2_decreasing_best(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
     """nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
     m = maximum(mu * e0, q * s2)
-    return 2 * beta * m**2 / (mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
+    return 2 * beta * m * quotient(m, mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
 
 
 def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> Conditions:

@@ -29,7 +29,11 @@ def theorem_2_horizon_printed(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -
 def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Conditions:
     """The printed step within the limits that the text asks for."""
     step = log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
-    return {"step ln(e0/K)/(mu T) <= 1/mu": (step, 1 / mu), "step ln(e0/K)/(mu T) <= q/beta": (step, q / beta)}
+    return {
+        "iterations 1 <= T": (1, T),
+        "step ln(e0/K)/(mu T) <= 1/mu": (step, 1 / mu),
+        "step ln(e0/K)/(mu T) <= q/beta": (step, q / beta),
+    }
 
 
 def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:

@@ -10,7 +10,7 @@ cluster's mean loss at the start, here `e0`.
 
 from __future__ import annotations
 
-from . import assumption_4, descent, selection, theorem_1, theorem_1_printed
+from . import assumption_4, descent, selection, theorem_1, theorem_1_printed, theorem_1_star
 from .theorem_1 import tuned_step as tuned_step
 
 THEOREMS = (
@@ -19,5 +19,6 @@ THEOREMS = (
     *theorem_1_printed.THEOREMS,
     *theorem_1.THEOREMS,
     *selection.THEOREMS,
+    *theorem_1_star.THEOREMS,
 )
 DEFINITIONS = assumption_4.DEFINITIONS

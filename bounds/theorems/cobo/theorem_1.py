@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt
 from ...quantities import Quantity
-from ...theorem import Conditions, Source, Theorem
+from ...theorem import Conditions, Sharper, Source, Theorem
 from .assumption_4 import cluster_dissimilarity, collaborative
 from .descent import COLLABORATIVE
 from .paper import source
+from .theorem_1_star import of_settled, of_settled_consensus
 
 # Averages over t < T: A of E|grad fbar(xbar_t)|^2 and B of E Xi_t. With k = rho c - L, l = L/k, m^2 of
 # `cluster_dissimilarity`, Delta = fbar(xbar_0) - inf fbar:
@@ -132,7 +134,7 @@ def conditions(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> C
 
 _SETTLED = (
     f"{COLLABORATIVE}; fbar bounded below. For a run whose weights settle at a stopping time: Delta, Xi_0 taken and "
-    "steps counted from there"
+    "steps counted from there. Under noise they never settle: theorem-1-star covers such runs"
 )
 _A = (
     "A = [(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v]/(1 - m^2 l^2), l = L/(rho c - L), v = 1/c + l (1 - 1/c), "
@@ -162,6 +164,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
         monotone=_MONOTONE | {"rho": -1},
+        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled),
     ),
     Theorem(
         key="cobo/theorem-1-tuned",
@@ -212,6 +215,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=conditions,
         tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
         monotone=_MONOTONE | {"rho": -1},
+        superseded_by=Sharper(key="cobo/theorem-1-star-consensus", ratio=(1, inf), at=of_settled_consensus),
     ),
     Theorem(
         key="cobo/corollary-2",

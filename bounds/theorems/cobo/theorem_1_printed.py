@@ -39,6 +39,7 @@ def conditions_printed(
 ) -> Conditions:
     """As printed; eta may be as small as one likes, and eta <= 1/(2 rho c) of Lemma 4 is missing."""
     return {
+        "iterations 1 <= T": (1, T),
         "step size eta <= 2 sqrt(e0/(beta sigma2 T))": (eta, 2 * sqrt(e0 / (beta * sigma2 * T))),
         "step size eta <= 1/(2 sqrt(3) beta)": (eta, 1 / (2 * 3**0.5 * beta)),
         "penalty sqrt(3) beta/size <= rho": (3**0.5 * beta / size, rho),

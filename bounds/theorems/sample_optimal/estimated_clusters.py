@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ...elementary import fall, log, log1p, maximum, minimum, sqrt, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Theorem
+from ...theorem import Conditions, Sharper, Theorem
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import step_conditions
 
@@ -74,10 +75,10 @@ def theorem_4(
     nu2: Any,
     moment_gap: Any,
 ) -> Any:
-    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and the rounds of Corollary 2."""
+    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and the rounds of Corollary 2, each rounded up."""
     failure = minimum(1 / size, mu * eps / (2 * b_max**2))
     samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
-    return samples + corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size)
+    return corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
 
 
 def samples_conditions(*, N: Any, proxy_trace: Any, nu2: Any) -> Conditions:
@@ -99,7 +100,7 @@ _MODEL = (
     "smallest distance of two clusters' E xi; xi - E xi has E exp<y, xi - E xi> <= exp(y^T Sigma y/2), proxy_trace and "
     "nu2 the trace and top eigenvalue of Sigma (bounded xi have such a Sigma, xi = z z^T of Gaussian z has none)"
 )
-_RUN = (
+RUN = (
     f"{_MODEL}; f_i is L-smooth and mu-strongly convex; gradients unbiased, independent across agents, of total "
     "variance at most sigma2 everywhere, from other samples than the clusters; common start; Lambda averages over the "
     "connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
@@ -159,14 +160,15 @@ THEOREMS: tuple[Theorem, ...] = (
         title="Samples per agent with estimated clusters",
         source=source("Theorem 4", **ALL_FOR_ALL),
         statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
-        "(theorem-5-samples) and T rounds (corollary-2), E[F^T] <= eps; S + T is at most the bound, both "
-        "rounded up.",
+        "(theorem-5-samples) and T rounds (corollary-2), both rounded up, E[F^T] <= eps; S + T is at most the "
+        "bound.",
         quantity=Quantity.SAMPLES,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=theorem_4,
         conditions=total_conditions,
+        superseded_by=Sharper(key="sample-optimal/theorem-4-sharp", ratio=(1, 4)),
         monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
     ),
     Theorem(
@@ -196,10 +198,11 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.MEAN_EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=theorem_5,
         conditions=step_conditions,
         tight="clusters certain, p near 0, mu = L at eta = 1/L",
+        superseded_by=Sharper(key="sample-optimal/theorem-5-sharp", ratio=(1, inf)),
         monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
     ),
     Theorem(
@@ -240,9 +243,10 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=_RUN,
+        hypotheses=RUN,
         bound=corollary_2,
         conditions=lambda *, mu, beta: {"curvature mu <= beta": (mu, beta)},
+        superseded_by=Sharper(key="sample-optimal/corollary-2-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "size": -1, "beta": 1, "eps": -1},
     ),
 )

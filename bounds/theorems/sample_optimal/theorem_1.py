@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...bayes_risk import inverse_risk, risk
-from ...elementary import sqrt
+from ...elementary import quotient, sqrt
 from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, THETA, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
@@ -24,7 +24,7 @@ from .paper import source
 
 def theorem_1_excess(*, e0: Any, sigma2: Any, signal2: Any, T: Any) -> Any:
     """e_0 R(sqrt(T S/sigma^2))."""
-    return e0 * risk(sqrt(T * signal2 / sigma2))
+    return e0 * risk(sqrt(quotient(T * signal2, sigma2)))
 
 
 def theorem_1_optimised(*, eps: Any, e0: Any, sigma2: Any, signal2: Any) -> Any:

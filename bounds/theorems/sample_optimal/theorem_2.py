@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...elementary import decay, fall, log, log1p, maximum, spare, sqrt, survive
+from ...elementary import decay, fall, log1p, maximum, spare, sqrt, survive, times_log_ratio
 from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from .paper import source
@@ -35,7 +35,7 @@ def theorem_2_tuned(*, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, b
     """X + A ln(e_0/X) + B^2/(2 mu)."""
     floor = beta * sigma2 * lambda2 / (2 * mu**2 * T)
     left = maximum(floor, e0 * decay(T * mu / beta))
-    return left + floor * log(e0 / left) + bias**2 / (2 * mu)
+    return left + times_log_ratio(floor, e0, left) + bias**2 / (2 * mu)
 
 
 # Weak dissimilarity alone: h is mu-strongly convex and L-smooth with minimiser y, |grad h(x_i*)| <= B puts y within

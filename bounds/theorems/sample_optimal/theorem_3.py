@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from ...elementary import decay, fall, log, log1p, maximum, spare, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem
+from ...theorem import Conditions, Reduction, Sharper, Theorem
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import convexity_conditions
 
@@ -126,11 +127,11 @@ def printed_rounds_conditions(*, mu: Any, beta: Any, eps: Any, e0: Any) -> Condi
     return {"start above the precision, eps <= e0": (eps, e0), **convexity_conditions(mu=mu, beta=beta)}
 
 
-_STANDING = (
+STANDING = (
     "f_i is L-smooth and mu-strongly convex; gradients are unbiased, independent across agents, each of total variance "
     "at most sigma2; W = Lambda Lambda^T with Lambda >= 0 of unit row sums; all agents start at one point"
 )
-_THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
+THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
 _CONVEX = (
     "f_i is L-smooth and convex, with a minimiser x_i*; gradients are unbiased, independent across agents, each of "
     "total variance at most sigma2; W = Lambda Lambda^T, Lambda >= 0 of unit row sums; all agents start at one point"
@@ -147,7 +148,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.MEAN_EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=f"{_STANDING}; gradients exact; bias2 of weak dissimilarities",
+        hypotheses=f"{STANDING}; gradients exact; bias2 of weak dissimilarities",
         bound=theorem_3_printed,
         conditions=convexity_conditions,
         fault="the rate leaves out the spectrum of W: on a star of 100 agents with one and the same loss no step size "
@@ -164,10 +165,11 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.MEAN_EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=f"{_STANDING}; near the numerical tolerance of smin use theorem-3-averaged",
+        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged",
         bound=theorem_3,
         conditions=step_conditions,
         tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
+        superseded_by=Sharper(key="sample-optimal/theorem-3-sharp", ratio=(1, inf)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
         reduces_to=(
             Reduction(
@@ -230,10 +232,11 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
+        hypotheses=STANDING,
         bound=theorem_3_rounds,
         conditions=rounds_conditions,
         tight="within a factor 2: the count follows (1 - eta mu)^T where the excess falls like (1 - eta mu)^(2T)",
+        superseded_by=Sharper(key="sample-optimal/theorem-3-sharp-rounds", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
         reduces_to=(
             Reduction(
@@ -283,7 +286,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=_STANDING,
+        hypotheses=STANDING,
         bound=corollary_1_printed,
         conditions=printed_rounds_conditions,
         fault="inherits the rate of Theorem 3, false when the near agents are no clusters; in clusters it promises "
@@ -300,10 +303,10 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=f"{_STANDING}; {_THRESHOLD}, and these sets are clusters: every pair inside one has "
-        "b_ij^2 <= mu eps",
+        hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
         bound=corollary_1,
         conditions=convexity_conditions,
+        superseded_by=Sharper(key="sample-optimal/corollary-1-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "beta": 1, "eps": -1},
         reduces_to=(
             Reduction(
@@ -328,9 +331,10 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.ROUNDS,
         direction="upper",
         mode="expectation",
-        hypotheses=f"{_STANDING}; {_THRESHOLD}",
+        hypotheses=f"{STANDING}; {THRESHOLD}",
         bound=corollary_1_general,
         conditions=spectrum_conditions,
+        superseded_by=Sharper(key="sample-optimal/corollary-1-general-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
         reduces_to=(
             Reduction(

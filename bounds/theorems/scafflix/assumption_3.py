@@ -28,11 +28,12 @@ def additive(*, beta: Any, bregman: Any, sigma2: Any) -> Any:
 # w_j = grad f_ij(x*) - grad f_i(x*), so that g_i - grad f_i(x*) = u_j + w_j. E|u_j + w_j|^2 <= 2 E|u_j|^2 + 2 E|w_j|^2,
 # E|w_j|^2 = sigma_*^2, and if every f_ij is convex and L_ij-smooth, |u_j|^2 <= 2 L_ij D_fij, whose mean is at most
 # 2 max_j L_ij D. Hence A_i = 2 max_j L_ij and C_i = 2 sigma_*^2.
-# The print writes L_i, the constant of f_i in Assumption 1, for that of the samples, and does not ask for convexity.
+# The print asks for L_i-smooth f_ij, one L_i for all of them and not the constant of f_i in Assumption 1, but not for
+# convexity: f_ij = 5 x^2 and -4.5 x^2 have E|g|^2 = 90.5 x^2, and 4 L_i D is 10 x^2.
 
 
 def finite_sum_printed(*, beta: Any, bregman: Any, sigma2_star: Any) -> Any:
-    """4 L_i D + 2 sigma_*^2."""
+    """4 L_i D + 2 sigma_*^2, every f_ij L_i-smooth."""
     return 4 * beta * bregman + 2 * sigma2_star
 
 
@@ -85,15 +86,15 @@ THEOREMS: tuple[Theorem, ...] = (
         edition="printed",
         title="Expected smoothness of one sample",
         source=source("Assumption 3, case 2"),
-        statement="If g_i is the gradient of one f_ij drawn uniformly, then (2) holds with A_i = 2 L_i and "
-        "C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
+        statement="If f_i = (1/n_i) sum_j f_ij for some L_i-smooth f_ij and g_i is the gradient of one f_ij drawn "
+        "uniformly, then (2) holds with A_i = 2 L_i and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
         quantity=Quantity.SECOND_MOMENT,
         direction="upper",
         mode="expectation",
-        hypotheses="f_i = (1/n_i) sum_j f_ij",
+        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
         bound=finite_sum_printed,
-        fault="L_i is the constant of f_i in Assumption 1, but that of the samples is needed, and the samples' losses "
-        "must be convex",
+        fault="the samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 "
+        "too, which the samples exceed unless all are alike",
         monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
     ),
     Theorem(

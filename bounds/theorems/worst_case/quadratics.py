@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...elementary import quotient
 from ...quantities import Quantity
 from ...theorem import Theorem
 from .paper import source
@@ -11,17 +12,17 @@ from .paper import source
 
 # With M = I - A_k A_i^{-1} and v = 2 A_k (xi_i - xi_k) the gradients differ by M g + v, g = grad R_i.
 # For every c > |M|^2, |M g + v|^2 <= b^2 + c |g|^2 holds for all g iff b^2 >= c v^T (c I - M M^T)^{-1} v
-# (complete the square in g). Divide by |g|^2 >= gradient^2. Minimising over c loses nothing: see
-# `bounds.heterogeneity`.
+# (complete the square in g). Divide by |g|^2 >= gradient^2; with b = 0 no level is needed. Minimising over c loses
+# nothing: see `bounds.heterogeneity`.
 def quadratic_certificate(*, b: Any, c: Any, gradient: Any) -> Any:
     """c + b^2 / |grad R_i|^2, with (b, c) on the frontier of the pair."""
-    return c + b**2 / gradient**2
+    return c + quotient(b, gradient) ** 2
 
 
 # |M g + v| / |g| <= |M| + |v| / |g|. By (x + y)^2 <= 2 x^2 + 2 y^2 never above Property 1.
 def quadratic_norms(*, distortion: Any, shift: Any, gradient: Any) -> Any:
     """(|M| + |v| / |grad R_i|)^2."""
-    return (distortion + 2 * shift / gradient) ** 2
+    return (distortion + 2 * quotient(shift, gradient)) ** 2
 
 
 # Where e_i >= eps, every s > 0 bounds the ratio by lambda_max(M^T M + (s + |v|^2) A_i^{-1} / (4 eps) + w w^T / s) with

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from suffice.bounds import find
 from suffice.bounds.elementary import maximum, sqrt
-from suffice.bounds.theorems.cobo import descent, theorem_1
+from suffice.bounds.theorems.cobo import descent, theorem_1, theorem_1_star
 from suffice.simulate import CoBo, FixedCoBo, Quadratics, Randomness, expected_moments
 from suffice.verification import Claim, Outcome
 from suffice.verification.claims import cobo
@@ -42,6 +43,9 @@ EXPECTED = {
     ("selection-margin", "corrected"): H,
     ("selection-time", "corrected"): H,
     ("selection-radius", "corrected"): H,
+    ("theorem-1-star", "corrected"): H,
+    ("corollary-2-star", "corrected"): H,
+    ("theorem-1-star-consensus", "corrected"): H,
 }
 MUTANTS = {("selection-radius", "corrected"): 2}  # others have at least 3
 # The averages add worst cases that no instance has at once: drift beside noise, the start beside its decay. The
@@ -53,6 +57,30 @@ REFUTED = {
     "theorem-1-consensus": 0.6,
     "corollary-2": 0.45,
 }
+# As they were: a lag L/(rho c - L) is larger and true, so the faults make the new ones smaller.
+STAR = {
+    "the mean's part of the deviations forgotten": ("theorem-1-star", lambda p: theorem_1_star.star(**p)
+        - p["beta"] * p["eta"] * p["sigma2"] * p["beta"] / (p["least_weight"] * p["rho"] * p["size"])),
+    "heterogeneity without the other deviations": ("theorem-1-star", lambda p: theorem_1_star.star(
+        **p | {"dissimilarity": 0.9 * p["dissimilarity"]})),
+    "settled weights": ("theorem-1-star-consensus", lambda p: theorem_1_star.star_consensus(
+        **p | {"least_weight": 1.0 + 0 * p["least_weight"]})),
+    "lag L/k0": ("theorem-1-star-consensus", lambda p: theorem_1_star.star_consensus(**p)
+        * (1 - p["beta"] / (p["least_weight"] * p["rho"] * p["size"]))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", STAR)
+def test_a_fault_of_the_sharper_theorem_is_violated(fault):
+    key, bound = STAR[fault]
+    claim = CLAIMS[key, "corrected"]
+
+    def planted(**values):
+        return bound(values)
+
+    planted.__signature__ = signature(claim.theorem.bound)
+    verdict = replace(claim, theorem=replace(claim.theorem, bound=planted), weak=None).verify()
+    assert verdict.outcome is V, str(verdict)
 
 
 def name(theorem):

@@ -279,6 +279,16 @@ def start_without_p(*, eta_min, p, distance2, inverse_step, stiffness):
     return eta_min * distance2 * (inverse_step + stiffness / p)
 
 
+def test_the_print_holds_for_convex_samples_that_are_as_smooth_as_it_asks():
+    """5000 draws of its own hypotheses and of convexity: only samples that are not convex refute it."""
+    (family,) = CLAIMS["assumption-3-finite-sum", "printed"].families
+    ratio = family.evidence(family.draw(5000, seed=1)).ratio(find("scafflix/assumption-3-finite-sum", "printed"))
+    assert 0.8 < ratio.max() <= 1
+    refuting = family.evidence(family.sharp())
+    assert (family.sharp()["L"] < 0).any()
+    assert (refuting.ratio(find("scafflix/assumption-3-finite-sum", "printed")) > 9).all()
+
+
 FAULTS = [
     ("theorem-1", theorem_1_without_coin),
     ("theorem-1", theorem_1_with_p),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...claim import Claim
-from . import averages, one_step, pairs, selection
+from . import averages, one_step, pairs, selection, star
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    return (*pairs.claims(), *one_step.claims(), *averages.claims(), *selection.claims())
+    return (*pairs.claims(), *one_step.claims(), *averages.claims(), *selection.claims(), *star.claims())

@@ -10,6 +10,7 @@ from . import (
     all_for_one_rounds,
     estimated,
     linear,
+    loss_contraction,
     lower_bound,
     samples,
     star,
@@ -27,6 +28,7 @@ _GROUPS = (
     linear,
     estimated,
     samples,
+    loss_contraction,
 )
 
 

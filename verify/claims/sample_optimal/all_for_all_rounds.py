@@ -37,7 +37,7 @@ FREE = {**_without(ANY), **_PLAN, "start": Domain(low=-3, high=3)}
 EQUAL = {**_without(AGREED), **_PLAN}
 
 
-def _step(known: Known) -> np.ndarray:
+def short_step(known: Known) -> np.ndarray:
     slack = known["eps"] - known["peer_excess"]
     with np.errstate(all="ignore"):
         limit = known["mu"] * known["smin"] * slack / (known["beta"] * known["sigma2"] * known["weight2"])
@@ -56,8 +56,9 @@ def _averaged_step(known: Known) -> np.ndarray:
     return _longest(known, limit)
 
 
-def _threshold_step(known: Known) -> np.ndarray:
-    return _step({**known, "peer_excess": known["eps"] / 2})
+def half(step: Callable[[Known], np.ndarray]) -> Callable[[Known], np.ndarray]:
+    """The step if half of the precision is left for the peer excess."""
+    return lambda known: step({**known, "peer_excess": known["eps"] / 2})
 
 
 def _filled(values: Values, size: int) -> Values:
@@ -81,7 +82,7 @@ def _planned_any(
     return last_missed(run.averaged if averaged else run.average, eps), known
 
 
-def _any(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
+def planned(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
     @_three_agents
     def measure(values: Values) -> Measured:
         known = network(_filled(values, 3))[1]
@@ -92,7 +93,7 @@ def _any(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callabl
 
 
 @measured_by("closed-form moments", "All-for-all on quadratics in dimension one: two groups, equal rows of Lambda")
-def _equal(values: Values) -> Measured:
+def equal(values: Values, step: Callable[[Known], np.ndarray] = short_step) -> Measured:
     """Equal rows: e_0 = eps (1 + rise), eps = peer_excess/(0.9 fill)."""
     filled = _filled(values, 2)
     model, known = agreed(filled)
@@ -102,7 +103,7 @@ def _equal(values: Values) -> Measured:
     noise = (values["noise"] * known["mu"] * eps)[:, None] * np.ones(2)
     filled |= {"start": start, "sigma2": noise}
     known = {**agreed(filled)[1], "eps": eps}
-    run: Mixture = agreed(filled, _step(known))[0]
+    run: Mixture = agreed(filled, step(known))[0]
     return last_missed(run.average, eps), known
 
 
@@ -114,7 +115,7 @@ def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return b <= np.sqrt(mu * eps)[:, None, None] * EDGE
 
 
-def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
+def threshold(clusters: bool, step: Callable[[Known], np.ndarray] = short_step) -> Callable[[Values], Evidence]:
     """Equal weights on the near agents; with `clusters` only graphs that are unions of cliques count."""
 
     @_three_agents
@@ -123,8 +124,7 @@ def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
         eps = mu * values["spread"] ** 2 * values["fill"] * 4
         linked = _near(values, eps, mu).astype(float)
         chosen = {**values, "kind": np.zeros_like(mu), "weight": linked}
-        step = _threshold_step
-        measured, arguments = _planned_any(chosen, eps, step, averaged=False)
+        measured, arguments = _planned_any(chosen, eps, half(step), averaged=False)
         Lambda = linked / linked.sum(-1, keepdims=True)
         cliques = np.abs(Lambda @ Lambda - Lambda).max((1, 2)) < 1e-12
         return measured, arguments, {"hypothesis": cliques if clusters else None}
@@ -137,7 +137,7 @@ _STILL: dict[str, Any] = {**FORGOTTEN, "fill": 1.0, "noise": 0.0, "rise": 1e30, 
 """Three agents that share one loss of curvature mu and average, no noise."""
 
 
-def _sharp_any() -> Values:
+def sharp_any() -> Values:
     small = {"beta": 1e-2, "kappa": 10.0}
     return rows(
         _STILL,
@@ -147,7 +147,7 @@ def _sharp_any() -> Values:
     )
 
 
-def _sharp_equal() -> Values:
+def sharp_equal() -> Values:
     default: dict[str, Any] = {
         "beta": 1.0,
         "kappa": 2000.0,
@@ -170,7 +170,7 @@ def _sharp_averaged() -> Values:
     return rows({**_STILL, **HELD, "kappa": 1e4, "spread": 1.0}, {})
 
 
-def _sharp_threshold() -> Values:
+def sharp_threshold() -> Values:
     small, star = {"beta": 1e-2, "kappa": 10.0}, {"place": np.array([0.0, 0.9, -0.9]), "fill": 0.25}
     far = {"start": 1e12}
     return rows(
@@ -183,16 +183,16 @@ def _sharp_threshold() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    free = Family(name="any Lambda", domains=FREE, measure=_any(_step), sharp=_sharp_any)
-    near = replace(free, name="near agents", sharp=_sharp_threshold)
-    equal = Family(name="equal rows", domains=EQUAL, measure=_equal, sharp=_sharp_equal)
-    averaged = replace(free, name="averaged", measure=_any(_averaged_step, averaged=True), sharp=_sharp_averaged)
+    free = Family(name="any Lambda", domains=FREE, measure=planned(short_step), sharp=sharp_any)
+    near = replace(free, name="near agents", sharp=sharp_threshold)
+    equal_rows = Family(name="equal rows", domains=EQUAL, measure=equal, sharp=sharp_equal)
+    averaged = replace(free, name="averaged", measure=planned(_averaged_step, averaged=True), sharp=_sharp_averaged)
     bias = "bias peer_excess <= 0.9 eps"
     return (
         Claim(
             theorem=find(KEY + "theorem-3-rounds"),
-            families=(free, equal),
-            outside_conditions={bias: beyond(equal, fill=1.3, rise=1.0)},
+            families=(free, equal_rows),
+            outside_conditions={bias: beyond(equal_rows, fill=1.3, rise=1.0)},
         ),
         Claim(
             theorem=find(KEY + "theorem-3-averaged-rounds"),
@@ -203,7 +203,7 @@ def claims() -> tuple[Claim, ...]:
             outside_conditions={bias: beyond(averaged, fill=1.3)},
         ),
         *(
-            Claim(theorem=find(KEY + key), families=(replace(near, measure=_threshold(clusters)),))
+            Claim(theorem=find(KEY + key), families=(replace(near, measure=threshold(clusters)),))
             for key, clusters in (("corollary-1", True), ("corollary-1-general", False))
         ),
     )

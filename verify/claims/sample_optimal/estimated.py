@@ -5,6 +5,7 @@ Two clusters of C agents each, curvature h, minimisers D apart; every agent star
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -129,21 +130,28 @@ PLAN: dict[str, Domain] = {
 """eps = e_0/(1 + rise), sigma2 = noise mu eps."""
 
 
-def plan(values: Values) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def short_step(
+    *, mu: np.ndarray, beta: np.ndarray, eps: np.ndarray, size: np.ndarray, sigma2: np.ndarray
+) -> np.ndarray:
+    """min(1/L, mu eps C/(2 L sigma2)), of corollary-2."""
+    with np.errstate(all="ignore"):
+        return np.minimum(1 / beta, mu * eps * size / (2 * beta * sigma2))
+
+
+def plan(values: Values, step: Callable[..., np.ndarray] = short_step) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """The last round above eps at the plan's probability of failure and step size, and the arguments."""
     one = np.ones_like(values["beta"])
     known = Clusters(values, one, one, one / 2).arguments()
     eps = known["e0"] / (1 + values["rise"])
     sigma2 = values["noise"] * known["mu"] * eps
     failure = np.minimum(1 / values["size"], known["mu"] * eps / (2 * known["b_max"] ** 2))
-    with np.errstate(all="ignore"):
-        eta = np.minimum(1 / values["beta"], known["mu"] * eps * values["size"] / (2 * values["beta"] * sigma2))
+    eta = step(mu=known["mu"], beta=values["beta"], eps=eps, size=values["size"], sigma2=sigma2)
     run = Clusters(values, sigma2, eta, failure)
     arguments = {**run.arguments(), "beta": values["beta"], "eps": eps, "failure": failure}
     return last_missed(run.average, eps), arguments
 
 
-def _sharp_plan() -> Values:
+def sharp_plan() -> Values:
     still = {**{name: PAIR[name] for name in CLUSTERS}, "noise": 0.0, "rise": 1e20, "kappa": 2000.0, "start": 1.0}
     small = {"beta": 1e-2, "kappa": 10.0, "noise": 1e5}
     return rows(still, {"rise": 0.2}, {"rise": 1.0}, small, {**small, "size": 7.0, "kind": 1.0}, {"beta": 100.0})
@@ -160,6 +168,6 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim(
             theorem=find(KEY + "corollary-2"),
-            families=(Family(name="two clusters", domains=PLAN, measure=between_clusters(plan), sharp=_sharp_plan),),
+            families=(Family(name="two clusters", domains=PLAN, measure=between_clusters(plan), sharp=sharp_plan),),
         ),
     )

@@ -56,8 +56,10 @@ def _round() -> Values:
 # --- sampled gradients ----------------------------------------------------------------------------------
 
 
-def sampled(values: Values, *, batch: bool) -> Evidence:
+def sampled(values: Values, *, batch: bool, one_constant: bool = False) -> Evidence:
     """f_ij = L_j (a_j^T x - s_j)^2 / 2 with |a_j| = 1 at `away` from the optimum.
+
+    With `one_constant` beta is a constant of every f_ij, as the print has it, and not that of f_i.
 
     `residual` is a_j^T x* - s_j. The mean gradient of m samples with replacement has the variance of one over m.
     """
@@ -70,12 +72,13 @@ def sampled(values: Values, *, batch: bool) -> Evidence:
     drawn = _squares(at - at.mean(1, keepdims=True)).mean(-1)
     hessian = np.einsum("bj,bjd,bje->bde", L, a, a) / a.shape[1]
     m = values["m"] if batch else np.ones(len(L))
+    own, largest = np.abs(np.linalg.eigvalsh(hessian)).max(-1), np.abs(L).max(-1)
     return Evidence(
         engine="mean and variance over all samples",
         measured=_squares(at.mean(1) - center) + drawn / m,
         arguments={
-            "beta": np.abs(np.linalg.eigvalsh(hessian)).max(-1),
-            "beta_max": np.abs(L).max(-1),
+            "beta": largest if one_constant else own,
+            "beta_max": largest,
             "bregman": (L * along**2).mean(-1) / 2,
             "sigma2_star": _squares(best - center[:, None]).mean(-1),
             "batch": m,
@@ -109,15 +112,10 @@ def _orthonormal(count: int) -> Values:
     }
 
 
-def _unlike() -> Values:
-    """f_j = 2 x_j^2 in R^4, whose mean is |x|^2 / 2."""
-    return {
-        "direction": np.eye(4)[None],
-        "L": np.full((1, 4), 4.0),
-        "residual": np.zeros((1, 4)),
-        "away": np.array([[1.0, -2.0, 0.5, 3.0]]),
-        "m": np.ones(1),
-    }
+def _concave() -> Values:
+    """f_1 = 5 x^2 and f_2 = -4.5 x^2, both 10-smooth, whose mean is x^2 / 4."""
+    row = {"direction": np.ones((2, 1)), "L": np.array([10.0, -9.0]), "residual": np.zeros(2), "away": np.ones(1)}
+    return {name: value[None] for name, value in row.items()} | {"m": np.ones(1)}
 
 
 # --- the start ------------------------------------------------------------------------------------------
@@ -186,9 +184,9 @@ def _one_fast() -> Values:
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
 
-    def samples(key: str, edition: str, *, batch: bool, sharp: Callable[[], Values]) -> Claim:
+    def samples(key: str, edition: str, sharp: Callable[[], Values], **reading: bool) -> Claim:
         family = Family(
-            name="samples", domains=_SAMPLES, measure=lambda values: sampled(values, batch=batch), sharp=sharp
+            name="samples", domains=_SAMPLES, measure=lambda values: sampled(values, **reading), sharp=sharp
         )
         return Claim(theorem=find(f"scafflix/assumption-3-{key}", edition), families=(family,))
 
@@ -211,9 +209,9 @@ def claims() -> tuple[Claim, ...]:
     additive = Family(name="additive noise", domains=_ADDITIVE, measure=_additive, sharp=_round)
     return (
         Claim(theorem=find("scafflix/assumption-3-additive"), families=(additive,)),
-        samples("finite-sum", "printed", batch=False, sharp=_unlike),
-        samples("finite-sum", "corrected", batch=False, sharp=lambda: _orthonormal(150)),
-        samples("minibatch", "corrected", batch=True, sharp=lambda: _orthonormal(150)),
+        samples("finite-sum", "printed", _concave, batch=False, one_constant=True),
+        samples("finite-sum", "corrected", lambda: _orthonormal(150), batch=False),
+        samples("minibatch", "corrected", lambda: _orthonormal(150), batch=True),
         start("printed", projected=False),
         start("corrected", projected=True),
     )

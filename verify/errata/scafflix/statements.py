@@ -48,15 +48,15 @@ def _sampled(direction: list[list[float]], L: list[float], away: list[float], co
     id="scafflix-assumption-3-samples",
     location="Assumption 3, case 2",
     kind="constant",
-    claim="A_i = 2 L_i, L_i the constant of f_i in Assumption 1",
-    truth="A_i = 2 max_j L_ij, the constants of the samples' losses, which may be n_i times as large",
+    claim="one letter L_i for two constants: of f_i in Assumption 1, and of the samples f_ij in A_i = 2 L_i",
+    truth="A_i = 2 max_j L_ij, the constants of the samples' losses: n_i times that of f_i if their directions differ",
     key="scafflix/assumption-3-finite-sum",
 )
 def _samples() -> Finding:
     printed, measured = _sampled(np.eye(4).tolist(), [4.0] * 4, [1.0, -2.0, 0.5, 3.0], constant=1.0)
     inputs = {
-        "f_ij": "2 x_j^2, j = 1..4", "f_i": "|x|^2/2, L_i = 1", "x": [1, -2, 0.5, 3],
-        "quantity": "E|g - grad f_i(x*)|^2 against 2 A_i D + C_i",
+        "f_ij": "2 x_j^2, j = 1..4, 4-smooth", "f_i": "|x|^2/2, L_i = 1 in Assumption 1", "x": [1, -2, 0.5, 3],
+        "quantity": "E|g - grad f_i(x*)|^2 against 2 A_i D + C_i with the L_i of Assumption 1",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=printed, measured=measured)
 

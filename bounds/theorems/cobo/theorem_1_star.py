@@ -1,0 +1,276 @@
+"""Theorem I with one Lyapunov function: any weights that stay above a positive least one, noise included.
+
+The corrected Theorem I (`theorem_1`) needs weights that have settled at 1. Under noise the weights of one cluster go
+on moving, so that it covers no run with noise; these records do, wherever the least weight of the run is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...elementary import spare, sqrt
+from ...parameters import Parameter, add_parameter
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...theorem import Conditions, Theorem
+from .assumption_4 import cluster_dissimilarity
+from .paper import source
+
+add_parameter(
+    Parameter(
+        name="least_weight",
+        symbol=r"\omega",
+        meaning="least weight w_ij inside the cluster over the whole run; 1 for settled weights",
+        unit=DIMENSIONLESS,
+        typical=(0.1, 1.0),
+        upper=1.0,
+        open_lower=True,
+    )
+)
+add_parameter(
+    Parameter(
+        name="dissimilarity",
+        symbol="m^2",
+        meaning="(1/c) sum_i |grad f_i - grad fbar|^2 <= m^2 |grad fbar|^2 at the mean models of the run",
+        unit=DIMENSIONLESS,
+        typical=(1e-3, 3.0),
+    )
+)
+add_parameter(
+    Parameter(
+        name="mean_gradient2",
+        symbol="A",
+        meaning="bound of the average over T steps of E|grad fbar(xbar_t)|^2",
+        unit=GRADIENT_SQUARED,
+        typical=(1e-4, 10.0),
+    )
+)
+add_parameter(
+    Parameter(
+        name="tilt",
+        symbol=r"\lambda",
+        meaning="weight of the consensus distance in the Lyapunov function, in units of L^2/(2 k0)",
+        unit=DIMENSIONLESS,
+        typical=(1.0, 5.0),
+        lower=1.0,
+    )
+)
+add_parameter(
+    Parameter(
+        name="kept",
+        symbol=r"\theta",
+        meaning="share of the clients' squared gradients that the Lyapunov function loses in eta/2",
+        unit=DIMENSIONLESS,
+        typical=(0.01, 0.5),
+        open_lower=True,
+    )
+)
+
+# x_i+ = x_i - eta (grad f_i(x_i) + n_i + rho sum_k w_ik (x_i - x_k)), w symmetric, in [omega, 1] inside the cluster, 0
+# outside, whatever it depends on in the past. Put k0 = omega rho c. Symmetry keeps the penalty off the mean, and the
+# Laplacian of w has its spectrum on centred vectors in [omega c, c]: for eta <= 2/((1 + omega) rho c) the penalty takes
+# deviations to at most 1 - q of their norm, q = eta k0.
+# Norms of families are root mean squares over the clients. e = grad fbar(xbar) - (1/c) sum_i grad f_i(x_i); a_i is the
+# centred part of grad f_i(x_i) - grad f_i(xbar), b_i that of grad f_i(xbar); g = grad fbar(xbar), |b| <= m |g|.
+#   E fbar+ - fbar <= -(eta/2)(|g|^2 - |e|^2) + L eta^2 sigma^2/(2c),
+#   E Xi+ <= (1 - q) Xi + (eta/k0)(|a| + |b|)^2 + eta^2 sigma^2 (1 - 1/c)       (convexity of the square),
+#   |e|^2 + |a|^2 <= L^2 Xi                                                     (mean and centred part of one vector).
+# Take fbar + lam Xi with lam = L^2/(2 k0), r = L^2/k0^2: lam q Xi = (eta/2) L^2 Xi cancels |e|^2 and leaves
+# (eta/2)[-|a|^2 + r (|a| + |b|)^2] <= (eta/2) r/(1 - r) |b|^2. With l2 = r/(1 - r) = L^2/(k0^2 - L^2), summed over t,
+#   (1 - m^2 l2) A <= [2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)].
+
+
+def star(
+    *,
+    eta: Any,
+    beta: Any,
+    rho: Any,
+    size: Any,
+    least_weight: Any,
+    dissimilarity: Any,
+    e0: Any,
+    spread: Any,
+    sigma2: Any,
+    T: Any,
+) -> Any:
+    """{[2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)]}/(1 - m^2 L^2/(k0^2 - L^2))."""
+    pull = least_weight * rho * size
+    bias = (2 * e0 + beta / pull * beta * spread) / (eta * T)
+    noise = beta * eta * sigma2 * (1 + beta / pull * (size - 1)) / size
+    return (bias + noise) / spare(dissimilarity * beta**2 / ((pull - beta) * (pull + beta)))
+
+
+# Consensus, k = k0 - L, p = eta k: |(1 - q) d - eta a| <= (1 - p)|d| as L |d| >= |a|, so that
+#   E Xi+ <= ((1 - p)|d| + eta m |g|)^2 + eta^2 sigma^2 (1 - 1/c)
+# and, summed, with Cauchy-Schwarz for the mixed term: b^2 = B, nu = m sqrt(A)/k,
+#   p (2 - p) b^2 <= Xi_0/T + 2 (1 - p) p nu b + p^2 nu^2 + eta^2 sigma^2 (1 - 1/c).
+# Divide by p: b is at most the larger root, P2 = Xi_0/(p T) + (eta sigma^2/k)(1 - 1/c).
+
+
+def star_consensus(
+    *,
+    eta: Any,
+    beta: Any,
+    rho: Any,
+    size: Any,
+    least_weight: Any,
+    dissimilarity: Any,
+    mean_gradient2: Any,
+    spread: Any,
+    sigma2: Any,
+    T: Any,
+) -> Any:
+    """2 {[(1 - p) nu + sqrt(nu^2 + (2 - p) P2)]/(2 - p)}^2: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
+    margin = least_weight * rho * size - beta
+    kept = eta * margin
+    drift2 = dissimilarity * mean_gradient2 / margin**2
+    rest = spread / (kept * T) + eta * sigma2 / margin * (size - 1) / size
+    root = ((1 - kept) * sqrt(drift2) + sqrt(drift2 + (2 - kept) * rest)) / (2 - kept)
+    return 2 * root**2
+
+
+# Clients: keep the -(eta/2)(1 - L eta)|G|^2 of the mean's descent, G = (1/c) sum_i grad f_i(x_i), e = g - G, and give
+# the consensus distance the weight lam L^2/(2 k0). One step loses at least eta/2 times
+#   |g|^2 - |e|^2 + (1 - h)|G|^2 + lam (|e|^2 + |a|^2) - lam r (|a| + |b|)^2,   h = L eta, r = L^2/k0^2,
+# and (1/c) sum |grad f_i(x_i)|^2 = |G|^2 + |a + b|^2. So the average of the latter is at most P(lam)/theta if theta
+# times it is at most this form. With s = lam r + theta <= lam and |b| <= m |g|, the least over |a| of
+# lam |a|^2 - s (|a| + m |g|)^2 is -kap |g|^2, kap = lam s m^2/(lam - s); and
+# (1 - kap)|g|^2 + (lam - 1)|e|^2 + (1 - h - theta)|g - e|^2 >= 0 for all g and e if kap <= 1 and
+# (1 - kap)(lam - 1) + (1 - h - theta)(lam - kap) >= 0, below times lam - s.
+
+
+def star_clients(
+    *,
+    eta: Any,
+    beta: Any,
+    rho: Any,
+    size: Any,
+    least_weight: Any,
+    e0: Any,
+    spread: Any,
+    sigma2: Any,
+    T: Any,
+    tilt: Any,
+    kept: Any,
+) -> Any:
+    """{[2 Delta + lam (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + lam (L/k0)(1 - 1/c)]}/theta."""
+    lag = tilt * beta / (least_weight * rho * size)
+    bias = (2 * e0 + lag * beta * spread) / (eta * T)
+    noise = beta * eta * sigma2 * (1 + lag * (size - 1)) / size
+    return (bias + noise) / kept
+
+
+def clients_conditions(
+    *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any, tilt: Any, kept: Any
+) -> Conditions:
+    """What `tilt` and `kept` may be: with tilt = 1, kept <= min(1 - L eta, 1/(1 + m^2) - L^2/k0^2)."""
+    used = tilt * (beta / (least_weight * rho * size)) ** 2 + kept
+    left, taken = tilt - used, tilt * used * dissimilarity
+    return {
+        "share s = tilt (beta/k0)^2 + kept <= tilt": (used, tilt),
+        "deviations tilt s dissimilarity <= tilt - s": (taken, left),
+        "mean (eta beta + kept - 1) (tilt - kap) <= (1 - kap) (tilt - 1), kap = tilt s dissimilarity/(tilt - s)": (
+            (eta * beta + kept - 1) * (tilt * left - taken),
+            (left - taken) * (tilt - 1),
+        ),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    }
+
+
+def of_settled(*, M: Any, size: Any, **others: Any) -> Mapping[str, Any]:
+    """The arguments of `star` from those of the corrected Theorem I."""
+    return {**others, "size": size, "dissimilarity": cluster_dissimilarity(M=M, size=size), "least_weight": 1.0}
+
+
+def of_settled_consensus(*, e0: Any, **values: Any) -> Mapping[str, Any]:
+    """The same for `star_consensus`, A by `star`."""
+    given = of_settled(**values)
+    return {**given, "mean_gradient2": star(e0=e0, **given)}
+
+
+def run_conditions(*, eta: Any, rho: Any, size: Any, least_weight: Any, T: Any) -> Conditions:
+    """Deviations are not overshot under any of the weights."""
+    return {
+        "step size eta <= 2/((1 + least_weight) rho size)": (eta, 2 / ((1 + least_weight) * rho * size)),
+        "horizon 1 <= T": (1, T),
+    }
+
+
+def star_conditions(
+    *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any
+) -> Conditions:
+    """k0 >= 1.01 sqrt(1 + m^2) L, which keeps 1 - m^2 l2 above .0197: at the threshold itself models need not stay."""
+    required = 1.01 * sqrt(1 + dissimilarity) * beta / (least_weight * size)
+    return {
+        "penalty 1.01 sqrt(1 + dissimilarity) beta/(least_weight size) <= rho": (required, rho),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    }
+
+
+def consensus_conditions(*, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, T: Any) -> Conditions:
+    """The penalty outweighs the curvature."""
+    return {
+        "penalty 1.01 beta/(least_weight size) <= rho": (1.01 * beta / (least_weight * size), rho),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    }
+
+
+STANDING = (
+    "every f_i L-smooth on R^d; noise of mean zero given the past and the weights, uncorrelated between clients, of "
+    "total variance at most sigma2; weights w_ij = w_ji in [least_weight, 1] between any two clients of the cluster at "
+    "every step, 0 to the others, the rest free: they may depend on the past and on samples of their own"
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="cobo/theorem-1-star",
+        edition="corrected",
+        title="Stationarity of the mean model, with noise",
+        source=source("Theorem I, for the mean of the cluster", spread=r"\Xi_0"),
+        statement="With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the "
+        "average over T steps of E|grad fbar(xbar_t)|^2 is at most the bound. It covers runs with noise, in which the "
+        "weights of a cluster go on moving; least_weight = 1 are settled weights.",
+        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+        bound=star,
+        conditions=star_conditions,
+        tight="one client, eta near 1/L; in a large cluster of clients with a kink at their mean, alike or not, every "
+        "factor of the noise term at any k0",
+        monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
+    ),
+    Theorem(
+        key="cobo/theorem-1-star-consensus",
+        edition="corrected",
+        title="Consensus inside a cluster, with noise",
+        source=source("Theorem I, first bound", spread=r"\Xi_0"),
+        statement="With k0 = least_weight rho c >= 1.01 L, eta <= 2/((1 + least_weight) rho c), A = mean_gradient2 a "
+        "bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star), the average over pairs and steps 0 to T - 1 "
+        "of E|x_i - x_j|^2 is at most the bound.",
+        quantity=Quantity.AVERAGE_CONSENSUS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=star_consensus,
+        conditions=consensus_conditions,
+        tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
+        monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
+    ),
+    Theorem(
+        key="cobo/corollary-2-star",
+        edition="corrected",
+        title="Stationarity of every client, with noise",
+        source=source("Corollary II", spread=r"\Xi_0"),
+        statement="With k0 = least_weight rho c and eta <= 2/((1 + least_weight) rho c), for any tilt and kept that "
+        "meet the conditions, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most the bound.",
+        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+        bound=star_clients,
+        conditions=clients_conditions,
+        tight="one client, eta near 1/L; identical concave clients in noise at eta = 1/k0, c large",
+        monotone={"e0": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1, "tilt": 1, "kept": -1},
+    ),
+)

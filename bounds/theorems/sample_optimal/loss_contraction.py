@@ -1,0 +1,281 @@
+"""All-for-all with the loss contracting by (1 - eta mu smin)^2: Theorems 3 to 5 and their corollaries, sharper.
+
+Theorem 3's proof by the PL inequality contracts the loss by 1 - eta mu smin. Strong convexity gives the square, and
+steps up to 2/(L smax + mu smin).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import fall, log1p, maximum, minimum, spare, survive
+from ...quantities import Quantity
+from ...theorem import Conditions, Reduction, Theorem
+from .estimated_clusters import RUN, theorem_5_samples, total_conditions
+from .paper import ALL_FOR_ALL, source
+from .theorem_2 import convexity_conditions
+from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditions
+
+# x = Lambda y with y in the range of Lambda^T: phi(y) = F(Lambda y) is L smax-smooth and m-strongly convex there,
+# m = mu smin, and a round is a gradient step on phi, plus eta W n. For eta <= 2/(L smax + m) the step without noise
+# takes phi - min phi to at most (1 - eta m)^2 of it (the interpolation conditions of the three pairs, as for
+# worst-case/contraction). Noise of mean zero, added after that step, costs by smoothness of F at most
+# (L/2) eta^2 E|W n|^2 <= (L/2) eta^2 sigma^2 |W|_F^2; min phi <= N Phi by Jensen at y = x*, and <= N F^0 at
+# the start, so that Phi counts up to F^0 only (then the bound is nowhere above theorem-3). Divide by N, unroll:
+# sum_{t < T} (1 - eta m)^(2t) = (1 - (1 - eta m)^(2T)) / (eta m (2 - eta m)).
+
+
+def theorem_3_sharp(
+    *, eta: Any, mu: Any, beta: Any, smin: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any, T: Any
+) -> Any:
+    """q F^0 + (1 - q) [eta L sigma^2 |W|_F^2/(2 m (2 - eta m) N) + min(Phi, F^0)], q = (1 - eta m)^2T, m = mu smin."""
+    m = mu * smin
+    floor = eta * beta * sigma2 * weight2 / (2 * m * (2 - eta * m)) + minimum(peer_excess, e0)
+    return survive(eta * m, 2 * T) * e0 + floor * fall(eta * m, 2 * T)
+
+
+# Rounds. s = eps - Phi, M = max(kappa smax/smin, V) with V = kappa sigma^2 |W|_F^2/(mu s smin^2 N), eta m = 2/(M + 1),
+# within the step limit 2/(kappa smax/smin + 1). At x = eta m, x/(2 - x) = 1/M: the noise term is V s/(2 M) <= s/2.
+# So E F^T <= q F^0 + (1 - q)(eps - s/2), q = (1 - x)^(2T), is at most eps for every T if F^0 <= eps, else once
+# 1/q >= 1 + 2 (F^0 - eps)/s. And -2 ln(1 - x) = 2 ln((M + 1)/(M - 1)) = 4 artanh(1/M) >= 4/M: a quarter of the
+# rounds of theorem-3-rounds.
+
+
+def theorem_3_sharp_rounds(
+    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any
+) -> Any:
+    """(1/4) max(kappa smax/smin, kappa sigma^2 |W|_F^2/(mu s smin^2 N)) ln(1 + 2 (F^0 - eps)_+/s), s = eps - Phi."""
+    slack = eps * spare(peer_excess / eps)
+    steps = maximum(beta * smax / (mu * smin), beta * sigma2 * weight2 / (mu**2 * slack * smin**2))
+    return steps * log1p(2 * maximum(0, e0 - eps) / slack) / 4
+
+
+# Thresholded weights have Phi <= eps/2 (b_ij^2 <= mu eps with mu, not mu smin): s = eps/2 serves.
+
+
+def corollary_1_general_sharp(
+    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any
+) -> Any:
+    """(1/4) max(kappa smax/smin, 2 kappa sigma^2 |W|_F^2/(mu eps smin^2 N)) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    steps = maximum(beta * smax / (mu * smin), 2 * beta * sigma2 * weight2 / (mu**2 * eps * smin**2))
+    return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
+
+
+def corollary_1_sharp(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lambda2: Any) -> Any:
+    """(1/4) max(kappa, (2 kappa sigma^2/(mu eps)) (1/N) sum_i 1/N_i) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    steps = maximum(beta / mu, 2 * beta * sigma2 * lambda2 / (mu**2 * eps))
+    return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
+
+
+# Estimated clusters: given them Lambda is a projection. |W|_F^2/N is 1/C if they are right, else at most 1; Phi is 0,
+# else at most b_max^2/(2 mu). At p = min(1/C, mu eps/(2 b_max^2)), M = max(kappa, 2 kappa sigma^2/(mu eps C)) the noise
+# is at most (1/M) (kappa sigma^2 (1/C + p)/mu)/2 <= eps/2 since 1/C + p <= 2/C, the bias at most eps/4; eps/4 is left.
+
+
+def theorem_5_sharp(
+    *, eta: Any, mu: Any, beta: Any, e0: Any, sigma2: Any, size: Any, failure: Any, b_max: Any, T: Any
+) -> Any:
+    """q F^0 + (1 - q) [eta L sigma^2 (1/C + p)/(2 mu (2 - x)) + p min(b_max^2/(2 mu), F^0)], x = eta mu."""
+    noise = eta * beta * sigma2 * (1 / size + failure) / (2 * mu * (2 - eta * mu))
+    floor = noise + failure * minimum(b_max**2 / (2 * mu), e0)
+    return survive(eta * mu, 2 * T) * e0 + floor * fall(eta * mu, 2 * T)
+
+
+def corollary_2_sharp(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, size: Any) -> Any:
+    """(1/4) max(kappa, 2 kappa sigma^2/(mu eps C)) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    steps = maximum(beta / mu, 2 * beta * sigma2 / (mu**2 * eps * size))
+    return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
+
+
+def theorem_4_sharp(
+    *,
+    mu: Any,
+    beta: Any,
+    eps: Any,
+    e0: Any,
+    sigma2: Any,
+    N: Any,
+    size: Any,
+    b_max: Any,
+    proxy_trace: Any,
+    nu2: Any,
+    moment_gap: Any,
+) -> Any:
+    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and these rounds, each rounded up."""
+    failure = minimum(1 / size, mu * eps / (2 * b_max**2))
+    samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
+    return corollary_2_sharp(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
+
+
+def wide_step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) -> Conditions:
+    """The step of a gradient step on phi."""
+    return {
+        "step size eta <= 2/(beta smax + mu smin)": (eta, 2 / (beta * smax + mu * smin)),
+        **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
+    }
+
+
+def cluster_step_conditions(*, eta: Any, mu: Any, beta: Any) -> Conditions:
+    """The same for a projection."""
+    return {"step size eta <= 2/(beta + mu)": (eta, 2 / (beta + mu)), **convexity_conditions(mu=mu, beta=beta)}
+
+
+_ROUNDS = {"e0": 1, "sigma2": 1, "beta": 1, "eps": -1}
+_SPECTRUM = {"weight2": 1, "smax": 1, "smin": -1}
+_COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above eps"
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="sample-optimal/theorem-3-sharp",
+        edition="corrected",
+        title="All-for-all, last iterate, loss contracting by a square",
+        source=source("Theorem 3", **ALL_FOR_ALL),
+        statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
+        "eta <= 2/(L smax + mu smin), E[F^T] is at most the bound.",
+        quantity=Quantity.MEAN_EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged",
+        bound=theorem_3_sharp,
+        conditions=wide_step_conditions,
+        tight="always: all follow agent 1 of three, whose losses have curvature L and minimisers 0, D and -D, at "
+        "eta = 2/(L smax + mu smin); without noise, one loss of curvature mu at any step",
+        monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
+        reduces_to=(
+            Reduction(
+                key="worst-case/contraction",
+                when="one agent, no noise",
+                at=lambda *, eta, mu, beta, weight, pull, e0, T: {
+                    "eta": eta,
+                    "mu": mu * pull,
+                    "beta": beta * (2 * weight - pull),
+                    "smin": 1.0,
+                    "smax": 1.0,
+                    "e0": e0,
+                    "sigma2": 0.0,
+                    "weight2": 1.0,
+                    "peer_excess": 0.0,
+                    "T": T,
+                },
+            ),
+        ),
+    ),
+    Theorem(
+        key="sample-optimal/theorem-3-sharp-rounds",
+        edition="corrected",
+        title="All-for-all, a quarter of the rounds to a precision",
+        source=source("Theorem 3", **ALL_FOR_ALL),
+        statement="With s = eps - peer_excess, M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) and "
+        "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=STANDING,
+        bound=theorem_3_sharp_rounds,
+        conditions=rounds_conditions,
+        tight=_COUNT,
+        monotone={**_ROUNDS, **_SPECTRUM, "peer_excess": 1},
+        reduces_to=(
+            Reduction(
+                key="sample-optimal/corollary-1-general-sharp",
+                when="peer_excess = eps/2",
+                at=lambda *, eps, **others: {**others, "eps": eps, "peer_excess": eps / 2},
+            ),
+        ),
+    ),
+    Theorem(
+        key="sample-optimal/corollary-1-sharp",
+        edition="corrected",
+        title="All-for-all, a quarter of the rounds in clusters",
+        source=source("Corollary 1", **ALL_FOR_ALL),
+        statement="With lambda2 = (1/N) sum_i 1/N_i, M = max(kappa, 2 kappa sigma2 lambda2/(mu eps)) and "
+        "eta = 2/((M + 1) mu), E[F^T] <= eps for every T of at least the bound.",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
+        bound=corollary_1_sharp,
+        conditions=convexity_conditions,
+        tight=_COUNT,
+        monotone={**_ROUNDS, "lambda2": 1},
+        reduces_to=(
+            Reduction(
+                key="sample-optimal/corollary-2-sharp",
+                when="clusters of one size",
+                at=lambda *, size, **others: {**others, "lambda2": 1 / size},
+            ),
+        ),
+    ),
+    Theorem(
+        key="sample-optimal/corollary-1-general-sharp",
+        edition="corrected",
+        title="All-for-all, a quarter of the rounds with thresholded weights",
+        source=source("Corollary 1", **ALL_FOR_ALL),
+        statement="With M = max(kappa smax/smin, 2 kappa sigma2 weight2/(mu eps smin^2)) and "
+        "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; {THRESHOLD}",
+        bound=corollary_1_general_sharp,
+        conditions=spectrum_conditions,
+        tight=_COUNT,
+        monotone={**_ROUNDS, **_SPECTRUM},
+        reduces_to=(
+            Reduction(
+                key="sample-optimal/corollary-1-sharp",
+                when="clusters",
+                at=lambda *, lambda2, **others: {**others, "smin": 1.0, "smax": 1.0, "weight2": lambda2},
+            ),
+        ),
+    ),
+    Theorem(
+        key="sample-optimal/theorem-4-sharp",
+        edition="corrected",
+        title="Samples per agent with estimated clusters, a quarter of the rounds",
+        source=source("Theorem 4", **ALL_FOR_ALL),
+        statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
+        "(theorem-5-samples) and T rounds (corollary-2-sharp), both rounded up, E[F^T] <= eps; S + T is at most the "
+        "bound.",
+        quantity=Quantity.SAMPLES,
+        direction="upper",
+        mode="expectation",
+        hypotheses=RUN,
+        bound=theorem_4_sharp,
+        conditions=total_conditions,
+        monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
+    ),
+    Theorem(
+        key="sample-optimal/theorem-5-sharp",
+        edition="corrected",
+        title="All-for-all with estimated clusters, loss contracting by a square",
+        source=source("Theorem 5", **ALL_FOR_ALL),
+        statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 2/(L + mu), "
+        "E[F^T] is at most the bound.",
+        quantity=Quantity.MEAN_EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=RUN,
+        bound=theorem_5_sharp,
+        conditions=cluster_step_conditions,
+        tight="clusters certain, p near 0, curvature L at eta = 2/(L + mu)",
+        monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
+    ),
+    Theorem(
+        key="sample-optimal/corollary-2-sharp",
+        edition="corrected",
+        title="A quarter of the rounds with estimated clusters",
+        source=source("Corollary 2", **ALL_FOR_ALL),
+        statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)), and "
+        "eta = 2/((M + 1) mu), M = max(kappa, 2 kappa sigma2/(mu eps C)), E[F^T] <= eps for every T of at least the "
+        "bound.",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=RUN,
+        bound=corollary_2_sharp,
+        conditions=convexity_conditions,
+        tight=_COUNT,
+        monotone={**_ROUNDS, "size": -1},
+    ),
+)
