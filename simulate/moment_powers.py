@@ -120,7 +120,8 @@ def branches(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta
     odds = [1.0]
     if len(block.iterations) > 1:
         listed = algorithm.outcomes(problem, block.iterations[0])
-        held, odds = [[(1.0, extra)] for _, extra in listed], [share for share, _ in listed]
+        held = [[(1.0, extra)] for _, extra in listed]
+        odds = [share for share, _ in listed]
     found: Branches = []
     for share, outcomes in zip(odds, held):
         known = {t: probe(problem, algorithm, centre, eta, t, outcomes) for t in dict.fromkeys(block.iterations)}
