@@ -117,10 +117,18 @@ def star_consensus(p):
     return 2 * ((-second + mpmath.sqrt(second**2 + 4 * first * gained)) / first / 2) ** 2
 
 
+def star_midpoints(p):
+    """Minkowski, multiplied out."""
+    A, C, L = p["mean_gradient2"], p["consensus2"], p["beta"]
+    mean = A * (2 + p["dissimilarity"]) / 2
+    return mean + L**2 * C / 4 + L * mpmath.sqrt(mean * C)
+
+
 FORMULAS = {
     ("cobo/theorem-1-star", "corrected"): star,
     ("cobo/corollary-2-star", "corrected"): star_clients,
     ("cobo/theorem-1-star-consensus", "corrected"): star_consensus,
+    ("cobo/theorem-1-star-midpoint", "corrected"): star_midpoints,
     ("cobo/example-2-similarity", "corrected"): lambda p: abs(1 - 2 / (1 + p["own_curvature"] / p["peer_curvature"])),
     ("cobo/example-2-dissimilarity", "printed"): lambda p: zeta2(p, printed=True),
     ("cobo/example-2-dissimilarity", "corrected"): zeta2,

@@ -9,9 +9,10 @@ from ...elementary import maximum, spare, sqrt
 from ...quantities import Quantity
 from ...theorem import Conditions, Sharper, Source, Theorem
 from .assumption_4 import cluster_dissimilarity, collaborative
+from .best_tilt import of_settled_clients
 from .descent import COLLABORATIVE
 from .paper import source
-from .theorem_1_star import of_settled, of_settled_consensus
+from .theorem_1_star import of_settled, of_settled_consensus, of_settled_midpoints, of_tuned
 
 # Averages over t < T: A of E|grad fbar(xbar_t)|^2 and B of E Xi_t. With k = rho c - L, l = L/k, m^2 of
 # `cluster_dissimilarity`, Delta = fbar(xbar_0) - inf fbar:
@@ -183,6 +184,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=tuned_conditions,
         tight="one client, no noise, eta near 1/L, T = 1",
         monotone=_MONOTONE,
+        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned),
     ),
     Theorem(
         key="cobo/theorem-1-midpoint-gradient",
@@ -199,6 +201,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
         monotone=_MONOTONE | {"rho": -1},
+        superseded_by=Sharper(key="cobo/theorem-1-star-midpoint", ratio=(1, inf), at=of_settled_midpoints),
     ),
     Theorem(
         key="cobo/theorem-1-consensus",
@@ -232,5 +235,6 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
         monotone=_MONOTONE | {"rho": -1},
+        superseded_by=Sharper(key="cobo/corollary-2-star", ratio=(1, inf), at=of_settled_clients),
     ),
 )

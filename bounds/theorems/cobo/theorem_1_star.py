@@ -7,11 +7,12 @@ on moving, so that it covers no run with noise; these records do, wherever the l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
-from ...elementary import spare, sqrt
+from ...elementary import maximum, spare, sqrt
 from ...parameters import Parameter, add_parameter
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Theorem
 from .assumption_4 import cluster_dissimilarity
 from .paper import source
@@ -42,6 +43,15 @@ add_parameter(
         symbol="A",
         meaning="bound of the average over T steps of E|grad fbar(xbar_t)|^2",
         unit=GRADIENT_SQUARED,
+        typical=(1e-4, 10.0),
+    )
+)
+add_parameter(
+    Parameter(
+        name="consensus2",
+        symbol="C",
+        meaning="bound of the average over pairs and T steps of E|x_i - x_j|^2",
+        unit=THETA_SQUARED,
         typical=(1e-4, 10.0),
     )
 )
@@ -160,6 +170,28 @@ def star_clients(
     return (bias + noise) / kept
 
 
+# Midpoints, by Minkowski over pairs, steps and randomness: at the mean model
+#   (1/c^2) sum |grad f_ij|^2 = |g|^2 + (1/(2c)) sum |grad f_i - g|^2 <= (1 + m^2/2)|g|^2,
+# and z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2, a quarter of the mean of |x_i - x_j|^2 = 2 Xi.
+
+
+def star_midpoints(*, beta: Any, dissimilarity: Any, mean_gradient2: Any, consensus2: Any) -> Any:
+    """(sqrt((1 + m^2/2) A) + (L/2) sqrt(C))^2."""
+    return (sqrt((1 + dissimilarity / 2) * mean_gradient2) + beta * sqrt(consensus2) / 2) ** 2
+
+
+# The step that balances start and noise, P = 2 Delta + (L/k0) L Xi_0 and v = 1/c + (L/k0)(1 - 1/c).
+
+
+def star_step(
+    *, beta: Any, rho: Any, size: Any, least_weight: Any, e0: Any, spread: Any, sigma2: Any, T: Any, **others: Any
+) -> Any:
+    """eta = min(2/((1 + least_weight) rho c), sqrt(P/(T L sigma^2 v))), for a start P > 0."""
+    lag = beta / (least_weight * rho * size)
+    balance = T * beta * sigma2 * (1 + lag * (size - 1)) / size
+    return 1 / maximum((1 + least_weight) * rho * size / 2, sqrt(balance / (2 * e0 + lag * beta * spread)))
+
+
 def clients_conditions(
     *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any, tilt: Any, kept: Any
 ) -> Conditions:
@@ -180,6 +212,19 @@ def clients_conditions(
 def of_settled(*, M: Any, size: Any, **others: Any) -> Mapping[str, Any]:
     """The arguments of `star` from those of the corrected Theorem I."""
     return {**others, "size": size, "dissimilarity": cluster_dissimilarity(M=M, size=size), "least_weight": 1.0}
+
+
+def of_tuned(**values: Any) -> Mapping[str, Any]:
+    """The arguments of `star`, at the step that it balances, from those of Theorem I at the tuned step."""
+    given = of_settled(**values)
+    return {**given, "eta": star_step(**given)}
+
+
+def of_settled_midpoints(**values: Any) -> Mapping[str, Any]:
+    """The arguments of `star_midpoints`: A by `star` and C by `star_consensus`."""
+    given = of_settled_consensus(**values)
+    named = {name: given[name] for name in signature(star_consensus).parameters}
+    return {**given, "consensus2": star_consensus(**named)}
 
 
 def of_settled_consensus(*, e0: Any, **values: Any) -> Mapping[str, Any]:
@@ -256,6 +301,23 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=consensus_conditions,
         tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
         monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
+    ),
+    Theorem(
+        key="cobo/theorem-1-star-midpoint",
+        edition="corrected",
+        title="Stationarity at the midpoints, with noise",
+        source=source("Theorem I, second bound", spread=r"\Xi_0"),
+        statement="With A = mean_gradient2 a bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star) and "
+        "C = consensus2 one of the average over pairs of E|x_i - x_j|^2 (theorem-1-star-consensus), both over the same "
+        "steps, the average over pairs of E|grad f_ij(z_ij)|^2 is at most the bound, whatever makes the models move.",
+        quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses="every f_i L-smooth on R^d; m^2 holds at the mean models",
+        bound=star_midpoints,
+        tight="clients alike whose midpoints' gradients are longer than their mean's, all by the same; two clients of "
+        "opposite gradients' differences at consensus",
+        monotone={"mean_gradient2": 1, "consensus2": 1, "dissimilarity": 1, "beta": 1},
     ),
     Theorem(
         key="cobo/corollary-2-star",

@@ -46,6 +46,7 @@ EXPECTED = {
     ("theorem-1-star", "corrected"): H,
     ("corollary-2-star", "corrected"): H,
     ("theorem-1-star-consensus", "corrected"): H,
+    ("theorem-1-star-midpoint", "corrected"): H,
 }
 MUTANTS = {("selection-radius", "corrected"): 2}  # others have at least 3
 # The averages add worst cases that no instance has at once: drift beside noise, the start beside its decay. The
@@ -65,6 +66,8 @@ STAR = {
         **p | {"dissimilarity": 0.9 * p["dissimilarity"]})),
     "settled weights": ("theorem-1-star-consensus", lambda p: theorem_1_star.star_consensus(
         **p | {"least_weight": 1.0 + 0 * p["least_weight"]})),
+    "half the distance of midpoints": ("theorem-1-star-midpoint", lambda p: theorem_1_star.star_midpoints(
+        **p | {"consensus2": p["consensus2"] / 1.1})),
     "lag L/k0": ("theorem-1-star-consensus", lambda p: theorem_1_star.star_consensus(**p)
         * (1 - p["beta"] / (p["least_weight"] * p["rho"] * p["size"]))),
 }  # fmt: skip

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from ...claim import Claim
-from . import averages, one_step, pairs, selection, star
+from . import averages, one_step, pairs, selection, star, star_midpoints
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    return (*pairs.claims(), *one_step.claims(), *averages.claims(), *selection.claims(), *star.claims())
+    return (
+        *pairs.claims(),
+        *one_step.claims(),
+        *averages.claims(),
+        *selection.claims(),
+        *star.claims(),
+        *star_midpoints.claims(),
+    )

@@ -134,7 +134,12 @@ class Cluster(Kinds):
     @property
     def consensus(self) -> np.ndarray:
         """Average over pairs of E|x_i - x_j|^2, over t < T or 1 <= t <= T: the larger one."""
-        return np.maximum(self._consensus(0), self.consensus_after)
+        return np.maximum(self.consensus_before, self.consensus_after)
+
+    @property
+    def consensus_before(self) -> np.ndarray:
+        """The same over t < T."""
+        return self._consensus(0)
 
     @property
     def consensus_after(self) -> np.ndarray:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from inspect import signature
 from itertools import combinations, product
 
 import numpy as np
 import torch
 
 from suffice.bounds import find
+from suffice.bounds.theorems.cobo import largest_kept
 from suffice.simulate import FixedCoBo, Quadratics, expected_moments_batch, split, stack
 
 from ...claim import Claim
@@ -36,8 +36,8 @@ def dissimilarity(given: Cluster) -> np.ndarray:
     return (apart / mean**2).max(-1)
 
 
-def _cluster(values: Values) -> tuple[Cluster, dict[str, np.ndarray]]:
-    """`slack` and `fraction` multiply the limits of penalty and step."""
+def penalised(values: Values) -> tuple[Cluster, dict[str, np.ndarray]]:
+    """The cluster and what is told of it: `slack` and `fraction` multiply the limits of penalty and step."""
     least, size = values["least"], values["counts"].sum(-1)
     weight = least + values["share"] * (1 - least)
     given = Cluster(
@@ -58,27 +58,18 @@ alike = measured_by("closed-form moments", "a cluster of diagonal quadratics wit
 
 @alike
 def _quadratics(values: Values) -> Measured:
-    given, known = _cluster(values)
+    given, known = penalised(values)
     return given.mean_gradient, known
 
 
 def shares(known: Mapping[str, np.ndarray], tilt: np.ndarray) -> dict[str, np.ndarray]:
-    """`tilt` and the largest `kept` that the conditions of corollary-2-star allow with it, by bisection, less 1e-9.
-
-    Where the penalty is too small for this tilt none is allowed, and the instance does not count."""
-    conditions = find("cobo/corollary-2-star").conditions
-    given = {name: known[name] for name in signature(conditions).parameters if name not in ("tilt", "kept")}
-    low, high = np.zeros_like(tilt), np.full_like(tilt, 2.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        fits = np.all([left <= right for left, right in conditions(**given, tilt=tilt, kept=middle).values()], axis=0)
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return {"tilt": tilt, "kept": np.maximum(low * (1 - 1e-9), 1e-30)}
+    """`tilt` and the largest `kept` with it; where the penalty is too small for it, an instance that does not count."""
+    return {"tilt": tilt, "kept": np.maximum(largest_kept(known, tilt), 1e-30)}
 
 
 @alike
 def _clients(values: Values) -> Measured:
-    given, known = _cluster(values)
+    given, known = penalised(values)
     return given.client_gradient, {**known, **shares(known, values["tilt"])}
 
 
@@ -121,7 +112,7 @@ DOMAINS = {
 TILT = Domain(low=1, high=100, log=True)
 
 
-def _one_client() -> Values:
+def one_client() -> Values:
     """One client at eta near 1/L: its start at T = 1, its noise for T large, and both."""
     plain = {
         "counts": np.ones(1),
@@ -141,7 +132,7 @@ def _one_client() -> Values:
 
 def _tilts() -> Values:
     """One client is at consensus: any weight of the distance is free, and a large one is best."""
-    return {"tilt": np.full(len(_one_client()["T"]), 1e4)}
+    return {"tilt": np.full(len(one_client()["T"]), 1e4)}
 
 
 # Identical clients with a kink (`kinked`), and clients that differ: u_i corners of a simplex, w_i directions orthogonal
@@ -237,14 +228,15 @@ def simulated(count: int, root: int) -> list[Evidence]:
     )
     rules = stack([FixedCoBo(w=torch.from_numpy(w), rho=each) for w, each in zip(weight, rho.tolist())])
     moments = expected_moments_batch(split(clients, count), rules, iterations=T.max(), eta=eta).of("models").numpy()
-    averages: dict[str, list[float]] = {"mean_gradient": [], "consensus": []}
+    averages: dict[str, list[float]] = {"mean_gradient": [], "consensus": [], "midpoint_gradient": []}
     for at in range(count):
         before = moments[at, : T[at]].mean(0)
         for name, found in averages.items():
             found.append(float((quadratic_forms(hessians[at])[name] * before).sum()))
     arguments = {
         **{"eta": eta, "beta": beta, "rho": rho, "size": np.full(count, 3.0), "least_weight": least, "T": T},
-        **{"dissimilarity": m2, "mean_gradient2": np.array(averages["mean_gradient"]), "sigma2": values["sigma2"]},
+        **{"dissimilarity": m2, "mean_gradient2": np.array(averages["mean_gradient"])},
+        **{"consensus2": np.array(averages["consensus"]), "sigma2": values["sigma2"]},
         "e0": np.einsum("bd,bde,be->b", mean, centre, mean) / 2,
         "spread": ((values["start"] - mean[:, None]) ** 2).sum(-1).mean(-1),
     }
@@ -332,7 +324,7 @@ def _with(values: Values, **change: float) -> Values:
 
 def _kept_too_much() -> Evidence:
     """One client, and a share of its gradients 5 % larger than the conditions allow."""
-    found = _clients(_one_client() | _tilts())
+    found = _clients(one_client() | _tilts())
     return replace(found, arguments={**found.arguments, "kept": 1.05 * found.arguments["kept"]})
 
 
@@ -346,12 +338,12 @@ def claims() -> tuple[Claim, ...]:
             families=(quadratics,),
             exact=lambda effort, root: [
                 simulated(effort.instances // 4, root)[0],
-                _quadratics(_one_client()),
+                _quadratics(one_client()),
                 apart_at_their_mean(),
                 pushed_off(),
             ],
             outside_conditions={
-                STEP: lambda: _quadratics(_with(_one_client(), fraction=1.05, T=100)),
+                STEP: lambda: _quadratics(_with(one_client(), fraction=1.05, T=100)),
                 "penalty 1.01 sqrt(1 + dissimilarity) beta/(least_weight size) <= rho": lambda: _quadratics(
                     _with(quadratics.draw(16, seed=1), slack=0.8)
                 ),
@@ -360,7 +352,7 @@ def claims() -> tuple[Claim, ...]:
         Claim(
             theorem=find("cobo/corollary-2-star"),
             families=(replace(quadratics, domains={**DOMAINS, "tilt": TILT}, measure=_clients),),
-            exact=lambda effort, root: [_clients(_one_client() | _tilts()), concave(), pushed_off(clients=True)],
+            exact=lambda effort, root: [_clients(one_client() | _tilts()), concave(), pushed_off(clients=True)],
             outside_conditions={MEAN: _kept_too_much},
             unrefuted_conditions={
                 "share s = tilt (beta/k0)^2 + kept <= tilt": "where clients are alike it says what the condition on "
