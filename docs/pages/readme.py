@@ -12,6 +12,7 @@ from suffice.verdicts import known
 START, END = "<!-- theorems: made by `make pages` -->", "<!-- end of theorems -->"
 _RESULT = re.compile(r"(theorem|corollary|lemma|property|definition|remark|equation|assumption|example)-\d+")
 _ORDER_ONLY = "cannot be evaluated"
+_SUPERSEDED = "superseded"  # true, and by a sharper record not needed: `verify` of a whole paper leaves it out
 _NOT_CHECKED = "not checked"
 
 
@@ -52,6 +53,8 @@ def renewed(readme: str) -> str:
 def _verdict(theorem: Theorem, verdicts: dict[tuple[str, str], dict[str, Any]]) -> str:
     if theorem.bound is None:
         return _ORDER_ONLY
+    if theorem.superseded_by is not None:
+        return _SUPERSEDED
     row = verdicts.get((theorem.key, theorem.edition))
     return _NOT_CHECKED if row is None else str(row["verdict"])
 
