@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from torch import Tensor
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, State
-from .batches import stack
+from .batches import stack, tensors
 from .maps import Maps, origin, probe, probe_batch
 from .problem import QuadraticProblem
 
@@ -229,20 +230,25 @@ def excesses(
     cycle: Cycle,
     client: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`MomentPowers.excess` of B instances, (B,) each: probed together where `torch.func.vmap` can follow the step.
-
-    That needs problems of one shape and no coin that is held.
-    """
-    if all(len(block.iterations) == 1 for block in cycle.blocks) and len(problems) > 1:
-        try:
-            return _together(problems, algorithm, eta, iterations, cycle, client)
-        except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or shapes that differ
-            pass
-    pairs = [
-        MomentPowers(problem, algorithm, eta=step, cycle=cycle).excess(int(T), client)
-        for problem, step, T in zip(problems, eta.tolist(), iterations)
-    ]
-    values, rounding = np.array(pairs).T
+    """`MomentPowers.excess` of B instances, (B,) each: those of one shape are probed together where no coin is held and
+    `torch.func.vmap` can follow the step."""
+    groups: dict[Any, list[int]] = {}
+    for at, problem in enumerate(problems):
+        shapes = tuple(each.shape for each in tensors(problem))
+        groups.setdefault((type(problem), shapes), []).append(at)
+    values, rounding = np.empty((2, len(problems)))
+    together = all(len(block.iterations) == 1 for block in cycle.blocks)
+    for rows in groups.values():
+        part = [problems[at] for at in rows]
+        if together and len(rows) > 1:
+            try:
+                values[rows], rounding[rows] = _together(part, algorithm, eta[rows], iterations[rows], cycle, client)
+                continue
+            except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or a problem of one's own
+                together = False
+        for at, problem in zip(rows, part):
+            powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
+            values[at], rounding[at] = powers.excess(int(iterations[at]), client)
     return values, rounding
 
 

@@ -82,7 +82,7 @@ def check(
         families = tuple(each.family(theorem) for each in measured)
         spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
         if family is not None:  # as much for one as for all that are drawn from otherwise
-            more = {"instances": 5, "restarts": 3, "ascents": 2, "corners": 5}
+            more = {"instances": 5, "restarts": 3, "ascents": 3, "corners": 5}
             spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
         verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
         if verdict.instances and verdict.unbounded == verdict.instances:

@@ -29,7 +29,7 @@ class Effort:
     """How much a check may spend.
 
     Instances of the exact engines; restarts and ascents of the search; networks, seeds, iterations of the sampled one;
-    `corners` are further instances many of whose parameters are at an end of their interval.
+    `corners` are further instances many of whose parameters are at an end of their interval or alike.
     """
 
     instances: int
@@ -155,7 +155,7 @@ class Claim:
                 evidence.append(family.evidence(family.sharp()))
             evidence.append(family.evidence(family.draw(spend.instances, seed=root)))
             if spend.corners:
-                evidence.append(family.evidence(family.corners(spend.corners, seed=root)))
+                evidence.append(family.evidence(family.at(family.corners(spend.corners, seed=root))))
             evidence.append(
                 search(
                     self.theorem,
@@ -163,6 +163,7 @@ class Claim:
                     draws=spend.instances,
                     restarts=spend.restarts,
                     ascents=spend.ascents,
+                    corners=spend.corners,
                     root=root + 1,
                 )
             )

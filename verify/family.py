@@ -79,13 +79,15 @@ class Family:
     """Domains by name, and the evidence that an instance gives.
 
     `measure` turns values (leading axis the instance) into evidence with one entry per instance (or several per
-    instance, in order). `sharp` adds instances chosen because a bound is nearly attained there.
+    instance, in order). `sharp` adds instances chosen because a bound is nearly attained there. `arguments` gives the
+    theorem's arguments of values alone, for families in which measuring costs more than building.
     """
 
     name: str
     domains: Mapping[str, Domain]
     measure: Callable[[Values], Evidence] | None = None
     sharp: Callable[[], Values] | None = None
+    arguments: Callable[[Values], Mapping[str, np.ndarray]] | None = None
 
     def evidence(self, values: Values) -> Evidence:
         """What the instances of `values` measure."""
@@ -115,10 +117,22 @@ class Family:
         ).numpy()
         return np.concatenate([u[index, :, :size] for index, size in enumerate(sizes)], axis=1)
 
-    def corners(self, count: int, *, seed: int) -> Values:
-        """`count` random instances each of whose numbers is at an end of its interval with probability 2/5."""
+    def corners(self, count: int, *, seed: int) -> np.ndarray:
+        """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its
+        interval with probability 2/5, and the entries of an array are all alike, or of two values, with 1/3 each."""
         u, side = self.quantiles(count, seed=seed), self.quantiles(count, seed=seed + 0x10000)
-        return self.at(np.where(side < 0.4, (side < 0.2).astype(float), u))
+        pick = self.quantiles(count, seed=seed + 0x20000)
+        u = np.where(side < 0.4, (side < 0.2).astype(float), u)
+        offset = 0
+        for domain in self.domains.values():
+            size = int(np.prod(domain.shape, dtype=int))
+            if size > 1:
+                own = u[:, offset : offset + size]  # a view
+                kind = pick[:, offset, None]
+                two = np.where(pick[:, offset : offset + size] < 0.5, own[:, :1], own[:, 1:2])
+                own[:] = np.where(kind < 1 / 3, own[:, :1], np.where(kind < 2 / 3, two, own))
+            offset += size
+        return u
 
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""

@@ -56,6 +56,8 @@ class Measure:
             domains=self.problems.domains,
             measure=lambda values: self._evidence(theorem, values),
             sharp=self.problems.sharp,
+            # the library's own families are moved inside the conditions, the step to its limit too
+            arguments=None if self.problems.movable else lambda values: _arguments(self.settings(theorem, values)),
         )
 
     def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
@@ -87,7 +89,7 @@ class Measure:
             cycle=self.cycle(int(T.max())),
             client=self.client,
         )
-        arguments = {name: np.array([each.arguments[name] for each in settings]) for name in first.arguments}
+        arguments = _arguments(settings)
         stated, own_rounding = _stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
@@ -105,6 +107,10 @@ class Measure:
             if parameter.name not in known:
                 names = ", ".join(known)
                 raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
+
+
+def _arguments(settings: list[Setting]) -> dict[str, np.ndarray]:
+    return {name: np.array([each.arguments[name] for each in settings]) for name in settings[0].arguments}
 
 
 def _stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
