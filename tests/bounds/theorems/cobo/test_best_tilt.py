@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.testing import assert_allclose
+
 from suffice.bounds import evaluate
 from suffice.bounds.theorems.cobo import best_tilt, largest_kept
 

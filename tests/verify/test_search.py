@@ -1,0 +1,69 @@
+"""Starts of the search: at the edge of what a theorem covers, and late."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from suffice.verification.check import record
+from suffice.verification.evidence import Evidence
+from suffice.verification.family import Domain, Family
+from suffice.verification.search import search
+
+DOMAINS = {
+    "share": Domain(low=0.01, high=4, log=True),
+    "beta": Domain(low=0.5, high=2, shape=(5,)),
+    "T": Domain(low=1, high=60, integer=True),
+}
+
+
+def family(measured):
+    """The step is `share`/beta, beta the largest of five curvatures."""
+
+    def arguments(values):
+        beta = values["beta"].max(1)
+        return {"eta": values["share"] / beta, "beta": beta, "T": values["T"]}
+
+    def measure(values):
+        found = arguments(values)
+        return Evidence(engine="formula", measured=measured(**found), arguments=found, values=values)
+
+    return Family(name="formula", domains=DOMAINS, measure=measure, arguments=arguments)
+
+
+def limit(*, eta, beta):
+    return {"step": (eta, 1.9 / beta)}
+
+
+def worst(given, bound, **effort):
+    theorem = record(bound, limit)
+    found = search(theorem, given, **{"draws": 40, "restarts": 4, "ascents": 4, "corners": 40, "root": 3} | effort)
+    counted = found.counted(theorem)
+    assert counted.any()
+    return np.where(counted, found.ratio(theorem), 0).max()
+
+
+def test_a_bound_that_fails_only_at_the_limit_of_its_step_is_refuted():
+    # 1 up to a step of 1.895/beta, 2 from there on: no slope leads to the last quarter of a per cent
+    given = family(lambda eta, beta, T: np.where(eta * beta > 1.895, 2.0, 1.0))
+    assert worst(given, lambda *, eta: 1.0 + 0 * eta) == 2
+    assert worst(Family(**{**vars(given), "arguments": None}), lambda *, eta: 1.0 + 0 * eta, ascents=1) == 1
+
+
+def test_a_rate_that_is_a_little_too_good_is_seen_late():
+    # far below the bound until T = 40, where slopes lead to T = 1
+    given = family(lambda eta, beta, T: 0.5 * 0.9 ** np.minimum(T, 20) * 1.01 ** np.maximum(T - 20, 0) * 0.9)
+    late = lambda *, T: 0.9 ** np.minimum(T, 20) * 0.995 ** np.maximum(T - 20, 0)  # noqa: E731
+    assert_allclose(worst(given, late), 0.45 * (1.01 / 0.995) ** 40, rtol=1e-9)
+
+
+def test_arrays_of_corners_are_alike_of_two_values_or_free():
+    corners = family(lambda **_: 0).at(family(lambda **_: 0).corners(600, seed=1))["beta"]
+    kinds = np.array([len(np.unique(row)) for row in corners])
+    assert np.all(corners >= 0.5)
+    assert np.all(corners <= 2)
+    for few in (1, 2):
+        assert 0.1 < (kinds == few).mean() < 0.8
+    assert (kinds > 2).mean() > 0.1
+    ends = ((corners == 0.5) | (corners == 2)).mean()
+    assert 0.3 < ends < 0.5
