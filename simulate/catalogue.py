@@ -27,10 +27,14 @@ from .algorithms import (
     FedProx,
     FixedWeights,
     Flix,
+    GradientTracking,
     Local,
     LocalSGD,
+    MinibatchSGD,
+    Momentum,
     QuantileRadius,
     Scaffnew,
+    Scaffold,
 )
 from .problem import Problem
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
@@ -122,6 +126,15 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "fedprox": lambda problem, eta, *, pull=1.0, period=5, participants=0: FedProx(
         pull=pull, period=period, participants=participants or None
     ),
+    "minibatch-sgd": lambda problem, eta, *, period=5, participants=0: MinibatchSGD(
+        period=period, participants=participants or None
+    ),
+    "scaffold": lambda problem, eta, *, period=5, participants=0, server_step=1.0: Scaffold(
+        period=period, participants=participants or None, server_step=server_step
+    ),
+    "heavy-ball": lambda problem, eta, *, weight=0.9: Momentum(weight=weight),
+    "nesterov": lambda problem, eta, *, weight=0.9: Momentum.nesterov(weight=weight),
+    "gradient-tracking": lambda problem, eta: GradientTracking.ring(problem.clients),
     "ditto": lambda problem, eta, *, pull=1.0, period=1: Ditto(pull=pull, server=FedAvg(period=period)),
     "apfl": lambda problem, eta, *, mixture=0.5, adaptive=0, period=1: APFL(
         mixture=mixture, adaptive=bool(adaptive), server=FedAvg(period=period)

@@ -114,10 +114,18 @@ def probe(
     return over_tensors(lambda each: each[0], found)
 
 
-def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State, eta: Tensor, iteration: int) -> Maps:
+def probe_batch(
+    problems: QuadraticProblem,
+    algorithms: Algorithm,
+    centre: State,
+    eta: Tensor,
+    iteration: int,
+    outcome: int | None = None,
+) -> Maps:
     """The maps of B instances (`batches.stack`), from calls of the one unmodified `step` for all of them.
 
-    centre (B, 1, ...) by name, eta (B,) or (B, N). `torch.func.vmap` has to be able to follow `step`, `outcomes` and
+    centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
+    all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and
     `scenarios`: no branch on a number.
     """
     weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
@@ -134,6 +142,8 @@ def probe_batch(problems: QuadraticProblem, algorithms: Algorithm, centre: State
 
     def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
         listed = with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration)
+        if outcome is not None:
+            listed = [(1.0, listed[outcome][1])]
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
 
     # an instance without tensors of its own would be no batch: eta goes along

@@ -24,8 +24,13 @@ from .batches import stack, tensors
 from .maps import Maps, origin, probe, probe_batch
 from .problem import QuadraticProblem
 
-ROUNDING = 1e-13
-"""Share of the largest moment met that may be lost."""
+
+def rounding(iterations: Any) -> Any:
+    """Share of the largest moment met that may be lost: a mode that neither grows nor decays adds up what every step
+    loses, and control variates lose a few units in the last place."""
+    return 2.0**-53 * (1000 + 8 * iterations)
+
+
 MOST_ENTRIES = 60
 """Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
 
@@ -218,7 +223,7 @@ class MomentPowers:
         own = slice(client * d, (client + 1) * d)
         A = self._problem.A[client].numpy()
         with np.errstate(all="ignore"):
-            return float((A * moment[own, own]).sum()), float(ROUNDING * scale * np.abs(A).sum())
+            return float((A * moment[own, own]).sum()), float(rounding(iterations) * scale * np.abs(A).sum())
 
 
 def excesses(
@@ -230,26 +235,26 @@ def excesses(
     cycle: Cycle,
     client: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`MomentPowers.excess` of B instances, (B,) each: those of one shape are probed together where no coin is held and
-    `torch.func.vmap` can follow the step."""
+    """`MomentPowers.excess` of B instances, (B,) each: those of one shape are probed together where `torch.func.vmap`
+    can follow the step."""
     groups: dict[Any, list[int]] = {}
     for at, problem in enumerate(problems):
         shapes = tuple(each.shape for each in tensors(problem))
         groups.setdefault((type(problem), shapes), []).append(at)
-    values, rounding = np.empty((2, len(problems)))
-    together = all(len(block.iterations) == 1 for block in cycle.blocks)
+    values, errors = np.empty((2, len(problems)))
+    together = True
     for rows in groups.values():
         part = [problems[at] for at in rows]
         if together and len(rows) > 1:
             try:
-                values[rows], rounding[rows] = _together(part, algorithm, eta[rows], iterations[rows], cycle, client)
+                values[rows], errors[rows] = _together(part, algorithm, eta[rows], iterations[rows], cycle, client)
                 continue
             except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or a problem of one's own
                 together = False
         for at, problem in zip(rows, part):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
-            values[at], rounding[at] = powers.excess(int(iterations[at]), client)
-    return values, rounding
+            values[at], errors[at] = powers.excess(int(iterations[at]), client)
+    return values, errors
 
 
 def _together(
@@ -264,31 +269,53 @@ def _together(
     starts = [origin(problem, algorithm) for problem in problems]
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
     z = torch.stack([each[2] for each in starts])
-    batch, same = stack(list(problems)), stack([algorithm] * count)
-    order = [block.iterations[0] for block in cycle.blocks]
-    known = {t: probe_batch(batch, same, centre, torch.from_numpy(eta), t) for t in dict.fromkeys(order)}
+    batch, same, steps = stack(list(problems)), stack([algorithm] * count), torch.from_numpy(eta)
+    known: dict[tuple[int, int | None], Maps] = {}
+
+    def maps(t: int, outcome: int | None) -> Maps:
+        if (t, outcome) not in known:
+            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome)
+        return known[t, outcome]
+
+    blocks: list[Branches] = []
+    for block in cycle.blocks:
+        held = algorithm.outcomes(problems[0], block.iterations[0]) if len(block.iterations) > 1 else []
+        numbers = range(len(held)) if len(held) > 1 else (None,)
+        odds = [share for share, _ in held] if len(held) > 1 else [1.0]
+        blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
     moment = torch.einsum("ba,bc->bac", z, z)
     turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
-    coins = any(maps.weights.shape[-1] for maps in known.values())
-    if not coins:
-        moment, scale = _powers([known[t] for t in order], moment, turns)
+    if all(len(block) == 1 for block in blocks) and not any(each.weights.shape[-1] for each in known.values()):
+        moment, scale = _powers([each for block in blocks for each in block[0][1]], moment, turns)
     elif z.shape[1] * (z.shape[1] + 1) // 2 <= MOST_ENTRIES:
-        moment, scale = _operator_powers([known[t] for t in order], moment, turns)
+        moment, scale = _operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
         for turn in range(int(turns.max())):
             after = moment
-            for t in order:
-                after = known[t].advance(after)
+            for block in blocks:
+                after = _within(block, after)[-1]
             moment = torch.where((turns > turn)[:, None, None], after, moment)
             scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    for at, t in enumerate(order[: int(rest.max())]):
-        moment = torch.where((rest > at)[:, None, None], known[t].advance(moment), moment)
+    going, at = moment, 0
+    for block in blocks if int(rest.max()) else []:
+        for after in _within(block, going):
+            moment = torch.where((rest > at)[:, None, None], after, moment)
+            going, at = after, at + 1
     scale = torch.maximum(scale, moment.abs().amax((1, 2)))
     own = slice(client * d, (client + 1) * d)
     hessian = torch.stack([problem.A[client] for problem in problems])
     values = (hessian * moment[:, own, own]).sum((1, 2))
-    return values.numpy(), (ROUNDING * scale * hessian.abs().sum((1, 2))).numpy()
+    return values.numpy(), rounding(iterations) * (scale * hessian.abs().sum((1, 2))).numpy()
+
+
+def _within(block: Branches, moment: Tensor) -> list[Tensor]:
+    """The moments after each iteration of a block that holds its outcome."""
+    given, found = [moment] * len(block), []
+    for at in range(len(block[0][1])):
+        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
+        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
+    return found
 
 
 def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
@@ -306,13 +333,19 @@ def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tenso
     return moment, scale
 
 
-def _operator_powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
     """The same where coins are tossed, by powers of the map of the entries of M."""
     spread, packed = (torch.from_numpy(part) for part in _packing(moment.shape[-1]))
     scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
-    K = packed @ cycle[0].operator() @ spread
-    for maps in cycle[1:]:
-        K = packed @ maps.operator() @ spread @ K
+    K = torch.eye(len(packed), dtype=moment.dtype)
+    for block in cycle:
+        mixed = torch.zeros_like(K)
+        for share, steps in block:
+            after = K
+            for maps in steps:
+                after = packed @ maps.operator() @ spread @ after
+            mixed = mixed + share * after
+        K = mixed
     for bit in range(int(turns.max()).bit_length()):
         if bit:
             K = K @ K

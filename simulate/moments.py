@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from .batches import instances
 from .maps import Maps, origin, probe, probe_batch
 from .problem import QuadraticProblem, check_problem
 from .step_sizes import StepSize, step_sizes
+
+Outcomes = Sequence[tuple[float, Mapping[str, Tensor]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +74,10 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
         raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
     template, centre, z = origin(problem, algorithm)
 
-    def maps(t: int, step_size: Tensor) -> Maps:
-        return probe(problem, algorithm, centre, step_size, t)
+    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
+        return probe(problem, algorithm, centre, step_size, t, outcomes)
 
-    return _moments(z, template, algorithm, maps, step_size_at, iterations)
+    return _moments(z, template, algorithm, maps, step_size_at, iterations, lambda t: algorithm.outcomes(problem, t))
 
 
 def expected_moments_batch(
@@ -88,35 +90,57 @@ def expected_moments_batch(
     if not algorithms.linear:
         raise InputError("algorithm", algorithms.name, "it is not linear: use expected_step at given states")
     count = len(eta)
-    starts = [origin(*each) for each in zip(instances(problems, count), instances(algorithms, count))]
+    every = list(zip(instances(problems, count), instances(algorithms, count)))
+    starts = [origin(*each) for each in every]
     template = starts[0][0]
     centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
     z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
 
-    def maps(t: int, step_size: Tensor) -> Maps:
+    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
+        if outcomes is not None:
+            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
+            raise InputError("algorithm", algorithms.name, remedy)
         return probe_batch(problems, algorithms, centre, step_size, t)
 
-    return _moments(z, template, algorithms, maps, lambda t: step_size, iterations)
+    def listed(t: int) -> Outcomes:
+        return every[0][1].outcomes(every[0][0], t)
+
+    return _moments(z, template, algorithms, maps, lambda t: step_size, iterations, listed)
 
 
 def _moments(
     z: Tensor,
     template: State,
     algorithm: Algorithm,
-    maps: Callable[[int, Tensor], Maps],
+    maps: Callable[[int, Tensor, Outcomes | None], Maps],
     step_size_at: Callable[[int], Tensor],
     iterations: int,
+    listed: Callable[[int], Outcomes],
 ) -> Moments:
     result = [z[..., :, None] * z[..., None, :]]
-    known: dict[tuple[int, tuple[float, ...]], Maps] = {}
+    known: dict[tuple[int, int, tuple[float, ...]], Maps] = {}
+    # Within a round what was drawn stays: the moments given each outcome go on apart until the round ends.
+    given: list[Tensor] = []
     for t in range(1, iterations + 1):
         step_size = step_size_at(t)
-        key = (algorithm.phase(t), tuple(step_size.flatten().tolist()))
-        if key not in known:
-            if len(known) > 64:  # a decreasing step size never comes back
-                known.clear()
-            known[key] = maps(t, step_size)
-        result.append(known[key].advance(result[-1]))
+        rounds = algorithm.round_of(t) < t or algorithm.round_of(t + 1) == t
+        outcomes = listed(t) if rounds else ()
+        if len(outcomes) < 2:
+            outcomes = ()
+        elif algorithm.round_of(t) == t:
+            given = [result[-1]] * len(outcomes)
+        for at in range(max(len(outcomes), 1)):
+            key = (algorithm.phase(t), at, tuple(step_size.flatten().tolist()))
+            if key not in known:
+                if len(known) > max(64, 2 * len(outcomes) * algorithm.phase(t)):  # decreasing steps never come back
+                    known.clear()
+                known[key] = maps(t, step_size, [(1.0, outcomes[at][1])] if outcomes else None)
+            if outcomes:
+                given[at] = known[key].advance(given[at])
+            else:
+                result.append(known[key].advance(result[-1]))
+        if outcomes:
+            result.append(torch.stack([odds * moment for (odds, _), moment in zip(outcomes, given)]).sum(0))
     layout, offset = {}, 0
     for name, value in template.items():
         layout[name] = (slice(offset, offset + value.numel()), tuple(value.shape[1:]))

@@ -20,8 +20,12 @@ from .fedavg import FedAvg as FedAvg
 from .fedprox import FedProx as FedProx
 from .fixed_weights import FixedWeights as FixedWeights
 from .flix import Flix as Flix
+from .gradient_tracking import GradientTracking as GradientTracking
 from .ifca import IFCA as IFCA
 from .local import Local as Local
 from .local_sgd import LocalSGD as LocalSGD
+from .minibatch import MinibatchSGD as MinibatchSGD
+from .momentum import Momentum as Momentum
 from .scaffnew import Scaffnew as Scaffnew
+from .scaffold import Scaffold as Scaffold
 from .wga import WGABC as WGABC

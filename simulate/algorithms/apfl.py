@@ -80,5 +80,8 @@ class APFL(Algorithm):
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         return self.server.outcomes(problem, iteration)
 
+    def round_of(self, iteration: int) -> int:
+        return self.server.round_of(iteration)
+
     def phase(self, iteration: int) -> int:
         return self.server.phase(iteration)

@@ -73,6 +73,10 @@ class Algorithm(ABC):
         """Every value of `extra` with its probability (tensors of leading axis 1), for exact moments."""
         return [(1.0, {})]
 
+    def round_of(self, iteration: int) -> int:
+        """The iteration that drew `extra` for this one: itself, or the first of a round that keeps what was drawn."""
+        return iteration
+
     def phase(self, iteration: int) -> int:
         """Iterations of one phase take the same step (period of averaging rounds, for instance)."""
         return 0

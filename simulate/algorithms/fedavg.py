@@ -64,7 +64,7 @@ class FedAvg(Algorithm):
         noise = problem.draw(randomness, iteration)
         if self.participants is None or self._alone(iteration):
             return Draw(iteration=iteration, noise=noise)
-        first = iteration - (iteration - 1) % self.period
+        first = self.round_of(iteration)
         u = randomness.uniform(iteration=first, stream=Stream.COIN, clients=problem.clients, features=1)[..., 0]
         return Draw(
             iteration=iteration,
@@ -77,7 +77,11 @@ class FedAvg(Algorithm):
         x = x - eta[..., None] * only(present, self.direction(problem, state, draw))
         if not self._averages(draw.iteration):
             return {"models": x, "server": state["server"]}
-        sizes = self._sizes(x)
+        return self._averaged(problem, x, draw)
+
+    def _averaged(self, problem: Problem, x: Tensor, draw: Draw) -> State:
+        """The mean of the participants' x, sent to all."""
+        sizes, present = self._sizes(x), draw.extra.get("participants")
         server = cluster_means(x, sizes if present is None else sizes * present, self._labels(x))
         return {"models": self.received(server, problem.clients), "server": server}
 
@@ -102,10 +106,11 @@ class FedAvg(Algorithm):
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         if self.participants is None or self._alone(iteration):
             return [(1.0, {})]
-        if self.period > 1:  # one iteration's participants are the next one's: no independent coins
-            raise InputError("participants", self.participants, "exact moments need everybody, or period = 1")
         rows = every_sample(problem.clients, self.participants, self.clusters).to(problem.device)
         return [(1 / len(rows), {"participants": row[None]}) for row in rows]
+
+    def round_of(self, iteration: int) -> int:
+        return iteration if self._alone(iteration) else iteration - (iteration - 1) % self.period
 
     def phase(self, iteration: int) -> int:
         return self.period if self._alone(iteration) else iteration % self.period

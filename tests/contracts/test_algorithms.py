@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from suffice.bounds import Binary, Continuous, Sharp
+from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
     APFL,
     IFCA,
@@ -43,7 +43,7 @@ from suffice.simulate import (
     run,
     stack,
 )
-from suffice.simulate.algorithms import FedProx
+from suffice.simulate.algorithms import FedProx, GradientTracking, MinibatchSGD, Momentum, Scaffold
 
 N, D, ETA = 4, 2, 0.1
 PAIR = torch.tensor([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=torch.float64)
@@ -81,6 +81,14 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
     ("fedavg", lambda _: FedAvg(period=2, sizes=SIZES, fine_tune_after=4)),
     ("fedavg sampled", lambda _: FedAvg(participants=2, sizes=SIZES)),
     ("fedavg sampled of known clusters", lambda _: FedAvg(participants=1, clusters=CLUSTERS)),
+    ("fedavg sampled rounds", lambda _: FedAvg(participants=2, period=3)),
+    ("minibatch sgd", lambda _: MinibatchSGD(period=3, sizes=SIZES, fine_tune_after=6)),
+    ("minibatch sgd sampled rounds", lambda _: MinibatchSGD(period=2, participants=2)),
+    ("scaffold", lambda _: Scaffold(period=3, server_step=0.7)),
+    ("scaffold sampled rounds", lambda _: Scaffold(period=2, participants=3)),
+    ("heavy ball", lambda _: Momentum(weight=0.6)),
+    ("nesterov", lambda _: Momentum.nesterov(weight=0.6)),
+    ("gradient tracking", lambda _: GradientTracking.ring(N)),
     ("fedprox", lambda _: FedProx(pull=0.6, period=2, sizes=SIZES, fine_tune_after=4)),
     ("ditto", lambda _: Ditto(pull=0.8, server=FedAvg(period=2))),
     ("apfl", lambda _: APFL(mixture=0.3, server=FedAvg(period=2, sizes=SIZES))),
@@ -221,6 +229,10 @@ each_linear = pytest.mark.parametrize("build", [build for _, build in LINEAR], i
 def test_a_batch_is_probed_to_the_moments_of_its_instances(build):
     problems = [built(seed=seed, sigma2=0.1 * seed) for seed in (40, 41, 42)]
     algorithms, steps = [build(problem) for problem in problems], np.array([0.1, 0.15, 0.05])
+    if algorithms[0].round_of(2) < 2 and len(algorithms[0].outcomes(problems[0], 1)) > 1:
+        with pytest.raises(InputError, match="ask for the moments of one instance at a time"):
+            expected_moments_batch(stack(problems), stack(algorithms), iterations=5, eta=steps)
+        return
     together = expected_moments_batch(stack(problems), stack(algorithms), iterations=5, eta=steps)
     for at, (problem, algorithm, step) in enumerate(zip(problems, algorithms, steps)):
         alone = expected_moments(problem, algorithm, iterations=5, eta=step)
@@ -240,5 +252,6 @@ def test_exact_moments_are_those_of_simulated_paths(build):
     exact = expected_excess(problem, algorithm, iterations=iterations, eta=ETA)
     trace = run(problem, algorithm, iterations=iterations, eta=ETA, seeds=4000, root=5)
     np.testing.assert_allclose(trace.mean()[0], exact[0], rtol=1e-12)
-    # 28 numbers, excesses are quadratic in normals and coins: six standard errors of 4000 paths
-    assert np.abs((trace.mean() - exact)[1:] / trace.standard_error()[1:]).max() < 6
+    # 28 numbers, excesses are quadratic in normals and coins: six standard errors of 4000 paths, or roundings where
+    # nothing has moved yet
+    assert (np.abs(trace.mean() - exact) <= 6 * trace.standard_error() + 1e-12 * exact).all()

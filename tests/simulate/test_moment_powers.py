@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Scaffnew, expected_excess
+from suffice.simulate.algorithms import Scaffold
 from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers, excesses
 
 
@@ -21,6 +22,7 @@ def network() -> Quadratics:
     )  # fmt: skip
 
 
+HELD = Cycle(blocks=(Block(iterations=(1, 1, 3)),))
 THREE = Cycle(blocks=tuple(Block(iterations=(t,)) for t in (1, 1, 3)))
 
 
@@ -40,18 +42,29 @@ def test_squaring_gives_what_stepping_gives(algorithm, cycle):
             assert rounding <= 1e-9 * exact[0].max()  # far below what a violation needs
 
 
+def few() -> Quadratics:
+    """Two clients on a line: with a server four states, whose map of moments is squared."""
+    return Quadratics.of([[[0.7]], [[0.3]]], [[1.0], [-0.5]], sigma2=[0.4, 2.0], start=[2.0])
+
+
 @pytest.mark.parametrize(
-    ("algorithm", "cycle"),
-    [(Local(), ONE_STEP), (LocalSGD(period=3), THREE), (Scaffnew(p=0.3), ONE_STEP)],
+    ("algorithm", "cycle", "build"),
+    [
+        (Local(), ONE_STEP, network),
+        (LocalSGD(period=3), THREE, network),
+        (Scaffnew(p=0.3), ONE_STEP, network),
+        (FedAvg(participants=2, period=3), HELD, network),
+        (Scaffold(participants=1, period=3), HELD, few),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_instances_probed_together_are_those_probed_one_by_one(algorithm, cycle):
-    problems = [replace(network(), A=network().A * scale) for scale in (0.5, 1.0, 0.1, 0.7)]
-    eta, T = np.array([0.05, 0.1, 0.2, 0.01]), np.array([1, 7, 100, 4000])
+def test_instances_probed_together_are_those_probed_one_by_one(algorithm, cycle, build):
+    problems = [replace(build(), A=build().A * scale) for scale in (0.5, 1.0, 0.1, 0.7, 0.8)]
+    eta, T = np.array([0.05, 0.1, 0.2, 0.01, 0.1]), np.array([1, 7, 100, 4000, 8])
     values, rounding = excesses(problems, algorithm, eta=eta, iterations=T, cycle=cycle, client=1)
     for at, problem in enumerate(problems):
         one, error = MomentPowers(problem, algorithm, eta=eta[at], cycle=cycle).excess(int(T[at]), 1)
-        np.testing.assert_allclose(values[at], one, rtol=1e-11)
+        assert abs(values[at] - one) <= 1e-11 * one + rounding[at] + error
         np.testing.assert_allclose(rounding[at], error, rtol=2)  # of the same size: met at other powers
 
 
@@ -69,6 +82,13 @@ def test_ten_thousand_iterations_reach_the_stationary_excess():
     problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=3.0, start=[[7.0]])
     value, _ = MomentPowers(problem, Local(), eta=0.1, cycle=ONE_STEP).excess(10_000, 0)
     np.testing.assert_allclose(value, 0.1 * 3 / (2 - 0.1) / 2, rtol=1e-12)
+
+
+def test_a_round_of_participants_is_what_expected_excess_steps_through():
+    exact = expected_excess(network(), FedAvg(participants=2, period=3), iterations=11, eta=0.05)
+    powers = MomentPowers(network(), FedAvg(participants=2, period=3), eta=0.05, cycle=HELD)
+    for T in range(12):
+        np.testing.assert_allclose(powers.excess(T, 2)[0], exact[T, 2], rtol=1e-11)
 
 
 def test_one_outcome_may_last_for_several_iterations():

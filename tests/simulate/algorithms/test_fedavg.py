@@ -23,7 +23,7 @@ from paths import (
 )
 
 from suffice.bounds import InputError
-from suffice.simulate import FedAvg, FixedWeights, Local, LocalSGD, Randomness, Stream, expected_excess, run
+from suffice.simulate import FedAvg, FixedWeights, Local, LocalSGD, Quadratics, Randomness, Stream, expected_excess, run
 
 LABELS = torch.tensor(CLUSTERS)
 SIZES = torch.tensor([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])
@@ -204,9 +204,21 @@ def test_local_sgd_on_equal_clients_has_the_variance_of_the_mean():
     np.testing.assert_allclose(got, expected[:, None].repeat(n, 1), rtol=1e-12)
 
 
-def test_sampling_over_several_local_steps_has_no_exact_moments():
-    with pytest.raises(InputError, match="participants = 2: exact moments need everybody, or period = 1"):
-        expected_excess(built(), RULES["sampled"], iterations=2, eta=0.1)
+def test_participants_stay_for_a_round():
+    """One of two clients without noise, two local steps a round: both paths of two rounds by hand, four equally likely
+    for the server; a client that would be drawn anew in each step would reach other points."""
+    a, eta = np.array([0.5, 2.0]), 0.1
+    problem = Quadratics.of(a[:, None, None] / 2, [[0.0], [0.0]], sigma2=0.0, start=[1.0])
+    got = expected_excess(problem, FedAvg(participants=1, period=2), iterations=4, eta=eta)
+    keep = (1 - eta * a) ** 2
+    mean = keep.mean(), (keep**2).mean(), np.array([(k * m) ** 2 for k in keep for m in keep]).mean()
+    np.testing.assert_allclose(got[2], a / 2 * mean[1], rtol=1e-12)
+    np.testing.assert_allclose(got[4], a / 2 * mean[2], rtol=1e-12)
+    # within a round the copy of a client that is not drawn stays
+    np.testing.assert_allclose(got[1], a / 2 * (1 + keep) / 2, rtol=1e-12)
+
+
+def test_too_many_possible_draws_are_refused():
     with pytest.raises(InputError, match="184756 possible draws"):
         FedAvg(participants=10).outcomes(built(20), 1)
 
