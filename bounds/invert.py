@@ -8,7 +8,6 @@ admissible too, else the largest.
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,7 +67,7 @@ def _meets(theorem: Theorem, name: str, target: float, values: dict[str, Any], a
 
 def _allowed(theorem: Theorem, values: dict[str, Any]) -> np.ndarray:
     """Whether every condition holds, entry by entry; strictly, where `check_conditions` forgives a few roundings."""
-    needed = inspect.signature(theorem.conditions).parameters
+    needed = theorem.condition_keywords
     good = np.ones((), dtype=bool)
     with np.errstate(all="ignore"):
         for lhs, rhs in theorem.conditions(**{n: np.asarray(values[n], dtype=float) for n in needed}).values():

@@ -120,13 +120,22 @@ class Theorem:
         """The scalars that the bound or its conditions take, in the order of their signatures."""
         return tuple(PARAMETERS[name] for name in self._names())
 
+    @cached_property
+    def bound_keywords(self) -> tuple[str, ...]:
+        """What the bound takes; nothing where there is none."""
+        return () if self.bound is None else tuple(inspect.signature(self.bound).parameters)
+
+    @cached_property
+    def condition_keywords(self) -> tuple[str, ...]:
+        """What the conditions take."""
+        return tuple(inspect.signature(self.conditions).parameters)
+
     def symbol(self, name: str) -> str:
         """The LaTeX symbol of a keyword in the paper's own letters."""
         return self.source.symbols.get(name, PARAMETERS[name].symbol)
 
     def _names(self) -> tuple[str, ...]:
-        functions = [f for f in (self.bound, self.conditions) if f is not None]
-        return tuple(dict.fromkeys(name for f in functions for name in inspect.signature(f).parameters))
+        return tuple(dict.fromkeys((*self.bound_keywords, *self.condition_keywords)))
 
     def __str__(self) -> str:
         return f"{self.key} ({self.source.locator})"
@@ -149,8 +158,7 @@ class Theorem:
 
     def condition_names(self) -> list[str]:
         """The conditions in words, each of the form "... lhs <= rhs"."""
-        names = inspect.signature(self.conditions).parameters
-        return list(self.conditions(**dict.fromkeys(names, 1.0)))
+        return list(self.conditions(**dict.fromkeys(self.condition_keywords, 1.0)))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the formula for MathJax, what it rests on, its symbols."""

@@ -9,7 +9,6 @@ left out.
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,10 +101,9 @@ def _curve(claim: Claim, family: Family, values: Any, at: int) -> tuple[dict[str
     grid = np.unique(np.geomspace(max(domain.low, 1), domain.high, POINTS).round())
     many = {name: np.repeat(value[[at]], len(grid), axis=0) for name, value in values.items()} | {"T": grid}
     evidence = family.evidence(many)
-    assert theorem.bound is not None
     if evidence.measured.shape != grid.shape:
         return None
-    bound = evidence.bound(theorem.bound, dict.fromkeys(inspect.signature(theorem.bound).parameters))
+    bound = evidence.bound(theorem)
     kept = evidence.counted(theorem) & np.isfinite(bound) & (bound > 0)
     # what has fallen further than that is rounding
     kept &= bound > SMALLEST * np.max(bound[kept], initial=0)

@@ -127,15 +127,9 @@ def _instance(key: str, condition: float) -> Instance:
 
 def _known(key: str, arguments: dict[str, float]) -> dict[str, float]:
     """Those that the theorem's bound or its conditions name."""
-    import inspect
-
     from suffice.bounds import find
 
-    theorem = find(key)
-    assert theorem.bound is not None
-    names = {
-        name for function in (theorem.bound, theorem.conditions) for name in inspect.signature(function).parameters
-    }
+    names = {parameter.name for parameter in find(key).parameters}
     return {name: value for name, value in arguments.items() if name in names}
 
 

@@ -122,10 +122,8 @@ def _with_roots(
 
     That is how a theorem with one step size, such as eta = 1/beta or ln(T)/(mu T), reads as conditions.
     """
-    import inspect
-
     stuck = np.flatnonzero(~inside.any(1))
-    needed = inspect.signature(theorem.conditions).parameters
+    needed = theorem.condition_keywords
     if not len(stuck) or "eta" not in needed:
         return steps, inside
     part = {name: value[stuck] for name, value in scalars.items()}

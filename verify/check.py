@@ -116,8 +116,8 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
             continue
         values = measure.problems.sharp()
         evidence = measure.family(theorem).evidence(values)
-        bounds = evidence.bound(theorem.bound, inspect.signature(theorem.bound).parameters)  # pyright: ignore
-        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & ~np.isnan(bounds)
+        defined = ~np.isnan(evidence.bound(theorem))
+        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & defined
         if clear.any():
             at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
             return measure, {name: value[at : at + 1] for name, value in values.items()}
@@ -197,7 +197,6 @@ def _digits(theorem: Theorem, arguments: Mapping[str, float]) -> tuple[Any, int]
     except Exception:  # whatever a function raises that was not written for mpmath
         pass
     assert theorem.bound is not None
-    names = inspect.signature(theorem.bound).parameters
     # NumPy's floats: a root of a negative number is NaN with them, complex with Python's
-    value = float(theorem.bound(**{name: np.float64(arguments[name]) for name in names}))
+    value = float(theorem.bound(**{name: np.float64(arguments[name]) for name in theorem.bound_keywords}))
     return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), high_precision.PROBED)), high_precision.PROBED

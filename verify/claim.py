@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from suffice.bounds import PARAMETERS, Theorem
 
 from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
-from .evidence import AGREEMENT, Evidence
+from .evidence import AGREEMENT, Evidence, joined
 from .family import Family
 from .identities import identities
 from .mutants import mutants, numeric_mutants, readable
@@ -81,23 +81,21 @@ class Claim:
         outside = {name: make() for name, make in self.outside_conditions.items()}
         evidence += outside.values()
         steps = identities(theorem.key) if theorem.guarantee else []
-        counted = [piece.counted(theorem) for piece in evidence]
-        ratios = [np.where(mask, piece.ratio(theorem), -np.inf) for piece, mask in zip(evidence, counted)]
-        instances = int(sum(mask.sum() for mask in counted))
-        bounds = _bounds(theorem, evidence)
-        undefined = [mask & np.isnan(bound) for mask, bound in zip(counted, bounds)]
-        unbounded = np.inf if theorem.direction == "upper" else -np.inf
+        whole = joined(evidence, theorem)
+        ends = np.cumsum([len(piece.measured) for piece in evidence])
+        counted = whole.counted(theorem)
+        bound = whole.bound(theorem)
+        ratio = np.where(counted, whole.against(bound, theorem.direction), -np.inf)
+        instances = int(counted.sum())
+        undefined = counted & np.isnan(bound)
         # a violation with two numbers says more than one where the bound is none
-        ranked = [np.where(gap, -np.inf, ratio) for gap, ratio in zip(undefined, ratios)]
-        if max(float(ratio.max()) for ratio in ranked) <= 1 + AGREEMENT:
-            ranked = ratios
-        worst = max(range(len(ranked)), key=lambda j: ranked[j].max())
-        at = int(ranked[worst].argmax())
-        worst_ratio = float(ratios[worst][at])
-        against = [ratio > 1 + AGREEMENT for ratio in ratios]
+        ranked = np.where(undefined, -np.inf, ratio)
+        at = int((ranked if ranked.max() > 1 + AGREEMENT else ratio).argmax())
+        worst_ratio = float(ratio[at])
+        against = ratio > 1 + AGREEMENT
         if self.equality is not None:
-            against = [bad | mask & (ratio < 1 - self.equality) for bad, mask, ratio in zip(against, counted, ratios)]
-        violations = int(sum(bad.sum() for bad in against))
+            against |= counted & (ratio < 1 - self.equality)
+        violations = int(against.sum())
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         uncertified = tuple(f"proof step not certified: {step.says}" for step in steps if not step.step().certified())
@@ -109,7 +107,7 @@ class Claim:
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
         violated = violations > 0
-        count, left = (0, {}) if violated else self._mutants(evidence, counted, worst_ratio)
+        count, left = (0, {}) if violated else self._mutants(whole, counted, worst_ratio)
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
         survivors = (*apart, *uncertified, *left)
         outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
@@ -123,20 +121,20 @@ class Claim:
             outcome=outcome,
             instances=instances,
             worst_ratio=worst_ratio,
-            worst_instance=evidence[worst].instance(at) if instances else {},
-            worst_bound=float(bounds[worst][at]),
-            ranges=_ranges(evidence, counted),
+            worst_instance=_instance(evidence, ends, at) if instances else {},
+            worst_bound=float(bound[at]),
+            ranges=_ranges(evidence, np.split(counted, ends[:-1])),
             opaque=self.opaque,
             violations=violations,
-            undefined=int(sum(gap.sum() for gap in undefined)),
-            undefined_at=_first(theorem, evidence, undefined),
-            unbounded=int(sum((mask & (bound == unbounded)).sum() for mask, bound in zip(counted, bounds))),
+            undefined=int(undefined.sum()),
+            undefined_at=_first(theorem, whole, undefined),
+            unbounded=int((counted & (bound == (np.inf if theorem.direction == "upper" else -np.inf))).sum()),
             error_probability=error,
             mutants=count,
             survivors=survivors,
             survivor_ratios=tuple(left.values()),
             seconds=time.perf_counter() - began,
-            points=_points(theorem, evidence, counted),
+            points=_points(bound[counted], whole.measured[counted], ratio[counted]),
             necessity={
                 name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece)
                 for name, piece in outside.items()
@@ -169,51 +167,41 @@ class Claim:
             )
         return evidence
 
-    def _mutants(
-        self, evidence: list[Evidence], counted: list[np.ndarray], worst_ratio: float
-    ) -> tuple[int, dict[str, float]]:
+    def _mutants(self, whole: Evidence, counted: np.ndarray, worst_ratio: float) -> tuple[int, dict[str, float]]:
         """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly
         stronger; a mutant that is nowhere stronger is not tried."""
         theorem = self.theorem
-        assert theorem.bound is not None
-        names = inspect.signature(theorem.bound).parameters
-        same = theorem.bound if self.opaque else readable(theorem).value
-        make = numeric_mutants if self.opaque else mutants
-        made = make(theorem, worst_ratio=worst_ratio)
-        variants = [mutant for mutant in made if mutant.change not in self.true_variants]
-        stronger, refuted = np.zeros((2, len(variants)), dtype=bool)
-        attained = np.zeros(len(variants))
-        for piece, mask in zip(evidence, counted):
-            bound = piece.bound(same, names)
-            ratio = piece.against(bound, theorem.direction)
-            mask = mask & (ratio <= 1 + AGREEMENT / 2)
-            for at, mutant in enumerate(variants):
-                variant = piece.bound(mutant.value, names)
-                with np.errstate(all="ignore"):
-                    gain = bound - variant if theorem.direction == "upper" else variant - bound
-                    stronger[at] |= (gain > AGREEMENT * np.abs(bound))[mask].any()
-                    visible = mask & (gain >= VISIBLE * np.abs(bound))
-                attained[at] = max(attained[at], ratio[visible].max(initial=0.0))
-                refuted[at] |= (piece.against(variant, theorem.direction) > 1 + AGREEMENT / 2)[mask].any()
-        left = np.flatnonzero(stronger & ~refuted)
-        return int(stronger.sum()), {variants[at].change: float(attained[at]) for at in left}
+        bound = whole.bound(theorem, theorem.bound if self.opaque else readable(theorem).value)
+        ratio = whole.against(bound, theorem.direction)
+        mask = counted & (ratio <= 1 + AGREEMENT / 2)
+        count, left = 0, dict[str, float]()
+        for mutant in (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio):
+            if mutant.change in self.true_variants:
+                continue
+            variant = whole.bound(theorem, mutant.value)
+            with np.errstate(all="ignore"):
+                gain = bound - variant if theorem.direction == "upper" else variant - bound
+                visible = mask & (gain >= VISIBLE * np.abs(bound))
+                if not (gain > AGREEMENT * np.abs(bound))[mask].any():
+                    continue
+            count += 1
+            if not (whole.against(variant, theorem.direction) > 1 + AGREEMENT / 2)[mask].any():
+                left[mutant.change] = float(ratio[visible].max(initial=0.0))
+        return count, left
 
 
-def _bounds(theorem: Theorem, evidence: list[Evidence]) -> list[np.ndarray]:
-    """The bound at every instance of each piece."""
-    assert theorem.bound is not None
-    names = inspect.signature(theorem.bound).parameters
-    with np.errstate(all="ignore"):
-        return [piece.bound(theorem.bound, names) for piece in evidence]
+def _instance(evidence: Sequence[Evidence], ends: np.ndarray, at: int) -> dict[str, Any]:
+    """The readable description of the instance `at` of all; `ends` are the pieces' own."""
+    piece = int(np.searchsorted(ends, at, side="right"))
+    return evidence[piece].instance(at - int(ends[piece] - len(evidence[piece].measured)))
 
 
-def _first(theorem: Theorem, evidence: list[Evidence], masks: list[np.ndarray]) -> dict[str, float]:
+def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, float]:
     """The theorem's arguments at the first instance that a mask marks; {} where none does."""
-    for piece, mask in zip(evidence, masks):
-        if mask.any():
-            found = piece.instance(int(mask.argmax()))
-            return {parameter.name: found[parameter.name] for parameter in theorem.parameters}
-    return {}
+    if not mask.any():
+        return {}
+    at = int(mask.argmax())
+    return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
 
 
 def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tuple[float, float]]:
@@ -232,14 +220,8 @@ def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tu
     return found
 
 
-def _points(theorem: Theorem, evidence: list[Evidence], counted: list[np.ndarray]) -> tuple[tuple[float, float], ...]:
+def _points(bound: np.ndarray, measured: np.ndarray, ratio: np.ndarray) -> tuple[tuple[float, float], ...]:
     """(bound, measured) of instances that met the hypotheses, evenly spread, the one of the worst ratio among them."""
-    assert theorem.bound is not None
-    names = inspect.signature(theorem.bound).parameters
-    with np.errstate(all="ignore"):
-        bound = np.concatenate([piece.bound(theorem.bound, names)[mask] for piece, mask in zip(evidence, counted)])
-        ratio = np.concatenate([piece.ratio(theorem)[mask] for piece, mask in zip(evidence, counted)])
-    measured = np.concatenate([piece.measured[mask] for piece, mask in zip(evidence, counted)])
     if len(bound) == 0:
         return ()
     chosen = np.unique(np.append(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -42,9 +41,8 @@ IMPLIED: Mapping[str, str] = {
 
 def sides(theorem: Theorem, arguments: Mapping[str, Any]) -> Mapping[str, tuple[Any, Any]]:
     """Both sides of every condition by its name."""
-    needed = inspect.signature(theorem.conditions).parameters
     with np.errstate(all="ignore"):
-        return theorem.conditions(**{name: arguments[name] for name in needed})
+        return theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords})
 
 
 def widened(theorem: Theorem, name: str, factor: float) -> Theorem:

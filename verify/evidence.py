@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -55,25 +54,25 @@ class Evidence:
             x = self.arguments[parameter.name]
             valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
             valid &= x <= parameter.upper
-        needed = inspect.signature(theorem.conditions).parameters
+        needed = {name: self.arguments[name] for name in theorem.condition_keywords}
         with np.errstate(all="ignore"):
-            for lhs, rhs in theorem.conditions(**{name: self.arguments[name] for name in needed}).values():
+            for lhs, rhs in theorem.conditions(**needed).values():
                 valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
         return valid
 
-    def bound(self, function: Any, names: Mapping[str, Any]) -> np.ndarray:
-        """`function` (a bound or a mutant of it) at every instance."""
+    def bound(self, theorem: Theorem, function: Callable[..., Any] | None = None) -> np.ndarray:
+        """The theorem's bound, or a mutant of it, at every instance."""
+        given = {name: self.arguments[name] for name in theorem.bound_keywords}
         with np.errstate(all="ignore"):
-            return np.broadcast_to(function(**{name: self.arguments[name] for name in names}), self.measured.shape)
+            value = (function or theorem.bound)(**given)  # pyright: ignore[reportOptionalCall]
+        return np.broadcast_to(value, self.measured.shape)
 
-    def ratio(self, theorem: Theorem, function: Any = None) -> np.ndarray:
+    def ratio(self, theorem: Theorem) -> np.ndarray:
         """measured / bound for upper bounds, bound / measured for lower ones, (n,); above 1 is a violation.
 
         Where both are negative it is the other way round, and where only the larger side is, infinite.
         """
-        assert theorem.bound is not None
-        names = inspect.signature(theorem.bound).parameters
-        return self.against(self.bound(theorem.bound if function is None else function, names), theorem.direction)
+        return self.against(self.bound(theorem), theorem.direction)
 
     def against(self, bound: np.ndarray, direction: str) -> np.ndarray:
         """The same from the values (n,) of a bound."""
@@ -90,6 +89,24 @@ class Evidence:
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
         given = {} if self.values is None else {"values": {n: v[index].tolist() for n, v in self.values.items()}}
         return {"label": self.label, **values, "measured": float(self.measured[index]), **given}
+
+
+def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
+    """The instances of all pieces as one batch, with what the theorem's bound and conditions take."""
+
+    def whole(part: Callable[[Evidence], Any]) -> np.ndarray:
+        return np.concatenate([np.broadcast_to(part(piece), piece.measured.shape) for piece in pieces])
+
+    return Evidence(
+        engine=" + ".join(dict.fromkeys(piece.engine for piece in pieces)),
+        measured=whole(lambda piece: piece.measured),
+        arguments={
+            parameter.name: whole(lambda piece, name=parameter.name: piece.arguments[name])
+            for parameter in theorem.parameters
+        },
+        hypothesis=whole(lambda piece: True if piece.hypothesis is None else piece.hypothesis),
+        rounding=whole(lambda piece: piece.rounding),
+    )
 
 
 Options = ParamSpec("Options")

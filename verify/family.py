@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -105,17 +106,9 @@ class Family:
         return values
 
     def quantiles(self, count: int, *, seed: int) -> np.ndarray:
-        """Random points of the unit cube, (count, k), a pure function of the seed."""
-        randomness = Randomness(seeds=torch.tensor([seed]), root=0x5EED)
-        sizes = [int(np.prod(domain.shape, dtype=int)) for domain in self.domains.values()]
-        # one call for all domains: entries beyond a domain's size are drawn in vain, calls cost more
-        u = randomness.uniform(
-            iteration=torch.arange(len(sizes))[:, None, None],
-            stream=Stream.DATA,
-            clients=count,
-            features=max(sizes, default=0),
-        ).numpy()
-        return np.concatenate([u[index, :, :size] for index, size in enumerate(sizes)], axis=1)
+        """Random points of the unit cube, (count, k), a pure function of the seed; not to be written to."""
+        sizes = (int(np.prod(domain.shape, dtype=int)) for domain in self.domains.values())
+        return _quantiles(tuple(sizes), count, seed)
 
     def corners(self, count: int, *, seed: int) -> np.ndarray:
         """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its
@@ -137,3 +130,17 @@ class Family:
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""
         return self.at(self.quantiles(count, seed=seed))
+
+
+@lru_cache(maxsize=64)
+def _quantiles(sizes: tuple[int, ...], count: int, seed: int) -> np.ndarray:
+    """One call for all domains: entries beyond a domain's size are drawn in vain, calls cost more."""
+    u = Randomness(seeds=torch.tensor([seed]), root=0x5EED).uniform(
+        iteration=torch.arange(len(sizes))[:, None, None],
+        stream=Stream.DATA,
+        clients=count,
+        features=max(sizes, default=0),
+    )
+    drawn = np.concatenate([u[index, :, :size].numpy() for index, size in enumerate(sizes)], axis=1)
+    drawn.flags.writeable = False  # families of the same shapes share it
+    return drawn

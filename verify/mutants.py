@@ -7,7 +7,6 @@ measured ratio lets us see. A check that cannot tell them from the bound is weak
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,13 +34,11 @@ class Mutant:
 
 def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
-    assert theorem.bound is not None
-    bound = theorem.bound
     import sympy
 
     found: dict[str, Mutant] = {}
     whole = theorem.expression()
-    formulas = Formulas(whole, list(inspect.signature(bound).parameters))
+    formulas = Formulas(whole, theorem.bound_keywords)
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
     with sympy.evaluate(False):
         changes = [
@@ -67,7 +64,7 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
 
 def _points(theorem: Theorem) -> dict[str, np.ndarray]:
     """Arguments at which variants are told apart: `POINTS` points, of no special ratio to each other."""
-    names = list(inspect.signature(theorem.bound).parameters) if theorem.bound else []
+    names = theorem.bound_keywords
     share = np.modf((1 + np.arange(len(names)))[:, None] * np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0][:POINTS]))[0]
     taken = [PARAMETERS[name].typical for name in names]
     return {name: low * (high / low) ** part for name, (low, high), part in zip(names, taken, share)}
@@ -77,7 +74,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
     bound, found = theorem.bound, []
-    taken = [PARAMETERS[name] for name in inspect.signature(bound).parameters]
+    taken = [PARAMETERS[name] for name in theorem.bound_keywords]
 
     def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         found.append(Mutant(change=change, value=lambda **values: bound(**values | changed(values))))
@@ -111,9 +108,8 @@ def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
 
 def readable(theorem: Theorem) -> Mutant:
     """The unchanged bound, evaluated the way mutants are: what they are compared with."""
-    assert theorem.bound is not None
     whole = theorem.expression()
-    formulas = Formulas(whole, list(inspect.signature(theorem.bound).parameters))
+    formulas = Formulas(whole, theorem.bound_keywords)
     return Mutant(change="unchanged", value=formulas.function(whole))
 
 

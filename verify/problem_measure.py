@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -120,7 +119,7 @@ def _stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.n
     singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong.
     """
     assert theorem.bound is not None
-    names = inspect.signature(theorem.bound).parameters
+    names = theorem.bound_keywords
     given = {name: arguments[name] for name in names}
     with np.errstate(all="ignore"):
         value = np.broadcast_to(theorem.bound(**given), arguments["eta"].shape)

@@ -9,8 +9,6 @@ An instance outside the hypotheses counts as ratio 0, so ascent stays within the
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 from suffice.bounds import Theorem
@@ -154,9 +152,8 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
 
 def _violates(theorem: Theorem, family: Family, values: Values, margin: float, *, undefined: bool = False) -> bool:
     """By numbers, or because the bound is none."""
-    assert theorem.bound is not None
     evidence = family.evidence(values)
     with np.errstate(all="ignore"):
         ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
-        nothing = np.isnan(evidence.bound(theorem.bound, inspect.signature(theorem.bound).parameters))
+        nothing = np.isnan(evidence.bound(theorem))
     return bool((nothing & (ratio > 1 + margin) if undefined else ~nothing & (ratio > 1 + margin)).any())

@@ -19,10 +19,12 @@ from ..sampled import shared_paths
 from ..verdict import Verdict
 
 
-def all_claims() -> list[Claim]:
+@cache
+def all_claims() -> tuple[Claim, ...]:
     """In the order of the library."""
     order = {(theorem.key, theorem.edition): at for at, theorem in enumerate(THEOREMS)}
-    return sorted(parts("claims", "claims"), key=lambda claim: order[claim.theorem.key, claim.theorem.edition])
+    claims = parts("claims", "claims")
+    return tuple(sorted(claims, key=lambda claim: order[claim.theorem.key, claim.theorem.edition]))
 
 
 def verify(

@@ -125,14 +125,17 @@ class Aligned:
         m, V = self._pull
         return (1 - eta * self.curvature * m) ** 2, eta**2 * self.curvature * V / 2
 
-    @cached_property
-    def _path(self) -> tuple[np.ndarray, np.ndarray]:
-        """Squared mean (noiseless part) and noise part of E[e_t] for t = 0, 1, ..., each (T + 1, n)."""
+    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Squared mean (noiseless part) and noise part of E[e_t], each like t (..., n)."""
         rest, per_step = self._step(self.eta)
-        t = self._times
         with np.errstate(all="ignore"):
             geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
         return rest**t * self.e0, per_step * geometric
+
+    @cached_property
+    def _path(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same for t = 0, 1, ..., each (T + 1, n)."""
+        return self._parts(self._times)
 
     @property
     def _times(self) -> np.ndarray:
@@ -145,8 +148,8 @@ class Aligned:
 
     def excess(self) -> np.ndarray:
         """E[e_T]; also E[e_T 1{tau >= T}] when eps is so small that paths do not reach it."""
-        signal, noise = self._path
-        return self._at(signal + noise, self.T)
+        signal, noise = self._parts(self.T)
+        return signal + noise
 
     def mean_square(self) -> np.ndarray:
         """(1/T) sum_{t < T} E|grad R_i(theta_t)|^2 = (2 curvature/T) sum_{t < T} E[e_t]."""

@@ -128,62 +128,65 @@ class Paths:
         self._walk(steps(self.arguments))
 
     def _walk(self, eta: np.ndarray) -> None:
-        loss, h, n = self.loss, self.values["scale"][:, None], len(self.values["scale"])
+        """What happens up to each instance's own T, 0 afterwards: the last steps have most of the paths."""
+        loss, T, n = self.loss, self.arguments["T"], len(self.values["scale"])
         jumps, chance = self._noise()
         theta, probability = self.values["theta0"][:, None], np.ones((n, 1))
         running = running_G = np.ones((n, 1), dtype=bool)
         frozen = np.zeros((n, 1))
-        log: dict[str, list[np.ndarray]] = {name: [] for name in _RECORDED}
+        self._log = {name: np.zeros((n, LONGEST + 1)) for name in _RECORDED}
+        at = np.arange(n)  # the instances that are left
         for t in range(LONGEST + 1):
+            h, eps, G = self.values["scale"][at, None], self.arguments["eps"][at, None], self.arguments["G"][at, None]
             excess, square = h * loss.value(theta), (h * loss.slope(theta)) ** 2
             frozen = np.where(running, excess, frozen)
-            above = running & (excess >= self.arguments["eps"][:, None])
-            above_G = running_G & (square >= self.arguments["G"][:, None])
-            alpha, gradients = self._weights(theta)
+            above, above_G = running & (excess >= eps), running_G & (square >= G)
             for name, value in (
                 ("excess", excess),
                 ("while_running", excess * running),
                 ("still_running", above),
                 ("stopped", frozen),
-                ("below", excess < self.arguments["eps"][:, None]),
+                ("below", excess < eps),
                 ("still_running_G", above_G),
-                ("below_G", square < self.arguments["G"][:, None]),
+                ("below_G", square < G),
                 ("square", square),
                 ("square_running", square * above_G),
-                ("variance", (alpha**2 * self.sigma2[:, None]).sum(-1)),
             ):
-                log[name].append((probability * value).sum(1))
+                self._log[name][at, t] = (probability * value).sum(1)
+            left = T[at] > t
+            if not left.any():
+                break
+            at, theta, probability, square = at[left], theta[left], probability[left], square[left]
+            alpha, gradients = self._weights(theta, at)
+            self._log["variance"][at, t] = (probability * (alpha**2 * self.sigma2[at, None]).sum(-1)).sum(1)
             with np.errstate(all="ignore"):
                 apart = ((gradients - gradients[..., :1]) ** 2 / square[..., None] * alpha).sum(-1)
-            log["contraction"].append((alpha.sum(-1) - np.where(square > 0, apart, 0)).min(1))
-            if t == LONGEST:
-                break
-            move = (alpha * gradients).sum(-1)[..., None] + np.einsum("npk,njk->npj", alpha, jumps)
-            theta = (theta[..., None] - eta[:, t, None, None] * move).reshape(n, -1)
-            probability = (probability[..., None] * chance[:, None]).reshape(n, -1)
-            running, running_G, frozen = (np.repeat(x, OUTCOMES, axis=1) for x in (above, above_G, frozen))
-        self._log = {name: np.stack(rows, 1) for name, rows in log.items()}
+            self._log["contraction"][at, t] = (alpha.sum(-1) - np.where(square > 0, apart, 0)).min(1)
+            move = (alpha * gradients).sum(-1)[..., None] + np.einsum("npk,njk->npj", alpha, jumps[at])
+            theta = (theta[..., None] - eta[at, t, None, None] * move).reshape(len(at), -1)
+            probability = (probability[..., None] * chance[at, None]).reshape(len(at), -1)
+            running, running_G, frozen = (np.repeat(x[left], OUTCOMES, axis=1) for x in (above, above_G, frozen))
 
     def _noise(self) -> tuple[np.ndarray, np.ndarray]:
         """sigma_k Z_jk as (n, 4, 3) and the probabilities (n, 4)."""
         Z, chance = uncorrelated(self.values["law"], self.values["chance"])
         return np.sqrt(self.sigma2)[:, None] * Z, chance
 
-    def _weights(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of client i and gradients of all clients at theta (n, p), both (n, p, 3)."""
-        own = (self.values["scale"][:, None] * self.loss.slope(theta))[..., None]
-        peers = self.values["factor"][:, None] * own + self.shift[:, None]
+    def _weights(self, theta: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of client i and gradients of all clients at theta (m, p) of the instances `at`, both (m, p, 3)."""
+        own = (self.values["scale"][at, None] * self.loss.slope(theta))[..., None]
+        peers = self.values["factor"][at, None] * own + self.shift[at, None]
         gradients = np.concatenate((own, peers), axis=-1)
         if self.weights is not None:
-            return np.broadcast_to(self.weights[:, None], gradients.shape), gradients
+            return np.broadcast_to(self.weights[at, None], gradients.shape), gradients
         with np.errstate(all="ignore"):
             similarity = np.maximum(1 - (gradients - own) ** 2 / own**2, 0)
         similarity = np.where(own == 0, gradients == 0, similarity)
         similarity[..., 0] = 1
-        binary = Binary(threshold=self.values["threshold"][:, None, None])
-        sigma2 = self.sigma2[:, None]
+        binary = Binary(threshold=self.values["threshold"][at, None, None])
+        sigma2 = self.sigma2[at, None]
         alpha = np.where(
-            self.values["binary"][:, None, None] == 1,
+            self.values["binary"][at, None, None] == 1,
             collaboration_weights(binary, similarity=similarity, sigma2=sigma2),
             collaboration_weights(Continuous(), similarity=similarity, sigma2=sigma2),
         )

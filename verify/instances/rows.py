@@ -12,10 +12,14 @@ from ..family import Values
 
 def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
     """What a row leaves out is as in `plain`; what it gives is broadcast to the shape there."""
-    return {
-        name: np.stack([np.broadcast_to(np.asarray(row.get(name, value), float), np.shape(value)) for row in given])
-        for name, value in plain.items()
-    }
+    values = {}
+    for name, value in plain.items():
+        values[name] = np.empty((len(given), *np.shape(value)))
+        values[name][:] = value
+        for at, row in enumerate(given):
+            if name in row:
+                values[name][at] = row[name]
+    return values
 
 
 def columns(names: Iterable[str], given: Iterable[Iterable[Any]]) -> Values:

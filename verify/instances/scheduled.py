@@ -77,6 +77,11 @@ class Decreasing(Aligned):
             noise[row + 1] = rest * noise[row] + new
         return signal, noise
 
+    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """At t (n,), read off the path."""
+        signal, noise = self._path
+        return self._at(signal, t), self._at(noise, t)
+
 
 @dataclass(frozen=True, kw_only=True)
 class BestDecreasing(Decreasing):
