@@ -142,6 +142,10 @@ class Theorem:
 
     def expression(self) -> Any:
         """The bound as an unevaluated SymPy expression, one symbol per keyword, in the order written."""
+        return self._expression
+
+    @cached_property
+    def _expression(self) -> Any:
         assert self.bound is not None
         return symbolic.expression(self.bound)
 

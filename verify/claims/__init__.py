@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
 
 import torch
 
@@ -106,6 +105,7 @@ def _silence(key: str, edition: str) -> str:
 
 
 Question = tuple[str, str, str, int, float]
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
@@ -120,12 +120,17 @@ def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
         for group in groups:
             yield from _answers(group)
         return
-    from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
 
-    tasks = (delayed(_answered)(group) for group in groups)
-    answered: Any = Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks)
-    for answers in answered:
-        yield from answers
+    # this process works too, from the end of the list: another one takes seconds to import what is loaded here
+    others = get_reusable_executor(max_workers=jobs - 1, env=dict.fromkeys(_THREADS, "1"))
+    tasks = [others.submit(_answered, group) for group in groups]
+    try:
+        for task, group in reversed(list(zip(tasks, groups))):
+            yield from _answers(group) if task.cancel() else task.result()
+    except BaseException:  # also Ctrl-C: nobody waits for what is under way
+        others.shutdown(kill_workers=True)
+        raise
 
 
 def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]:
