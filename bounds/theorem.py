@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -109,6 +109,17 @@ class Theorem:
         unknown = [name for name in self._names() if name not in PARAMETERS]
         if unknown:
             raise ValueError(f"{self.key}: {unknown} are not in bounds.parameters: add_parameter makes a keyword known")
+
+    def as_printed(self, bound: Callable[..., Any] | str, fault: str, *, statement: str, **changes: Any) -> Theorem:
+        """The same result as its paper prints it; a text for `bound` says why it cannot be evaluated.
+
+        `changes` are fields in which the print differs besides. What is known of the corrected bound alone is left out.
+        """
+        parts: dict[str, Any] = {"bound": bound}
+        if isinstance(bound, str):
+            parts = {"bound": None, "order_only": bound, "conditions": no_conditions}
+        own: dict[str, Any] = {"tight": "", "monotone": {}, "reduces_to": (), "superseded_by": None}
+        return replace(self, edition="printed", fault=fault, statement=statement, **own | parts | changes)
 
     @property
     def guarantee(self) -> bool:

@@ -14,7 +14,7 @@ def test_verdicts_of_ten_roots_are_the_same():
         {(verdict.theorem.key, verdict.theorem.edition): verdict for verdict in verify(root=root, jobs=2)}
         for root in range(10)
     ]
-    assert len(found[0]) == len(all_claims())
+    assert len(found[0]) == sum(claim.theorem.superseded_by is None for claim in all_claims())
     for name in found[0]:
         verdicts = [verdicts[name] for verdicts in found]
         assert {verdict.outcome for verdict in verdicts} == {verdicts[0].outcome}, name

@@ -103,40 +103,35 @@ _DECREASING = "With eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 
 _CONSTANT = "With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps"
 _GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
+_COROLLARY_1 = Theorem(
+    key="adaptive/corollary-1",
+    edition="corrected",
+    title="Iterations until what still runs is at the precision, decreasing step",
+    source=source("Corollary 1"),
+    statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
+    "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
+    quantity=Quantity.ROUNDS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=STANDING,
+    bound=corollary_1,
+    conditions=decreasing_conditions,
+    tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
+    monotone={"e0": 1, "s2": 1, "eps": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/corollary-1",
-        edition="printed",
-        title="Iterations to the precision",
-        source=source("Corollary 1"),
-        statement="With the decreasing step of Theorem 2, the error eps is reached after T = C' beta s2/(2 mu^2 eps) "
-        "iterations, C' = C^2/(C - 1).",
-        quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=STANDING,
-        bound=corollary_1_printed,
-        conditions=decreasing_conditions_printed,
+    _COROLLARY_1.as_printed(
+        corollary_1_printed,
         fault="no first step C/mu meets the limit q/beta; the start is dropped (no noise: 0 iterations); a bound that "
         "holds while the precision has not been reached does not say that it is reached",
+        statement="With the decreasing step of Theorem 2, the error eps is reached after T = C' beta s2/(2 mu^2 eps) "
+        "iterations, C' = C^2/(C - 1).",
+        title="Iterations to the precision",
+        conditions=decreasing_conditions_printed,
         monotone={"s2": 1, "eps": -1, "beta": 1},
     ),
-    Theorem(
-        key="adaptive/corollary-1",
-        edition="corrected",
-        title="Iterations until what still runs is at the precision, decreasing step",
-        source=source("Corollary 1"),
-        statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
-        "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
-        quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=STANDING,
-        bound=corollary_1,
-        conditions=decreasing_conditions,
-        tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
-        monotone={"e0": 1, "s2": 1, "eps": -1},
-    ),
+    _COROLLARY_1,
     Theorem(
         key="adaptive/corollary-1-decreasing-confidence",
         edition="corrected",

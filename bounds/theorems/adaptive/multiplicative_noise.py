@@ -94,6 +94,24 @@ _LEAST_SQUARES = (
     "R(theta) = E[(x^T theta - y)^2] with x ~ N(0, H) and y = x^T theta* + independent label noise of variance s^2"
 )
 
+_LEAST_SQUARES_RATE = Theorem(
+    key="adaptive/least-squares-rate",
+    edition="corrected",
+    title="Exact excess of least squares",
+    source=source("Section 5 and Appendix A", batch="n"),
+    statement="With H = h I in R^d and the mean of n stochastic gradients: E[e_T] = f^T e_0 + "
+    "(4 eta^2 h^2 s^2 d/n)(1 - f^T)/(1 - f), f = (1 - 2 eta h)^2 + 4 eta^2 h^2 (d + 1)/n. Without label noise the "
+    "rate is geometric; from eta = n/(h (n + d + 1)) on, f >= 1 and the excess does not shrink in expectation.",
+    quantity=Quantity.EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=f"{_LEAST_SQUARES}; H = h I, so that mu = beta = 2h",
+    bound=least_squares_rate,
+    conditions=stability_conditions,
+    tight="always: an equality",
+    monotone={"e0": 1, "label_variance": 1, "d": 1, "batch": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/lemma-1-multiplicative",
@@ -167,36 +185,14 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="always: an equality",
         monotone={"trace": 1, "e0": 1, "gradient": 1, "label_variance": 1, "batch": -1},
     ),
-    Theorem(
-        key="adaptive/least-squares-rate",
-        edition="printed",
-        title="Excess of least squares",
-        source=source("Section 5"),
-        statement="Convergence is sub-linear because the noise comes only from the features and not from the outputs.",
-        quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=f"{_LEAST_SQUARES}; s^2 = 0",
-        bound=None,
-        order_only="no rate is given",
+    _LEAST_SQUARES_RATE.as_printed(
+        "no rate is given",
         fault="noise that comes only from the features vanishes at the minimum: the excess shrinks, or grows, "
         "geometrically; noise of the outputs would make it sub-linear",
+        statement="Convergence is sub-linear because the noise comes only from the features and not from the outputs.",
+        title="Excess of least squares",
+        source=source("Section 5"),
+        hypotheses=f"{_LEAST_SQUARES}; s^2 = 0",
     ),
-    Theorem(
-        key="adaptive/least-squares-rate",
-        edition="corrected",
-        title="Exact excess of least squares",
-        source=source("Section 5 and Appendix A", batch="n"),
-        statement="With H = h I in R^d and the mean of n stochastic gradients: E[e_T] = f^T e_0 + "
-        "(4 eta^2 h^2 s^2 d/n)(1 - f^T)/(1 - f), f = (1 - 2 eta h)^2 + 4 eta^2 h^2 (d + 1)/n. Without label noise the "
-        "rate is geometric; from eta = n/(h (n + d + 1)) on, f >= 1 and the excess does not shrink in expectation.",
-        quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=f"{_LEAST_SQUARES}; H = h I, so that mu = beta = 2h",
-        bound=least_squares_rate,
-        conditions=stability_conditions,
-        tight="always: an equality",
-        monotone={"e0": 1, "label_variance": 1, "d": 1, "batch": -1},
-    ),
+    _LEAST_SQUARES_RATE,
 )

@@ -55,66 +55,54 @@ def lemma_2_gradient(*, b: Any, c: Any, G: Any) -> Any:
 _QUADRATICS = "A_i and A_k symmetric positive definite"
 _PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
 
+_PROPERTY_1 = Theorem(
+    key="adaptive/property-1",
+    edition="corrected",
+    title="Heterogeneity of quadratics",
+    source=source("Property 1"),
+    statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) with A_i symmetric positive definite, "
+    "Assumption 3 holds with b = 2 sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
+    quantity=Quantity.GRADIENT_GAP,
+    direction="upper",
+    mode="sure",
+    hypotheses=_QUADRATICS,
+    bound=property_1,
+    tight="where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction",
+    monotone={"shift": 1, "distortion": 1, "gradient": 1},
+)
+
+_LEMMA_2 = Theorem(
+    key="adaptive/lemma-2",
+    edition="corrected",
+    title="Similarity above a precision",
+    source=source("Definition 2 and Lemma 2"),
+    statement="Under PL and Assumption 3, at every theta with R_i(theta) - min R_i >= eps: "
+    "r_k >= (1 - b^2/(2 mu eps) - c)_+.",
+    quantity=Quantity.SIMILARITY,
+    direction="lower",
+    mode="sure",
+    hypotheses=_PL,
+    bound=lemma_2,
+    tight="mu = beta, b attained, R_i(theta) - min R_i = eps",
+    monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/property-1",
-        edition="printed",
-        title="Heterogeneity of quadratics",
-        source=source("Property 1"),
+    _PROPERTY_1.as_printed(
+        property_1_printed,
+        fault="b is half of what is needed: the loss has no 1/2, so its gradient carries a factor 2",
         statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i), Assumption 3 holds with "
         "b = sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
-        quantity=Quantity.GRADIENT_GAP,
-        direction="upper",
-        mode="sure",
-        hypotheses=_QUADRATICS,
-        bound=property_1_printed,
-        fault="b is half of what is needed: the loss has no 1/2, so its gradient carries a factor 2",
         monotone={"shift": 1, "distortion": 1, "gradient": 1},
     ),
-    Theorem(
-        key="adaptive/property-1",
-        edition="corrected",
-        title="Heterogeneity of quadratics",
-        source=source("Property 1"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) with A_i symmetric positive definite, "
-        "Assumption 3 holds with b = 2 sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
-        quantity=Quantity.GRADIENT_GAP,
-        direction="upper",
-        mode="sure",
-        hypotheses=_QUADRATICS,
-        bound=property_1,
-        tight="where (I - A_k A_i^-1) grad R_i = 2 A_k (xi_i - xi_k), along the top singular direction",
-        monotone={"shift": 1, "distortion": 1, "gradient": 1},
-    ),
-    Theorem(
-        key="adaptive/lemma-2",
-        edition="printed",
-        title="Similarity above a precision",
-        source=source("Definition 2 and Lemma 2"),
-        statement="While the excess loss is at least eps, r_k >= (1 - b/(2 mu eps) - c)_+.",
-        quantity=Quantity.SIMILARITY,
-        direction="lower",
-        mode="sure",
-        hypotheses=_PL,
-        bound=lemma_2_printed,
+    _PROPERTY_1,
+    _LEMMA_2.as_printed(
+        lemma_2_printed,
         fault="b stands where b^2 is needed: the term is not dimensionless",
+        statement="While the excess loss is at least eps, r_k >= (1 - b/(2 mu eps) - c)_+.",
         monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
     ),
-    Theorem(
-        key="adaptive/lemma-2",
-        edition="corrected",
-        title="Similarity above a precision",
-        source=source("Definition 2 and Lemma 2"),
-        statement="Under PL and Assumption 3, at every theta with R_i(theta) - min R_i >= eps: "
-        "r_k >= (1 - b^2/(2 mu eps) - c)_+.",
-        quantity=Quantity.SIMILARITY,
-        direction="lower",
-        mode="sure",
-        hypotheses=_PL,
-        bound=lemma_2,
-        tight="mu = beta, b attained, R_i(theta) - min R_i = eps",
-        monotone={"b": -1, "c": -1, "mu": 1, "eps": 1},
-    ),
+    _LEMMA_2,
     Theorem(
         key="adaptive/lemma-2-gradient",
         edition="corrected",

@@ -9,7 +9,7 @@ import numpy as np
 from ...cluster import best_threshold, combined_variance
 from ...elementary import log, maximum
 from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity, Unit
-from ...theorem import Conditions, Definition, Theorem
+from ...theorem import Conditions, Definition, Theorem, no_conditions
 from .paper import source
 
 # --- Sufficient variance of binary weights -------------------------------------------------------------------
@@ -90,38 +90,35 @@ def limit_at_infinity(*, values: Any, left: Any, b: Any, sigma2: Any) -> Any:
 
 _RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with rho_k >= lambda"
 
+_DEFINITION_2_BINARY = Theorem(
+    key="adaptive/definition-2-binary",
+    edition="corrected",
+    title="Tight sufficient variance of binary weights",
+    source=source("Definition 2, sharpened"),
+    statement="While r_k >= rho_k for all k: V_t <= (S + x/lambda) / (P + x)^2 with x = max(0, P - 2 lambda S); "
+    "that is S/P^2 if lambda >= 1/2.",
+    quantity=Quantity.COMBINED_VARIANCE,
+    direction="upper",
+    mode="sure",
+    hypotheses=_RUNNING,
+    bound=definition_2_binary,
+    conditions=members,
+    tight="r_k = rho_k for the members, and peers of total mass x/lambda with rho_k < lambda = r_k",
+    monotone={"threshold": -1, "similar_mass": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/definition-2-binary",
-        edition="printed",
-        title="Sufficient variance of binary weights",
-        source=source("Definition 2"),
-        statement="While r_k >= rho_k for all k: V_t <= 1 / (lambda P).",
-        quantity=Quantity.COMBINED_VARIANCE,
-        direction="upper",
-        mode="sure",
-        hypotheses=_RUNNING,
-        bound=definition_2_binary_printed,
+    _DEFINITION_2_BINARY.as_printed(
+        definition_2_binary_printed,
         fault="true (given b^2 for b in rho_k), not sharp: the variance of the weights is below sigma_psi^2, by up to "
         "1/lambda",
+        statement="While r_k >= rho_k for all k: V_t <= 1 / (lambda P).",
+        title="Sufficient variance of binary weights",
+        source=source("Definition 2"),
+        conditions=no_conditions,
         monotone={"threshold": -1, "similar_mass": -1},
     ),
-    Theorem(
-        key="adaptive/definition-2-binary",
-        edition="corrected",
-        title="Tight sufficient variance of binary weights",
-        source=source("Definition 2, sharpened"),
-        statement="While r_k >= rho_k for all k: V_t <= (S + x/lambda) / (P + x)^2 with x = max(0, P - 2 lambda S); "
-        "that is S/P^2 if lambda >= 1/2.",
-        quantity=Quantity.COMBINED_VARIANCE,
-        direction="upper",
-        mode="sure",
-        hypotheses=_RUNNING,
-        bound=definition_2_binary,
-        conditions=members,
-        tight="r_k = rho_k for the members, and peers of total mass x/lambda with rho_k < lambda = r_k",
-        monotone={"threshold": -1, "similar_mass": -1},
-    ),
+    _DEFINITION_2_BINARY,
     Theorem(
         key="adaptive/best-threshold-gap",
         edition="corrected",

@@ -68,42 +68,61 @@ def normalised_conditions(*, eta: Any, beta: Any, mu: Any) -> Conditions:
 
 _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
 
+_LEMMA_1 = Theorem(
+    key="adaptive/lemma-1",
+    edition="corrected",
+    title="Descent of one step",
+    source=source("Lemma 1", e0="e_{t-1}"),
+    statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 and |grad R_i| at theta_{t-1}, alpha >= 0 and "
+    "eta <= 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i|^2 "
+    "+ eta beta sum_k alpha_k^2 sigma_k^2).",
+    quantity=Quantity.ONE_STEP_EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=f"{UNBIASED}; e0 is the excess before the step",
+    bound=lemma_1,
+    conditions=weight_conditions,
+    tight="R_i of Hessian beta I, equal gradients and eta = 1/(beta sum_k alpha_k)",
+    monotone={"e0": 1, "discrepancy": 1, "gradient": -1, "V": 1},
+)
+
+_THEOREM_1 = Theorem(
+    key="adaptive/theorem-1",
+    edition="corrected",
+    title="Excess after T steps",
+    source=source("Theorem 1"),
+    statement="With weights of Definition 1, a deterministic constant step eta <= q/beta and "
+    "E[sum_k alpha_k^2 sigma_k^2] <= V at every step, E[e_T] is at most the bound.",
+    quantity=Quantity.EXCESS,
+    direction="upper",
+    mode="expectation",
+    hypotheses=f"{_RUN}; q is a lower bound of 1 / sum_k alpha_k at every step",
+    bound=theorem_1,
+    conditions=step_conditions,
+    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
+    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
+    monotone={"e0": 1, "V": 1, "beta": 1},
+    reduces_to=(
+        Reduction(
+            key="adaptive/theorem-2-constant",
+            when="no step starts below eps, so that V = s2",
+            at=lambda *, s2, **others: {**others, "V": s2},
+        ),
+    ),
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/lemma-1",
-        edition="printed",
-        title="Descent of one step",
-        source=source("Lemma 1", e0="e_{t-1}"),
+    _LEMMA_1.as_printed(
+        lemma_1_printed,
+        fault="the gradient of R_i stands at theta_t for theta_{t-1}: from the minimum, noise alone makes it large; "
+        "and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 sigma_k^2",
         statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 at theta_{t-1}, alpha >= 0 and "
         "eta < 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i(theta_t)|^2 "
         "+ eta beta sum_k alpha_k^2 sigma_k^2), here with the expectation of the gradient term.",
-        quantity=Quantity.ONE_STEP_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses="Assumptions 1 and 2; e0 is the excess before the step",
-        bound=lemma_1_printed,
-        conditions=weight_conditions,
-        fault="the gradient of R_i stands at theta_t for theta_{t-1}: from the minimum, noise alone makes it large; "
-        "and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 sigma_k^2",
         monotone={"e0": 1, "discrepancy": 1, "next_gradient2": -1, "V": 1},
     ),
-    Theorem(
-        key="adaptive/lemma-1",
-        edition="corrected",
-        title="Descent of one step",
-        source=source("Lemma 1", e0="e_{t-1}"),
-        statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 and |grad R_i| at theta_{t-1}, alpha >= 0 and "
-        "eta <= 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i|^2 "
-        "+ eta beta sum_k alpha_k^2 sigma_k^2).",
-        quantity=Quantity.ONE_STEP_EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=f"{UNBIASED}; e0 is the excess before the step",
-        bound=lemma_1,
-        conditions=weight_conditions,
-        tight="R_i of Hessian beta I, equal gradients and eta = 1/(beta sum_k alpha_k)",
-        monotone={"e0": 1, "discrepancy": 1, "gradient": -1, "V": 1},
-    ),
+    _LEMMA_1,
     Theorem(
         key="adaptive/lemma-1-mean-gradient",
         edition="corrected",
@@ -120,46 +139,15 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="equality where R_i has Hessian beta I and the variances are attained",
         monotone={"e0": 1, "gradient": -1, "aggregate_gap": 1, "V": 1},
     ),
-    Theorem(
-        key="adaptive/theorem-1",
-        edition="printed",
-        title="Excess after T steps",
-        source=source("Theorem 1"),
-        statement="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^{T-t} sigma_psi^2(t) for a "
-        "constant step eta < 1/(beta sum_k alpha_k^t).",
-        quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses="Assumptions 1 and 2",
-        bound=None,
-        order_only="the right side is random: the variances depend on the path",
+    _THEOREM_1.as_printed(
+        "the right side is random: the variances depend on the path",
         fault="an expectation is bounded by a random number; PL(mu) is used and not assumed; the step limit must hold "
         "at every step almost surely",
+        statement="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^{T-t} sigma_psi^2(t) for a "
+        "constant step eta < 1/(beta sum_k alpha_k^t).",
+        hypotheses="Assumptions 1 and 2",
     ),
-    Theorem(
-        key="adaptive/theorem-1",
-        edition="corrected",
-        title="Excess after T steps",
-        source=source("Theorem 1"),
-        statement="With weights of Definition 1, a deterministic constant step eta <= q/beta and "
-        "E[sum_k alpha_k^2 sigma_k^2] <= V at every step, E[e_T] is at most the bound.",
-        quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=f"{_RUN}; q is a lower bound of 1 / sum_k alpha_k at every step",
-        bound=theorem_1,
-        conditions=step_conditions,
-        tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
-        "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
-        monotone={"e0": 1, "V": 1, "beta": 1},
-        reduces_to=(
-            Reduction(
-                key="adaptive/theorem-2-constant",
-                when="no step starts below eps, so that V = s2",
-                at=lambda *, s2, **others: {**others, "V": s2},
-            ),
-        ),
-    ),
+    _THEOREM_1,
     Theorem(
         key="adaptive/theorem-1-normalised",
         edition="corrected",

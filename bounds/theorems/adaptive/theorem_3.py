@@ -86,39 +86,35 @@ _TAU = "With tau_G = min{t: |grad R_i(theta_t)|^2 < G}"
 _MEAN = "the mean over t <= T of E[|grad R_i(theta_{t-1})|^2 1{tau_G >= t}] is at most the bound"
 _GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
+_THEOREM_3 = Theorem(
+    key="adaptive/theorem-3",
+    edition="corrected",
+    title="Mean squared gradient while running, step for a horizon",
+    source=source("Theorem 3"),
+    statement=f"{_TAU} and eta = min(q/beta, sqrt(2 e_0/(T beta s2))): {_MEAN}, itself at most "
+    "2 e_0 beta/(q T) + 2 sqrt(2 e_0 beta s2/T).",
+    quantity=Quantity.STOPPED_GRADIENT,
+    direction="upper",
+    mode="expectation",
+    hypotheses=_STOPPED,
+    bound=theorem_3,
+    conditions=horizon_conditions,
+    monotone={**_GROWS, "q": -1, "T": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/theorem-3",
-        edition="printed",
-        title="Mean squared gradient",
-        source=source("Theorem 3"),
-        statement="With eta = min(sqrt(2 e_0/(T beta s2)), 1/(beta sum_k alpha_k)), if E[e_{T-1}] >= eps: the mean "
-        "over t <= T of E[|grad R_i(theta_{t-1})|^2] is at most the bound.",
-        quantity=Quantity.AVERAGE_GRADIENT,
-        direction="upper",
-        mode="expectation",
-        hypotheses="Assumptions 1 to 3; s2 is the sufficient variance at eps",
-        bound=theorem_3_printed,
-        conditions=horizon_conditions,
+    _THEOREM_3.as_printed(
+        theorem_3_printed,
         fault="the minimum in the step is ignored: with little noise the bound vanishes at every T; the sufficient "
         "variance at eps rests on PL, which is not assumed; conditioned on an expectation, as Theorem 2",
+        statement="With eta = min(sqrt(2 e_0/(T beta s2)), 1/(beta sum_k alpha_k)), if E[e_{T-1}] >= eps: the mean "
+        "over t <= T of E[|grad R_i(theta_{t-1})|^2] is at most the bound.",
+        title="Mean squared gradient",
+        quantity=Quantity.AVERAGE_GRADIENT,
+        hypotheses="Assumptions 1 to 3; s2 is the sufficient variance at eps",
         monotone={**_GROWS, "T": -1},
     ),
-    Theorem(
-        key="adaptive/theorem-3",
-        edition="corrected",
-        title="Mean squared gradient while running, step for a horizon",
-        source=source("Theorem 3"),
-        statement=f"{_TAU} and eta = min(q/beta, sqrt(2 e_0/(T beta s2))): {_MEAN}, itself at most "
-        "2 e_0 beta/(q T) + 2 sqrt(2 e_0 beta s2/T).",
-        quantity=Quantity.STOPPED_GRADIENT,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STOPPED,
-        bound=theorem_3,
-        conditions=horizon_conditions,
-        monotone={**_GROWS, "q": -1, "T": -1},
-    ),
+    _THEOREM_3,
     Theorem(
         key="adaptive/theorem-3-any-step",
         edition="corrected",

@@ -65,6 +65,22 @@ def sample_noise(*, gradients: Any) -> Any:
 
 _SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; samples drawn uniformly"
 
+_ASSUMPTION_3_FINITE_SUM = Theorem(
+    key="scafflix/assumption-3-finite-sum",
+    edition="corrected",
+    title="Expected smoothness of one sample",
+    source=source("Assumption 3, case 2"),
+    statement="If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) "
+    "holds with A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
+    quantity=Quantity.SECOND_MOMENT,
+    direction="upper",
+    mode="expectation",
+    hypotheses=_SAMPLES,
+    bound=finite_sum,
+    tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
+    monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="scafflix/assumption-3-additive",
@@ -81,37 +97,16 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="f_i = L_i |x|^2 / 2",
         monotone={"beta": 1, "bregman": 1, "sigma2": 1},
     ),
-    Theorem(
-        key="scafflix/assumption-3-finite-sum",
-        edition="printed",
-        title="Expected smoothness of one sample",
-        source=source("Assumption 3, case 2"),
-        statement="If f_i = (1/n_i) sum_j f_ij for some L_i-smooth f_ij and g_i is the gradient of one f_ij drawn "
-        "uniformly, then (2) holds with A_i = 2 L_i and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
-        quantity=Quantity.SECOND_MOMENT,
-        direction="upper",
-        mode="expectation",
-        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
-        bound=finite_sum_printed,
+    _ASSUMPTION_3_FINITE_SUM.as_printed(
+        finite_sum_printed,
         fault="the samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 "
         "too, which the samples exceed unless all are alike",
+        statement="If f_i = (1/n_i) sum_j f_ij for some L_i-smooth f_ij and g_i is the gradient of one f_ij drawn "
+        "uniformly, then (2) holds with A_i = 2 L_i and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
+        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
         monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
     ),
-    Theorem(
-        key="scafflix/assumption-3-finite-sum",
-        edition="corrected",
-        title="Expected smoothness of one sample",
-        source=source("Assumption 3, case 2"),
-        statement="If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) "
-        "holds with A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
-        quantity=Quantity.SECOND_MOMENT,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_SAMPLES,
-        bound=finite_sum,
-        tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
-        monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
-    ),
+    _ASSUMPTION_3_FINITE_SUM,
     Theorem(
         key="scafflix/assumption-3-minibatch",
         edition="corrected",

@@ -48,39 +48,33 @@ def stiffness(*, alpha: Any, eta: Any, beta: Any) -> Any:
     return (np.asarray(alpha) ** 2 * eta * np.asarray(beta) ** 2).mean(-1)
 
 
+_INITIAL_LYAPUNOV = Theorem(
+    key="scafflix/initial-lyapunov",
+    edition="corrected",
+    title="Lyapunov function at the start",
+    source=source("Remark after Corollary 2"),
+    statement="From a common start x^0 with gradients g_i and h_i^0 = g_i - (alpha_i/gamma_i) "
+    "sum_j alpha_j g_j / sum_j (alpha_j^2/gamma_j), one communication: Psi_0 is at most the bound.",
+    quantity=Quantity.LYAPUNOV_START,
+    direction="upper",
+    mode="sure",
+    hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
+    bound=initial_lyapunov,
+    conditions=start_conditions,
+    tight="p small, one client with gamma_i = 1/L_i and the others with much smaller steps",
+    monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="scafflix/initial-lyapunov",
-        edition="printed",
-        title="Lyapunov function at the start",
-        source=source("Remark after Corollary 2"),
-        statement="From a common start x^0 with h_i^0 the gradient of f_i: Psi_0 is at most the bound.",
-        quantity=Quantity.LYAPUNOV_START,
-        direction="upper",
-        mode="sure",
-        hypotheses="f_i is L_i-smooth; x_i^0 = x^0 and h_i^0 = grad f_i at the personalised start",
-        bound=initial_lyapunov,
-        conditions=start_conditions,
+    _INITIAL_LYAPUNOV.as_printed(
+        initial_lyapunov,
         fault="a true inequality for a start that Theorem 1 excludes: sum_i alpha_i h_i is not 0, and with exact "
         "gradients no model ever moves",
+        statement="From a common start x^0 with h_i^0 the gradient of f_i: Psi_0 is at most the bound.",
+        hypotheses="f_i is L_i-smooth; x_i^0 = x^0 and h_i^0 = grad f_i at the personalised start",
         monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
     ),
-    Theorem(
-        key="scafflix/initial-lyapunov",
-        edition="corrected",
-        title="Lyapunov function at the start",
-        source=source("Remark after Corollary 2"),
-        statement="From a common start x^0 with gradients g_i and h_i^0 = g_i - (alpha_i/gamma_i) "
-        "sum_j alpha_j g_j / sum_j (alpha_j^2/gamma_j), one communication: Psi_0 is at most the bound.",
-        quantity=Quantity.LYAPUNOV_START,
-        direction="upper",
-        mode="sure",
-        hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
-        bound=initial_lyapunov,
-        conditions=start_conditions,
-        tight="p small, one client with gamma_i = 1/L_i and the others with much smaller steps",
-        monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
-    ),
+    _INITIAL_LYAPUNOV,
 )
 
 DEFINITIONS: tuple[Definition, ...] = (

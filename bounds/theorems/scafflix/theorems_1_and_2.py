@@ -85,68 +85,80 @@ _STANDING = (
 _TIGHT = "one step from x_i = x_i* where mu_i = A_i and gamma_i = 1/mu_i"
 _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
 
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="scafflix/theorem-1",
-        edition="printed",
-        title="Linear convergence of Scafflix",
-        source=source("Theorem 1 and Algorithm 1"),
-        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound.",
-        quantity=Quantity.LYAPUNOV,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING + "; sum_i h_i^0 = 0",
-        bound=theorem_1_printed,
-        conditions=step_conditions,
-        fault="Algorithm 1 conserves sum_i alpha_i h_i, not sum_i h_i: from sum_i h_i = 0 with different alpha_i the "
-        "models converge to a point that is not the optimum. The floor holds; it is counted whole from the start",
-        monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
-    ),
-    Theorem(
-        key="scafflix/theorem-1",
-        edition="corrected",
-        title="Linear convergence of Scafflix",
-        source=source("Theorem 1 and Algorithm 1"),
-        statement="From sum_i alpha_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound, "
-        "zeta = min(min_i gamma_i mu_i, p^2).",
-        quantity=Quantity.LYAPUNOV,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
-        bound=theorem_1,
-        conditions=step_conditions,
-        tight=_TIGHT,
-        monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
-        reduces_to=(
-            Reduction(
-                key="scafflix/theorem-2",
-                when="alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
-                at=lambda *, p, contraction, reach, N, noise, V0, T: {
-                    "p": p,
-                    "contraction": contraction,
-                    "reach": reach,
-                    "eta_min": N,
-                    "noise": noise,
-                    "Psi0": V0,
-                    "T": T,
-                },
-            ),
-            Reduction(
-                key="adaptive/theorem-2-constant",
-                when="one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
-                "so that Psi is the excess loss",
-                at=lambda *, eta, mu, beta, q, e0, s2, T: {
-                    "p": 1.0,
-                    "contraction": eta * mu,
-                    "reach": eta * beta,
-                    "eta_min": eta,
-                    "noise": eta * beta * s2 / 2,
-                    "Psi0": e0,
-                    "T": T,
-                },
-            ),
+_THEOREM_1 = Theorem(
+    key="scafflix/theorem-1",
+    edition="corrected",
+    title="Linear convergence of Scafflix",
+    source=source("Theorem 1 and Algorithm 1"),
+    statement="From sum_i alpha_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound, "
+    "zeta = min(min_i gamma_i mu_i, p^2).",
+    quantity=Quantity.LYAPUNOV,
+    direction="upper",
+    mode="expectation",
+    hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
+    bound=theorem_1,
+    conditions=step_conditions,
+    tight=_TIGHT,
+    monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
+    reduces_to=(
+        Reduction(
+            key="scafflix/theorem-2",
+            when="alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
+            at=lambda *, p, contraction, reach, N, noise, V0, T: {
+                "p": p,
+                "contraction": contraction,
+                "reach": reach,
+                "eta_min": N,
+                "noise": noise,
+                "Psi0": V0,
+                "T": T,
+            },
+        ),
+        Reduction(
+            key="adaptive/theorem-2-constant",
+            when="one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
+            "so that Psi is the excess loss",
+            at=lambda *, eta, mu, beta, q, e0, s2, T: {
+                "p": 1.0,
+                "contraction": eta * mu,
+                "reach": eta * beta,
+                "eta_min": eta,
+                "noise": eta * beta * s2 / 2,
+                "Psi0": e0,
+                "T": T,
+            },
         ),
     ),
+)
+
+_THEOREM_2 = Theorem(
+    key="scafflix/theorem-2",
+    edition="corrected",
+    title="Linear convergence of i-Scaffnew",
+    source=source("Theorem 2 and Algorithm 2"),
+    statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
+    "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2, "
+    "zeta = min(min_i gamma_i mu_i, p^2).",
+    quantity=Quantity.LYAPUNOV_SUM,
+    direction="upper",
+    mode="expectation",
+    hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
+    bound=theorem_2,
+    conditions=step_conditions,
+    tight=_TIGHT,
+    monotone=_MONOTONE | {"V0": 1, "N": 1},
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    _THEOREM_1.as_printed(
+        theorem_1_printed,
+        fault="Algorithm 1 conserves sum_i alpha_i h_i, not sum_i h_i: from sum_i h_i = 0 with different alpha_i the "
+        "models converge to a point that is not the optimum. The floor holds; it is counted whole from the start",
+        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound.",
+        hypotheses=_STANDING + "; sum_i h_i^0 = 0",
+        monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
+    ),
+    _THEOREM_1,
     Theorem(
         key="scafflix/theorem-1-excess",
         edition="corrected",
@@ -163,39 +175,14 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="T = 0, h_i^0 = grad f_i(x_i*), L_i = A_i and gamma_i A_i equal for all clients",
         monotone=_MONOTONE | {"Psi0": 1, "eta_min": -1, "reach": 1},
     ),
-    Theorem(
-        key="scafflix/theorem-2",
-        edition="printed",
-        title="Linear convergence of i-Scaffnew",
-        source=source("Theorem 2 and Algorithm 2"),
+    _THEOREM_2.as_printed(
+        theorem_2_printed,
+        fault="true, not sharp: the whole floor is counted from the first step on",
         statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
         "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2.",
-        quantity=Quantity.LYAPUNOV_SUM,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
-        bound=theorem_2_printed,
-        conditions=step_conditions,
-        fault="true, not sharp: the whole floor is counted from the first step on",
         monotone=_MONOTONE | {"V0": 1, "N": 1},
     ),
-    Theorem(
-        key="scafflix/theorem-2",
-        edition="corrected",
-        title="Linear convergence of i-Scaffnew",
-        source=source("Theorem 2 and Algorithm 2"),
-        statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
-        "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2, "
-        "zeta = min(min_i gamma_i mu_i, p^2).",
-        quantity=Quantity.LYAPUNOV_SUM,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
-        bound=theorem_2,
-        conditions=step_conditions,
-        tight=_TIGHT,
-        monotone=_MONOTONE | {"V0": 1, "N": 1},
-    ),
+    _THEOREM_2,
 )
 
 DEFINITIONS: tuple[Definition, ...] = (
