@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 
-import torch
-
 from suffice.bounds import THEOREMS, InputError, Theorem, find
 from suffice.bounds.papers import parts
 from suffice.bounds.theorems import is_paper, spelled
 from suffice.simulate.randomness import check_root
+from suffice.simulate.threads import one_thread
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
 from ..sampled import shared_paths
@@ -157,9 +156,5 @@ def claim_of(key: str, edition: str = "corrected") -> Claim:
 
 
 def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small matrices: more threads only wait for each other
-    try:
+    with one_thread():  # small matrices: more threads only wait for each other
         return claim_of(key, edition).verify(effort=effort, root=root, alpha=share)
-    finally:
-        torch.set_num_threads(threads)

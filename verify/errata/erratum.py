@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
+from suffice.simulate.threads import one_thread
+
 Kind = Literal["typo", "constant", "hypothesis", "vacuous", "false", "code"]
 
 
@@ -34,7 +36,8 @@ class Erratum:
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice errata --json`, computed now."""
-        found = self.compute()
+        with one_thread():
+            found = self.compute()
         return {
             "id": self.id,
             "paper": self.paper,
