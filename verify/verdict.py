@@ -142,9 +142,9 @@ class Verdict:
 
     def __str__(self) -> str:
         """The summary, and below it the violation or else what was tried, and what could not be read of the bound."""
-        told = self.outcome is not Outcome.VIOLATED
-        tried = f"tried: {self.tried}" if self.tried and told else ""
-        left_out = f"not tried: {self.not_tried}" if self.not_tried and told else ""
+        unrefuted = self.outcome is not Outcome.VIOLATED
+        tried = f"tried: {self.tried}" if self.tried and unrefuted else ""
+        left_out = f"not tried: {self.not_tried}" if self.not_tried and unrefuted else ""
         return "\n  ".join(filter(None, (self.summary, self.violation, self.gap, self.unread, tried, left_out)))
 
     def __repr__(self) -> str:

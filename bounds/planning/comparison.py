@@ -25,7 +25,7 @@ STANDARD = ("all-for-one", "fixed-weights", "all-for-all", "cobo", "scafflix", "
 METHODS = (*STANDARD, "scafflix-paper", "scafflix-released")
 """Names; the last two run Scafflix by other rules and are planned when asked for."""
 MOST_CLIENTS = 200
-"""Beyond that many clients the comparison takes minutes: the front door makes it only when asked for one method."""
+"""Beyond that many clients the comparison takes minutes: a plan has it only where one method is asked for."""
 STOPPED = "adaptive/corollary-1-expected-time"
 OPTIMISED = "sample-optimal/theorem-1-optimised"
 

@@ -6,6 +6,8 @@ and nothing couples the coordinates. The mean X_k of a kind and the distances of
 distances contract by 1 - eta h_k - eta rho c under noise of variance s (1 - 1/n_k), and y_k = sqrt(n_k) X_k moves by
     S = 1 - eta (diag(h) + rho c (1 - u u^T)),  u_k = sqrt(n_k / c),
 symmetric, under noise of variance s in each kind. In the eigenbasis of S every second moment is a geometric sum.
+Written by hand beside the probed step (`probed`), whose cost grows with the cube of the clients: here are hundreds of
+instances of up to a hundred clients and 10^4 iterations.
 """
 
 from __future__ import annotations

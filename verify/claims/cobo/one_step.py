@@ -20,7 +20,8 @@ from .cluster import Kinds
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:
 # the lemmas do not ask for convexity. All pairs of clients, a client with itself among them, are weighted sums over
-# pairs of kinds; only the noise of z_ij+ tells i = j (variance eta^2 s a coordinate) from i != j (half of it).
+# pairs of kinds; only the noise of z_ij+ tells i = j (variance eta^2 s a coordinate) from i != j (half of it). By hand,
+# as Lemma 3 is attained by one client beside a million others.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,8 @@
 """Second moments in closed form: of All-for-one, of models that agree, and of All-for-all.
 
-Written in NumPy for a batch of instances (leading axis n); nothing of the simulator or of the bounds is used.
+Written in NumPy for a batch of instances (leading axis n); nothing of the simulator or of the bounds is used. The
+simulator's own step is probed beside them (`simulated`); it cannot take their place, as the bounds are attained by a
+million agents, where noise averages out, and after up to 10^10 iterations.
 Quadratics f_j(x) = sum_a h_ja (x_a - m_ja)^2/2 with additive noise of variance v_ja in direction a.
 """
 
