@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from suffice.bounds import DEFINITIONS, THEOREMS
+from suffice.verification.claims import all_claims
 from suffice.verification.errata import ERRATA
 from suffice.verification.errata.erratum import Kind
 
@@ -16,6 +17,12 @@ CORRECTED = {record.key for record in (*THEOREMS, *DEFINITIONS) if record.editio
 
 def test_ids_are_unique():
     assert len({entry.id for entry in ERRATA}) == len(ERRATA)
+
+
+def test_every_printed_statement_that_a_claim_refutes_has_its_erratum():
+    refuted = {claim.theorem.key for claim in all_claims() if claim.theorem.edition == "printed"}
+    assert len(refuted) >= 22
+    assert refuted <= {entry.key for entry in ERRATA}
 
 
 @pytest.mark.parametrize("entry", ERRATA, ids=lambda entry: entry.id)
