@@ -84,6 +84,12 @@ class Evidence:
             ratio = np.where((bottom == 0) & (top <= 0), 0.0, unequal)
         return np.where(np.isnan(bound), np.inf, ratio)  # a bound that says nothing is not a bound
 
+    def rows(self, index: np.ndarray) -> Evidence:
+        """The numbers of some instances alone."""
+        rounding = np.broadcast_to(self.rounding, self.measured.shape)[index]
+        arguments = {name: np.broadcast_to(value, self.measured.shape)[index] for name, value in self.arguments.items()}
+        return Evidence(engine=self.engine, measured=self.measured[index], arguments=arguments, rounding=rounding)
+
     def instance(self, index: int) -> dict[str, Any]:
         """A readable description of one instance."""
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
