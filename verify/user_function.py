@@ -12,7 +12,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
@@ -152,6 +152,10 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
                 field, name, f"it fails at {given} ({type(error).__name__}: {error}); use arithmetic and {FUNCTIONS}"
             ) from error
 
+    @lru_cache(maxsize=1 << 15)  # a search asks for the same instances several times
+    def known(keys: tuple[str, ...], row: tuple[float, ...]) -> Any:
+        return one(**dict(zip(keys, row)))
+
     def many(**values: Any) -> Any:
         if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
             return function(**values) if any(map(library_of, values.values())) else one(**values)
@@ -162,7 +166,7 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
         except InputError:
             raise
         except Exception:  # `if`, or a function that takes one number only
-            return _joined([one(**dict(zip(values, map(float, row)))) for row in zip(*columns)])
+            return _joined([known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
 
     many.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
