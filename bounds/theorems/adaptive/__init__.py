@@ -31,6 +31,7 @@ from . import (
     theorem_3,
     weights,
 )
+from .statements import STATEMENTS as STATEMENTS
 from .theorem_2 import recursion as recursion
 
 THEOREMS = (

@@ -9,6 +9,7 @@ all i and j; either way f_i(x_j*) - f_i* <= b_ij^2/(2 mu). b_ij^2/mu is a loss: 
 from __future__ import annotations
 
 from . import definitions, estimated_clusters, loss_contraction, theorem_1, theorem_2, theorem_3
+from .statements import STATEMENTS as STATEMENTS
 
 THEOREMS = (
     *theorem_1.THEOREMS,
