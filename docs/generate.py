@@ -1,6 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is theorems, statements, errata, notation or readme; without one, all. Pages are written below DIR, by default this checkout.
+NAME is theorems, statements, errata, notation or readme; without one, all. Pages are written below DIR, by default this
+checkout.
 """
 
 from __future__ import annotations

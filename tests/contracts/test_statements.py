@@ -1,4 +1,4 @@
-"""The lists of what the papers say: every key is one, every record and erratum stands at its place, none is left out."""
+"""The lists of what papers say: keys exist, every record and erratum stands at its place, no number is missing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ STATEMENTS = (
     statement("Remark 1", "weights on a simplex", reason="an extension without a statement; not implemented"),
     statement("(1)", "weights by projected ascent, exact gradients", "cobo"),
     statement("(2)", "models by gradient steps with the penalty", "cobo"),
-    statement("Algorithm 1", "CoBo", "cobo cobo-code-order cobo-code-sampling cobo-code-momentum"),
+    statement("Algorithm 1", "CoBo", "cobo algorithm-1-output cobo-code-order cobo-code-sampling cobo-code-momentum"),
     statement("(3)", "models by stochastic gradients", "cobo"),
     statement("(4)", "weights by stochastic gradients", "cobo cobo-selection-sampling"),
     statement("(A1)", "L-smoothness", reason=_HYPOTHESIS),
@@ -25,6 +25,12 @@ STATEMENTS = (
     statement("Example 2", "M and zeta of isotropic quadratics", "example-2-*"),
     statement("(A5)", "clients of one cluster share stationary points", reason=_HYPOTHESIS),
     statement("Theorem I", "the rate, at the midpoints and of the consensus", "theorem-1* consensus-distance"),
+    statement(
+        "Section 3, below Theorem I",
+        "M_ij = 0 leads to identical data distribution",
+        "cobo-theorem-1-identical-data",
+        "a remark on (A4); M_ij = 0 says that gradients are identical",
+    ),
     statement("Corollary II", "the rate of every client", "corollary-2*"),
     statement(
         "Section 4, other algorithms",

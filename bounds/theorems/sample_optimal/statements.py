@@ -11,8 +11,14 @@ STATEMENTS = (
     statement("Section 2.1, oracle", "one round: every agent samples one gradient", reason="what a round T counts"),
     statement("Assumption 1", "noise of variance at most sigma^2", reason=_HYPOTHESIS),
     statement("Assumption 2", "mu-strong convexity and L-smoothness", reason=_HYPOTHESIS),
-    statement("Definition 1", "d_H(D, D') = sup_h |E h(xi) - E h(xi')|", reason="a supremum over a class of functions"),
-    statement("Assumption 3", "d_H(D_i, D_j) <= b_ij, weak or strong", reason=_HYPOTHESIS),
+    statement(
+        "Definition 1",
+        "d_H(D, D') = sup_h |E h(xi) - E h(xi')|",
+        "definition-1-affine",
+        "a supremum over a class of functions; of the named classes, the affine one has a closed form",
+    ),
+    statement("Assumption 3", "d_H(D_i, D_j) <= b_ij, weak or strong", "assumption-3-peer", _HYPOTHESIS),
+    statement("Assumption 3, the line below it", "f_i(x_j*) - f_i* <= b_ij^2/(2 mu)", "assumption-3-peer"),
     statement(
         "Section 3, definition of K_i^eps",
         "oracle calls to reach the precision, and the class D",
@@ -27,6 +33,7 @@ STATEMENTS = (
     statement("Corollary 1", "rounds with thresholded weights", "corollary-1*"),
     statement("after Corollary 1", "K_eps <= (1/N) sum_i K_eps(i); the speedup", "corollary-1"),
     statement("Remark 1", "f_i(x_j*) - f_i* for b_ij^2/(2 mu)", "theorem-3 theorem-3-misfit"),
+    statement("Section 5, below Remark 1", "bias of mixtures and of full collaboration", "section-5-bias"),
     statement(
         "(3)",
         "f^Lambda(y) = fbar(Lambda y): the proof of Theorem 3",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...claim import Claim
-from . import descent, gradient, hitting, least_squares, multiplicative, rates, similarity, stopped
+from . import descent, gradient, hitting, least_squares, multiplicative, rates, similarity, stopped, sufficient_cluster
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    groups = (similarity, descent, rates, stopped, hitting, gradient, multiplicative, least_squares)
+    groups = (similarity, sufficient_cluster, descent, rates, stopped, hitting, gradient, multiplicative, least_squares)
     return tuple(claim for group in groups for claim in group.claims())
