@@ -211,6 +211,18 @@ FORMULAS = {
     ("adaptive/theorem-1-normalised", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] * p["q"]}),
     ("adaptive/theorem-1-multiplicative", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] - p["split"] * p["mu"]}),
     ("adaptive/multiplicative-total", "corrected"): multiplicative_total,
+    ("adaptive/peer-noise", "corrected"): lambda p: (
+        p["sigma2"]
+        + p["noise_factor"]
+        * (
+            p["gradient"] ** 2 * (1 + p["c"])
+            + p["b"] ** 2
+            + 2 * p["gradient"] * mpmath.sqrt(p["b"] ** 2 + p["c"] * p["gradient"] ** 2)
+        )
+    ),
+    ("adaptive/theorem-1-fixed-weights", "corrected"): lambda p: constant(
+        p, p["eta"] * p["mu"] * (1 - p["c"] - p["split"]), p["eta"] * (p["bias2"] + p["eta"] * p["beta"] * p["V"]) / 2
+    ),
     ("adaptive/least-squares-variance", "corrected"): lambda p: (
         p["gradient"] ** 2 / p["batch"]
         + 4 * p["trace"] / p["batch"] * p["e0"]
@@ -254,6 +266,33 @@ FORMULAS = {
     ("adaptive/theorem-3-unconditional", "corrected"): lambda p: gradient_mean(mixed(p)),
     ("adaptive/theorem-3-hitting-time", "corrected"): gradient_hitting,
     ("adaptive/theorem-3-best-step", "corrected"): best_gradient_hitting,
+}
+
+
+def contracting(formula):
+    """The formula of additive noise at what multiplicative noise leaves of mu."""
+    return lambda p: formula(p | {"mu": p["mu"] - p["split"] * p["mu"]})
+
+
+FORMULAS |= {
+    (f"adaptive/{result}-multiplicative{row}", "corrected"): contracting(
+        FORMULAS[f"adaptive/{result}{row}", "corrected"]
+    )
+    for result, rows in (
+        (
+            "theorem-2",
+            [
+                f"-{steps}{reading}"
+                for steps in ("constant", "horizon", "decreasing")
+                for reading in ("", "-running", "-stopped", "-unconditional")
+            ],
+        ),
+        (
+            "corollary-1",
+            ["", "-decreasing-confidence", "-probability", "-expected-time", "-confidence", "-best-step"],
+        ),
+    )
+    for row in rows
 }
 
 VACUOUS = {("adaptive/theorem-2-decreasing", "printed"), ("adaptive/corollary-1", "printed")}

@@ -23,7 +23,9 @@ from . import (
     aggregate_variance,
     corollary_1,
     equation_1,
+    fixed_weights,
     multiplicative_noise,
+    multiplicative_rows,
     similarity,
     sufficient_cluster,
     sufficient_variance,
@@ -47,10 +49,13 @@ THEOREMS = (
     *corollary_1.THEOREMS,
     *theorem_3.THEOREMS,
     *multiplicative_noise.THEOREMS,
+    *multiplicative_rows.THEOREMS,
+    *fixed_weights.THEOREMS,
 )
 DEFINITIONS = (
     *weights.DEFINITIONS,
     *aggregate_variance.DEFINITIONS,
     *sufficient_variance.DEFINITIONS,
     *equation_1.DEFINITIONS,
+    *fixed_weights.DEFINITIONS,
 )
