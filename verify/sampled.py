@@ -146,7 +146,7 @@ def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: 
 
 
 def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
-    """What every path (S, N) gives of each quantity, from all excesses (T + 1, S, N) and precisions (N,)."""
+    """What every path (S, N) gives of each quantity, from all excesses (S, T + 1, N) and precisions (N,)."""
     return {
         quantity: np.stack([of(excess[:, :, i], level) for i, level in enumerate(eps)], axis=-1)
         for quantity, of in OF_PATHS.items()

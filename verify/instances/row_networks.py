@@ -45,8 +45,9 @@ def problem(values: Values, index: int) -> LeastSquares:
     return LeastSquares.of(list(X), list(y), batch=int(values["batch"][index]), start=start)
 
 
-def _definition(key: str) -> Definition:
-    return next(entry for entry in DEFINITIONS if entry.key == f"adaptive/{key}")
+def definition(key: str) -> Definition:
+    """The definition of a key."""
+    return next(entry for entry in DEFINITIONS if entry.key == key)
 
 
 def similarity_at(rows: LeastSquares, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,8 +69,8 @@ def fixed_weights(effort_instances: int, root: int) -> Evidence:
         level = 0.3 * 2 * constants.mu * excess_0
         b, c = (entry[0] for entry in similarity_at(given, level))
         s = np.sqrt(b**2 / level[0] + c)
-        V = _definition("fixed-weights-noise").reduce(weights=w, floor=floor, factor=factor, b=b, s=s)
-        Q = _definition("fixed-weights-growth").reduce(weights=w, factor=factor, c=c, s=s)
+        V = definition("adaptive/fixed-weights-noise").reduce(weights=w, floor=floor, factor=factor, b=b, s=s)
+        Q = definition("adaptive/fixed-weights-growth").reduce(weights=w, factor=factor, c=c, s=s)
         split = values["split"][index]
         eta = values["ratio"][index] * min(1.0, split / Q) / constants.beta[0]
         alpha = np.eye(CLIENTS) * 1e-3
@@ -135,7 +136,7 @@ def simulated(index: int, *, networks: int, seeds: int, iterations: int, root: i
     s2 = sufficient_variance(criterion, similarity=rho, sigma2=floor)
     advantage = np.array([(one / np.delete(floor, i)).max() for i, one in enumerate(floor)])
     total = evaluate(find("adaptive/multiplicative-total"), noise_factor=factor.max(), peak=1.0, advantage=advantage)
-    running = _definition("multiplicative-running-total").reduce(similarity=rho, sigma2=floor, factor=factor)
+    running = definition("adaptive/multiplicative-running-total").reduce(similarity=rho, sigma2=floor, factor=factor)
     Q = np.minimum(total, running)
     split = np.minimum(0.9, q * Q) if attained else np.full_like(q, 0.5)
     eta = np.minimum(q, split / Q) / constants.beta
