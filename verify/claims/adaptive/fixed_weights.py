@@ -12,9 +12,10 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances import quadratic_pairs, row_networks
+from ...instances import quadratic_pairs
 from ...instances.quadratic_pairs import Pairs
 from ...instances.rows import rows
+from . import row_networks
 
 # --- a peer's noise ---------------------------------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from suffice.simulate import LeastSquares
 from suffice.verification import Outcome
 from suffice.verification.claim import Effort
 from suffice.verification.claims import claim_of
-from suffice.verification.claims.adaptive import multiplicative_rows, rates
-from suffice.verification.instances import row_networks
+from suffice.verification.claims.adaptive import multiplicative_rows, rates, row_networks
 
 SMALL = Effort(instances=9, restarts=1, ascents=1, networks=1, seeds=4096, iterations=12)
 

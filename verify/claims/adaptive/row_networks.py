@@ -15,9 +15,9 @@ import torch
 from suffice.bounds import DEFINITIONS, Continuous, Definition, evaluate, find, sufficient_variance
 from suffice.simulate import AllForOne, FixedWeights, LeastSquares, expected_excess, run
 
-from ..evidence import Evidence
-from ..family import Domain, Family, Values
-from ..sampled import Simulated, drawn
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...sampled import Simulated, drawn
 
 CLIENTS, ROWS, FEATURES = 3, 8, 2
 
