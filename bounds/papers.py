@@ -27,7 +27,8 @@ class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
     The modules are named as for `import`, "" where there is none. They define, each in its order,
-        records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`
+        records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`, and STATEMENTS,
+                    one of `Statement`: all that the paper says, in its order
         claims      claims(), which returns a sequence of `Claim`
         errata      ERRATA, a sequence of `Erratum` whose ids begin with `key`
         identities  IDENTITIES, a sequence of `Identity`

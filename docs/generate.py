@@ -1,6 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is theorems, errata, notation or readme; without one, all. Pages are written below DIR, by default this checkout.
+NAME is theorems, statements, errata, notation or readme; without one, all. Pages are written below DIR, by default this
+checkout.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, readme, theorems
+from pages import errata, notation, readme, statements, theorems
 
 from suffice.bounds import write_whole
 
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
+    "statements": lambda: {"docs/statements.md": statements.text()},
     "errata": lambda: {"docs/errata.md": errata.text()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "readme": lambda: {"README.md": readme.renewed((ROOT / "README.md").read_text(encoding="utf-8"))},

@@ -7,7 +7,7 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,14 +55,14 @@ def _identical() -> tuple[Quadratics, Criterion, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Network:
+class Simulated:
     """A simulated network: scalars (N,) by keyword, and what every path (S, N) gives of each quantity."""
 
     arguments: dict[str, np.ndarray]
     draws: dict[Quantity, np.ndarray]
 
 
-_shared: dict[tuple[Any, ...], list[_Network]] | None = None
+_shared: dict[tuple[Any, ...], list[Simulated]] | None = None
 
 
 @contextmanager
@@ -76,17 +76,29 @@ def shared_paths() -> Iterator[None]:
         _shared = None
 
 
-def sampled(theorem: Theorem, *, networks: int, seeds: int, iterations: int, root: int, alpha: float) -> SampledResult:
+def sampled(
+    theorem: Theorem,
+    *,
+    networks: int,
+    seeds: int,
+    iterations: int,
+    root: int,
+    alpha: float,
+    simulate: Callable[..., Simulated] | None = None,
+) -> SampledResult:
     """Test `theorem` for every client of random networks under adaptive weights, at false-alarm probability `alpha`.
+
+    `simulate(index, networks=, seeds=, iterations=, root=, hitting=)` makes them: quadratics unless it is given.
 
     Random networks stay far below their bounds: under the constant step the first one is `_identical`, where noise of
     1.3 times the variance, or shared by the clients, is seen.
     """
     # Corollary 1's step where the theorem has a hitting condition: within both limits.
     hitting = "eps" in {parameter.name for parameter in theorem.parameters}
-    key = (networks, seeds, iterations, root, hitting)
+    make = simulate or _simulated
+    key = (networks, seeds, iterations, root, hitting, make)
     simulated = (_shared or {}).get(key) or [
-        _simulated(index, networks=networks, seeds=seeds, iterations=iterations, root=root, hitting=hitting)
+        make(index, networks=networks, seeds=seeds, iterations=iterations, root=root, hitting=hitting)
         for index in range(networks)
     ]
     if _shared is not None:
@@ -109,7 +121,7 @@ def sampled(theorem: Theorem, *, networks: int, seeds: int, iterations: int, roo
     )
 
 
-def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: int, hitting: bool) -> _Network:
+def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: int, hitting: bool) -> Simulated:
     values = NETWORK.draw(networks, seed=root)
     attained = index == 0 and not hitting
     problem, criterion, fraction = _identical() if attained else network(values, index)
@@ -127,8 +139,15 @@ def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: 
         seeds=seeds,
         root=root,
     )
-    draws = {
-        quantity: np.stack([of(trace.excess[:, :, i], eps) for i, eps in enumerate(arguments["eps"])], axis=-1)
+    return Simulated(
+        arguments=arguments | {"e0": e0, "T": np.full_like(e0, iterations)},
+        draws=drawn(trace.excess, arguments["eps"]),
+    )
+
+
+def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
+    """What every path (S, N) gives of each quantity, from all excesses (S, T + 1, N) and precisions (N,)."""
+    return {
+        quantity: np.stack([of(excess[:, :, i], level) for i, level in enumerate(eps)], axis=-1)
         for quantity, of in OF_PATHS.items()
     }
-    return _Network(arguments=arguments | {"e0": e0, "T": np.full_like(e0, iterations)}, draws=draws)

@@ -38,7 +38,7 @@ def index() -> str:
         for theorem in _of(paper.key):
             verdict = verdicts.get((theorem.key, theorem.edition), {}).get("verdict", "")
             lines.append(
-                f"| [{theorem.key}]({paper.key}.md#{_anchor(theorem.key)}) | {theorem.edition} | "
+                f"| [{theorem.key}]({paper.key}.md#{anchor(theorem.key)}) | {theorem.edition} | "
                 f"{cell(theorem.quantity.expression)} | {cell(theorem.source.locator)} | {verdict} |"
             )
         lines.append("")
@@ -120,5 +120,6 @@ def _definition(definition: Definition) -> list[str]:
     return [*lines, ""]
 
 
-def _anchor(key: str) -> str:
+def anchor(key: str) -> str:
+    """Where a record is on its page."""
     return key.replace("/", "")

@@ -110,6 +110,14 @@ def best_gradient_hitting(p):
     return gradient_hitting(p | {"eta": min(p["q"] / p["beta"], p["G"] / p["beta"] / p["s2"] / 2)})
 
 
+def parallel(p, rho):
+    """Two variances side by side, the peer's divided by rho^2; the own one alone where the peer does not count."""
+    if rho == 0:
+        return p["sigma2"]
+    peer = p["peer_sigma2"] / rho**2
+    return p["sigma2"] * peer / (p["sigma2"] + peer)
+
+
 def multiplicative_total(p):
     """The maximum over Y >= 0 of (p^2 + 4 K Y)/(p + Y)^2, at its stationary point or at 0."""
     K, peak = p["advantage"], p["peak"]
@@ -157,6 +165,13 @@ def similarity(p, power):
 FORMULAS = {
     ("adaptive/property-1", "printed"): lambda p: 2 * (p["shift"] ** 2 + (p["distortion"] * p["gradient"]) ** 2),
     ("adaptive/property-1", "corrected"): lambda p: 8 * p["shift"] ** 2 + 2 * (p["distortion"] * p["gradient"]) ** 2,
+    ("adaptive/lemma-1-best-weights", "corrected"): lambda p: (
+        p["e0"] - (p["gradient"] ** 2 / 2) ** 2 / (2 * p["beta"] * p["continuous_variance"])
+    ),
+    ("adaptive/lemma-2-variance", "printed"): lambda p: parallel(p, similarity(p, 1)),
+    ("adaptive/lemma-2-variance", "corrected"): lambda p: parallel(p, similarity(p, 2)),
+    ("adaptive/corollary-1-variance", "corrected"): lambda p: p["sigma2"] / p["near"] / p["least_psi"],
+    ("adaptive/section-4-variance", "corrected"): lambda p: p["sigma2"] / p["near"] / p["peak"],
     ("adaptive/lemma-2", "printed"): lambda p: similarity(p, 1),
     ("adaptive/lemma-2", "corrected"): lambda p: similarity(p, 2),
     ("adaptive/lemma-2-gradient", "corrected"): lambda p: max(mpmath.mpf(0), 1 - p["c"] - p["b"] ** 2 / p["G"]),
@@ -196,6 +211,18 @@ FORMULAS = {
     ("adaptive/theorem-1-normalised", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] * p["q"]}),
     ("adaptive/theorem-1-multiplicative", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] - p["split"] * p["mu"]}),
     ("adaptive/multiplicative-total", "corrected"): multiplicative_total,
+    ("adaptive/peer-noise", "corrected"): lambda p: (
+        p["sigma2"]
+        + p["noise_factor"]
+        * (
+            p["gradient"] ** 2 * (1 + p["c"])
+            + p["b"] ** 2
+            + 2 * p["gradient"] * mpmath.sqrt(p["b"] ** 2 + p["c"] * p["gradient"] ** 2)
+        )
+    ),
+    ("adaptive/theorem-1-fixed-weights", "corrected"): lambda p: constant(
+        p, p["eta"] * p["mu"] * (1 - p["c"] - p["split"]), p["eta"] * (p["bias2"] + p["eta"] * p["beta"] * p["V"]) / 2
+    ),
     ("adaptive/least-squares-variance", "corrected"): lambda p: (
         p["gradient"] ** 2 / p["batch"]
         + 4 * p["trace"] / p["batch"] * p["e0"]
@@ -241,8 +268,35 @@ FORMULAS = {
     ("adaptive/theorem-3-best-step", "corrected"): best_gradient_hitting,
 }
 
+
+def contracting(formula):
+    """The formula of additive noise at what multiplicative noise leaves of mu."""
+    return lambda p: formula(p | {"mu": p["mu"] - p["split"] * p["mu"]})
+
+
+FORMULAS |= {
+    (f"adaptive/{result}-multiplicative{row}", "corrected"): contracting(
+        FORMULAS[f"adaptive/{result}{row}", "corrected"]
+    )
+    for result, rows in (
+        (
+            "theorem-2",
+            [
+                f"-{steps}{reading}"
+                for steps in ("constant", "horizon", "decreasing")
+                for reading in ("", "-running", "-stopped", "-unconditional")
+            ],
+        ),
+        (
+            "corollary-1",
+            ["", "-decreasing-confidence", "-probability", "-expected-time", "-confidence", "-best-step"],
+        ),
+    )
+    for row in rows
+}
+
 VACUOUS = {("adaptive/theorem-2-decreasing", "printed"), ("adaptive/corollary-1", "printed")}
 """No point meets the conditions."""
 
-UNIT_FAULTS = {("adaptive/lemma-2", "printed"): {"bound"}}
+UNIT_FAULTS = {("adaptive/lemma-2", "printed"): {"bound"}, ("adaptive/lemma-2-variance", "printed"): {"bound"}}
 """What does not scale like its unit: "bound", or the name of a condition."""

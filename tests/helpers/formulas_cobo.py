@@ -126,6 +126,7 @@ def star_midpoints(p):
 
 FORMULAS = {
     ("cobo/theorem-1-star", "corrected"): star,
+    ("cobo/algorithm-1-output", "corrected"): star,
     ("cobo/corollary-2-star", "corrected"): star_clients,
     ("cobo/theorem-1-star-consensus", "corrected"): star_consensus,
     ("cobo/theorem-1-star-midpoint", "corrected"): star_midpoints,

@@ -130,6 +130,8 @@ def theorem_5_sharp(p):
 
 
 CORRECTED = {
+    "assumption-3-peer": lambda p: (p["b"] / p["mu"]) * p["b"] / 2,
+    "section-5-bias": lambda p: p["bias2"] / p["mu"] / 2,
     "theorem-1": lambda p: HALF * p["sigma2"] / p["mu"] / p["eps"] / p["near"] / 4,
     "theorem-1-sum": lambda p: HALF * p["sigma2"] / p["signal2"],
     "theorem-1-optimised": lambda p: p["sigma2"] * signal(p["eps"] / p["e0"]) / p["signal2"],
@@ -169,6 +171,7 @@ CORRECTED = {
     ),
 }
 PRINTED = {
+    "section-5-bias": lambda p: p["bias"],
     "theorem-2": lambda p: (
         p["e0"] / mpmath.exp(p["T"] * p["mu"] / p["beta"]) ** mpmath.mpf("0.5") + p["bias2"] / p["mu"]
     ),
@@ -193,7 +196,10 @@ FORMULAS = {
 VACUOUS: set = set()
 """No point meets the conditions."""
 
-UNIT_FAULTS: dict = {("sample-optimal/theorem-2-threshold", "printed"): {"threshold b^2 <= eps/2"}}
+UNIT_FAULTS: dict = {
+    ("sample-optimal/theorem-2-threshold", "printed"): {"threshold b^2 <= eps/2"},
+    ("sample-optimal/section-5-bias", "printed"): {"bound"},
+}
 """What does not scale like its unit: "bound", or the name of a condition."""
 
 SLOW = {"sample-optimal/theorem-1-optimised", "sample-optimal/theorem-1-excess"}

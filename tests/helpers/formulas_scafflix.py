@@ -64,6 +64,9 @@ FORMULAS = {
     ("scafflix/assumption-3-finite-sum", "printed"): lambda p: 2 * (2 * p["beta"] * p["bregman"] + p["sigma2_star"]),
     ("scafflix/assumption-3-finite-sum", "corrected"): lambda p: batch(p | {"batch": 1, "beta": 0}),
     ("scafflix/assumption-3-minibatch", "corrected"): batch,
+    ("scafflix/assumption-3-nonuniform", "corrected"): lambda p: (
+        2 * (p["sigma2_star"] + p["beta_drawn"] * (p["bregman"] + p["bregman"]))
+    ),
     ("scafflix/theorem-1", "printed"): lambda p: one(p, printed=True),
     ("scafflix/theorem-1", "corrected"): one,
     ("scafflix/theorem-1-excess", "corrected"): lambda p: p["reach"] / p["eta_min"] / 2 * one(p),

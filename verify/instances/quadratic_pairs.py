@@ -104,11 +104,14 @@ class Pairs:
 
     # --- measured ---
 
-    def gap(self) -> np.ndarray:
-        """|grad R_i - grad R_k|^2 at the theta where grad R_i = g, from the two gradients themselves."""
+    def peer_gradient(self) -> np.ndarray:
+        """grad R_k at the theta where grad R_i = g, (n, d)."""
         theta = np.linalg.solve(2 * self.A[:, 0], self.g[..., None])[..., 0] - self.xi[:, 0]
-        other = 2 * np.einsum("nde,ne->nd", self.A[:, 1], theta + self.xi[:, 1])
-        return ((self.g - other) ** 2).sum(-1)
+        return 2 * np.einsum("nde,ne->nd", self.A[:, 1], theta + self.xi[:, 1])
+
+    def gap(self) -> np.ndarray:
+        """|grad R_i - grad R_k|^2 at that theta, from the two gradients themselves."""
+        return ((self.g - self.peer_gradient()) ** 2).sum(-1)
 
     def similarity(self) -> np.ndarray:
         """r_k at that theta."""

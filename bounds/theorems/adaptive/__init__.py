@@ -23,14 +23,18 @@ from . import (
     aggregate_variance,
     corollary_1,
     equation_1,
+    fixed_weights,
     multiplicative_noise,
+    multiplicative_rows,
     similarity,
+    sufficient_cluster,
     sufficient_variance,
     theorem_1,
     theorem_2,
     theorem_3,
     weights,
 )
+from .statements import STATEMENTS as STATEMENTS
 from .theorem_2 import recursion as recursion
 
 THEOREMS = (
@@ -39,15 +43,19 @@ THEOREMS = (
     *weights.THEOREMS,
     *aggregate_variance.THEOREMS,
     *sufficient_variance.THEOREMS,
+    *sufficient_cluster.THEOREMS,
     *equation_1.THEOREMS,
     *theorem_2.THEOREMS,
     *corollary_1.THEOREMS,
     *theorem_3.THEOREMS,
     *multiplicative_noise.THEOREMS,
+    *multiplicative_rows.THEOREMS,
+    *fixed_weights.THEOREMS,
 )
 DEFINITIONS = (
     *weights.DEFINITIONS,
     *aggregate_variance.DEFINITIONS,
     *sufficient_variance.DEFINITIONS,
     *equation_1.DEFINITIONS,
+    *fixed_weights.DEFINITIONS,
 )

@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import difference, fall, survive
-from ...quantities import Quantity
+from ...parameters import Parameter, add_parameter
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source
+
+add_parameter(
+    Parameter(
+        name="continuous_variance",
+        symbol=r"\sigma_{\mathrm{cont}}^2",
+        meaning="1 / sum_k r_k^2 / sigma_k^2, the effective variance of continuous weights",
+        unit=GRADIENT_SQUARED,
+        typical=(1e-2, 1e2),
+        open_lower=True,
+    )
+)
 
 # --- Lemma 1 ----------------------------------------------------------------------------------------------
 #
@@ -36,6 +48,22 @@ def lemma_1_mean_gradient(
     step = eta * weight
     added = e0 + step * (aggregate_gap**2 + step * beta * aggregate**2) / 2 + eta**2 * beta * V / 2
     return difference(added, step * (gradient**2 + aggregate**2) / 2)
+
+
+# Which weights make the corrected bound least? In x_k = eta alpha_k it is e - (G/2) sum_k r_k x_k + (beta/2) sum_k
+# sigma_k^2 x_k^2, G = |grad R_i|^2 and r_k not clipped: convex, with its minimum over x >= 0 at x_k = (r_k)_+ G/(2 beta
+# sigma_k^2), those of the continuous criterion. The value there is e - G^2/(8 beta) sum_k r_k^2/sigma_k^2, and
+# beta sum_k x_k = (G/2) sum_k r_k/sigma_k^2 has to be at most 1.
+
+
+def lemma_1_best_weights(*, beta: Any, e0: Any, gradient: Any, continuous_variance: Any) -> Any:
+    """e - |grad R_i|^4/(8 beta sigma_cont^2)."""
+    return difference(e0, gradient**4 / (8 * beta * continuous_variance))
+
+
+def best_weights_conditions(*, gradient: Any, similar_mass: Any) -> Conditions:
+    """The step that the best weights ask for is within the limit of Lemma 1."""
+    return {"total step gradient^2 similar_mass <= 2": (gradient**2 * similar_mass, 2)}
 
 
 def weight_conditions(*, eta: Any, beta: Any, weight: Any) -> Conditions:
@@ -138,6 +166,23 @@ THEOREMS: tuple[Theorem, ...] = (
         bound=lemma_1_mean_gradient,
         tight="equality where R_i has Hessian beta I and the variances are attained",
         monotone={"e0": 1, "gradient": -1, "aggregate_gap": 1, "V": 1},
+    ),
+    Theorem(
+        key="adaptive/lemma-1-best-weights",
+        edition="corrected",
+        title="Descent of one step at the weights that make its bound least",
+        source=source("Section 4 and Section 3, optimising Lemma 1", e0="e_{t-1}"),
+        statement="With eta alpha_k = r_k |grad R_i|^2/(2 beta sigma_k^2), which makes Lemma 1's bound least: "
+        "E[e_t | F_{t-1}] <= e_{t-1} - |grad R_i|^4/(8 beta sigma_cont^2), sigma_cont^2 = 1/sum_k r_k^2/sigma_k^2; "
+        "similar_mass = sum_k r_k/sigma_k^2 over all clients.",
+        quantity=Quantity.ONE_STEP_EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{UNBIASED}; e0 is the excess before the step",
+        bound=lemma_1_best_weights,
+        conditions=best_weights_conditions,
+        tight="R_i a quadratic of Hessian beta I, one peer of gradient (1 - sqrt(1 - r)) grad R_i, total step 1/beta",
+        monotone={"e0": 1, "beta": 1, "continuous_variance": 1, "gradient": -1},
     ),
     _THEOREM_1.as_printed(
         "the right side is random: the variances depend on the path",

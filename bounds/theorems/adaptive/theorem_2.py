@@ -127,7 +127,7 @@ def over_precision(row: Function) -> Function:
     def bound(*, eps: Any, **values: Any) -> Any:
         return row(**values) / eps
 
-    return _keywords(bound, row, "eps")
+    return keywords(bound, row, "eps")
 
 
 def above_precision(row: Function) -> Function:
@@ -136,7 +136,7 @@ def above_precision(row: Function) -> Function:
     def bound(*, eps: Any, **values: Any) -> Any:
         return eps + row(**values)
 
-    return _keywords(bound, row, "eps")
+    return keywords(bound, row, "eps")
 
 
 def with_local_variance(function: Function) -> Function:
@@ -147,10 +147,10 @@ def with_local_variance(function: Function) -> Function:
     def bound(*, s2: Any, V_max: Any, below: Any, **values: Any) -> Any:
         return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
 
-    return _keywords(bound, function, "V_max", "below")
+    return keywords(bound, function, "V_max", "below")
 
 
-def _keywords(bound: Function, row: Function, *added: str) -> Function:
+def keywords(bound: Function, row: Function, *added: str) -> Function:
     """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
     names = dict.fromkeys((*inspect.signature(row).parameters, *added))
     keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Any) for name in names]

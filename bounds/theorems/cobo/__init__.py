@@ -10,9 +10,10 @@ cluster's mean loss at the start, here `e0`.
 
 from __future__ import annotations
 
-from . import assumption_4, descent, selection, theorem_1, theorem_1_printed, theorem_1_star
+from . import assumption_4, descent, random_iterate, selection, theorem_1, theorem_1_printed, theorem_1_star
 from .best_tilt import best_tilt as best_tilt
 from .best_tilt import largest_kept as largest_kept
+from .statements import STATEMENTS as STATEMENTS
 from .theorem_1 import tuned_step as tuned_step
 from .theorem_1_star import star_step as star_step
 
@@ -23,5 +24,6 @@ THEOREMS = (
     *theorem_1.THEOREMS,
     *selection.THEOREMS,
     *theorem_1_star.THEOREMS,
+    *random_iterate.THEOREMS,
 )
 DEFINITIONS = assumption_4.DEFINITIONS

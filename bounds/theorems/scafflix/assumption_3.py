@@ -11,9 +11,21 @@ from typing import Any
 import numpy as np
 
 from ...elementary import maximum
-from ...quantities import GRADIENT, GRADIENT_SQUARED, Quantity
+from ...parameters import Parameter, add_parameter
+from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
+
+add_parameter(
+    Parameter(
+        name="beta_drawn",
+        symbol=r"\max_j \frac{L_{ij}}{n_i p_j}",
+        meaning="largest smoothness constant of a sample's loss over n_i times the probability that it is drawn",
+        unit=CURVATURE,
+        typical=(1.0, 100.0),
+        open_lower=True,
+    )
+)
 
 # A convex L-smooth f has |grad f(x) - grad f(x*)|^2 <= 2 L D. An additive error of mean zero and variance sigma^2 adds
 # sigma^2: A_i = L_i, C_i = sigma^2.
@@ -55,6 +67,17 @@ def minibatch(*, beta: Any, beta_max: Any, batch: Any, bregman: Any, sigma2_star
 def minibatch_conditions(*, beta: Any, beta_max: Any) -> Conditions:
     """A mean is as smooth as its least smooth term, or smoother."""
     return {"smoothness beta <= beta_max": (beta, beta_max)}
+
+
+# One sample j with probability p_j, g_i = grad f_ij/(n_i p_j): the mean is grad f_i, and with u_j, w_j as above
+# E|g_i - grad f_i(x*)|^2 <= 2 E|u_j/(n_i p_j)|^2 + 2 E|grad f_ij(x*)/(n_i p_j) - grad f_i(x*)|^2. The first mean is
+# sum_j |u_j|^2/(n_i^2 p_j) <= (2/n_i) sum_j (L_ij/(n_i p_j)) D_fij <= 2 max_j L_ij/(n_i p_j) D. Least for p_j
+# proportional to L_ij, where the maximum is the mean of the L_ij.
+
+
+def nonuniform(*, beta_drawn: Any, bregman: Any, sigma2_star: Any) -> Any:
+    """4 max_j L_ij/(n p_j) D + 2 sigma_*^2."""
+    return 4 * beta_drawn * bregman + 2 * sigma2_star
 
 
 def sample_noise(*, gradients: Any) -> Any:
@@ -133,6 +156,29 @@ THEOREMS: tuple[Theorem, ...] = (
                     "bregman": bregman,
                     "sigma2_star": sigma2_star,
                 },
+            ),
+        ),
+    ),
+    Theorem(
+        key="scafflix/assumption-3-nonuniform",
+        edition="corrected",
+        title="Expected smoothness of one sample, drawn with any probabilities",
+        source=source("Assumption 3, case 2, nonuniform sampling"),
+        statement="If g_i = grad f_ij/(n_i p_j) for one j drawn with probability p_j, then (2) holds with A_i = "
+        "2 max_j L_ij/(n_i p_j) and C_i twice the variance of g_i at x_i*; p_j proportional to L_ij makes A_i least, "
+        "2 mean_j L_ij.",
+        quantity=Quantity.SECOND_MOMENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
+        bound=nonuniform,
+        tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
+        monotone={"beta_drawn": 1, "bregman": 1, "sigma2_star": 1},
+        reduces_to=(
+            Reduction(
+                key="scafflix/assumption-3-finite-sum",
+                when="p_j = 1/n_i",
+                at=lambda *, beta_max, **others: {**others, "beta_drawn": beta_max},
             ),
         ),
     ),

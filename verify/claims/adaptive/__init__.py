@@ -3,10 +3,34 @@
 from __future__ import annotations
 
 from ...claim import Claim
-from . import descent, gradient, hitting, least_squares, multiplicative, rates, similarity, stopped
+from . import (
+    descent,
+    fixed_weights,
+    gradient,
+    hitting,
+    least_squares,
+    multiplicative,
+    multiplicative_rows,
+    rates,
+    similarity,
+    stopped,
+    sufficient_cluster,
+)
 
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    groups = (similarity, descent, rates, stopped, hitting, gradient, multiplicative, least_squares)
+    groups = (
+        similarity,
+        sufficient_cluster,
+        descent,
+        rates,
+        stopped,
+        hitting,
+        gradient,
+        multiplicative,
+        multiplicative_rows,
+        fixed_weights,
+        least_squares,
+    )
     return tuple(claim for group in groups for claim in group.claims())

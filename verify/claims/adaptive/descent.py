@@ -15,6 +15,7 @@ from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact, one_step
 from ...instances.aligned_pair import Aligned, sharp_values
 from ...instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
+from ...instances.one_step import DOMAINS, OneStep
 from ...instances.rows import columns
 from .engines import aligned
 
@@ -53,6 +54,30 @@ def _from_the_minimum() -> Values:
     """No excess at the start: noise alone makes the gradient at theta_t large."""
     given = {"theta": [0.0, 0.0], "sigma2": [10.0, 1.0, 1.0]}
     return one_step.instances(given | {"ratio": 0.5}, given | {"ratio": 0.8})
+
+
+# --- the weights that make Lemma 1's bound least: eta alpha_k = r_k |grad R_i|^2/(2 beta sigma_k^2) ------------
+
+
+@measured_by("all outcomes", "one step of three clients in the plane at the best weights")
+def _best(values: Values) -> Measured:
+    """`ratio` is beta sum_k eta alpha_k: all variances are scaled so that the best weights ask for it."""
+    given = OneStep(values, QUADRATIC)
+    r, gradient2 = given.similarity, (given.gradients[:, 0] ** 2).sum(-1)
+    sigma2 = values["sigma2"] * (gradient2 * (r / values["sigma2"]).sum(1) / (2 * values["ratio"]))[:, None]
+    batch = OneStep({**values, "sigma2": sigma2, "alpha": r / sigma2}, QUADRATIC)
+    return batch.expected_excess(), batch.arguments() | {
+        "continuous_variance": 1 / (r**2 / sigma2).sum(1),
+        "similar_mass": (r / sigma2).sum(1),
+    }
+
+
+def _sharp_best() -> Values:
+    """One peer of gradient (1 - sqrt(1 - r)) grad R_i beside a client whose own noise is as good as endless."""
+    return one_step.instances(*(
+        {"beta": beta, "factor": [1 - np.sqrt(1 - r), 3.0], "sigma2": [1e16, 1.0, 1.0], "theta": [x, 0.0]}
+        for beta, r, x in product((1.0, 3.0), (1.0, 0.5, 0.1), (0.3, 2.0))
+    ))  # fmt: skip
 
 
 # --- Theorem 1 ------------------------------------------------------------------------------------------------
@@ -127,7 +152,13 @@ def claims() -> tuple[Claim, ...]:
     one = one_step.family(sharp=_sharp_step)
     weighted = Family(name="aligned clients", domains=_NORMALISED, measure=_normalised, sharp=_sharp_normalised)
     signed = {"alpha": Domain(low=-0.2, high=1, shape=(3,)), "ratio": Domain(low=0.05, high=3)}
+    best = Family(name="best weights", domains=DOMAINS, measure=_best, sharp=_sharp_best)
     return (
+        Claim(
+            theorem=find("adaptive/lemma-1-best-weights"),
+            families=(best,),
+            outside_conditions={"total step gradient^2 similar_mass <= 2": beyond(best, ratio=1.05)},
+        ),
         Claim(theorem=find("adaptive/lemma-1", "printed"), families=(one_step.family(sharp=_from_the_minimum),)),
         Claim(
             theorem=find("adaptive/lemma-1"),

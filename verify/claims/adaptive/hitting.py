@@ -179,7 +179,7 @@ def _confident(evidence: Evidence) -> Evidence:
     return replace(evidence, arguments={**evidence.arguments, "delta": np.full_like(evidence.measured, _SURE)})
 
 
-_FLOOR, _START = "noise floor eta beta s2 <= 1.8 mu eps", "start above the precision, eps <= e0"
+FLOOR, _START = "noise floor eta beta s2 <= 1.8 mu eps", "start above the precision, eps <= e0"
 _BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = eps/e, which is further away"}
 
 
@@ -214,7 +214,7 @@ def claims() -> tuple[Claim, ...]:
             families=(still, *_on_paths(Paths.still_running)),
             outside_conditions={STEP: beyond(still, ratio=1.05)},
             unrefuted_conditions={
-                _FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
+                FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
                 _START: "below it tau = 0, and the probability is 0",
             },
         ),
@@ -224,7 +224,7 @@ def claims() -> tuple[Claim, ...]:
             families=(time, *_on_paths(Paths.time)),
             outside_conditions={
                 STEP: beyond(time, ratio=1.05),
-                _FLOOR: lambda: exact.aligned_above_drift(Aligned.hitting),
+                FLOOR: lambda: exact.aligned_above_drift(Aligned.hitting),
             },
             unrefuted_conditions=_BELOW,
             sampled=sampling("adaptive/corollary-1-expected-time"),
@@ -238,7 +238,7 @@ def claims() -> tuple[Claim, ...]:
             ),
             outside_conditions={
                 STEP: beyond(last, ratio=1.05),
-                _FLOOR: lambda: _confident(exact.aligned_above_drift(_surely)),
+                FLOOR: lambda: _confident(exact.aligned_above_drift(_surely)),
             },
             unrefuted_conditions={_START: "below it tau = 0, and no iteration is needed"},
         ),

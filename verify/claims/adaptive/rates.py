@@ -24,15 +24,17 @@ from ...instances.scheduled import (
     sharp_decreasing,
     sharp_horizon,
 )
-from ...sampled import SampledResult, sampled
+from ...sampled import SampledResult, Simulated, sampled
 from .engines import DECREASING, aligned
 
 STEP, FIRST_STEP = "step size eta <= q/beta", "first step C/(mu (1 + gamma)) <= q/beta"
 FLOOR = "floor beta s2/(2 mu^2 T) <= e0"
 
 
-def sampling(key: str) -> Callable[[Effort, int, float], SampledResult]:
-    """Random networks in R^3 through the runner."""
+def sampling(
+    key: str, simulate: Callable[..., Simulated] | None = None
+) -> Callable[[Effort, int, float], SampledResult]:
+    """Random networks in R^3 through the runner, or what `simulate` makes."""
 
     def test(effort: Effort, root: int, alpha: float) -> SampledResult:
         return sampled(
@@ -42,6 +44,7 @@ def sampling(key: str) -> Callable[[Effort, int, float], SampledResult]:
             iterations=effort.iterations,
             root=root,
             alpha=alpha,
+            simulate=simulate,
         )
 
     return test

@@ -12,12 +12,14 @@ from . import (
     linear,
     loss_contraction,
     lower_bound,
+    peer_excess,
     samples,
     star,
     weak,
 )
 
 _GROUPS = (
+    peer_excess,
     lower_bound,
     all_for_one,
     weak,

@@ -118,6 +118,30 @@ def _concave() -> Values:
     return {name: value[None] for name, value in row.items()} | {"m": np.ones(1)}
 
 
+@measured_by("mean over all samples", "four samples in R^3 drawn with unequal probabilities")
+def _nonuniform(values: Values) -> Measured:
+    """As `sampled`, with grad f_ij/(n p_j) for the gradient of the sample j, which is drawn with probability p_j."""
+    a = values["direction"] / np.sqrt(_squares(values["direction"]))[..., None]
+    L, residual = values["L"], values["residual"]
+    chance = values["chance"] / values["chance"].sum(1, keepdims=True)
+    along = np.einsum("bjd,bd->bj", a, values["away"])
+    scale = 1 / (a.shape[1] * chance)
+    at, best = ((L * scale * size)[..., None] * a for size in (along + residual, residual))
+    center = np.einsum("bj,bjd->bd", chance, best)
+    return (chance * _squares(at - center[:, None])).sum(1), {
+        "beta_drawn": (L * scale).max(1),
+        "bregman": (L * along**2).mean(-1) / 2,
+        "sigma2_star": (chance * _squares(best - center[:, None])).sum(1),
+    }
+
+
+def _proportional(count: int) -> Values:
+    """The orthonormal ones with two smoothness constants, drawn in proportion to them."""
+    values = _orthonormal(count)
+    L = np.where(np.arange(count) % 2, 1.0, 3.0) * np.ones_like(values["L"])
+    return values | {"L": L, "chance": L}
+
+
 # --- the start ------------------------------------------------------------------------------------------
 
 
@@ -206,12 +230,20 @@ def claims() -> tuple[Claim, ...]:
             },
         )
 
+    chance = Domain(low=0.05, high=1, log=True, shape=(4,))
+    nonuniform = Family(
+        name="samples with unequal probabilities",
+        domains={**_SAMPLES, "chance": chance},
+        measure=_nonuniform,
+        sharp=lambda: _proportional(150),
+    )
     additive = Family(name="additive noise", domains=_ADDITIVE, measure=_additive, sharp=_round)
     return (
         Claim(theorem=find("scafflix/assumption-3-additive"), families=(additive,)),
         samples("finite-sum", "printed", _concave, batch=False, one_constant=True),
         samples("finite-sum", "corrected", lambda: _orthonormal(150), batch=False),
         samples("minibatch", "corrected", lambda: _orthonormal(150), batch=True),
+        Claim(theorem=find("scafflix/assumption-3-nonuniform"), families=(nonuniform,)),
         start("printed", projected=False),
         start("corrected", projected=True),
     )

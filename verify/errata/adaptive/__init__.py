@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from ..erratum import declared
-from . import criteria, descent, experiments, gradient, rates, released, similarity
+from . import criteria, descent, experiments, gradient, rates, related_works, released, similarity, tables
 
-ERRATA = declared(similarity, criteria, released, descent, rates, gradient, experiments)
+ERRATA = declared(similarity, criteria, released, related_works, descent, rates, gradient, experiments, tables)

@@ -115,3 +115,40 @@ def _estimator_dissimilar() -> Finding:
     true = max(1 - (peer - own) ** 2 / own**2, 0.0)
     inputs = {"grad R_i": 1, "grad R_k": -1, "sigma": 1, "d": 1, "m": 1, "quantity": "E[rhat_ik], Gaussian noise"}
     return Finding(inputs=inputs, printed=true, measured=float(weight @ estimate @ weight))
+
+
+# --- the size of the sufficient cluster -----------------------------------------------------------------------
+
+
+@erratum(
+    id="adaptive-corollary-1-index",
+    location="Corollary 1, second display, and Appendix B.3",
+    kind="typo",
+    claim="sigma_suf^2 <= sigma^2/(N* min_{j in N*} psi(1 - b_ik/(2 mu eps)))",
+    truth="the minimum is over j, so b_ij (squared) stands in it, and |N*|, not the set, before it",
+    key="adaptive/corollary-1-variance",
+)
+def _index() -> Finding:
+    rho = np.array([1.0, 0.9, 0.3])
+    psi = Continuous().psi(rho)
+    variance = sufficient_variance(Continuous(), similarity=rho, sigma2=np.ones(3))
+    inputs = {
+        "sigma": 1, "phi": "continuous", "1 - b_j^2/(2 mu eps)": rho.tolist(),
+        "quantity": "sigma_suf^2 against the display at k = i",
+    }  # fmt: skip
+    return Finding(inputs=inputs, printed=float(1 / (len(rho) * psi[0])), measured=float(variance))
+
+
+@erratum(
+    id="adaptive-section-4-strict",
+    location="Section 4, below Definition 3",
+    kind="false",
+    claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances",
+    truth="an equality where b_k = c_k = 0 for all of N*; the display that proves it has >=",
+    key="adaptive/section-4-variance",
+)
+def _strict() -> Finding:
+    variance = sufficient_variance(Continuous(), similarity=np.ones(4), sigma2=np.ones(4))
+    larger = variance > 1 / (Continuous().psi(1.0) * 4)
+    inputs = {"N": 4, "sigma": 1, "b": 0, "c": 0, "quantity": "1 if sigma_suf^2 is larger, 0 if not"}
+    return Finding(inputs=inputs, printed=1.0, measured=float(larger))

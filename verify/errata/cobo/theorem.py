@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.bounds import evaluate, find
 from suffice.bounds.theorems.cobo.theorem_1_printed import conditions_printed
+from suffice.simulate import Local, Quadratics, expected_excess
 
 from ...claims.cobo import averages
 from ..erratum import Finding
@@ -168,3 +169,36 @@ def _expectation() -> Finding:
         "quantity": "average of |grad f(x)|^2 on a path where the first error is large",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(printed), measured=float((1 + after**2) / 2))
+
+
+@erratum(
+    id="cobo-theorem-1-identical-data",
+    location="text after Theorem I",
+    kind="false",
+    claim="M_ij = 0 leads to identical data distribution",
+    truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone",
+    key="cobo/example-2-similarity",
+)
+def _identical_data() -> Finding:
+    # the gradient is x - E xi: (A4) holds with M = 0 for data of one mean
+    points, first, second = np.array([-1.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.5]), np.array([0.0, 1.0, 0.0])
+    assert first @ points == second @ points
+    inputs = {"data of i": "-1 or 1", "data of j": "0", "loss": "(x - xi)^2/2", "M_ij": 0,
+              "quantity": "total variation distance of the two distributions"}  # fmt: skip
+    return Finding(inputs=inputs, printed=0.0, measured=float(np.abs(first - second).sum() / 2))
+
+
+@erratum(
+    id="cobo-algorithm-1-output",
+    location="Algorithm 1, line 8, and Theorem I",
+    kind="typo",
+    claim="the models of a step s drawn from [T] = {1, ..., T} are returned; the averages are over 0, ..., T - 1",
+    truth="the average is the expectation at s drawn from {0, ..., T - 1}; shifted, it may be far from it",
+    key="cobo/algorithm-1-output",
+)
+def _output() -> Finding:
+    # one client f = x^2/2 from its minimiser, eta = 1, T = 1: x_0 = 0, and x_1 is the first noise
+    problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=1.0)
+    excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]
+    inputs = {"c": 1, "f": "x^2/2", "x_0": 0, "sigma": 1, "eta": 1, "T": 1, "quantity": "E|f'(x_s)|^2, s = 0 and 1"}
+    return Finding(inputs=inputs, printed=float(2 * excess[0]), measured=float(2 * excess[1]))

@@ -153,3 +153,20 @@ def _speedup() -> Finding:
     alone, shared = (expected_excess(problem, rule, iterations=T, eta=eta)[T].mean() for rule in (Local(), together))
     inputs = {"N": N, "f_i": "x^2/2", "sigma": 1, "clusters": 1, "quantity": "noise floor alone over shared"}
     return Finding(inputs=inputs, printed=1 / N, measured=float(alone / shared))
+
+
+@erratum(
+    id="sample-optimal-section-5-bias",
+    location="Section 5, below Remark 1",
+    kind="false",
+    claim="mixtures have the bias (1/N) sum_i alpha_i/(N - 1) sum_j b_ij, full collaboration (1/N^2) sum_ij b_ij",
+    truth="b_ij is a gradient and the bias a loss: b_ij^2/(2 mu) stands for b_ij; where b_ij > 2 mu it is larger",
+    key="sample-optimal/section-5-bias",
+)
+def _mixture_bias() -> Finding:
+    # f_i = (x - m_i)^2/2, m = (0, 8): b_12 = 8, and the common model's bias is the mean of f_i at the peer's minimiser
+    m = np.array([0.0, 8.0])
+    apart = np.abs(m[:, None] - m)
+    inputs = {"N": 2, "f_i": "(x - m_i)^2/2", "m": m.tolist(), "lambda_ij": 1 / 2,
+              "quantity": "(1/N) sum_ij lambda_ij (f_i(x_j*) - f_i*)"}  # fmt: skip
+    return Finding(inputs=inputs, printed=float(apart.mean()), measured=float((apart**2 / 2).mean()))

@@ -42,7 +42,7 @@ PRINTED = {
     "theorem-3": Outcome.VIOLATED,
 }
 HOLDING = (
-    "lemma-1", "lemma-1-mean-gradient", "theorem-1", "theorem-1-normalised",
+    "lemma-1", "lemma-1-best-weights", "lemma-1-mean-gradient", "theorem-1", "theorem-1-normalised",
     "theorem-2-constant", "theorem-2-constant-running", "theorem-2-constant-stopped",
     "theorem-2-constant-unconditional", "theorem-2-constant-gradient-running",
     "theorem-2-horizon", "theorem-2-horizon-running", "theorem-2-horizon-stopped", "theorem-2-horizon-unconditional",

@@ -1,0 +1,167 @@
+"""Fixed weights on data: noise that grows with the gradient, of every peer, through the similarity constants alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...elementary import fall, sqrt, survive
+from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity
+from ...theorem import Conditions, Definition, Reduction, Theorem
+from .hypotheses import step_conditions
+from .paper import source
+
+# --- A peer's noise at client i's model ---------------------------------------------------------------------------
+#
+# Var[g_k] <= floor_k + M_k |grad R_k|^2 and |grad R_k| <= |grad R_i| + |grad R_k - grad R_i|, the last at most
+# sqrt(b^2 + c |grad R_i|^2) by Assumption 3. For any s > 0, (u + v)^2 <= (1 + s) u^2 + (1 + 1/s) v^2 makes it
+#     Var[g_k] <= floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2,
+# with equality at s = v/u: these are all the affine bounds in |grad R_i|^2 that are not above another one.
+
+
+def peer_noise(*, sigma2: Any, noise_factor: Any, b: Any, c: Any, gradient: Any) -> Any:
+    """floor + M (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2."""
+    return sigma2 + noise_factor * (gradient + sqrt(b**2 + c * gradient**2)) ** 2
+
+
+def _over(x: Any, s: Any) -> Any:
+    """x/s, 0 where x is 0: client i itself has b = c = 0 and may have s = 0."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(x, 0), 0.0, np.divide(x, s))
+
+
+def noise_of_weights(*, weights: Any, floor: Any, factor: Any, b: Any, s: Any) -> Any:
+    """V = sum_k w_k^2 (floor_k + M_k (b_k^2 + b_k^2/s_k))."""
+    return (weights**2 * (floor + factor * (b**2 + _over(b**2, s)))).sum(-1)
+
+
+def growth_of_weights(*, weights: Any, factor: Any, c: Any, s: Any) -> Any:
+    """Q = sum_k w_k^2 M_k (1 + s_k + c_k + c_k/s_k)."""
+    return (weights**2 * factor * (1 + s + c + _over(c, s))).sum(-1)
+
+
+# --- A run with fixed weights -------------------------------------------------------------------------------------
+#
+# Weights w_k >= 0 of sum 1 and a step eta <= 1/beta. The first form of Lemma 1 with A = 1, Jensen and Assumption 3:
+#     E[e_t | F] <= e - (eta/2) |grad R_i|^2 + (eta/2) sum_k w_k (b_k^2 + c_k |grad R_i|^2)
+#                   + (eta^2 beta/2)(V + Q |grad R_i|^2),
+# with V and Q as above. With eta beta Q <= kappa, B^2 = sum w_k b_k^2, c = sum w_k c_k and PL, as c + kappa < 1,
+#     E[e_t | F] <= (1 - eta mu (1 - c - kappa)) e + (eta/2) (B^2 + eta beta V).
+# Nothing here is random but e_t: the bound needs no stopping.
+
+
+def theorem_1_fixed_weights(
+    *, eta: Any, mu: Any, beta: Any, e0: Any, bias2: Any, c: Any, V: Any, T: Any, split: Any
+) -> Any:
+    """(1 - x)^T e_0 + (B^2 + eta beta V)/(2 mu (1 - c - kappa)) (1 - (1 - x)^T), x = eta mu (1 - c - kappa)."""
+    mu = (1 - c - split) * mu
+    return survive(eta * mu, T) * e0 + (bias2 + eta * beta * V) / (2 * mu) * fall(eta * mu, T)
+
+
+def fixed_conditions(*, eta: Any, beta: Any, mu: Any, c: Any, Q: Any, split: Any) -> Conditions:
+    """Both limits of the step, and a descent that dissimilarity and noise leave something of."""
+    return {
+        "step size eta <= 1/beta": step_conditions(eta=eta, q=1, beta=beta, mu=mu)["step size eta <= q/beta"],
+        "curvature mu <= beta": (mu, beta),
+        "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
+        "descent c + split <= 0.99": (c + split, 0.99),
+    }
+
+
+# --- Q of the weights of Definition 1 before the precision ----------------------------------------------------------
+#
+# Continuous weights, a_k = 1/s_k^2, r_k >= rho_k, r_i = 1: Q = sum_k a_k^2 M_k h(r_k)^2 / (sum_k a_k r_k^2)^2 with
+# h(r) = r (1 + sqrt(1 - r)). With y = sqrt(1 - r), h = (1 - y^2)(1 + y) grows up to y = 1/3 and falls beyond: on
+# [rho, 1] it is at most h(max(rho, 8/9)). The denominator is least at rho. For n alike clients this is M/n.
+
+
+def running_total(*, similarity: Any, sigma2: Any, factor: Any) -> Any:
+    """sum_k a_k^2 M_k h(max(rho_k, 8/9))^2 / (sum_k a_k rho_k^2)^2, client i first; h(1) = 1."""
+    highest = np.maximum(similarity, 8 / 9)
+    peak = np.where(np.equal(similarity, 1), 1.0, highest * (1 + np.sqrt(1 - highest)))
+    return (factor * (peak / sigma2) ** 2).sum(-1) / (similarity**2 / sigma2).sum(-1) ** 2
+
+
+_NOISE = "Var[g_k] <= floor_k + M_k |grad R_k|^2"
+_PAIR = {"sigma2": r"s_k", "noise_factor": "M_k"}
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/peer-noise",
+        edition="corrected",
+        title="Noise of a peer at client i's model",
+        source=source("Assumption 3, with noise that grows", **_PAIR),
+        statement="Var[g_k(theta)] <= floor_k + M_k (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2, sigma2 the floor; "
+        "for any s > 0 at most floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2.",
+        quantity=Quantity.GRADIENT_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=f"{_NOISE} (rows of data have such constants); with the peer, R_i satisfies Assumption 3 (b, c)",
+        bound=peer_noise,
+        tight="grad R_k - grad R_i along grad R_i, b and c attained",
+        monotone={"sigma2": 1, "noise_factor": 1, "b": 1, "c": 1, "gradient": 1},
+    ),
+    Theorem(
+        key="adaptive/theorem-1-fixed-weights",
+        edition="corrected",
+        title="Excess after T steps with fixed weights, multiplicative noise",
+        source=source("Theorem 1 without Assumption 2, weights that sum to 1", bias2=r"B^2", c=r"\bar c"),
+        statement="With fixed weights w_k >= 0 of sum 1, bias2 = sum_k w_k b_k^2, c = sum_k w_k c_k, V = sum_k w_k^2 "
+        "(floor_k + M_k (1 + 1/s_k) b_k^2), Q = sum_k w_k^2 M_k (1 + s_k + c_k + c_k/s_k) for any s_k > 0 (of client i "
+        "floor_i and M_i) and a constant step eta <= min(1, kappa/Q)/beta: E[e_T] is at most the bound, stopped or "
+        "not.",
+        quantity=Quantity.EXCESS,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, {_NOISE}, "
+        "uncorrelated across clients given the past",
+        bound=theorem_1_fixed_weights,
+        conditions=fixed_conditions,
+        tight="mu = beta and eta = 1/beta: noise of identical clients, or one peer (1 - sqrt(c)) grad R_i + b alone",
+        monotone={"e0": 1, "V": 1, "bias2": 1, "c": 1, "beta": 1, "split": 1},
+        reduces_to=(
+            Reduction(
+                key="adaptive/theorem-1-multiplicative",
+                when="similar without a gap: b = c = 0",
+                at=lambda *, q, **values: {**values, "bias2": 0.0, "c": 0.0},
+            ),
+        ),
+    ),
+)
+
+_VARIANCES = {"floor": GRADIENT_SQUARED, "factor": DIMENSIONLESS}
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="adaptive/fixed-weights-noise",
+        edition="corrected",
+        title="Noise of weighted gradients that does not grow with client i's own",
+        source=source("Assumption 3, with noise that grows"),
+        latex=r"V = \sum_k w_k^2 \big(s_k + M_k (1 + 1/\tau_k) b_{ik}^2\big)",
+        unit=GRADIENT_SQUARED,
+        vectors={"weights": DIMENSIONLESS, **_VARIANCES, "b": GRADIENT, "s": DIMENSIONLESS},
+        reduce=noise_of_weights,
+    ),
+    Definition(
+        key="adaptive/fixed-weights-growth",
+        edition="corrected",
+        title="Growth of the noise of weighted gradients with client i's own",
+        source=source("Assumption 3, with noise that grows"),
+        latex=r"Q = \sum_k w_k^2 M_k \big(1 + \tau_k + c_{ik} + c_{ik}/\tau_k\big)",
+        unit=DIMENSIONLESS,
+        vectors={"weights": DIMENSIONLESS, "factor": DIMENSIONLESS, "c": DIMENSIONLESS, "s": DIMENSIONLESS},
+        reduce=growth_of_weights,
+    ),
+    Definition(
+        key="adaptive/multiplicative-running-total",
+        edition="corrected",
+        title="Multiplicative noise of continuous weights while the similarities are at least rho",
+        source=source("Definition 1, with noise that grows"),
+        latex=r"Q = \frac{\sum_k s_k^{-4} M_k h(\max(\rho_k, 8/9))^2}{\big(\sum_k s_k^{-2} \rho_k^2\big)^2},\quad "
+        r"h(r) = r (1 + \sqrt{1 - r})",
+        unit=DIMENSIONLESS,
+        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED, "factor": DIMENSIONLESS},
+        reduce=running_total,
+    ),
+)

@@ -1,0 +1,139 @@
+"""What the sufficient cluster says of variances: Lemma 2's chain, Corollary 1's second display, and Section 4."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...elementary import quotient
+from ...parameters import Parameter, add_parameter
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, add_quantity
+from ...theorem import Theorem
+from .paper import source
+from .similarity import lemma_2, lemma_2_printed
+
+add_parameter(
+    Parameter(
+        name="least_psi",
+        symbol=r"\min_{k \in \mathcal{N}_i^*} \psi(\rho_k)",
+        meaning="least psi(rho_k) of the sufficient cluster, rho_k = (1 - b_k^2/(2 mu eps) - c_k)_+",
+        unit=DIMENSIONLESS,
+        typical=(0.01, 1.0),
+        upper=1.0,
+        open_lower=True,
+    )
+)
+add_quantity(
+    Quantity(
+        name="SUFFICIENT_VARIANCE",
+        expression="sigma_suf^2 = 1 / sum_k psi(rho_k) / sigma_k^2",
+        latex=r"\Big(\sum_k \sigma_k^{-2} \psi(\rho_k)\Big)^{-1}",
+        unit=GRADIENT_SQUARED,
+    )
+)
+
+# --- Lemma 2's chain ----------------------------------------------------------------------------------------
+#
+# psi does not fall. At every model with e >= eps, r_k >= rho_k(e) >= rho_k(eps) (Lemma 2), so psi(rho_k(eps)) > 0 gives
+# psi(rho_k(e)) > 0 and psi(r_k) > 0: N*(eps) is in N*(e), which is in N^t. Term by term
+#     1/sigma_psi^2 = sum_k psi(r_k)/sigma_k^2 >= 1/sigma_suf^2(e) >= 1/sigma_suf^2(eps).
+# One peer and psi(x) = x^2, client i's own similarity being 1; further peers add their terms to the sum.
+
+
+def _with_peer(rho: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+    """1/(1/sigma_i^2 + rho^2/sigma_k^2): sigma_i^2 where rho = 0, whatever the peer's noise."""
+    return sigma2 / (1 + quotient(rho**2 * sigma2, peer_sigma2))
+
+
+def lemma_2_variance_printed(*, b: Any, c: Any, mu: Any, eps: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+    """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b/(2 mu eps) - c)_+."""
+    return _with_peer(lemma_2_printed(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
+
+
+def lemma_2_variance(*, b: Any, c: Any, mu: Any, eps: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+    """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b^2/(2 mu eps) - c)_+."""
+    return _with_peer(lemma_2(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
+
+
+# --- Equal variances ----------------------------------------------------------------------------------------
+#
+# sigma_k = sigma for all k: sigma^2/sigma_suf^2 is the sum of psi(rho_k) over N*, between |N*| min psi and |N*| psi(1).
+# psi(1) = phi(1). The first is Corollary 1's second display, which puts sigma^2/(|N*| min psi) for sigma_suf^2 into
+# T_eps; both corollaries and rows grow with s2, so that any bound of it may be put there.
+
+
+def corollary_1_variance(*, sigma2: Any, near: Any, least_psi: Any) -> Any:
+    """sigma^2/(|N*| min psi)."""
+    return sigma2 / (near * least_psi)
+
+
+def section_4_variance(*, sigma2: Any, near: Any, peak: Any) -> Any:
+    """sigma^2/(psi(1) |N*|)."""
+    return sigma2 / (peak * near)
+
+
+_PAIR = "client i and one peer, psi(x) = x^2; R_i satisfies PL(mu) and, with the peer, Assumption 3 (b, c)"
+_EQUAL = "all clients have the variance sigma2; near = |N*(eps)|, client i included"
+_CLUSTER = {"near": r"|\mathcal{N}_i^*|"}
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="adaptive/lemma-2-variance",
+        edition="printed",
+        title="Effective variance above a precision",
+        source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
+        statement="While the excess loss is at least eps, N*(eps) is in N^t and sigma_eff <= sigma_suf(eps), with "
+        "b/(2 mu eps) in both.",
+        quantity=Quantity.EFFECTIVE_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=_PAIR,
+        bound=lemma_2_variance_printed,
+        fault="b stands where b^2 is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
+        monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
+    ),
+    Theorem(
+        key="adaptive/lemma-2-variance",
+        edition="corrected",
+        title="Effective variance above a precision",
+        source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
+        statement="At every model with R_i - min R_i = e >= eps: N*(eps) is in N*(e), which is in N^t, and sigma_psi^2 "
+        "<= sigma_suf^2(e) <= sigma_suf^2(eps) = 1/(1/sigma_i^2 + sum_k rho_k^2/sigma_k^2); the bound is the last, "
+        "with one peer.",
+        quantity=Quantity.EFFECTIVE_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=_PAIR,
+        bound=lemma_2_variance,
+        tight="mu = beta, b attained, e = eps; and where the peer does not count",
+        monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
+    ),
+    Theorem(
+        key="adaptive/corollary-1-variance",
+        edition="corrected",
+        title="Sufficient variance by the size of the cluster, from above",
+        source=source("Corollary 1, second display", **_CLUSTER),
+        statement="sigma_suf^2(eps) <= sigma^2/(|N*(eps)| min psi(rho_k)), the minimum over N*(eps). In Corollary 1 "
+        "and in the rows of Theorem 2 it may stand for s2.",
+        quantity=Quantity.SUFFICIENT_VARIANCE,
+        direction="upper",
+        mode="sure",
+        hypotheses=_EQUAL,
+        bound=corollary_1_variance,
+        tight="psi(rho_k) = psi(1) for all of N*",
+        monotone={"sigma2": 1, "near": -1, "least_psi": -1},
+    ),
+    Theorem(
+        key="adaptive/section-4-variance",
+        edition="corrected",
+        title="Sufficient variance by the size of the cluster, from below",
+        source=source("Section 4, below Definition 3", **_CLUSTER),
+        statement="sigma_suf^2(eps) >= sigma^2/(psi(1) |N*(eps)|).",
+        quantity=Quantity.SUFFICIENT_VARIANCE,
+        direction="lower",
+        mode="sure",
+        hypotheses=f"{_EQUAL}; psi(1) = phi(1)",
+        bound=section_4_variance,
+        tight="b_k = c_k = 0 for all of N*",
+        monotone={"sigma2": 1, "near": -1, "peak": -1},
+    ),
+)

@@ -1,0 +1,40 @@
+"""What Algorithm 1 returns: the models of a step that is drawn uniformly."""
+
+from __future__ import annotations
+
+from ...quantities import GRADIENT_SQUARED, Quantity, add_quantity
+from ...theorem import Theorem
+from .paper import source
+from .theorem_1_star import STANDING, star, star_conditions
+
+add_quantity(
+    Quantity(
+        name="RANDOM_MEAN_GRADIENT",
+        expression="E|grad fbar(xbar_s)|^2, s uniform on 0, ..., T - 1",
+        latex=r"\mathbb{E}\|\nabla\bar f(\bar x_s)\|^2,\ s \sim U\{0,\dots,T-1\}",
+        unit=GRADIENT_SQUARED,
+    )
+)
+
+# s independent of the run: E|grad fbar(xbar_s)|^2 is the average over the T steps of theorem-1-star. The print draws s
+# from [T] = {1, ..., T}, while its averages run over 0, ..., T - 1: the two differ by (E|g_T|^2 - |g_0|^2)/T.
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="cobo/algorithm-1-output",
+        edition="corrected",
+        title="Stationarity of the model that is returned, with noise",
+        source=source("Algorithm 1, line 8", spread=r"\Xi_0"),
+        statement="With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the "
+        "cluster's mean model at a step s drawn uniformly from 0, ..., T - 1 has E|grad fbar(xbar_s)|^2 at most the "
+        "bound; by Markov |grad fbar(xbar_s)|^2 exceeds it 1/delta times with probability at most delta.",
+        quantity=Quantity.RANDOM_MEAN_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar; s independent of the run",
+        bound=star,
+        conditions=star_conditions,
+        tight="as theorem-1-star",
+        monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
+    ),
+)

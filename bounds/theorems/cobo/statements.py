@@ -1,0 +1,57 @@
+"""Every numbered or named statement of the paper, in its order."""
+
+from __future__ import annotations
+
+from ...statement import statement
+
+_HYPOTHESIS = "a hypothesis of the records that need it, stated in each"
+_EXPERIMENT = "an experiment on data or models that the library does not hold"
+
+STATEMENTS = (
+    statement("(Model-Training)", "min sum_i f_i(x_i) + (rho/2) sum w*_ij |x_i - x_j|^2", "cobo", "the problem solved"),
+    statement("(Client-Selection)", "w*_ij maximises w <grad f_i(z_ij), grad f_j(z_ij)> over [0, 1]", "alignment"),
+    statement("Remark 1", "weights on a simplex", reason="an extension without a statement; not implemented"),
+    statement("(1)", "weights by projected ascent, exact gradients", "cobo"),
+    statement("(2)", "models by gradient steps with the penalty", "cobo"),
+    statement("Algorithm 1", "CoBo", "cobo algorithm-1-output cobo-code-order cobo-code-sampling cobo-code-momentum"),
+    statement("(3)", "models by stochastic gradients", "cobo"),
+    statement("(4)", "weights by stochastic gradients", "cobo cobo-selection-sampling"),
+    statement("(A1)", "L-smoothness", reason=_HYPOTHESIS),
+    statement("(A2)", "noise of variance at most sigma^2", reason=_HYPOTHESIS),
+    statement("(A3)", "global lower bounds", reason=_HYPOTHESIS),
+    statement("(A4)", "collaborativeness: (5) inside, (6) between clusters", "assumption-4-* cluster-dissimilarity"),
+    statement("(5)", "|grad f_i - grad f_j| <= M |grad f_i + grad f_j|", "assumption-4-similarity"),
+    statement("(6)", "|grad f_i|^2 + |grad f_j|^2 >= zeta^2", "assumption-4-dissimilarity"),
+    statement("Example 2", "M and zeta of isotropic quadratics", "example-2-*"),
+    statement("(A5)", "clients of one cluster share stationary points", reason=_HYPOTHESIS),
+    statement("Theorem I", "the rate, at the midpoints and of the consensus", "theorem-1* consensus-distance"),
+    statement(
+        "Section 3, below Theorem I",
+        "M_ij = 0 leads to identical data distribution",
+        "cobo-theorem-1-identical-data",
+        "a remark on (A4); M_ij = 0 says that gradients are identical",
+    ),
+    statement("Corollary II", "the rate of every client", "corollary-2*"),
+    statement(
+        "Section 4, other algorithms",
+        "Local, FedAvg, fine-tuned FedAvg, Ditto, IFCA, Federated Clustering, oracle",
+        "local fedavg ditto ifca federated-clustering cobo-code-ditto cobo-code-federated-clustering cobo-code-ifca",
+        "the validation-based baseline of Table 2 is not implemented",
+    ),
+    statement(
+        "Table 1, Table 2 and figures",
+        "accuracy on images and language models",
+        reason=f"{_EXPERIMENT}; `suffice figure cobo-1` and `cobo-5` draw two of them on quadratics",
+    ),
+    statement("Lemma 3", "one step at the midpoints", "lemma-3 mean-descent"),
+    statement("(7)", "the proof of Lemma 3: one pair", "lemma-3", "a step of the proof"),
+    statement(
+        "(8)", "the proof of Lemma 3: the sum over pairs", "lemma-3 cobo-lemma-3-weight-variance", "a step of the proof"
+    ),
+    statement("Lemma 4", "one step of the consensus distance", "lemma-4 cobo-lemma-4-unsettled-weights"),
+    statement("Appendix A.2, case 1", "gradients of one cluster are aligned", "alignment"),
+    statement("Appendix A.2, case 2", "weights between clusters vanish", "selection-*"),
+    statement("(9)", "the proof of Theorem I: the consensus bound", "theorem-1-consensus", "the first bound again"),
+    statement("(10)", "|grad f_i|^2 + |grad f_j|^2 <= 2 (1 + M^2) |grad f_ij|^2", "alignment", "a step of the proof"),
+    statement("(11)", "the proof of Corollary II: midpoints", "corollary-2", "a step of the proof"),
+)

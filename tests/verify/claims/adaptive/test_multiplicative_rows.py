@@ -1,0 +1,109 @@
+"""Rows of data refute what forgets that their noise grows: by exact moments, and by simulated paths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suffice.bounds import evaluate, find
+from suffice.simulate import LeastSquares
+from suffice.verification import Outcome
+from suffice.verification.claim import Effort
+from suffice.verification.claims import claim_of
+from suffice.verification.claims.adaptive import multiplicative_rows, rates, row_networks
+
+SMALL = Effort(instances=9, restarts=1, ascents=1, networks=1, seeds=4096, iterations=12)
+
+
+def test_each_additive_record_of_the_rows_has_one_whose_noise_grows_and_agrees_without():
+    claims = multiplicative_rows.claims()
+    assert len(claims) == 18
+    given = {"mu": 0.5, "beta": 2.0, "q": 0.5, "e0": 3.0, "s2": 0.2, "T": 7, "eta": 0.1, "eps": 0.5, "delta": 0.1}
+    given |= {"C": 2.0, "gamma": 20.0, "V_max": 0.4, "below": 0.3}
+    for claim in claims:
+        theorem = claim.theorem
+        (reduction,) = theorem.reduces_to
+        additive = find(reduction.key)
+        old = evaluate(additive, **{p.name: given[p.name] for p in additive.parameters})
+        quiet = given | {"Q": 0.0, "split": 0.0}
+        assert evaluate(theorem, **{p.name: quiet[p.name] for p in theorem.parameters}) == old
+        loud = given | {"mu": 1.0, "Q": 0.2, "split": 0.5}  # mu' = 1/2 again
+        got = evaluate(theorem, **{p.name: loud[p.name] for p in theorem.parameters})
+        np.testing.assert_allclose(got, old, rtol=1e-12)  # outward roundings
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["theorem-2-multiplicative-horizon", "theorem-2-multiplicative-decreasing", "corollary-1-multiplicative-best-step",
+     "corollary-1-multiplicative-confidence", "theorem-1-fixed-weights", "peer-noise"],
+)  # fmt: skip
+def test_verdict(key):
+    verdict = claim_of(f"adaptive/{key}").verify()
+    assert verdict.outcome is Outcome.HOLDS, str(verdict)
+    assert verdict.worst_ratio > 0.98
+
+
+def test_exact_moments_of_rows_violate_a_bound_that_takes_their_noise_for_additive():
+    claim = claim_of("adaptive/theorem-1-fixed-weights")
+    honest = claim.theorem
+
+    def additive(*, eta, mu, beta, e0, bias2, c, V, T, split):
+        return honest.bound(eta=eta, mu=mu, beta=beta, e0=e0, bias2=bias2, c=c, V=V, T=T, split=0.0)
+
+    wrong = replace(honest, bound=additive)
+    evidence = row_networks.fixed_weights(60, 0)
+    ratio = evidence.ratio(honest)[evidence.counted(honest)]
+    assert len(ratio) >= 10
+    assert ratio.max() <= 1
+    assert replace(claim, theorem=wrong).verify().outcome is Outcome.VIOLATED
+
+
+def test_rows_violate_the_largest_noise_at_their_optimum_taken_for_every_model():
+    """The floor alone, as a sigma^2: what Assumption 2 would say of these rows near their minimisers."""
+    record = find("adaptive/peer-noise")
+    evidence = row_networks.peer_noise(30, 0)
+    assert (evidence.measured <= evaluate(record, **evidence.arguments) * (1 + 1e-9)).all()
+    assert (evidence.measured > evidence.arguments["sigma2"] * 5).any()
+
+
+@pytest.mark.parametrize("part", ["", "-stopped"])
+def test_simulated_rows_attain_the_row_and_louder_ones_are_rejected(monkeypatch, part):
+    key = f"adaptive/theorem-2-multiplicative-constant{part}"
+    test = rates.sampling(key, row_networks.simulated)
+    result = test(SMALL, 0, 1e-6)
+    assert result.rejected == ()
+    if not part:
+        assert result.largest_mean_ratio > 0.98  # the first network: five clients alike at eta = 1/beta
+
+    def quieter(self):
+        floor, factor = honest(self)
+        return floor / 1.3, factor / 1.3
+
+    honest = LeastSquares.noise_growth
+    monkeypatch.setattr(LeastSquares, "noise_growth", quieter)
+    monkeypatch.setattr(LeastSquares, "variance", lambda self, theta: variance(self, theta) / 1.3)
+    if not part:  # all that the theorem is told of the noise is 1.3 times too small
+        assert test(SMALL, 0, 1e-6).rejected == (0,)
+
+
+variance = LeastSquares.variance
+
+
+def test_the_share_of_noise_that_grows_is_never_below_what_the_weights_have():
+    """Q of `multiplicative-running-total` for similarities at and above the given ones."""
+    rng = np.random.default_rng(5)
+    reduce = row_networks.definition("adaptive/multiplicative-running-total").reduce
+    rho = np.concatenate((np.ones((4000, 1)), rng.uniform(size=(4000, 4))), axis=1)
+    sigma2, factor = np.exp(rng.normal(size=(2, 4000, 5)))
+    bound = reduce(similarity=rho, sigma2=sigma2, factor=factor)
+    largest = np.zeros(4000)
+    for _ in range(40):
+        r = rho + (1 - rho) * rng.uniform(size=rho.shape) ** rng.choice([0.2, 1, 5])
+        r[:, 0] = 1
+        alpha = r / sigma2 / (r**2 / sigma2).sum(1, keepdims=True)
+        largest = np.maximum(largest, (alpha**2 * factor * (1 + np.sqrt(1 - r)) ** 2).sum(1))
+    assert (largest <= bound * (1 + 1e-12)).all()
+    alike = reduce(similarity=np.ones(7), sigma2=np.ones(7), factor=np.full(7, 3.0))
+    np.testing.assert_allclose(alike, 3 / 7, rtol=1e-14)  # one rounding per term

@@ -1,0 +1,254 @@
+"""Claims on Theorem 2 and Corollary 1 with noise that grows: all additive evidence, and clients whose own noise grows.
+
+Additive noise is the case Q = kappa = 0: every piece of evidence of the additive records counts here too. The letters
+mu' and kappa are told apart by aligned clients whose own noise grows with the gradient, and by renewals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suffice.bounds import find
+from suffice.bounds.theorems.adaptive.multiplicative_rows import additive, key
+
+from ...claim import Claim, Effort
+from ...evidence import Evidence
+from ...family import Domain, Family, Values
+from ...instances.aligned_pair import Aligned, columns, sharp_values
+from ...instances.growing import Growing, GrowingDecreasing, GrowingHorizon
+from ...instances.renewal import Renewal
+from ...instances.scheduled import sharp_decreasing, sharp_horizon
+from . import hitting, rates, row_networks, stopped
+from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, renewal, unstopped, wide
+
+CONDITIONS = {
+    rates.FLOOR: "floor beta s2 <= 2 ((1 - split) mu)^2 T e0",
+    rates.FIRST_STEP: "first step C beta <= (1 - split) mu (1 + gamma) q",
+    hitting.FLOOR: "noise floor eta beta s2 <= 1.8 (1 - split) mu eps",
+}
+"""Conditions of the additive records as they read here; the others stay."""
+NOISE = "multiplicative noise"
+GROWTH, SHARE = f"{NOISE} eta beta Q <= split", f"{NOISE} q Q <= split"
+OF_HORIZON = f"{NOISE} min(q (1 - split) mu T, beta ln(e0/K)) Q <= split (1 - split) mu T"
+OF_FIRST_STEP = f"{NOISE} C beta Q <= split (1 - split) mu (1 + gamma)"
+_GROWING = {
+    "split": Domain(low=0, high=0.9, zero=0.1),
+    "limit": Domain(low=0.3, high=1),
+    "fill": Domain(low=0, high=1),
+}
+
+
+# --- additive evidence -----------------------------------------------------------------------------------------
+
+
+def _lifted(evidence: Evidence) -> Evidence:
+    """No multiplicative noise: Q = kappa = 0."""
+    zero = np.zeros_like(evidence.measured)
+    return replace(evidence, arguments={**evidence.arguments, "Q": zero, "split": zero})
+
+
+def _lifted_family(family: Family) -> Family:
+    return replace(family, measure=lambda values: _lifted(family.evidence(values)))
+
+
+def _lifted_later(make: Callable[[], Evidence]) -> Callable[[], Evidence]:
+    return lambda: _lifted(make())
+
+
+def _exact(claim: Claim) -> Callable[[Effort, int], list[Evidence]] | None:
+    given = claim.exact
+    return None if given is None else lambda effort, root: [_lifted(piece) for piece in given(effort, root)]
+
+
+# --- clients whose own noise grows -------------------------------------------------------------------------------
+
+
+def _with(values: Values, **change: float) -> Values:
+    return values | {name: np.full(len(values["T"]), value) for name, value in change.items()}
+
+
+def _constant_sharp() -> Values:
+    """The sharp instances keep their ratio at any kappa: x^2 Q = kappa x at the largest step."""
+    base = sharp_values()
+    return joined(*(_with(base, split=split, limit=1, fill=1) for split in (0.1, 0.6)))
+
+
+def _horizon_sharp() -> Values:
+    """The same; where noise counts, s2 is that of mu'."""
+    base = sharp_horizon()
+    base = {name: value[base["T"] <= 3000] for name, value in base.items()}
+    return joined(*(_with(_quieter(base, (1 - split) ** 2), split=split, limit=1, fill=1) for split in (0.1, 0.6)))
+
+
+def _decreasing_sharp() -> Values:
+    """Noise that grows takes its whole share in the first step only: T = 1 at any kappa, T large at small ones."""
+    base, found = sharp_decreasing(), []
+    for split, T in ((0.01, None), (0.5, None), (0.6, 1.0)):
+        values = _with(_quieter(base, 1 - split), split=split, limit=1, fill=1)
+        found.append(values if T is None else _with(values, T=T))
+    return joined(*found)
+
+
+def _quieter(values: Values, factor: float) -> Values:
+    return values | {name: values[name] * factor for name in ("sigma2_i", "sigma2_k")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """How the steps of a record are made, and where its row is nearly attained."""
+
+    of: type[Growing]
+    sharp: Callable[[], Values]
+    share: str
+    more: Mapping[str, Domain]
+
+
+CONSTANT = _Kind(of=Growing, sharp=_constant_sharp, share=GROWTH, more={})
+HORIZON = _Kind(of=GrowingHorizon, sharp=_horizon_sharp, share=OF_HORIZON, more={})
+BEST = _Kind(of=Growing, sharp=_constant_sharp, share=SHARE, more={})
+DECREASES = _Kind(of=GrowingDecreasing, sharp=_decreasing_sharp, share=OF_FIRST_STEP, more=DECREASING)
+
+
+def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
+    """The sharp instances where this reading of the row is nearly attained, `fill` of the share taken by noise."""
+    values = _with(kind.sharp(), fill=fill)
+    if reading == "running":
+        return at_precision(values, kind.of)
+    return {"excess": lambda: values, "stopped": lambda: wide(values), "unconditional": lambda: unstopped(values)}[
+        reading
+    ]()
+
+
+def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str) -> Family:
+    """Clients whose noise grows."""
+    more = {**_GROWING, **kind.more, **(UNSTOPPED if reading == "unconditional" else {})}
+    family = aligned(measure, lambda: _placed(kind, reading), kind.of, **more)
+    return replace(family, name="clients whose own noise grows")
+
+
+def _confident(kind: _Kind, measure: Callable[..., np.ndarray], *, delta: bool) -> Family:
+    """The same looked at for T steps, from close above the precision."""
+    like = _growing(kind, Aligned.excess, "running")
+
+    def evidence(values: Values) -> Evidence:
+        batch = kind.of.of(values)
+        found = like.evidence(values)
+        measured = measure(batch, values["delta"]) if delta else measure(batch, batch.eps)
+        return replace(found, measured=measured, arguments={**found.arguments, "delta": values["delta"]})
+
+    domains = {**like.domains, "delta": Domain(low=0.02, high=1)}
+    return Family(name=like.name, domains=domains, measure=evidence, sharp=lambda: _sure(_placed(kind, "running")))
+
+
+def _sure(values: Values) -> Values:
+    """delta just below 1: how long a path runs for certain."""
+    return _with(values, delta=1 - 1e-5)
+
+
+def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidence]:
+    """Noise that takes 1.05 times its share."""
+    return lambda: family.evidence(_sure(_placed(kind, reading, fill=1.05)))
+
+
+def _long_and_too_loud() -> Evidence:
+    """The same on a way of 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
+    values = columns([(1.0, 1.0, 0.1, 1e-28, 1e-40, 1.0, 1.0, 2000, 1e-290, 1e14)])
+    values = at_precision(_with(values, split=0.6, limit=1, fill=1.05), Growing)
+    return _growing(CONSTANT, Aligned.hitting, "running").evidence(values)
+
+
+def _renewed(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:
+    """Renewals, half of whose noise is said to grow: running models are at +-s, where |grad R_i|^2 = 2 beta e_0.
+
+    `best`: q is said to be eta beta, which then is the best step: less noise that stays would allow a longer one.
+    """
+    like = renewal(measure, best=best)
+
+    def evidence(values: Values) -> Evidence:
+        found = like.evidence(values)
+        given = found.arguments
+        Q = given["s2"] / (4 * given["beta"] * given["e0"])
+        told = {"s2": given["s2"] / 2, "Q": Q, "split": given["eta"] * given["beta"] * Q}
+        if best:
+            told["q"] = given["eta"] * given["beta"]
+        admitted = np.asarray(found.hypothesis) & (told["split"] <= 0.99)
+        return replace(found, arguments={**given, **told}, hypothesis=admitted)
+
+    return replace(like, name="renewals whose noise grows", measure=evidence)
+
+
+# --- the claims ---------------------------------------------------------------------------------------------------
+
+_READINGS: dict[str, tuple[str, Callable[[Aligned], np.ndarray]]] = {
+    "": ("excess", Aligned.excess),
+    "-running": ("running", Aligned.running),
+    "-stopped": ("stopped", Aligned.stopped),
+    "-unconditional": ("unconditional", Aligned.excess),
+}
+
+
+def _families() -> dict[str, tuple[_Kind, str, tuple[Family, ...]]]:
+    """By the additive record's key: how its steps are made, what is read off them, and families beside the additive."""
+    found: dict[str, tuple[_Kind, str, tuple[Family, ...]]] = {}
+    for name, kind in (("constant", CONSTANT), ("horizon", HORIZON), ("decreasing", DECREASES)):
+        for ending, (reading, measure) in _READINGS.items():
+            found[f"adaptive/theorem-2-{name}{ending}"] = kind, reading, (_growing(kind, measure, reading),)
+    running, hit = (_growing(CONSTANT, measure, "running") for measure in (Aligned.running, Aligned.hitting))
+    above = _confident(DECREASES, Aligned.last_above, delta=False)
+    sure, constant_sure = (_confident(kind, Aligned.last_running, delta=True) for kind in (DECREASES, CONSTANT))
+    still, time, last = (_renewed(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
+    return found | {
+        "adaptive/corollary-1": (DECREASES, "running", (above,)),
+        "adaptive/corollary-1-decreasing-confidence": (DECREASES, "running", (sure,)),
+        "adaptive/corollary-1-probability": (
+            CONSTANT,
+            "running",
+            (running, still),
+        ),
+        "adaptive/corollary-1-expected-time": (
+            CONSTANT,
+            "running",
+            (hit, time),
+        ),
+        "adaptive/corollary-1-confidence": (CONSTANT, "running", (constant_sure, last)),
+        "adaptive/corollary-1-best-step": (BEST, "running", (_renewed(Renewal.time, best=True),)),
+    }
+
+
+_CHOSEN = (
+    "the share is free: a larger one, which q Q keeps to, has a longer bound; too small a one is refuted under the "
+    "constant step"
+)
+
+
+def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]) -> Claim:
+    renamed = {CONDITIONS.get(name, name): _lifted_later(make) for name, make in claim.outside_conditions.items()}
+    loud = _too_loud(families[0], kind, reading)
+    if claim.theorem.key.endswith("-expected-time"):
+        loud = _long_and_too_loud
+    outside = {} if kind is BEST else {kind.share: loud}
+    unrefuted = {SHARE: _CHOSEN} if kind is BEST else {}
+    return Claim(
+        theorem=find(key(claim.theorem)),
+        families=(*(_lifted_family(family) for family in claim.families), *families),
+        exact=_exact(claim),
+        true_variants=claim.true_variants,
+        sampled=rates.sampling(key(claim.theorem), row_networks.simulated) if claim.sampled is not None else None,
+        outside_conditions={**renamed, **outside},
+        unrefuted_conditions=unrefuted
+        | {CONDITIONS.get(name, name): why for name, why in claim.unrefuted_conditions.items()},
+    )
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    known = _families()
+    return tuple(
+        _claim(claim, *known[claim.theorem.key])
+        for group in (rates, stopped, hitting)
+        for claim in group.claims()
+        if claim.theorem.key in known and additive(claim.theorem)
+    )
