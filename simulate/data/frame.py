@@ -1,0 +1,64 @@
+"""A table as people have it: named columns of numbers or texts, with gaps.
+
+`frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in `csv_frame`
+reads a file in pieces. What is made of the columns is decided in `design`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError
+
+from . import interchange
+from .cells import column_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None."""
+
+    columns: Mapping[str, np.ndarray]
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def numeric(self, name: str) -> bool:
+        return self.columns[name].dtype.kind == "f"
+
+    def texts(self, name: str) -> np.ndarray:
+        """A column as texts with None; whole numbers without a decimal point."""
+        values = self.columns[name]
+        if not self.numeric(name):
+            return values
+        return np.array([None if value != value else as_text(value) for value in values.tolist()], dtype=object)
+
+
+def as_text(value: float) -> str:
+    """A number as a text, whole ones without a decimal point."""
+    return f"{value:.15g}"
+
+
+def is_frame(source: Any) -> bool:
+    """Whether `frame_of` reads it."""
+    return hasattr(source, "__dataframe__") or isinstance(source, Mapping)
+
+
+def frame_of(source: Any) -> Frame:
+    """A `Frame` of a data frame (any library's, by the interchange protocol) or of a mapping of columns;
+    `InputError`."""
+    if hasattr(source, "__dataframe__"):
+        return _checked(Frame(columns=interchange.columns_of(source)))
+    return _checked(Frame(columns={str(name): column_of(str(name), values) for name, values in source.items()}))
+
+
+def _checked(frame: Frame) -> Frame:
+    lengths = {len(values) for values in frame.columns.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
+    return frame
