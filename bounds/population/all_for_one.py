@@ -20,16 +20,19 @@ SELF_WEIGHTS = (1.0, 4.0)
 HALF_A_ROW = 0.5
 
 
-def gaps(fits: Messages, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gaps(
+    fits: Messages, metric: np.ndarray, precision: np.ndarray, dispersion: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Debiased squared distances (B, N, N), 0 on the diagonal, and the mean squared distance (B,) before debiasing."""
-    everything = fits.second.sum(1) + 1e-6 * metric
+    everything = fits.second.sum(1) + precision
     pooled = np.linalg.solve(everything, fits.cross.sum(1)[..., None])[..., 0][:, None]
     spread = np.linalg.inv(fits.second + HALF_A_ROW * metric)
     off = fits.cross - (fits.second @ pooled[..., None])[..., 0]
     models = pooled + (spread @ off[..., None])[..., 0]
     hat = spread @ fits.second
     free = fits.rows.sum(1) - np.trace(hat, axis1=-2, axis2=-1).sum(1)
-    noise = fits.loss(models).sum(1) / np.maximum(free, 0.2 * fits.rows.sum(1) + 1e-300)
+    noise = np.maximum(fits.loss(models).sum(1), 0.0) / np.maximum(free, 0.2 * fits.rows.sum(1) + 1e-300)
+    noise = noise if dispersion is None else np.full_like(noise, dispersion)
     variance = noise[:, None] * (metric * (hat @ spread)).sum((-2, -1))
     placed = models @ np.linalg.cholesky(metric)
     square = (placed**2).sum(-1)
@@ -41,9 +44,11 @@ def gaps(fits: Messages, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return gap, typical
 
 
-def all_for_one(fits: Messages, metric: np.ndarray) -> list[tuple[tuple[float, float], np.ndarray, np.ndarray]]:
+def all_for_one(
+    fits: Messages, metric: np.ndarray, precision: np.ndarray, dispersion: float | None = None
+) -> list[tuple[tuple[float, float], np.ndarray, np.ndarray]]:
     """For each (multiple of the mean squared distance, self-weight): models (B, N, d) and shares (N, N)."""
-    gap, typical = gaps(fits, metric)
+    gap, typical = gaps(fits, metric, precision, dispersion)
     count, sites, size = fits.cross.shape
     flat = fits.second.reshape(count, sites, -1)
     answer = []
@@ -52,7 +57,7 @@ def all_for_one(fits: Messages, metric: np.ndarray) -> list[tuple[tuple[float, f
         second = (weights @ flat).reshape(count, sites, size, size)
         cross = weights @ fits.cross
         for own in SELF_WEIGHTS:
-            inverse = np.linalg.inv(second + (own - 1) * fits.second + 1e-6 * metric)
+            inverse = np.linalg.inv(second + (own - 1) * fits.second + precision[:, None])
             models = (inverse @ (cross + (own - 1) * fits.cross)[..., None])[..., 0]
             shares = (inverse[0].reshape(sites, -1) @ flat[0].T) / size
             answer.append(((multiple, own), models, shares * (weights[0] + (own - 1) * np.eye(sites))))

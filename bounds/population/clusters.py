@@ -30,15 +30,25 @@ def _start(fits: Messages, models: np.ndarray, metric: np.ndarray, groups: int) 
 
 
 def clusters(
-    fits: Messages, models: np.ndarray, metric: np.ndarray, groups: int, scatters: tuple[float, ...], least: float
+    fits: Messages,
+    models: np.ndarray,
+    metric: np.ndarray,
+    precision: np.ndarray,
+    groups: int,
+    scatters: tuple[float, ...],
+    *,
+    least: float,
+    dispersion: float | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """For each scatter a (Omega = a s A^-1) models (B, N, d) and shares (N, N) of the first fit.
 
-    `models` (B, N, d) say where to start, `metric` is A (d, d), `least` the smallest noise variance.
+    `models` (B, N, d) say where to start, `metric` is A (d, d),
+    `precision` (B, d, d) the ridge of the pooled model, `least` the smallest noise variance,
+    `dispersion` the noise variance where it is known.
     """
     sites, size = models.shape[1:]
     total = np.maximum(fits.rows.sum(1), 1e-300)
-    everything = fits.second.sum(1) + 1e-6 * fits.rows.sum(1)[:, None, None] * metric
+    everything = fits.second.sum(1) + precision
     pooled = np.linalg.solve(everything, fits.cross.sum(1)[..., None])[..., 0][:, None]
     pull = PULL * size * metric
     flat = fits.second.reshape(*fits.rows.shape, -1)
@@ -51,7 +61,9 @@ def clusters(
             fits.square[:, None] - 2 * centre @ fits.cross.swapaxes(1, 2) + outer @ flat.swapaxes(1, 2), 0.0
         )
         expected = rss + penalty
-        if step == 0:
+        if dispersion is not None:
+            noise = np.full(len(total), dispersion)
+        elif step == 0:
             noise = np.maximum(1.5 * expected.min(1).sum(1) / total, least)
         else:
             noise = np.maximum((member * expected).sum((1, 2)) / total, least)

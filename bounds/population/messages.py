@@ -85,7 +85,7 @@ class Messages:
             # never below zero, where a fold has all that there is
             parts.append(np.concatenate((whole[None], whole - part[:-1])))
         second, cross, square, rows = parts
-        return Messages(second=second, cross=cross, square=np.maximum(square, 0.0), rows=np.maximum(rows, 0.0))
+        return Messages(second=second, cross=cross, square=square, rows=np.maximum(rows, 0.0))
 
     @cached_property
     def metric(self) -> np.ndarray:
@@ -95,7 +95,7 @@ class Messages:
     def loss(self, models: np.ndarray) -> np.ndarray:
         """Summed squared residuals (..., N) of `models` (..., N, d), these messages' leading axes included."""
         quadratic = (models * (self.second @ models[..., None])[..., 0]).sum(-1)
-        return np.maximum(self.square - 2 * (self.cross * models).sum(-1) + quadratic, 0.0)
+        return self.square - 2 * (self.cross * models).sum(-1) + quadratic
 
     @property
     def held_out(self) -> Messages:

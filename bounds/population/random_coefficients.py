@@ -49,7 +49,7 @@ def random_coefficients(
             continue
         outside = np.eye(size) - found.gain
         uncertain = found.within + outside @ found.spread @ outside.swapaxes(-1, -2)
-        rss = fits.loss(found.models) + (fits.second * uncertain).sum((-2, -1))
+        rss = np.maximum(fits.loss(found.models), 0.0) + (fits.second * uncertain).sum((-2, -1))
         if own_noise:
             common = 1 / (1 / variance).mean(1, keepdims=True)
             variance = np.maximum((rss + OWN_NOISE * common) / (fits.rows + OWN_NOISE), least)

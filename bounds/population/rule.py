@@ -17,8 +17,8 @@ learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -66,13 +66,14 @@ class Fitted:
 
 
 def candidates(
-    fits: Messages, held_out: Messages, metric: np.ndarray, *, dispersion: float | None
+    fits: Messages, held_out: Messages, metric: np.ndarray, *, dispersion: float | None, ridge: float = 0.0
 ) -> Iterator[Candidate]:
-    """All candidates, one after the other."""
+    """All candidates, one after the other; `ridge` as in `average`."""
     sites, size = fits.sites, fits.size
     first = Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
     rows = fits.rows.sum(1)[:, None, None]
-    free = 1e-6 * rows * metric
+    unit = np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
+    free = 1e-6 * rows * metric + ridge * unit
     slopes = np.linalg.cholesky(np.linalg.inv(metric[1:, 1:]))
     total = max(held_out.rows.sum(), 1.0)
     best, best_pair = np.inf, (1.0, 1.0)
@@ -100,11 +101,10 @@ def candidates(
         if loss < best:
             best, best_pair = loss, pair
         yield found
-    unit = np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
-    for ridge in RIDGES:
+    for share in RIDGES:
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
-            yield gaussian("ridge", pair, mass, free + ridge * rows * unit, f"ridge {ridge:g}, ")
+            yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
     noise = max(best, 1e-12) if dispersion is None else dispersion
     scatter = np.zeros((size, size))
     scatter[0, 0], scatter[1:, 1:] = (
@@ -127,14 +127,15 @@ def candidates(
         )
     assert start is not None
     for groups in (count for count in GROUPS if count < sites):
-        for a, (models, shares) in zip(WITHIN, clusters(fits, start, metric, groups, WITHIN, 1e-12 * noise)):
+        found = clusters(fits, start, metric, free, groups, WITHIN, least=1e-12 * noise, dispersion=dispersion)
+        for a, (models, shares) in zip(WITHIN, found):
             mass = MASSES["clusters"] / len(GROUPS) / len(WITHIN)
             yield Candidate(
                 family="clusters", setting=f"{groups} groups, scatter {a:g}", mass=mass, models=models,
                 shares=partial(np.asarray, shares),
             )  # fmt: skip
     if sites > 1:
-        found = all_for_one(fits, metric)
+        found = all_for_one(fits, metric, free, dispersion)
         for (precision, own), models, shares in found:
             yield Candidate(
                 family="all-for-one",
@@ -149,36 +150,57 @@ def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.
     return posterior(first, root, precision, noise).shares
 
 
-def collaborate(
-    messages: Messages, *, dispersion: float | None = None, progress: Callable[[int, int], None] | None = None
+def collaborate(messages: Messages, *, progress: Callable[[int, int], None] | None = None) -> Fitted:
+    """The averaged models of all sites by least squares."""
+    held_out = messages.held_out
+
+    def score(models: np.ndarray) -> float:
+        return float(held_out.loss(models[0, 1:]).sum())
+
+    fitted = average([messages], score, dispersion=None, progress=progress)
+    return replace(fitted, models=fitted.models[0], held_out=fitted.held_out[0], population=fitted.population[0])
+
+
+def average(
+    messages: Sequence[Messages],
+    score: Callable[[np.ndarray], float],
+    *,
+    dispersion: float | None,
+    ridge: float = 0.0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Fitted:
-    """The averaged models of all sites. `dispersion`: the noise variance where it is known, 1 for log-likelihoods."""
-    fits, held_out, metric = messages.fits, messages.held_out, messages.metric
-    entries: list[Candidate] = []
+    """The rule for models of K outputs, one `Messages` each, with the same weights for all: `models` (K, N, d) and so
+    on.
+
+    `score` of models (K, B, N, d) is the summed loss of the held-out folds, in units in which the noise has the
+    variance `dispersion` (squared residuals where it is None).
+    """
+    entries: list[tuple[Candidate, ...]] = []
+    parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
     total = len(SCATTERS) ** 2 + 1 + len(RIDGES) * len(SMALL) + 2 + len(GROUPS) * len(WITHIN) + 6
-    for entry in candidates(fits, held_out, metric, dispersion=dispersion):
+    for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:
             progress(min(len(entries), total), total)
-    rows = held_out.rows.sum()
-    losses = np.array([held_out.loss(entry.models[1:]).sum() for entry in entries])
-    noise = max(losses.min() / max(rows, 1.0), 1e-300) if dispersion is None else dispersion
-    log = np.log([entry.mass for entry in entries]) - BETA * losses / (2 * noise)
+    rows = max(messages[0].held_out.rows.sum(), 1.0)
+    losses = np.array([score(np.array([part.models for part in entry])) for entry in entries])
+    noise = max(losses.min() / rows, 1e-300) if dispersion is None else dispersion
+    log = np.log([entry[0].mass for entry in entries]) - BETA * losses / (2 * noise)
     weights = np.exp(log - log.max())
     weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
     weights /= weights.sum()
     kept = [(weight, entry) for weight, entry in zip(weights, entries) if weight]
-    models = sum(weight * entry.models for weight, entry in kept)
-    influences = sum(weight * entry.shares() for weight, entry in kept)
+    models = sum(weight * np.array([part.models for part in entry]) for weight, entry in kept)
+    influences = sum(weight * np.mean([part.shares() for part in entry], axis=0) for weight, entry in kept)
     assert isinstance(models, np.ndarray)
     assert isinstance(influences, np.ndarray)
     return Fitted(
-        models=models[0],
-        held_out=models[1:],
-        population=models[0].mean(0),
+        models=models[:, 0],
+        held_out=models[:, 1:],
+        population=models[:, 0].mean(1),
         influences=influences / influences.sum(1, keepdims=True),
         candidates=tuple(
-            (entry.family, entry.setting, float(weight), float(loss / max(rows, 1.0)))
+            (entry[0].family, entry[0].setting, float(weight), float(loss / rows))
             for entry, weight, loss in zip(entries, weights, losses)
         ),
     )
