@@ -106,7 +106,8 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
         return self
 
     def predict(self, X: Any, client: Any = None) -> np.ndarray:
-        return self.classes_[self.predict_proba(X, client).argmax(1)]
+        probable = self.predict_proba(X, client)
+        return self.classes_[probable.argmax(1)]
 
     def predict_proba(self, X: Any, client: Any = None) -> np.ndarray:
         return probabilities(self._scores(X, client))

@@ -60,3 +60,9 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     centre = (spread[:, 0] @ scores.sum(1)[..., None])[:, None, :, 0]
     models = centre + (within @ (c - (S @ centre[..., None])[..., 0])[..., None])[..., 0]
     return Posterior(models=models, centre=centre, spread=spread, within=within, gain=gain, information=information)
+
+
+def root_of(covariance: np.ndarray) -> np.ndarray:
+    """L with L L' = `covariance` (..., d, d); what rounding made negative is 0."""
+    values, vectors = np.linalg.eigh((covariance + covariance.swapaxes(-1, -2)) / 2)
+    return vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]

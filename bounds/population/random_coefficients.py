@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from .messages import Messages
-from .posterior import posterior
+from .posterior import posterior, root_of
 
 STEPS = 20
 """Steps from the start, a fixed number: they are part of the rule, and do not ask for convergence."""
@@ -33,11 +33,9 @@ def random_coefficients(
     total = np.maximum(fits.rows.sum(1), 1e-300)
     variance = np.full((count, sites), noise)
     omega = np.tile(scatter, (count, 1, 1))
-    floor, shrink, least = 1e-12 * np.eye(size), size + 1, 1e-12 * noise
+    shrink, least = size + 1, 1e-12 * noise
     for step in range(STEPS + 1):
-        trace = np.trace(omega, axis1=1, axis2=2)[:, None, None]
-        root = np.linalg.cholesky(omega + floor * trace + 1e-300 * np.eye(size))[:, None]
-        found = posterior(fits, root, precision, variance)
+        found = posterior(fits, root_of(omega)[:, None], precision, variance)
         if step == STEPS:
             return found.models, omega[0], variance[:1]
         apart = found.models - found.centre

@@ -26,7 +26,7 @@ import numpy as np
 from .all_for_one import all_for_one
 from .clusters import clusters
 from .messages import Messages
-from .posterior import posterior
+from .posterior import posterior, root_of
 from .random_coefficients import random_coefficients
 
 BETA = 0.25
@@ -74,7 +74,7 @@ def candidates(
     rows = fits.rows.sum(1)[:, None, None]
     unit = np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
     free = 1e-6 * rows * metric + ridge * unit
-    slopes = np.linalg.cholesky(np.linalg.inv(metric[1:, 1:]))
+    slopes = root_of(np.linalg.inv(metric[1:, 1:]))
     total = max(held_out.rows.sum(), 1.0)
     best, best_pair = np.inf, (1.0, 1.0)
 
@@ -117,7 +117,7 @@ def candidates(
             fits, scatter, noise, free, own_noise=own_noise, known=dispersion is not None
         )
         start = models if start is None else start
-        root = np.linalg.cholesky(omega + 1e-300 * np.eye(size))
+        root = root_of(omega)
         yield Candidate(
             family="random",
             setting="own noise" if own_noise else "one noise",

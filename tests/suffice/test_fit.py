@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from blocks import ROOT, blocks
 from populations import draw, table
 from site_data import site_file
 
@@ -291,6 +292,15 @@ def test_a_hundred_sites_take_less_than_five_seconds():
     fit = sf.fit(columns)
     assert time.process_time() - before < 5
     assert len(fit) == 100
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    sources = blocks(ROOT / "docs" / "fit.md", "python")
+    assert len(sources) == 2
+    for source in sources:  # their own assertions are the test
+        exec(source, names)
 
 
 def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
