@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import MAX_MEMORY, InputError
-from suffice.bounds.population import collaborate
+from suffice.bounds.population import Messages, collaborate
 from suffice.bounds.population.gain import gains
 
 from .assembly import assemble, encode
 from .fitted import Fit
 
 if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
 
@@ -137,4 +138,19 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         sites, client, "least-squares", fitted, found, models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged={"rounds": 1, "numbers_per_site": numbers},
+        quadratics=_expected_losses(messages, fitted.models, sites.names),
     )  # fmt: skip
+
+
+def _expected_losses(messages: Messages, models: np.ndarray, names: Sequence[str]) -> Quadratics:
+    """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
+    second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
+    gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
+    """
+    from suffice.simulate import Quadratics
+
+    second, rows = messages.second.sum(0), messages.rows.sum(0)
+    size = messages.size
+    A = (second + size * messages.metric) / (rows + size)[:, None, None]
+    noise = np.maximum(messages.fits.loss(models)[0], 0.0).sum() / rows.sum()
+    return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

@@ -16,14 +16,13 @@ from .fitted import Fit
 from .site_models import POPULATION, SiteModel
 
 if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
     from suffice.simulate.data.site_rows import Sites
 
 
 def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
     """The encoding that all sites' messages settle, the messages in it, their units, and what is said of columns."""
-    from suffice.simulate.data.site_source import categories
-
-    levels, gaps = categories(sites.design)
+    levels, gaps = sites.design.categories
     mean = pooled_mean(folds)
     encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
     encoded = encoding.folds(folds)
@@ -54,6 +53,7 @@ def assemble(
     encoding: Encoding,
     left_out: Sequence[str],
     exchanged: dict[str, int],
+    quadratics: Quadratics | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
@@ -96,6 +96,7 @@ def assemble(
         loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
         population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
         encoding=encoding,
+        quadratics=quadratics,
     )  # fmt: skip
 
 

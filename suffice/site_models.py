@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from suffice.bounds import InputError
 from suffice.bounds.population.encoding import Encoding
 
 if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
     from suffice.simulate.data.design import Design
 
 POPULATION = "(a new site)"
@@ -86,6 +87,9 @@ class SiteModels:
     loss        "least-squares", "logistic" or "multinomial"
     rule        what was averaged: candidates with weight and score, and what was exchanged
     population  the model that a site gets that was not fitted
+    quadratics  what `suffice.plan` plans for: each site's expected loss about its model, in standardised units; None
+    for
+                classes and for models from a file
     """
 
     loss: str
@@ -99,6 +103,7 @@ class SiteModels:
     notes: tuple[str, ...]
     design: Design
     encoding: Encoding
+    quadratics: Quadratics | None = field(default=None, compare=False)
 
     def __getitem__(self, name: str) -> SiteModel:
         found = self.by_name.get(str(name))

@@ -97,9 +97,16 @@ class Design:
             raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
         return cls(columns=tuple(columns), left_out=tuple(left_out))
 
-    def of_columns(self) -> frozenset[str]:
-        """Names of the columns of the table that it is made from."""
-        return frozenset(column.source for column in self.columns)
+    @property
+    def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """The columns of each category's levels, and each number's column of gaps."""
+        levels: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.level is not None:
+                levels.setdefault(column.source, []).append(column.name)
+        return levels, {
+            column.source: column.name for column in self.columns if column.gap and column.source not in levels
+        }
 
     def apply(self, frame: Frame) -> np.ndarray:
         """(n, p) numbers of the rows of a table; `InputError` where a column is not there or a text where numbers

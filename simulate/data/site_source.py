@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -161,13 +161,3 @@ def _tables(tables: Iterable[Table], client: str, target: str) -> tuple[Frames, 
     client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
     rows: list[tuple[str, np.ndarray, np.ndarray]] = [(table.name, table.X, table.y) for table in given]
     return lambda: frames_of_tables(rows, columns, client, target), client, target
-
-
-def categories(design: Any) -> tuple[Mapping[str, Sequence[str]], Mapping[str, str]]:
-    """Columns of each category's levels, and each number's column of gaps, of a `Design`."""
-    levels: dict[str, list[str]] = {}
-    for column in design.columns:
-        if column.level is not None:
-            levels.setdefault(column.source, []).append(column.name)
-    gaps = {column.source: column.name for column in design.columns if column.gap and column.source not in levels}
-    return levels, gaps

@@ -310,3 +310,16 @@ def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
     assert (tmp_path / "m.npz").exists()
     assert "new rows" in done.stdout
     assert sys.stderr is not None
+
+
+def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
+    fit = sf.fit(table(sites))
+    problem = fit.quadratics
+    plan = sf.plan(fit, 0.05)
+    assert [row.name for row in plan] == list(fit.by_name)
+    # standardised minimisers, returned to the columns' units by the table's own means and deviations
+    X, y = np.concatenate([X for X, _ in sites]), np.concatenate([y for _, y in sites])
+    slopes = problem.optimum.numpy()[:, 1:] * y.std() / X.std(0)
+    np.testing.assert_allclose(slopes, models(fit)[:, :-1], rtol=1e-9)
+    with pytest.raises(InputError, match="plan from a fit of rows"):
+        sf.plan(sf.load(fit.save(tmp_path / "m.json")), 0.05)
