@@ -18,6 +18,7 @@ from .fit_rivals import LEAST_SQUARES, Rows
 from .fit_tables import DATA, Task, embedded, halves, hospitals, natural, sparse
 
 SHARES = (0.2, 0.5)
+REPETITIONS = {"least-squares": 20, "logistic": 5, "multinomial": 5}
 
 
 def tasks(quick: bool) -> Iterator[Task]:
@@ -103,8 +104,9 @@ def _scikit_learn(task: Task, X: np.ndarray, train: np.ndarray) -> dict[str, flo
 
 def table(quick: bool) -> list[dict[str, Any]]:
     """One row per task and share of rows for training, and the geometric means."""
-    rows, repetitions = [], 3 if quick else 20
+    rows = []
     for task in tasks(quick):
+        repetitions = 3 if quick else REPETITIONS[task.loss]
         for share in SHARES:
             began = time.process_time()
             drawn = [once(task, share, seed) for seed in range(repetitions)]

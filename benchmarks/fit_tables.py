@@ -17,8 +17,8 @@ NATURAL = (
     "secondary-attainment", "states-output", "subjects-sleep",
 )  # fmt: skip
 HOSPITALS = ("cleveland", "hungarian", "switzerland", "va")
-MOST_ROWS, MOST_COLUMNS = 6000, 60
-"""Of the LIBSVM sets: rows drawn, and the columns that vary most, so that twenty repetitions take minutes."""
+MOST_ROWS, MOST_COLUMNS = 3000, 40
+"""Of the LIBSVM sets: rows drawn, and the columns that vary most, so that repetitions take minutes."""
 
 
 @dataclass(frozen=True)

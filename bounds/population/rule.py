@@ -8,11 +8,11 @@ s the least L_j, or 1 where the loss is a log-likelihood. For fixed linear estim
 such weights have E risk <= min_j (risk_j + 4 s/n log(1/b_j)) for beta <= 1/2 (Leung and Barron, IEEE Trans. Inf.
 Theory 52, 2006); with held-out folds this is motivation, not a theorem.
 
-Candidates. *Grid*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a' times
-the inverse of their pooled second moment, both from 0 (all alike) to 10, and alone (both 100); nothing is estimated
-but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows. *Random coefficients*: Omega
-learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2, 3, 6 groups.
-*All-for-one* with three precisions.
+Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
+times the inverse of their pooled second moment, both from 0 (*pooled*) to 10, the intercept also to 1e4, and alone;
+nothing is estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
+*Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
+3, 6 groups. *All-for-one* with three precisions.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from .random_coefficients import random_coefficients
 
 BETA = 0.25
 SCATTERS = (0.0, 0.01, 0.1, 1.0, 10.0)
-ALONE = 100.0
+APART = (100.0, 1e4)
+"""Scatters of intercepts alone: sites whose levels are far apart, such as those that a target was sorted into."""
+ALONE = (1e4, 100.0)
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
@@ -92,7 +94,7 @@ def candidates(
             shares=lambda: posterior(first, root, precision[:1]).shares,
         )
 
-    pairs = [(a, b) for a in SCATTERS for b in SCATTERS] + [(ALONE, ALONE)]
+    pairs = [(a, b) for a in SCATTERS for b in SCATTERS] + [(a, b) for a in APART for b in SCATTERS[:4]] + [ALONE]
     for pair in pairs:
         pooled = pair == (0.0, 0.0)
         mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
@@ -177,7 +179,7 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    total = len(SCATTERS) ** 2 + 1 + len(RIDGES) * len(SMALL) + 2 + len(GROUPS) * len(WITHIN) + 6
+    total = len(SCATTERS) ** 2 + 4 * len(APART) + 1 + len(RIDGES) * len(SMALL) + 2 + len(GROUPS) * len(WITHIN) + 6
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

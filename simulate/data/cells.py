@@ -47,12 +47,20 @@ def date(name: str, value: Any) -> InputError:
 def numbers_or_texts(cells: Sequence[str]) -> np.ndarray:
     """Cells of a file as numbers with NaN, where all that are there are plain decimal numbers, or as texts with
     None."""
-    trimmed = [cell.strip() for cell in cells]
-    gone = [cell.lower() in MISSING for cell in trimmed]
-    together = "".join(trimmed)
-    if together.isascii() and "_" not in together:
-        try:
-            return np.array(["nan" if out else cell for cell, out in zip(trimmed, gone)]).astype(float)
-        except ValueError:
-            pass
-    return np.array([*(None if out else cell for cell, out in zip(trimmed, gone)), None], dtype=object)[:-1]
+    found = _numbers(cells)
+    if found is None:
+        trimmed = [cell.strip() for cell in cells]
+        gone = [cell.lower() in MISSING for cell in trimmed]
+        found = _numbers(["nan" if out else cell for cell, out in zip(trimmed, gone)])
+        if found is None:
+            return np.array([*(None if out else cell for cell, out in zip(trimmed, gone)), None], dtype=object)[:-1]
+    return found
+
+
+def _numbers(cells: Sequence[str]) -> np.ndarray | None:
+    try:
+        values = np.fromiter(map(float, cells), dtype=float, count=len(cells))
+    except ValueError:
+        return None
+    together = "".join(cells)  # Python's own extras, underscores and other alphabets' digits, are texts
+    return values if together.isascii() and "_" not in together else None
