@@ -14,7 +14,7 @@ from .console import echo, later, print_json
 @app.command()
 def fit(
     setup: Annotated[
-        str, typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with [data], or sites' messages.")
+        str, typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with rows, or sites' messages.")
     ],
     more: Annotated[list[str] | None, typer.Argument(help="Further messages of sites (suffice.summarise).")] = None,
     client: Annotated[str | None, typer.Option(help="Column of sites (client).")] = None,
