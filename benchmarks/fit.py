@@ -18,7 +18,7 @@ from .fit_rivals import LEAST_SQUARES, Rows
 from .fit_tables import DATA, Task, embedded, halves, hospitals, natural, sparse
 
 SHARES = (0.2, 0.5)
-REPETITIONS = {"least-squares": 20, "logistic": 5, "multinomial": 5}
+REPETITIONS = {"least-squares": 20, "logistic": 5, "multinomial": 2}
 
 
 def tasks(quick: bool) -> Iterator[Task]:

@@ -56,7 +56,10 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     gain = within @ S
     information = S - S @ gain
     scores = c - (S @ (within @ c[..., None]))[..., 0]
-    spread = np.linalg.inv(information.sum(1) + precision)[:, None]
+    # W = S - S V S has lost digits of the size of S: what is below them is no information
+    size = S.shape[-1]
+    lost = 1e-13 * np.trace(S.sum(1), axis1=-2, axis2=-1)[:, None, None] / size * np.eye(size)
+    spread = np.linalg.inv(information.sum(1) + precision + lost)[:, None]
     centre = (spread[:, 0] @ scores.sum(1)[..., None])[:, None, :, 0]
     models = centre + (within @ (c - (S @ centre[..., None])[..., 0])[..., None])[..., 0]
     return Posterior(models=models, centre=centre, spread=spread, within=within, gain=gain, information=information)

@@ -24,16 +24,24 @@ OWN_NOISE = 10.0
 
 
 def random_coefficients(
-    fits: Messages, scatter: np.ndarray, noise: float, precision: np.ndarray, *, own_noise: bool, known: bool = False
+    fits: Messages,
+    scatter: np.ndarray,
+    noise: float,
+    precision: np.ndarray,
+    *,
+    least: float,
+    own_noise: bool,
+    known: bool = False,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Models (B, N, d) after `STEPS` steps from Omega = `scatter` (d, d) and variance `noise` in all B fits, and of the
-    first fit Omega (d, d) and the variances (1, N). A `known` noise stays as it is."""
+    first fit Omega (d, d) and the variances (1, N). Variances
+    are at least `least`; a `known` one stays as it is."""
     count, sites = fits.rows.shape
     size = scatter.shape[0]
     total = np.maximum(fits.rows.sum(1), 1e-300)
     variance = np.full((count, sites), noise)
     omega = np.tile(scatter, (count, 1, 1))
-    shrink, least = size + 1, 1e-12 * noise
+    shrink = size + 1
     for step in range(STEPS + 1):
         found = posterior(fits, root_of(omega)[:, None], precision, variance)
         if step == STEPS:

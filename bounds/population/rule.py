@@ -40,6 +40,8 @@ GROUPS = (2, 3, 6)
 WITHIN = (0.0, 0.1)
 MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
 """Of a family together, before any row is seen; random coefficients times N/(N + d)."""
+LEAST_NOISE = 1e-8
+"""Of a target of variance 1: rows that a model fits exactly must leave digits for the others."""
 LEAST_WEIGHT = 1e-4
 """Candidates of smaller weight are left out of the average."""
 
@@ -107,7 +109,7 @@ def candidates(
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
             yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
-    noise = max(best, 1e-12) if dispersion is None else dispersion
+    noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
     scatter = np.zeros((size, size))
     scatter[0, 0], scatter[1:, 1:] = (
         noise * max(best_pair[0], 0.01),
@@ -116,7 +118,7 @@ def candidates(
     start = None
     for own_noise in (False, True) if dispersion is None else (False,):
         models, omega, variance = random_coefficients(
-            fits, scatter, noise, free, own_noise=own_noise, known=dispersion is not None
+            fits, scatter, noise, free, least=LEAST_NOISE, own_noise=own_noise, known=dispersion is not None
         )
         start = models if start is None else start
         root = root_of(omega)
@@ -129,7 +131,7 @@ def candidates(
         )
     assert start is not None
     for groups in (count for count in GROUPS if count < sites):
-        found = clusters(fits, start, metric, free, groups, WITHIN, least=1e-12 * noise, dispersion=dispersion)
+        found = clusters(fits, start, metric, free, groups, WITHIN, least=LEAST_NOISE, dispersion=dispersion)
         for a, (models, shares) in zip(WITHIN, found):
             mass = MASSES["clusters"] / len(GROUPS) / len(WITHIN)
             yield Candidate(

@@ -46,15 +46,29 @@ def as_text(value: float) -> str:
 
 def is_frame(source: Any) -> bool:
     """Whether `frame_of` reads it."""
-    return hasattr(source, "__dataframe__") or isinstance(source, Mapping)
+    return hasattr(source, "__dataframe__") or isinstance(source, Mapping) or _named_columns(source)
+
+
+def _named_columns(source: Any) -> bool:
+    """Whether it is a data frame without the protocol: names in `columns`, each an item."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__") and not isinstance(source, Frame)
 
 
 def frame_of(source: Any) -> Frame:
-    """A `Frame` of a data frame (any library's, by the interchange protocol) or of a mapping of columns;
+    """A `Frame` of a data frame (any library's, by the interchange protocol or by
+    its columns' names) or of a mapping of columns;
     `InputError`."""
     if hasattr(source, "__dataframe__"):
         return _checked(Frame(columns=interchange.columns_of(source)))
-    return _checked(Frame(columns={str(name): column_of(str(name), values) for name, values in source.items()}))
+    names = list(source) if isinstance(source, Mapping) else list(source.columns)
+    if len(set(map(str, names))) != len(names):
+        raise InputError("columns", names, "name every column, each once")
+    return _checked(Frame(columns={str(name): column_of(str(name), _values(source[name])) for name in names}))
+
+
+def _values(column: Any) -> Any:
+    """A sequence as it is; a column of a data frame as a list."""
+    return column.to_list() if hasattr(column, "to_list") else column
 
 
 def _checked(frame: Frame) -> Frame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 import time
@@ -323,3 +324,47 @@ def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
     np.testing.assert_allclose(slopes, models(fit)[:, :-1], rtol=1e-9)
     with pytest.raises(InputError, match="plan from a fit of rows"):
         sf.plan(sf.load(fit.save(tmp_path / "m.json")), 0.05)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_table_holds_the_models_are_finite(seed):
+    """Tiny sites, gaps, columns that are constant, far from 0 or there twice, targets of every kind."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 60))
+    columns = {"client": [f"s{k}" for k in rng.integers(int(rng.integers(1, 8)), size=n)]}
+    made = [
+        lambda: rng.normal(size=n) * 10.0 ** rng.integers(-8, 9) + 10.0 ** rng.integers(-3, 7),
+        lambda: np.where(rng.random(n) < 0.3, None, np.array(["u", "v", "w"], dtype=object)[rng.integers(3, size=n)]),
+        lambda: np.where(rng.random(n) < 0.4, np.nan, rng.normal(size=n)),
+        lambda: np.full(n, 3.3),
+        lambda: columns["x0"],
+    ]
+    for j in range(4):
+        columns[f"x{j}"] = made[0 if j == 0 else int(rng.integers(5))]()
+    columns["target"] = [rng.normal(size=n), 1e7 * np.arange(n), rng.integers(2, size=n), list("abc" * n)[:n]][seed % 4]
+    if len(set(columns["target"])) < 2:
+        with pytest.raises(InputError, match="one class alone"):
+            sf.fit(columns)
+        return
+    fit = sf.fit(columns)
+    weights = np.array([list(model.weights.values()) for model in fit])
+    np.testing.assert_allclose(weights.sum(1), 1, rtol=1e-6)
+    if fit.classes:
+        np.testing.assert_allclose(fit.probabilities(columns).sum(1), 1, rtol=1e-9)
+    else:
+        assert np.isfinite(fit.predict(columns)).all()
+
+
+def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
+    from suffice.cli import console
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for after, drawn in ((2.0, False), (0.0, True)):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with console.later("fitting", after=after) as report:
+            assert report is not None
+            report(1, 2)
+        assert ("fitting" in sys.stderr.getvalue()) == drawn

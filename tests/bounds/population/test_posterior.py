@@ -76,7 +76,7 @@ def test_learnt_covariance_is_that_of_the_population():
     truth = rng.normal(size=(200, 2)) * [1.0, 0.1]
     made = messages(draw(4, truth, 40, noise=0.3))
     free = 1e-6 * made.fits.rows.sum(1)[:, None, None] * made.metric
-    models, omega, variance = random_coefficients(made.fits, np.eye(3), 0.1, free, own_noise=False)
+    models, omega, variance = random_coefficients(made.fits, np.eye(3), 0.1, free, least=1e-8, own_noise=False)
     total = np.concatenate([y for _, y in draw(4, truth, 40, noise=0.3)]).var()
     np.testing.assert_allclose(np.diagonal(omega)[1:] * total, [1.0, 0.01], rtol=0.25)  # 200 squares: +-10 % each
     assert omega[0, 0] * total < 0.005

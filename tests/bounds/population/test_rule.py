@@ -129,3 +129,13 @@ def test_it_is_safe_over_drawn_populations():
     assert ordered[94] <= 1.05, ordered[-10:]
     assert ordered[-1] <= 1.15, ordered[-10:]
     assert np.exp(np.log(ordered).mean()) < 0.95
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_rows_that_are_fitted_exactly(noise):
+    """Nothing is left to average by: the models are the truth, also with columns that are the same twice."""
+    truth = np.random.default_rng(8).normal(size=(4, 2))
+    sites = [(np.column_stack((X, X[:, 0])), y) for X, y in draw(8, truth, 20, noise=noise)]
+    found, _ = slopes(sites)
+    np.testing.assert_allclose(found[:, 0] + found[:, 2], truth[:, 0], atol=1e-2)
+    np.testing.assert_allclose(found[:, 1], truth[:, 1], atol=1e-2)
