@@ -61,34 +61,42 @@ def fit_classes(
     return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted, counts), rounds=rounds + 2 * PASSES)
 
 
+def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
+    """Weighted log-losses of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
+    folds."""
+    return np.concatenate(
+        [w * log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, w, folds) in enumerate(rows)]
+    )
+
+
 def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
-    """Summed log-loss of every fold under the models (K, B, N, d) that were fitted without it, B = 1 + folds."""
-    total = 0.0
-    for k, (X, Y, weights, folds) in enumerate(rows):
-        total += weights @ log_losses(_scores(X, models[:, 1:, k], folds), Y)
-    return float(total)
+    """Their sum."""
+    return float(held_out_losses(rows, models).sum())
 
 
 def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
     """The model of all rows together, the same for all sites (K, N, d), its ridge, and how many rounds it took. The
-    slopes' ridge is the one of `PENALTIES` whose models, one step away without a fold, lose least on it."""
+    slopes' ridge is the one of `PENALTIES` whose models, one step away without a fold, lose least on it; among those
+    within a standard error of each other the largest."""
     outputs, size, sites = rows[0][1].shape[1], rows[0][0].shape[1], len(rows)
-    theta, best, answer, rounds = np.zeros((outputs, size)), np.inf, np.zeros((outputs, size)), 0
-    chosen = PENALTIES[-1]
+    theta, answer, rounds = np.zeros((outputs, size)), np.zeros((outputs, size)), 0
+    chosen, best = PENALTIES[-1], np.empty(0)
     for penalty in PENALTIES[::-1]:  # from the largest, each beginning where the one before ended
         ridge = np.diag(np.concatenate(([1e-6], np.full(size - 1, penalty))))
-        value = np.inf
+        value, losses = np.inf, best
         for _ in range(STEPS):
             rounds += 1
             parts = local_quadratics(rows, np.repeat(theta[:, None], sites, axis=1))
             refitted = np.array([_solved(part.fits, ridge) for part in parts])  # (K, B, d)
             theta, before = refitted[:, 0], value
-            value = held_out_loss(rows, np.repeat(refitted[:, :, None], sites, axis=2))
+            losses = held_out_losses(rows, np.repeat(refitted[:, :, None], sites, axis=2))
+            value = float(losses.sum())
             if before - value < SETTLED * value:
                 break
-        if value < best:
-            best, answer, chosen = value, theta, penalty
-        elif value > 1.1 * best:
+        # a smaller ridge only where the rows agree: by more than a standard error of their differences
+        if not len(best) or (best - losses).sum() > np.sqrt(len(best)) * (best - losses).std():
+            best, answer, chosen = losses, theta, penalty
+        elif value > 1.1 * best.sum():
             break
     return np.repeat(answer[:, None], sites, axis=1), chosen, rounds
 
