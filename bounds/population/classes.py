@@ -21,8 +21,8 @@ SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """X (n, d) with a first column of ones, Y (n, K) of ones and zeros, weights (n,), folds (n,)."""
 PASSES = 3
 ALONE_PASSES = 5
-STEPS = 25
-PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+STEPS = 10
+PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 """Of the slopes, in rows of curvature 1."""
 SETTLED = 1e-4
 """Relative decrease of the held-out loss at which steps at one penalty end."""

@@ -108,13 +108,13 @@ def test_one_site_and_sites_of_one_row_are_fitted():
 def test_it_is_safe_over_drawn_populations():
     """Total risk, exact given each fit, beside ridge alone with the network's best penalty."""
     ratios = []
-    for seed in range(100):
+    for seed in range(50):
         rng = np.random.default_rng(seed)
         sites, d = int(rng.integers(2, 13)), int(rng.integers(1, 8))
         scatter, noise = rng.choice([0.0, 0.1, 0.5, 2.0]), rng.choice([0.3, 1.0])
         truth = 0.5 * rng.normal(size=d) + scatter * rng.normal(size=(sites, d))
         rows, ours, alone = int(rng.integers(d + 3, 60)), 0.0, 0.0
-        for repeat in range(4):
+        for repeat in range(16):  # four draws leave a fifth of a ratio to chance
             folds = folded(draw(1000 * seed + repeat, truth, rows, noise=noise))
             units = Units.pooled(folds)
             made = units.messages(folds)
@@ -126,7 +126,7 @@ def test_it_is_safe_over_drawn_populations():
                 ours, alone = (ours + risk, alone) if which == 0 else (ours, alone + risk)
         ratios.append(ours / alone)
     ordered = np.sort(ratios)
-    assert ordered[94] <= 1.05, ordered[-10:]
+    assert ordered[47] <= 1.05, ordered[-10:]
     assert ordered[-1] <= 1.15, ordered[-10:]
     assert np.exp(np.log(ordered).mean()) < 0.95
 
