@@ -13,19 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from .gain import PER_COEFFICIENT, RESAMPLED, Gains, alone_models
-from .local_quadratics import local_quadratics, log_losses
-from .messages import Messages
+from .local_quadratics import local_quadratics, log_losses, probabilities
+from .messages import FOLDS, Messages
 from .rule import Fitted, average
 
 SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """X (n, d) with a first column of ones, Y (n, K) of ones and zeros, weights (n,), folds (n,)."""
 PASSES = 3
 ALONE_PASSES = 5
-STEPS = 10
-PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
+STEPS = 30
+PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 """Of the slopes, in rows of curvature 1."""
 SETTLED = 1e-4
-"""Relative decrease of the held-out loss at which steps at one penalty end."""
+"""Relative decrease of the loss at which steps at one penalty end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,35 +75,56 @@ def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
 
 
 def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
-    """The model of all rows together, the same for all sites (K, N, d), its ridge, and how many rounds it took. The
-    slopes' ridge is the one of `PENALTIES` whose models, one step away without a fold, lose least on it; among those
-    within a standard error of each other the largest."""
-    outputs, size, sites = rows[0][1].shape[1], rows[0][0].shape[1], len(rows)
-    theta, answer, rounds = np.zeros((outputs, size)), np.zeros((outputs, size)), 0
-    chosen, best = PENALTIES[-1], np.empty(0)
+    """The model of all rows together, the same for all sites (K, N, d), its ridge, and how many rounds it took.
+
+    By Newton's method from all rows and from those without each fold at once. The slopes' ridge is the one of
+    `PENALTIES` that loses least on the held-out folds; among those within a standard error of each other the largest.
+    """
+    X, Y, weights, folds = (np.concatenate([entry[part] for entry in rows]) for part in range(4))
+    outputs, size = Y.shape[1], X.shape[1]
+    parts = [weights * (folds != f) for f in (-1, *range(FOLDS))]
+    theta, rounds = np.zeros((1 + FOLDS, outputs, size)), 0
+    answer, chosen, best = theta[0], PENALTIES[-1], np.empty(0)
     for penalty in PENALTIES[::-1]:  # from the largest, each beginning where the one before ended
-        ridge = np.diag(np.concatenate(([1e-6], np.full(size - 1, penalty))))
-        value, losses = np.inf, best
-        for _ in range(STEPS):
-            rounds += 1
-            parts = local_quadratics(rows, np.repeat(theta[:, None], sites, axis=1))
-            refitted = np.array([_solved(part.fits, ridge) for part in parts])  # (K, B, d)
-            theta, before = refitted[:, 0], value
-            losses = held_out_losses(rows, np.repeat(refitted[:, :, None], sites, axis=2))
-            value = float(losses.sum())
-            if before - value < SETTLED * value:
-                break
+        ridge = np.concatenate(([1e-6], np.full(size - 1, penalty)))
+        found = [_newton(X, Y, part, ridge, start) for part, start in zip(parts, theta)]
+        theta = np.array([model for model, _ in found])
+        rounds += max(steps for _, steps in found)
+        losses = weights * log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y)
         # a smaller ridge only where the rows agree: by more than a standard error of their differences
         if not len(best) or (best - losses).sum() > np.sqrt(len(best)) * (best - losses).std():
-            best, answer, chosen = losses, theta, penalty
-        elif value > 1.1 * best.sum():
+            best, answer, chosen = losses, theta[0], penalty
+        elif losses.sum() > 1.1 * best.sum():
             break
-    return np.repeat(answer[:, None], sites, axis=1), chosen, rounds
+    return np.repeat(answer[:, None], len(rows), axis=1), chosen, rounds
 
 
-def _solved(fits: Messages, ridge: np.ndarray) -> np.ndarray:
-    """Minimisers (B, d) of all sites' quadratic functions together."""
-    return np.linalg.solve(fits.second.sum(1) + ridge, fits.cross.sum(1)[..., None])[..., 0]
+def _newton(
+    X: np.ndarray, Y: np.ndarray, weights: np.ndarray, ridge: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """The ridge's minimiser (K, d) and the steps to it, one block of the Hessian per class, halved until the loss
+    falls."""
+
+    def loss(theta: np.ndarray) -> float:
+        return float(weights @ log_losses(X @ theta.T, Y) + (ridge * theta**2).sum() / 2)
+
+    value = loss(theta)
+    for step in range(1, STEPS + 1):
+        p = probabilities(X @ theta.T)
+        gradient = (weights[:, None] * (Y - p)).T @ X - ridge * theta
+        curved = weights[:, None] * p * (1 - p)
+        move = np.array(
+            [np.linalg.solve((X * h[:, None]).T @ X + np.diag(ridge), g) for h, g in zip(curved.T, gradient)]
+        )
+        length, before = 1.0, value
+        while (value := loss(theta + length * move)) > before and length > 1e-6:
+            length /= 2
+        if value > before:
+            return theta, step
+        theta = theta + length * move
+        if before - value < SETTLED * value:
+            return theta, step
+    return theta, STEPS
 
 
 def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) -> Gains:
