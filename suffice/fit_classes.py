@@ -56,6 +56,9 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         scale=1.0,
         encoding=encoding,
         left_out=notes,
-        # of a round: per fold and output the curvature, the gradient and the loss
-        exchanged={"rounds": found.rounds, "numbers_per_site": outputs * FOLDS * (1 + size + size * (size + 1) // 2)},
+        # of a round at most: of all rows and without each fold, per output, the curvature, the gradient and the loss
+        exchanged={
+            "rounds": found.rounds,
+            "numbers_per_site": outputs * (1 + FOLDS) * (1 + size + size * (size + 1) // 2),
+        },
     )
