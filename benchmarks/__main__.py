@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import Continuous, digits, evaluate, find, write_whole
 from suffice.simulate import AllForOne, run
 
-from . import gpu, kernels
+from . import fit, gpu, kernels
 from .problems import network
 from .timing import alternate, row
 
@@ -71,6 +71,7 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "figures": kernels.second_core,
     "moments": kernels.moments,
     "kernels": bench_kernels,
+    "fit": fit.table,
     "gpu": gpu.table,
 }
 DEFAULT = ("bounds", "simulate", "kernels", "moments")

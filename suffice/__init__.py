@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from . import figures as figures
     from . import simulate as simulate
     from . import verification as verification
+    from ._fit import fit as fit
+    from ._fit import summarise as summarise
     from ._plan import Plan as Plan
     from ._plan import plan as plan
     from .bounds import PARAMETERS as PARAMETERS
@@ -40,8 +42,12 @@ if TYPE_CHECKING:
     from .bounds import property_1 as property_1
     from .bounds import solve as solve
     from .client_statistics import statistics as statistics
+    from .estimators import CollaborativeClassifier as CollaborativeClassifier
+    from .estimators import CollaborativeRegressor as CollaborativeRegressor
     from .figures import Figure as Figure
     from .figures import figure as figure
+    from .fitted import Fit as Fit
+    from .fitted import load as load
     from .setup_file import read_setup as read_setup
     from .simulate import AllForOne as AllForOne
     from .simulate import FixedWeights as FixedWeights
@@ -72,7 +78,10 @@ _HOMES = {
     "hitting_times problems run",
     ".verification": "Verdict check errata families verify",
     ".figures": "Figure figure",
+    "._fit": "fit summarise",
     "._plan": "Plan plan",
+    ".estimators": "CollaborativeClassifier CollaborativeRegressor",
+    ".fitted": "Fit load",
     ".simulate.data.from_arrays": "from_arrays",
     ".simulate.data.heart_disease": "heart_disease",
     ".simulate.data.mnist": "mnist",

@@ -26,6 +26,7 @@ from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
 from suffice.bounds.planning.method_plan import MethodPlan
 
+from .fitted import Fit
 from .measured import Measured, measure, multiplications
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ class Plan:
 
 
 def plan(
-    source: Problem | Constants,
+    source: Problem | Constants | Fit,
     epsilon: float | Sequence[float],
     *,
     criterion: Criterion | str | None = None,
@@ -274,10 +275,15 @@ def plan(
 ) -> Plan:
     """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
 
-    `source` is a problem (quadratics, least squares on data) or its constants. A plan that would take more than
+    `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
+    client is to reach, in standardised units. A plan that would take more than
     `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
     memory = Memory(max_memory)
+    if isinstance(source, Fit):
+        if source.quadratics is None:
+            raise InputError("source", repr(source), "plan from a fit of rows or messages by least squares")
+        source = source.quadratics
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     constants = source if isinstance(source, Constants) else source.constants()

@@ -115,6 +115,23 @@ def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX
     )
 
 
+def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
+    """Where the rows of a setup file's [data] are, and its options that `fit` takes; `InputError` without [data].
+
+    What standardises, regularises or samples is about training and of no use to `fit`, which has no such knob.
+    """
+    path = as_path("setup file", path)
+    try:
+        table = msgspec.convert(read_toml("setup file", path, Memory(MAX_MEMORY)), SetupTable)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise InputError("setup file", path.name, _readable(str(error))) from None
+    if table.data is None:
+        raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
+    source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
+    names = ("client", "target", "loss", "split", "seed")
+    return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
+
+
 def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Constants:
     if table.constants is not None:
         return _constants(table.constants)

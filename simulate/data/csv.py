@@ -26,7 +26,7 @@ def read_csv(
         with opened(path, packed=False) as stream:
             most = _line_ends(stream)
         with path.open(encoding="utf-8-sig", newline="") as text:
-            lines = _lines(path, text)
+            lines = table_lines(path, text)
             _, header = next(lines, (0, []))
             header = _header([column.strip() for column in header])
             if not divided and client in header:
@@ -44,7 +44,7 @@ def _line_ends(stream: IO[bytes]) -> int:
     return sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
 
 
-def _lines(path: Path, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
+def table_lines(path: Path, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
     """The lines that are not empty, each with its number."""
 
     def bounded() -> Iterator[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from suffice.bounds import InputError, as_choice
 
 from ..problems import LeastSquares, Logistic
 from .embedded import PREFIX, embedded
+from .encoded import encoded_tables
+from .frame import is_frame
 from .from_arrays import LOSSES, of_tables
 from .heart_disease import heart_disease, is_heart_disease
 from .load import load
@@ -19,7 +22,7 @@ from .table import Table, same_columns
 
 
 def read(
-    path: str | Path,
+    path: Any,
     *,
     client: str = "client",
     target: str = "target",
@@ -38,9 +41,10 @@ def read(
     """A problem from clients' data in files.
 
     `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
-    LIBSVM files, one per client. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1", "labels:8", "column:NAME";
-    random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease files is read as
-    `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
+    LIBSVM files, one per client; or a data frame or mapping of columns with a client column, whose categories and gaps
+    become columns of numbers as in `suffice.fit`. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1",
+    "labels:8", "column:NAME"; random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease
+    files is read as `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
     images where the folder has them), and "sklearn:NAME" is a set that comes with scikit-learn.
 
     Every column but `client` and `target` is a predictor and must be numeric. `standardise` sets the predictors to mean
@@ -50,26 +54,35 @@ def read(
     `InputError`.
     """
     memory = Memory(max_memory)
-    if not str(path):
+    framed = is_frame(path)
+    if framed and split is not None:
+        raise InputError("split", split, "a data frame is divided by its client column; drop it")
+    if not framed and not str(path):
         raise InputError("path", "", "name a file or a folder")
     as_choice("loss", loss, LOSSES)
     for name, value in (("client", client), ("target", target)):
         if not isinstance(value, str):
             raise InputError(name, value, "give the name of a column")
-    if not str(path).startswith(PREFIX):
+    if not framed and not str(path).startswith(PREFIX):
         path = as_path("path", path)
-    if client == target and not Path(path).is_dir() and not split:
+    if client == target and (framed or not Path(path).is_dir()) and not split:
         raise InputError("target", target, "the client column cannot be the target; name another column")
-    tables, done = _divided(
-        str(path),
-        client=client,
-        target=target,
-        standardise=standardise,
-        split=split,
-        seed=seed,
-        loss=loss,
-        memory=memory,
-    )
+    if framed:
+        tables: Sequence[Table] = encoded_tables(
+            path, client=client, target=target, text_target=loss == "logistic", memory=memory
+        )
+        done = False
+    else:
+        tables, done = _divided(
+            str(path),
+            client=client,
+            target=target,
+            standardise=standardise,
+            split=split,
+            seed=seed,
+            loss=loss,
+            memory=memory,
+        )
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)

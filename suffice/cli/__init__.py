@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import campaign, demo, errata, figure, plan, simulate, theorem, verify
+from . import campaign, demo, errata, figure, fit, plan, predict, simulate, theorem, verify
 from .app import main as main
 
-__all__ = ["campaign", "demo", "errata", "figure", "main", "plan", "simulate", "theorem", "verify"]
+__all__ = ["campaign", "demo", "errata", "figure", "fit", "main", "plan", "predict", "simulate", "theorem", "verify"]

@@ -33,6 +33,20 @@ def progress(label: str, *, patience: float | None = None) -> Iterator[Callable[
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
+@contextmanager
+def later(label: str, *, after: float = 2.0) -> Iterator[Callable[[int, int], None] | None]:
+    """As `progress` on a terminal, but nothing is drawn before `after` seconds have passed."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    began, columns = time.monotonic(), (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task(label, visible=False)
+        yield lambda done, total: bar.update(
+            task, completed=done, total=total, visible=time.monotonic() - began > after, refresh=True
+        )
+
+
 def _forecast(label: str, patience: float) -> Callable[[int, int], None]:
     began, said = time.monotonic(), [False]
 

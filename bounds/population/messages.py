@@ -1,0 +1,148 @@
+"""What a site sends: for each fold of its rows their number, means and centred products, nothing else.
+
+With z = (x, y) a fold of rows becomes (n, mean z, sum (z - mean)(z - mean)'). Sums of several folds follow exactly
+(Chan, Golub and LeVeque's update), about any common centre, so that neither a column far from 0 nor the order of the
+sites costs digits. A fold of one row *is* that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+FOLDS = 5
+"""Folds that every candidate is scored on: each is held out once."""
+CONSTANT = 1e-9
+"""A column whose deviation is below this share of its magnitude is constant."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """Of one fold of one site: `rows` (total weight), mean (p,) and centred products (p, p) of z = (x, y), p = d +
+    1."""
+
+    rows: float
+    mean: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> Fold:
+        """Of rows X (n, d), y (n,) with `weights` (n,), by default 1 each."""
+        z = np.column_stack((X, y)).astype(float)
+        w = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=float)
+        total = float(w.sum())
+        if total == 0:
+            return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
+        mean = w @ z / total
+        centred = z - mean
+        return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred)
+
+    def joined(self, other: Fold) -> Fold:
+        """Of the rows of both."""
+        rows = self.rows + other.rows
+        if rows == 0:
+            return self
+        apart = other.mean - self.mean
+        products = self.products + other.products + self.rows * other.rows / rows * np.outer(apart, apart)
+        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
+
+    def mapped(self, matrix: np.ndarray) -> Fold:
+        """Of the rows z'`matrix`, `matrix` (p, p')."""
+        return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Messages:
+    """Of all sites, as quadratic functions of a model theta: for a fold, rss(theta) = q - 2 c'theta + theta'S theta.
+
+    second (F, N, d, d) S, cross (F, N, d) c, square (F, N) q, rows (F, N) total weight. The last of the F slots is
+    never held out: it has the rows of sites that sent one message for all of them.
+    """
+
+    second: np.ndarray
+    cross: np.ndarray
+    square: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def sites(self) -> int:
+        return self.rows.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Coefficients of a model, d."""
+        return self.cross.shape[-1]
+
+    @cached_property
+    def fits(self) -> Messages:
+        """What each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
+        parts = []
+        for part in (self.second, self.cross, self.square, self.rows):
+            whole = part.sum(0)
+            # never below zero, where a fold has all that there is
+            parts.append(np.concatenate((whole[None], whole - part[:-1])))
+        second, cross, square, rows = parts
+        return Messages(second=second, cross=cross, square=square, rows=np.maximum(rows, 0.0))
+
+    @cached_property
+    def metric(self) -> np.ndarray:
+        """A (d, d): the pooled second moment, never singular."""
+        return self.second.sum((0, 1)) / self.rows.sum() + 1e-6 * np.eye(self.size)
+
+    def loss(self, models: np.ndarray) -> np.ndarray:
+        """Summed squared residuals (..., N) of `models` (..., N, d), these messages' leading axes included."""
+        quadratic = (models * (self.second @ models[..., None])[..., 0]).sum(-1)
+        return self.square - 2 * (self.cross * models).sum(-1) + quadratic
+
+    @property
+    def held_out(self) -> Messages:
+        """The folds that are held out in turn."""
+        return Messages(second=self.second[:-1], cross=self.cross[:-1], square=self.square[:-1], rows=self.rows[:-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Units:
+    """x = mean + scale * (standardised x), the target alike; a column that never varies keeps the scale 1."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    constant: np.ndarray
+
+    @classmethod
+    def pooled(cls, sites: Sequence[Sequence[Fold]]) -> Units:
+        """Means and deviations of the rows of all sites together, from their messages."""
+        folds = [fold for site in sites for fold in site]
+        rows = np.array([fold.rows for fold in folds])
+        means = np.array([fold.mean for fold in folds])
+        mean = rows @ means / rows.sum()
+        squares = sum(np.diagonal(fold.products) for fold in folds) + rows @ (means - mean) ** 2
+        scale = np.sqrt(squares / rows.sum())
+        constant = scale <= CONSTANT * np.maximum(np.abs(means).max(0), 1e-300)
+        return cls(mean=mean, scale=np.where(constant, 1.0, scale), constant=constant)
+
+    def messages(self, sites: Sequence[Sequence[Fold]]) -> Messages:
+        """Messages in standardised units with a first column of ones; a site with one `Fold` is never held out."""
+        p = len(self.mean)  # d predictors and the target; the column of ones takes the target's place in d
+        second, rows = np.zeros((FOLDS + 1, len(sites), p + 1, p + 1)), np.zeros((FOLDS + 1, len(sites)))
+        for k, site in enumerate(sites):
+            for f, fold in enumerate(site):
+                at = FOLDS if len(site) == 1 else f
+                shift = np.concatenate(([1.0], np.where(self.constant, 0.0, fold.mean - self.mean) / self.scale))
+                second[at, k] = fold.rows * np.outer(shift, shift)
+                varying = np.where(self.constant, 0.0, 1 / self.scale)
+                second[at, k, 1:, 1:] += fold.products * np.outer(varying, varying)
+                rows[at, k] = fold.rows
+        return Messages(
+            second=second[..., :-1, :-1].copy(),
+            cross=second[..., :-1, -1].copy(),
+            square=second[..., -1, -1],
+            rows=rows,
+        )
+
+    def given(self, models: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (..., d - 1) and intercepts (...,) in the units of the given columns."""
+        slopes = models[..., 1:] * self.scale[-1] / self.scale[:-1]
+        return slopes, self.mean[-1] + models[..., 0] * self.scale[-1] - slopes @ self.mean[:-1]

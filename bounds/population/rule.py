@@ -1,0 +1,210 @@
+"""One rule without a knob: candidates from "all alike" to "nobody alike", averaged by how well they predict held-out
+folds.
+
+Every candidate is refitted without each of the five folds and scored on it, all from messages; with n rows, L_j the
+mean squared residual of candidate j and b_j its mass beforehand,
+    a_j proportional to b_j exp(-beta n L_j / (2 s)),  beta = 1/4,   theta_i = sum_j a_j theta_ij,
+s the least L_j, or 1 where the loss is a log-likelihood. For fixed linear estimators and unbiased estimates of risk
+such weights have E risk <= min_j (risk_j + 4 s/n log(1/b_j)) for beta <= 1/2 (Leung and Barron, IEEE Trans. Inf.
+Theory 52, 2006); with held-out folds this is motivation, not a theorem.
+
+Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
+times the inverse of their pooled second moment, both from 0 (*pooled*) to 10, the intercept also to 1e4, and alone;
+nothing is estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
+*Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
+3, 6 groups. *All-for-one* with three precisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from .all_for_one import all_for_one
+from .clusters import clusters
+from .messages import Messages
+from .posterior import posterior, root_of
+from .random_coefficients import random_coefficients
+
+BETA = 0.25
+SCATTERS = (0.0, 0.01, 0.1, 1.0, 10.0)
+APART = (100.0, 1e4)
+"""Scatters of intercepts alone: sites whose levels are far apart, such as those that a target was sorted into."""
+ALONE = (1e4, 100.0)
+RIDGES = (0.03, 0.3, 1.0)
+SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
+GROUPS = (2, 3, 6)
+WITHIN = (0.0, 0.1)
+MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
+"""Of a family together, before any row is seen; random coefficients times N/(N + d)."""
+LEAST_NOISE = 1e-8
+"""Of a target of variance 1: rows that a model fits exactly must leave digits for the others."""
+LEAST_WEIGHT = 1e-4
+"""Candidates of smaller weight are left out of the average."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """`models` (B, N, d): of all rows, then without each fold. `shares()` (N, N): the influences, see `posterior`."""
+
+    family: str
+    setting: str
+    mass: float
+    models: np.ndarray
+    shares: Callable[[], np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """Standardised `models` (N, d), those without each fold `held_out` (F, N, d), the model of a site not seen yet
+    `population` (d,), `influences` (N, N) with rows that add to 1, and each candidate's name, weight and score."""
+
+    models: np.ndarray
+    held_out: np.ndarray
+    population: np.ndarray
+    influences: np.ndarray
+    candidates: tuple[tuple[str, str, float, float], ...]
+
+
+def candidates(
+    fits: Messages, held_out: Messages, metric: np.ndarray, *, dispersion: float | None, ridge: float = 0.0
+) -> Iterator[Candidate]:
+    """All candidates, one after the other; `ridge` as in `average`."""
+    sites, size = fits.sites, fits.size
+    first = Messages(second=fits.second[:1], cross=fits.cross[:1], square=fits.square[:1], rows=fits.rows[:1])
+    rows = fits.rows.sum(1)[:, None, None]
+    unit = np.diag(np.concatenate(([1e-6], np.ones(size - 1))))
+    free = 1e-6 * rows * metric + ridge * unit
+    slopes = root_of(np.linalg.inv(metric[1:, 1:]))
+    total = max(held_out.rows.sum(), 1.0)
+    best, best_pair = np.inf, (1.0, 1.0)
+
+    def gaussian(
+        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = ""
+    ) -> Candidate:
+        root = np.zeros((size, size))
+        root[0, 0] = np.sqrt(pair[0])
+        root[1:, 1:] = np.sqrt(pair[1]) * slopes
+        return Candidate(
+            family=family,
+            setting=f"{name}intercept {pair[0]:g}, slopes {pair[1]:g}",
+            mass=mass,
+            models=posterior(fits, root, precision).models,
+            shares=lambda: posterior(first, root, precision[:1]).shares,
+        )
+
+    pairs = [(a, b) for a in SCATTERS for b in SCATTERS] + [(a, b) for a in APART for b in SCATTERS[:4]] + [ALONE]
+    for pair in pairs:
+        pooled = pair == (0.0, 0.0)
+        mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
+        found = gaussian("pooled" if pooled else "scatter", pair, mass, free)
+        loss = held_out.loss(found.models[1:]).sum() / total
+        if loss < best:
+            best, best_pair = loss, pair
+        yield found
+    for share in RIDGES:
+        for pair in SMALL:
+            mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
+            yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
+    noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
+    scatter = np.zeros((size, size))
+    scatter[0, 0], scatter[1:, 1:] = (
+        noise * max(best_pair[0], 0.01),
+        noise * max(best_pair[1], 0.01) * slopes @ slopes.T,
+    )
+    start = None
+    for own_noise in (False, True) if dispersion is None else (False,):
+        models, omega, variance = random_coefficients(
+            fits, scatter, noise, free, least=LEAST_NOISE, own_noise=own_noise, known=dispersion is not None
+        )
+        start = models if start is None else start
+        root = root_of(omega)
+        yield Candidate(
+            family="random",
+            setting="own noise" if own_noise else "one noise",
+            mass=MASSES["random"] / 2 * sites / (sites + size),
+            models=models,
+            shares=partial(_shares, first, root, free[:1], variance),
+        )
+    assert start is not None
+    for groups in (count for count in GROUPS if count < sites):
+        found = clusters(fits, start, metric, free, groups, WITHIN, least=LEAST_NOISE, dispersion=dispersion)
+        for a, (models, shares) in zip(WITHIN, found):
+            mass = MASSES["clusters"] / len(GROUPS) / len(WITHIN)
+            yield Candidate(
+                family="clusters", setting=f"{groups} groups, scatter {a:g}", mass=mass, models=models,
+                shares=partial(np.asarray, shares),
+            )  # fmt: skip
+    if sites > 1:
+        found = all_for_one(fits, metric, free, dispersion)
+        for (precision, own), models, shares in found:
+            yield Candidate(
+                family="all-for-one",
+                setting=f"precision {precision:g}, own rows {own:g} times",
+                mass=MASSES["all-for-one"] / len(found),
+                models=models,
+                shares=partial(np.asarray, shares),
+            )
+
+
+def _shares(first: Messages, root: np.ndarray, precision: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    return posterior(first, root, precision, noise).shares
+
+
+def collaborate(messages: Messages, *, progress: Callable[[int, int], None] | None = None) -> Fitted:
+    """The averaged models of all sites by least squares."""
+    held_out = messages.held_out
+
+    def score(models: np.ndarray) -> float:
+        return float(held_out.loss(models[0, 1:]).sum())
+
+    fitted = average([messages], score, dispersion=None, progress=progress)
+    return replace(fitted, models=fitted.models[0], held_out=fitted.held_out[0], population=fitted.population[0])
+
+
+def average(
+    messages: Sequence[Messages],
+    score: Callable[[np.ndarray], float],
+    *,
+    dispersion: float | None,
+    ridge: float = 0.0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fitted:
+    """The rule for models of K outputs, one `Messages` each, with the same weights for all: `models` (K, N, d) and so
+    on.
+
+    `score` of models (K, B, N, d) is the summed loss of the held-out folds, in units in which the noise has the
+    variance `dispersion` (squared residuals where it is None).
+    """
+    entries: list[tuple[Candidate, ...]] = []
+    parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
+    total = len(SCATTERS) ** 2 + 4 * len(APART) + 1 + len(RIDGES) * len(SMALL) + 2 + len(GROUPS) * len(WITHIN) + 6
+    for entry in zip(*parts):
+        entries.append(entry)
+        if progress is not None:
+            progress(min(len(entries), total), total)
+    rows = max(messages[0].held_out.rows.sum(), 1.0)
+    losses = np.array([score(np.array([part.models for part in entry])) for entry in entries])
+    noise = max(losses.min() / rows, 1e-300) if dispersion is None else dispersion
+    log = np.log([entry[0].mass for entry in entries]) - BETA * losses / (2 * noise)
+    weights = np.exp(log - log.max())
+    weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
+    weights /= weights.sum()
+    kept = [(weight, entry) for weight, entry in zip(weights, entries) if weight]
+    models = sum(weight * np.array([part.models for part in entry]) for weight, entry in kept)
+    influences = sum(weight * np.mean([part.shares() for part in entry], axis=0) for weight, entry in kept)
+    assert isinstance(models, np.ndarray)
+    assert isinstance(influences, np.ndarray)
+    return Fitted(
+        models=models[:, 0],
+        held_out=models[:, 1:],
+        population=models[:, 0].mean(1),
+        influences=influences / influences.sum(1, keepdims=True),
+        candidates=tuple(
+            (entry[0].family, entry[0].setting, float(weight), float(loss / rows))
+            for entry, weight, loss in zip(entries, weights, losses)
+        ),
+    )

@@ -1,0 +1,151 @@
+"""From the columns of a table to numbers: what becomes of categories, gaps, and columns that cannot be used.
+
+A number with gaps gives two columns, its values with 0 for the gaps and `NAME=missing`; a category one column of 0 and
+1 per level, `NAME=LEVEL`, and `NAME=missing` likewise. Which level is the reference, and which value stands for a gap,
+is settled in `encoding` from the messages of all sites: both are linear maps of these columns, so that sites need not
+agree on either beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suffice.bounds import InputError
+
+from .cells import DATE, date
+from .csv_frame import INDEX
+from .frame import Frame, as_text
+
+MOST_LEVELS = 100
+"""Of a category; texts with more values are names or remarks."""
+GAP = "missing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of the design: a number (`level` None), or whether `source` has this level (None of both: a gap)."""
+
+    name: str
+    source: str
+    level: str | None = None
+    gap: bool = False
+
+
+@dataclass
+class Facts:
+    """What was seen of a column in all pieces of a table."""
+
+    numeric: bool = True
+    gaps: bool = False
+    levels: dict[str, None] = field(default_factory=dict)
+    rows: int = 0
+
+    def see(self, name: str, frame: Frame) -> None:
+        values = frame.columns[name]
+        self.rows += len(values)
+        if frame.numeric(name):
+            gone = np.isnan(values)
+            if np.isinf(values).any():
+                raise InputError(f"column {name}", float(values[np.isinf(values)][0]), "give finite numbers")
+            if np.abs(values[~gone]).max(initial=0) > 1e60:
+                raise InputError(f"column {name}", "beyond 1e60", "change its units")
+        else:
+            gone = np.array([value is None for value in values.tolist()])
+            if self.numeric and not gone.all():
+                self.numeric = False
+        self.gaps |= bool(gone.any())
+        if len(self.levels) <= MOST_LEVELS:
+            present = frame.columns[name][~gone]
+            for value in np.unique(present)[: MOST_LEVELS + 1].tolist() if len(present) else ():
+                self.levels.setdefault(value if isinstance(value, str) else as_text(value))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The columns that a table gives, and what was left out of it with the reason."""
+
+    columns: tuple[Column, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Facts], *, roles: Iterable[str], drop: Sequence[str] = ()) -> Design:
+        """Of all columns but those with `roles` (site, target, weight) and those to `drop`."""
+        columns: list[Column] = []
+        left_out: list[tuple[str, str]] = []
+        roles = set(roles)
+        for name, seen in facts.items():
+            if name in roles:
+                continue
+            if name in drop:
+                left_out.append((name, "dropped, as asked"))
+            elif name == INDEX:
+                left_out.append((name, "a column without a name is taken as an index"))
+            elif seen.numeric:
+                columns.append(Column(name=name, source=name))
+                if seen.gaps:
+                    columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
+            else:
+                columns += _levels(name, seen, left_out)
+        if not columns:
+            raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
+        return cls(columns=tuple(columns), left_out=tuple(left_out))
+
+    @property
+    def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """The columns of each category's levels, and each number's column of gaps."""
+        levels: dict[str, list[str]] = {}
+        for column in self.columns:
+            if column.level is not None:
+                levels.setdefault(column.source, []).append(column.name)
+        return levels, {
+            column.source: column.name for column in self.columns if column.gap and column.source not in levels
+        }
+
+    def apply(self, frame: Frame) -> np.ndarray:
+        """(n, p) numbers of the rows of a table; `InputError` where a column is not there or a text where numbers
+        were."""
+        X = np.zeros((frame.rows, len(self.columns)))
+        texts: dict[str, np.ndarray] = {}
+        for at, column in enumerate(self.columns):
+            name = column.source
+            if name not in frame.columns:
+                raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
+            if column.gap or column.level is not None:
+                if name not in texts:
+                    texts[name] = frame.texts(name)
+                wanted = None if column.gap else column.level
+                X[:, at] = [value == wanted for value in texts[name].tolist()]
+                continue
+            values = frame.columns[name]
+            if not frame.numeric(name):
+                given = [value for value in values.tolist() if value is not None]
+                if given:
+                    raise InputError(f"column {name}", given[0], "give a number")
+                values = np.full(len(values), np.nan)
+            if np.isinf(values).any():
+                raise InputError(f"column {name}", float(values[np.isinf(values)][0]), "give finite numbers")
+            X[:, at] = np.nan_to_num(values, nan=0.0)
+        return X
+
+
+def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
+    levels = list(seen.levels)
+    if levels and all(DATE.fullmatch(level) for level in levels[:20]):
+        raise date(name, levels[0])
+    if len(levels) > MOST_LEVELS:
+        left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
+        return []
+    if len(levels) > 2 and len(levels) == seen.rows:
+        left_out.append((name, "every row has a text of its own: a name, not a category"))
+        return []
+    columns = [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]
+    if seen.gaps:
+        columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
+    return columns

@@ -1,0 +1,78 @@
+"""A table as people have it: named columns of numbers or texts, with gaps.
+
+`frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in `csv_frame`
+reads a file in pieces. What is made of the columns is decided in `design`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError
+
+from . import interchange
+from .cells import column_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None."""
+
+    columns: Mapping[str, np.ndarray]
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def numeric(self, name: str) -> bool:
+        return self.columns[name].dtype.kind == "f"
+
+    def texts(self, name: str) -> np.ndarray:
+        """A column as texts with None; whole numbers without a decimal point."""
+        values = self.columns[name]
+        if not self.numeric(name):
+            return values
+        return np.array([None if value != value else as_text(value) for value in values.tolist()], dtype=object)
+
+
+def as_text(value: float) -> str:
+    """A number as a text, whole ones without a decimal point."""
+    return f"{value:.15g}"
+
+
+def is_frame(source: Any) -> bool:
+    """Whether `frame_of` reads it."""
+    return hasattr(source, "__dataframe__") or isinstance(source, Mapping) or _named_columns(source)
+
+
+def _named_columns(source: Any) -> bool:
+    """Whether it is a data frame without the protocol: names in `columns`, each an item."""
+    return hasattr(source, "columns") and hasattr(source, "__getitem__") and not isinstance(source, Frame)
+
+
+def frame_of(source: Any) -> Frame:
+    """A `Frame` of a data frame (any library's, by the interchange protocol or by
+    its columns' names) or of a mapping of columns;
+    `InputError`."""
+    if hasattr(source, "__dataframe__"):
+        return _checked(Frame(columns=interchange.columns_of(source)))
+    names = list(source) if isinstance(source, Mapping) else list(source.columns)
+    if len(set(map(str, names))) != len(names):
+        raise InputError("columns", names, "name every column, each once")
+    return _checked(Frame(columns={str(name): column_of(str(name), _values(source[name])) for name in names}))
+
+
+def _values(column: Any) -> Any:
+    """A sequence as it is; a column of a data frame as a list."""
+    return column.to_list() if hasattr(column, "to_list") else column
+
+
+def _checked(frame: Frame) -> Frame:
+    lengths = {len(values) for values in frame.columns.values()}
+    if len(lengths) != 1 or 0 in lengths:
+        raise InputError("table", f"columns of {sorted(lengths)} rows", "give columns of one length, at least one row")
+    return frame

@@ -1,0 +1,190 @@
+"""A site's message as a small JSON: what it sends instead of its rows, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from suffice.bounds import InputError, make_folder, write_whole
+from suffice.bounds.population import FOLDS, Fold
+
+from .design import Column, Design
+from .memory import as_path, whole
+from .site_rows import Rows, Sites
+
+KIND = "suffice message, version 1"
+LARGEST = 100_000_000
+"""Bytes of a message that is read."""
+
+
+class ColumnRecord(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    source: str
+    level: str | None = None
+    gap: bool = False
+
+
+class FoldRecord(msgspec.Struct, forbid_unknown_fields=True):
+    rows: float
+    mean: list[float]
+    products: list[float]
+
+
+class Record(msgspec.Struct, forbid_unknown_fields=True):
+    kind: str
+    site: str
+    target: str
+    count: int
+    columns: list[ColumnRecord]
+    folds: list[FoldRecord]
+    reveals: str
+    left_out: list[tuple[str, str]] = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """What one site says of its rows: per fold their number, the means of all columns and of the target, and the
+    centred products of each pair; `folds` holds five, or one for all rows. `reveals` says what can be learnt from
+    it."""
+
+    site: str
+    target: str
+    count: int
+    design: Design
+    folds: tuple[Fold, ...]
+    reveals: str
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are sent."""
+        p = len(self.design.columns) + 1
+        return len(self.folds) * (1 + p + p * (p + 1) // 2)
+
+    def to_json(self) -> str:
+        record = Record(
+            kind=KIND,
+            site=self.site,
+            target=self.target,
+            count=self.count,
+            columns=[ColumnRecord(c.name, c.source, c.level, c.gap) for c in self.design.columns],
+            folds=[
+                FoldRecord(fold.rows, fold.mean.tolist(), fold.products[np.tril_indices(len(fold.mean))].tolist())
+                for fold in self.folds
+            ],
+            reveals=self.reveals,
+            left_out=list(self.design.left_out),
+        )
+        return json.dumps(msgspec.to_builtins(record), indent=1)
+
+    def write(self, path: str | Path) -> Path:
+        """To a file, whole or not at all."""
+        path = Path(path)
+        make_folder(path.parent, "path")
+        return write_whole(path, self.to_json().encode())
+
+
+def message_of(sites: Sites, *, reveal: bool) -> Message:
+    """The message of a single site. Five folds only where each has more rows than a model coefficients, or with
+    `reveal`: a fold of one row is that row, and one of a few rows comes close."""
+    if len(sites.sites) != 1:
+        raise InputError(
+            "site", f"{len(sites.sites)} sites", "summarise one site at a time: name it by site, or client"
+        )
+    (site,) = sites.sites
+    least = len(sites.design.columns) + 2
+    folds = tuple(site.folds)
+    if not reveal and min(fold.rows for fold in folds) < least:
+        joined = folds[0]
+        for fold in folds[1:]:
+            joined = joined.joined(fold)
+        folds = (joined,)
+        if site.count < 2:
+            remedy = "its message is that row; merge it with another site, or opt in by reveal"
+            raise InputError(f"rows of site {site.name}", site.count, remedy)
+    fewest = min(fold.rows for fold in folds)
+    if fewest < least:
+        reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
+    else:
+        reveals = "numbers of rows, means and second moments of the columns; no single row"
+    return Message(
+        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals
+    )
+
+
+def read_message(path: str | Path) -> Message:
+    """A message from its file, or `InputError`."""
+    path = as_path("message", path)
+    try:
+        record = msgspec.json.decode(whole(path, field="message", most=LARGEST), type=Record)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError("message", str(path), f"not a message of a site: {error}") from None
+    if record.kind != KIND:
+        raise InputError("message", str(path), f"this is {record.kind!r}, not {KIND!r}")
+    p = len(record.columns) + 1
+    folds = []
+    for fold in record.folds:
+        if len(fold.mean) != p or len(fold.products) != p * (p + 1) // 2 or fold.rows < 0:
+            raise InputError("message", str(path), f"a fold does not have {p} means and {p * (p + 1) // 2} products")
+        products = np.zeros((p, p))
+        products[np.tril_indices(p)] = fold.products
+        products = products + np.tril(products, -1).T
+        if not (np.isfinite(products).all() and np.isfinite(fold.mean).all()):
+            raise InputError("message", str(path), "numbers must be finite")
+        folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products))
+    if len(folds) not in (1, FOLDS):
+        raise InputError("message", str(path), f"{len(folds)} folds; a message has {FOLDS}, or one")
+    columns = tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.columns)
+    design = Design(columns=columns, left_out=tuple((name, why) for name, why in record.left_out))
+    return Message(
+        site=record.site,
+        target=record.target,
+        count=record.count,
+        design=design,
+        folds=tuple(folds),
+        reveals=record.reveals,
+    )
+
+
+def sites_of_messages(messages: Sequence[Message]) -> Sites:
+    """All sites in the columns of any of them; a column that a site does not have is 0 in its rows, as a level that no
+    row has. Raises `InputError` where that cannot be: a number that a site lacks."""
+    names = [message.site for message in messages]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError("messages", twice, "two messages of one site; give one each")
+    targets = sorted({message.target for message in messages})
+    if len(targets) > 1:
+        raise InputError("target", targets, "the messages are about different targets")
+    known: dict[str, Column] = {}
+    order: list[str] = []
+    for message in messages:
+        for at, column in enumerate(message.design.columns):
+            if known.setdefault(column.name, column) != column:
+                raise InputError(f"column {column.name}", "different kinds", "give it the same kind at all sites")
+            if column.name not in order:
+                before = message.design.names[:at]
+                place = max((order.index(name) for name in before if name in order), default=-1) + 1
+                order.insert(place, column.name)
+    columns = tuple(known[name] for name in order)
+    numbers = {column.name for column in columns if column.level is None and not column.gap}
+    sites = []
+    for message in messages:
+        lacking = numbers - set(message.design.names)
+        if lacking:
+            raise InputError(
+                f"columns of site {message.site}", sorted(lacking)[0], "this number is missing at the site"
+            )
+        matrix = np.zeros((len(message.design.columns) + 1, len(columns) + 1))
+        for at, name in enumerate(message.design.names):
+            matrix[at, order.index(name)] = 1.0
+        matrix[-1, -1] = 1.0
+        folds = [fold.mapped(matrix) for fold in message.folds]
+        sites.append(Rows(name=message.site, count=message.count, folds=folds))
+    left_out = dict(pair for message in messages for pair in message.design.left_out)
+    design = Design(columns=columns, left_out=tuple(left_out.items()))
+    return Sites(sites=tuple(sites), design=design, target=targets[0])

@@ -1,0 +1,179 @@
+"""The rows of every site, folded: sums for least squares, which need no row twice, or the rows themselves for
+classes."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suffice.bounds import InputError, Memory
+from suffice.bounds.population import FOLDS, Fold
+
+from .design import Design, Facts
+from .frame import Frame
+
+MOST_SITES = 4000
+"""Influences are a matrix of all pairs."""
+
+
+@dataclass
+class Rows:
+    """Of one site: how many, `folds` of (x, y), and with `keep` the rows (X, y, weights, fold) in pieces."""
+
+    name: str
+    count: int = 0
+    folds: list[Fold] = field(default_factory=list)
+    pieces: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """X (n, p), y (n,), weights (n,) and fold (n,) of all kept rows."""
+        X, y, w, f = (np.concatenate(parts) for parts in zip(*self.pieces))
+        return X, y, w, f
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sites:
+    """All sites in order of appearance, the columns of their design, and the classes of the target, if it has any."""
+
+    sites: tuple[Rows, ...]
+    design: Design
+    target: str
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(site.name for site in self.sites)
+
+
+def fold_of(name: str, start: int, count: int) -> np.ndarray:
+    """Folds of the rows `start` to `start + count` of a site: interleaved, from a fold that depends on its name, so
+    that single rows of many sites do not all fall into the first."""
+    return (zlib.crc32(name.encode()) + np.arange(start, start + count)) % FOLDS
+
+
+def facts_of(frames: Iterable[Frame]) -> dict[str, Facts]:
+    """What is seen of every column in one pass."""
+    facts: dict[str, Facts] = {}
+    for frame in frames:
+        for name in frame.columns:
+            facts.setdefault(name, Facts()).see(name, frame)
+    return facts
+
+
+def sites_of(
+    frames: Callable[[], Iterator[Frame]],
+    facts: dict[str, Facts],
+    *,
+    client: str,
+    target: str,
+    weight: str | None,
+    drop: Sequence[str],
+    classes: tuple[str, ...],
+    memory: Memory,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sites:
+    """One more pass over the rows. Targets are numbers, or with `classes` labels, whose rows are kept."""
+    roles = (client, target, *(() if weight is None else (weight,)))
+    for role, name in zip(("client", "target", "weight"), roles):
+        if name not in facts:
+            shown = ", ".join(list(facts)[:12]) + (", ..." if len(facts) > 12 else "")
+            raise InputError(role, name, f"no such column; columns: {shown}; say which one by {role}")
+    if len(set(roles)) != len(roles):
+        raise InputError("target", target, "one column cannot be two of client, target and weight; name another")
+    unknown = [name for name in drop if name not in facts]
+    if unknown:
+        raise InputError("drop", unknown[0], f"no such column; columns: {', '.join(list(facts)[:12])}")
+    design = Design.of(facts, roles=roles, drop=drop)
+    total = facts[target].rows
+    if classes:
+        memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
+    label = {text: float(at) for at, text in enumerate(classes)}
+    found: dict[str, Rows] = {}
+    without, seen = 0, 0
+    for frame in frames():
+        owners = frame.texts(client)
+        if any(owner is None for owner in owners.tolist()):
+            at = seen + 1 + owners.tolist().index(None)
+            raise InputError(f"{client} in row {at}", "missing", "name the site of every row")
+        X = design.apply(frame)
+        y = _targets(frame, target, label)
+        w = np.ones(frame.rows) if weight is None else _weights(frame, weight)
+        known = ~np.isnan(y)
+        without += int((~known).sum())
+        names, codes = np.unique(owners.astype(str), return_inverse=True)
+        order = np.argsort(codes[known], kind="stable")
+        rows = np.flatnonzero(known)[order]
+        ends = np.searchsorted(codes[rows], np.arange(len(names) + 1))
+        for code in sorted(range(len(names)), key=lambda code: int(np.argmax(codes == code))):
+            mine = rows[ends[code] : ends[code + 1]]
+            site = found.setdefault(str(names[code]), Rows(name=str(names[code])))
+            _add(site, X[mine], y[mine], w[mine], keep=bool(classes))
+        if len(found) > MOST_SITES:
+            remedy = f"use at most {MOST_SITES} sites; is this the column that names them?"
+            raise InputError(client, f"{len(found)} values", remedy)
+        seen += frame.rows
+        if progress is not None:
+            progress(seen, total)
+    sites = tuple(site for site in found.values() if site.count)
+    empty = [site.name for site in found.values() if not site.count]
+    notes = [f"{without} rows without a target are left out"] if without else []
+    if empty:
+        notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
+    if not sites:
+        raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
+    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes))
+
+
+def _add(site: Rows, X: np.ndarray, y: np.ndarray, w: np.ndarray, *, keep: bool) -> None:
+    fold = fold_of(site.name, site.count, len(y))
+    site.count += len(y)
+    if keep:
+        site.pieces.append((X, y, w, fold))
+        return
+    new = [Fold.of(X[fold == f], y[fold == f], w[fold == f]) for f in range(FOLDS)]
+    site.folds = [old.joined(more) for old, more in zip(site.folds, new)] if site.folds else new
+
+
+def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
+    if label:
+        return np.array([np.nan if text is None else label[text] for text in frame.texts(target).tolist()])
+    values = frame.columns[target]
+    if not frame.numeric(target):
+        texts = [value for value in values.tolist() if value is not None]
+        if texts:
+            raise InputError(
+                f"column {target}", texts[0], "least squares needs numbers; for labels use loss multinomial"
+            )
+        return np.full(frame.rows, np.nan)
+    return values
+
+
+def _weights(frame: Frame, weight: str) -> np.ndarray:
+    values = frame.columns[weight]
+    if not frame.numeric(weight) or not np.isfinite(values).all() or (values < 0).any():
+        wrong = next(text for text in frame.texts(weight).tolist() if text is None or not _is_weight(text))
+        raise InputError(f"column {weight}", wrong, "weights of rows are finite numbers >= 0, one in every row")
+    return values
+
+
+def _is_weight(text: str) -> bool:
+    try:
+        return 0 <= float(text) < np.inf
+    except ValueError:
+        return False
+
+
+def frames_of_tables(
+    tables: Sequence[tuple[str, np.ndarray, np.ndarray]], columns: Sequence[str], client: str, target: str
+) -> Iterator[Frame]:
+    """One piece per table (site, X (n, d), y (n,)) of numbers."""
+    for name, X, y in tables:
+        owner = np.full(len(X), name, dtype=object)
+        answer = (
+            y.astype(float) if y.dtype.kind in "iufb" else np.array([str(value) for value in y.tolist()], dtype=object)
+        )
+        yield Frame(columns={client: owner, **{column: X[:, j] for j, column in enumerate(columns)}, target: answer})

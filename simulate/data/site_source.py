@@ -1,0 +1,163 @@
+"""Sites from whatever holds their rows: a CSV, a folder, .npz and LIBSVM files, a data frame, a mapping, a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, as_choice
+
+from .csv_frame import csv_frames
+from .design import MOST_LEVELS
+from .embedded import PREFIX, embedded
+from .frame import Frame, frame_of, is_frame
+from .load import load
+from .memory import MAX_MEMORY, Memory, as_path
+from .site_rows import Sites, facts_of, frames_of_tables, sites_of
+from .splits import divide, parse_split
+from .table import Table, same_columns
+
+LOSSES = ("auto", "least-squares", "logistic", "multinomial")
+Frames = Callable[[], Iterator[Frame]]
+
+
+def read_sites(
+    source: Any,
+    *,
+    client: str = "client",
+    target: str = "target",
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    loss: str = "auto",
+    split: str | None = None,
+    seed: int = 0,
+    site: str | None = None,
+    max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Sites, str]:
+    """The sites of `source`, and the loss that `loss` means: "auto" is least squares for a target of numbers, logistic
+    for two values, multinomial for labels. With `site` all rows are of this one. Raises `InputError`."""
+    as_choice("loss", loss, LOSSES)
+    if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
+        raise InputError("drop", drop, "give the names of columns in a list")
+    for role, name in (("client", client), ("target", target)):
+        if not isinstance(name, str):
+            raise InputError(role, name, "give the name of a column")
+    memory = Memory(max_memory)
+    frames, client, target = _frames(source, client, target, loss, split, seed, memory)
+    if site is not None:
+        frames = _of_one_site(frames, client, site)
+    facts = facts_of(frames())
+    classes: tuple[str, ...] = ()
+    if target in facts:
+        values = tuple(facts[target].levels)
+        if loss == "auto":
+            loss = "logistic" if len(values) == 2 else "least-squares" if facts[target].numeric else "multinomial"
+        if loss != "least-squares":
+            classes = _classes(target, values, loss, numeric=facts[target].numeric)
+    sites = sites_of(
+        frames,
+        facts,
+        client=client,
+        target=target,
+        weight=weight,
+        drop=drop,
+        classes=classes,
+        memory=memory,
+        progress=progress,
+    )
+    return sites, loss
+
+
+def _classes(target: str, values: Sequence[str], loss: str, *, numeric: bool) -> tuple[str, ...]:
+    if len(values) > MOST_LEVELS:
+        remedy = f"at most {MOST_LEVELS} classes; for numbers use loss least-squares"
+        raise InputError(f"column {target}", f"over {MOST_LEVELS} values", remedy)
+    if len(values) < 2:
+        raise InputError(f"column {target}", values[0] if values else "missing", "one class alone; give at least two")
+    if loss == "logistic" and len(values) > 2:
+        raise InputError(f"column {target}", f"{len(values)} classes", "logistic needs two; use loss multinomial")
+    return tuple(sorted(values, key=float if numeric else None))
+
+
+def _of_one_site(frames: Frames, client: str, site: str) -> Frames:
+    def named() -> Iterator[Frame]:
+        for frame in frames():
+            yield Frame(columns={**frame.columns, client: np.full(frame.rows, site, dtype=object)})
+
+    return named
+
+
+def _frames(
+    source: Any, client: str, target: str, loss: str, split: str | None, seed: int, memory: Memory
+) -> tuple[Frames, str, str]:
+    """A function that goes through the rows anew, and the names of the columns of sites and targets."""
+    rule = None if split is None else parse_split(split)
+    if rule is not None and rule.kind == "column":
+        client, rule = rule.column, None
+    if hasattr(source, "data") and hasattr(source.data, "blocks"):
+        return _tables(_of_problem(source), client, target)
+    if is_frame(source):
+        frame = frame_of(source)
+        if rule is None:
+            return lambda: iter((frame,)), client, target
+        raise InputError("split", split, "a data frame is divided by a column: column:NAME, or client")
+    if not isinstance(source, str | Path):
+        raise InputError("source", source, "give a path, a data frame, a mapping of columns, a problem or messages")
+    if str(source).startswith(PREFIX):
+        whole = embedded(str(source).removeprefix(PREFIX))
+        if rule is None and client in whole.columns:
+            return _tables(divide(whole, f"column:{client}"), client, target)
+        if rule is None:
+            raise InputError("split", "missing", "one undivided table: say how to divide it, as iid:8")
+        return _tables(divide(whole, rule, seed=seed), client, target)
+    if not str(source):
+        raise InputError("path", "", "name a file or a folder")
+    path = as_path("path", source)
+    if not path.exists():
+        raise InputError("path", str(path), "no such file or folder")
+    files = sorted(file for file in path.glob("*.csv") if file.name[0] != ".") if path.is_dir() else []
+    if path.suffix.lower() == ".csv" and rule is None:
+        return lambda: csv_frames(path), client, target
+    if files:
+        return _folder(files, client), client, target
+    options: dict[str, Any] = {"client": client, "target": target, "memory": memory}
+    tables = load(path, text_target=loss not in ("auto", "least-squares"), divided=rule is None, **options)
+    return _tables(same_columns(tables) if rule is None else divide(tables[0], rule, seed=seed), client, target)
+
+
+def _folder(files: Sequence[Path], client: str) -> Frames:
+    """One site per CSV, named after its file; a column that a file lacks is missing in its rows."""
+    names = {file: list(next(iter(csv_frames(file))).columns) for file in files}
+    every = list(dict.fromkeys(name for columns in names.values() for name in columns))
+    if client in every:
+        raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
+
+    def frames() -> Iterator[Frame]:
+        for file in files:
+            for frame in csv_frames(file):
+                absent = {name: np.full(frame.rows, np.nan) for name in every if name not in frame.columns}
+                owner = np.full(frame.rows, file.name.partition(".")[0], dtype=object)
+                yield Frame(columns={client: owner, **frame.columns, **absent})
+
+    return frames
+
+
+def _of_problem(problem: Any) -> list[Table]:
+    """Its rows as they stand in it, standardised or not, without its column of ones."""
+    tables = []
+    for name, (X, y) in zip(problem.names, problem.data.blocks()):
+        varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]
+        tables.append(Table(name=name, X=X[:, varying], y=y, columns=tuple(f"x{j}" for j in varying)))
+    return same_columns(tables)
+
+
+def _tables(tables: Iterable[Table], client: str, target: str) -> tuple[Frames, str, str]:
+    given = list(tables)
+    columns = given[0].columns or tuple(f"x{j + 1}" for j in range(given[0].X.shape[1]))
+    client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
+    rows: list[tuple[str, np.ndarray, np.ndarray]] = [(table.name, table.X, table.y) for table in given]
+    return lambda: frames_of_tables(rows, columns, client, target), client, target

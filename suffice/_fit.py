@@ -1,0 +1,156 @@
+"""`fit`: one model per site for the rows that nobody has seen yet, from rows or from messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds import MAX_MEMORY, InputError
+from suffice.bounds.population import Messages, collaborate
+from suffice.bounds.population.gain import gains
+
+from .assembly import assemble, encode
+from .fitted import Fit
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.message import Message
+    from suffice.simulate.data.site_rows import Sites
+
+
+def fit(
+    source: Any,
+    *,
+    client: str = "client",
+    target: str = "target",
+    loss: str = "auto",
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    split: str | None = None,
+    seed: int = 0,
+    max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """A model for every site, with as much from the others' rows as predicts best.
+
+    source      a CSV with a column of sites, a folder of one CSV per site, .npz or LIBSVM files, a data frame, a
+                mapping of columns, a problem (`suffice.read`; models are then in its columns, standardised or not), or
+                messages of sites (`suffice.summarise`), as they are or as paths
+    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses by the target
+    weight      a column of weights of rows, finite and >= 0
+    drop        columns to leave out
+    split       divides one table: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
+
+    Categories become one column per level but the most frequent; gaps of a number are filled with its mean and marked
+    by a column of their own; a text that differs in nearly every row is left out. Nothing is tuned: the rule is that
+    of `suffice.bounds.population.rule`. Raises `InputError`.
+    """
+    from suffice.simulate.data.message import Message, read_message, sites_of_messages
+    from suffice.simulate.data.site_source import read_sites
+
+    given = [source] if isinstance(source, Message) else source
+    if isinstance(given, Sequence) and not isinstance(given, str) and given:
+        if loss not in ("auto", "least-squares"):
+            raise InputError("loss", loss, "messages hold sums for least squares; for classes give the rows")
+        messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
+        sites, loss = sites_of_messages(messages), "least-squares"
+    else:
+        sites, loss = read_sites(
+            given,
+            client=client,
+            target=target,
+            weight=weight,
+            drop=drop,
+            loss=loss,
+            split=split,
+            seed=seed,
+            max_memory=max_memory,
+        )
+    if loss != "least-squares":
+        from .fit_classes import classified
+
+        return classified(sites, loss, client, progress)
+    return _least_squares(sites, client, progress)
+
+
+def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
+    if not isinstance(entry, str | Path):
+        raise InputError("messages", entry, "give messages (suffice.summarise) or paths of their files")
+    return reader(entry)
+
+
+def summarise(
+    source: Any,
+    *,
+    site: str,
+    target: str = "target",
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    client: str = "client",
+    reveal: bool = False,
+    max_memory: float = MAX_MEMORY,
+) -> Message:
+    """What one site sends instead of its rows; `summarise(...).write("lyon.json")` puts it into a file.
+
+    `source` is a table of this site's rows, read as `fit` does; a column `client` in it is ignored. `fit` of all
+    messages gives the models of `fit` of all rows, to rounding, where every site sends five folds. A site with fewer
+    rows in a fold than a model has coefficients sends one message for all of them, unless `reveal`: a fold of one row
+    is that row. Raises `InputError`.
+    """
+    from suffice.simulate.data.message import message_of
+    from suffice.simulate.data.site_source import read_sites
+
+    if not isinstance(site, str) or not site.strip():
+        raise InputError("site", site, "give the site's name")
+    sites, _ = read_sites(
+        source,
+        client=client,
+        target=target,
+        weight=weight,
+        drop=drop,
+        loss="least-squares",
+        site=site,
+        max_memory=max_memory,
+    )
+    return message_of(sites, reveal=reveal)
+
+
+def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None) -> Fit:
+    folds = [site.folds for site in sites.sites]
+    encoding, encoded, units, notes = encode(sites, folds)
+    if units.constant[-1]:
+        raise InputError(f"column {sites.target}", "constant", "nothing to learn; give a target that varies")
+    messages = units.messages(encoded)
+    fitted = collaborate(messages, progress=progress)
+    counts = np.array([site.count for site in sites.sites])
+    found = gains(messages, fitted.held_out, counts)
+    slopes, intercepts = units.given(fitted.models)
+    shared_slopes, shared_intercept = units.given(fitted.population)
+    columns = encoding.columns
+    models = [(dict(zip(columns, row.tolist())), float(intercept)) for row, intercept in zip(slopes, intercepts)]
+    shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
+    size = messages.size
+    numbers = len(encoded[0]) * (1 + (size + 1) + (size + 1) * (size + 2) // 2)
+    return assemble(
+        sites, client, "least-squares", fitted, found, models, shared,
+        scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
+        exchanged={"rounds": 1, "numbers_per_site": numbers},
+        quadratics=_expected_losses(messages, fitted.models, sites.names),
+    )  # fmt: skip
+
+
+def _expected_losses(messages: Messages, models: np.ndarray, names: Sequence[str]) -> Quadratics:
+    """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
+    second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
+    gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
+    """
+    from suffice.simulate import Quadratics
+
+    second, rows = messages.second.sum(0), messages.rows.sum(0)
+    size = messages.size
+    A = (second + size * messages.metric) / (rows + size)[:, None, None]
+    noise = np.maximum(messages.fits.loss(models)[0], 0.0).sum() / rows.sum()
+    return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

@@ -1,0 +1,119 @@
+"""From standardised results to a `Fit`: what columns become, who counts for whom, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds.population import Fitted, Fold
+from suffice.bounds.population.encoding import Encoding, pooled_mean
+from suffice.bounds.population.gain import PER_COEFFICIENT, Gains
+from suffice.bounds.population.messages import Units
+
+from .fitted import Fit
+from .site_models import POPULATION, SiteModel
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.site_rows import Sites
+
+
+def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
+    """The encoding that all sites' messages settle, the messages in it, their units, and what is said of columns."""
+    levels, gaps = sites.design.categories
+    mean = pooled_mean(folds)
+    encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
+    encoded = encoding.folds(folds)
+    units = Units.pooled(encoded)
+    notes = [
+        f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in sites.design.left_out
+    ]
+    notes += [
+        f"{name}: the same in all rows, so its coefficient is 0"
+        for name, constant in zip(encoding.columns, units.constant)
+        if constant
+    ]
+    notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
+    notes += [f"{name}: gaps are filled with {value:.6g}" for name, value in encoding.gaps.items()]
+    return encoding, encoded, units, notes
+
+
+def assemble(
+    sites: Sites,
+    client: str,
+    loss: str,
+    fitted: Fitted,
+    found: Gains,
+    models: Sequence[tuple[dict[str, Any], Any]],
+    shared: tuple[dict[str, Any], Any],
+    *,
+    scale: float,
+    encoding: Encoding,
+    left_out: Sequence[str],
+    exchanged: dict[str, int],
+    quadratics: Quadratics | None = None,
+) -> Fit:
+    """The `Fit` of standardised results; losses are multiplied by `scale`."""
+    names = sites.names
+    clients = []
+    for at, site in enumerate(sites.sites):
+        influence = fitted.influences[at]
+        # more than half of the equal share
+        chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
+        clients.append(
+            SiteModel(
+                name=site.name,
+                rows=site.count,
+                collaborators=chosen,
+                weights=dict(zip(names, influence.tolist())),
+                coefficients=models[at][0],
+                intercept=models[at][1],
+                expected_loss=_number(found.together[at], scale),
+                expected_loss_alone=_number(found.alone[at], scale),
+                gain=_number(found.gain[at], scale),
+                gain_se=_number(found.error[at], scale),
+                notes=_site_notes(site.count, found, at),
+            )
+        )
+    population = SiteModel(
+        name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
+        expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
+    )  # fmt: skip
+    rule = {
+        "name": "candidates from all alike to nobody alike, averaged by held-out folds",
+        "candidates": [
+            {"family": family, "setting": setting, "weight": weight, "score": score * scale}
+            for family, setting, weight, score in sorted(fitted.candidates, key=lambda entry: -entry[2])
+        ],
+        "families": _families(fitted),
+        "network_gain": _number(found.network, scale),
+        "network_gain_se": _number(found.network_error, scale),
+        **exchanged,
+    }
+    return Fit(
+        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
+        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
+        encoding=encoding,
+        quadratics=quadratics,
+    )  # fmt: skip
+
+
+def _site_notes(count: int, found: Gains, at: int) -> tuple[str, ...]:
+    if np.isnan(found.together[at]):
+        return ("no row of this site was held out: its losses are not known",)
+    if np.isnan(found.gain[at]):
+        return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
+    return ()
+
+
+def _families(fitted: Fitted) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for family, _, weight, _ in fitted.candidates:
+        weights[family] = weights.get(family, 0.0) + weight
+    return weights
+
+
+def _number(value: float, scale: float) -> float | None:
+    return None if np.isnan(value) else float(value * scale)

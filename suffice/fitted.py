@@ -1,0 +1,64 @@
+"""What `fit` hands back, to print, draw, save and read again."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .fit_files import read_models, write_models
+from .fit_tables import fit_table
+from .site_models import SiteModels
+
+if TYPE_CHECKING:
+    from suffice.figures import Figure
+
+    from .render import Table
+
+
+class Fit(SiteModels):
+    """Models of all sites: `fit["Lyon"]` is a `SiteModel`, `fit.predict(table)` predicts, `print(fit)` shows a
+    table."""
+
+    def __repr__(self) -> str:
+        gain = self.rule["network_gain"]
+        said = f"gain {gain:.3g} per row" if gain is not None else "gain not known"
+        return f"Fit({len(self)} sites, {self.loss}, {said}; print it for the table)"
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def table(self) -> Table:
+        """The table of `suffice fit`, with its notes."""
+        return fit_table(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.bounds.html import number, table, text
+
+        rows = [
+            (text(model.name), number(model.rows), text(", ".join(model.collaborators) or "nobody"),
+             number(model.expected_loss_alone), number(model.expected_loss), number(model.gain), number(model.gain_se))
+            for model in self
+        ]  # fmt: skip
+        columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
+        return table(columns, rows, caption="Expected losses on new rows, by held-out folds")
+
+    def save(self, path: str | Path) -> Path:
+        """To a .json or .npz file, read back by `suffice.load`; `InputError`."""
+        return write_models(self, path)
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Who listens to whom, gains with intervals, and the weight of each candidate; written to `path` if given."""
+        from suffice.figures.fit import fit_figure
+
+        drawn = fit_figure(self.to_dict())
+        if path is not None:
+            drawn.write(path)
+        return drawn
+
+
+def load(path: str | Path) -> Fit:
+    """Models that `suffice fit --out` or `Fit.save` wrote, unpickling nothing; `InputError`."""
+    found = read_models(path)
+    return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -1,0 +1,197 @@
+"""A model per site in the units of the given columns, who collaborates with whom, what it gains; predictions by
+them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds import InputError
+from suffice.bounds.population.encoding import Encoding
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.design import Design
+
+POPULATION = "(a new site)"
+"""What stands for a site that was not fitted: it gets the population's model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteModel:
+    """One site's model and what is known of it.
+
+    weights             influences: the share of each site in this model, summing to 1
+    collaborators       other sites with more than half of the equal share
+    coefficients        column -> number in the column's own unit; per class {class: {column: number}} for labels
+    intercept           a number, or {class: number}
+    expected_loss       mean loss on rows that the model has not seen, by held-out folds (squared errors, or log-loss);
+                        None where no row of the site was held out
+    expected_loss_alone the same for the site's own ridge model
+    gain, gain_se       their difference with its standard error; None below three rows per coefficient, where intervals
+                        of two standard errors do not cover
+    """
+
+    name: str
+    rows: int
+    collaborators: tuple[str, ...]
+    weights: Mapping[str, float]
+    coefficients: Mapping[str, Any]
+    intercept: Any
+    expected_loss: float | None
+    expected_loss_alone: float | None
+    gain: float | None
+    gain_se: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence or two."""
+        others = sorted(((share, name) for name, share in self.weights.items() if name != self.name), reverse=True)
+        most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
+        own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
+        text = own + (f", then {most}" if most else ", nobody else counts much")
+        if self.gain is None or self.gain_se is None:
+            return f"{text}. Too few rows to say what this site gains by itself; see the network's gain."
+        sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be chance"
+        verb = "gains" if self.gain >= 0 else "loses"
+        return (
+            f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row against being alone{sure}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "collaborators": list(self.collaborators),
+            "weights": dict(self.weights),
+            "coefficients": dict(self.coefficients),
+            "intercept": self.intercept,
+            "expected_loss": self.expected_loss,
+            "expected_loss_alone": self.expected_loss_alone,
+            "gain": self.gain,
+            "gain_se": self.gain_se,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteModels:
+    """Models of all sites, by name; `predict` uses them.
+
+    loss        "least-squares", "logistic" or "multinomial"
+    rule        what was averaged: candidates with weight and score, and what was exchanged
+    population  the model that a site gets that was not fitted
+    quadratics  what `suffice.plan` plans for: each site's expected loss about its model, in standardised units; None
+    for
+                classes and for models from a file
+    """
+
+    loss: str
+    client: str
+    target: str
+    classes: tuple[str, ...]
+    clients: tuple[SiteModel, ...]
+    population: SiteModel
+    rule: Mapping[str, Any]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+    design: Design
+    encoding: Encoding
+    quadratics: Quadratics | None = field(default=None, compare=False)
+
+    def __getitem__(self, name: str) -> SiteModel:
+        found = self.by_name.get(str(name))
+        if found is None:
+            near = difflib.get_close_matches(str(name), self.by_name, n=1)
+            shown = ", ".join(list(self.by_name)[:12])
+            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {shown}")
+        return found
+
+    def __iter__(self) -> Iterator[SiteModel]:
+        return iter(self.clients)
+
+    def __len__(self) -> int:
+        return len(self.clients)
+
+    @cached_property
+    def by_name(self) -> dict[str, SiteModel]:
+        return {model.name: model for model in self.clients}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `suffice fit --json`."""
+        return {
+            "loss": self.loss,
+            "rule": dict(self.rule),
+            "clients": [model.to_dict() for model in self.clients],
+            "left_out": list(self.left_out),
+            "notes": list(self.notes),
+            "population": {"coefficients": dict(self.population.coefficients), "intercept": self.population.intercept},
+        }
+
+    def arrays(self, name: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (q, K) and intercepts (K,) of a site, of the population for None; K = 1 for numbers and two
+        classes."""
+        model = self.population if name is None else self[name]
+        each = [model.coefficients] if len(self.classes) < 3 else [model.coefficients[c] for c in self.classes]
+        intercepts = [model.intercept] if len(self.classes) < 3 else [model.intercept[c] for c in self.classes]
+        return np.array([[one[column] for column in self.encoding.columns] for one in each]).T, np.array(intercepts)
+
+    def scores(self, X: np.ndarray, sites: np.ndarray) -> np.ndarray:
+        """Linear predictions (n, K) for encoded rows X (n, q) and the site of each; unknown sites get the
+        population's."""
+        answer = np.empty((len(X), 1 if len(self.classes) < 3 else len(self.classes)))
+        for site in dict.fromkeys(sites.tolist()):
+            coefficients, intercepts = self.arrays(site if site in self.by_name else None)
+            chosen = sites == site
+            answer[chosen] = X[chosen] @ coefficients + intercepts
+        return answer
+
+    def predict(self, table: Any, *, site: str | None = None) -> np.ndarray:
+        """Predictions (n,) for the rows of a table, numbers or labels; `site` where the table has no column of sites.
+
+        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`).
+        """
+        X, sites = self._rows(table, site)
+        scores = self.scores(X, sites)
+        if not self.classes:
+            return scores[:, 0]
+        chosen = (scores[:, 0] > 0).astype(int) if len(self.classes) == 2 else scores.argmax(1)
+        return np.array(self.classes)[chosen]
+
+    def probabilities(self, table: Any, *, site: str | None = None) -> np.ndarray:
+        """Probabilities (n, classes) of the classes in the order of `classes`; `InputError` for numbers."""
+        if not self.classes:
+            raise InputError("loss", self.loss, "only classes have probabilities; use predict")
+        return probabilities(self.scores(*self._rows(table, site)))
+
+    def unknown(self, table: Any) -> tuple[str, ...]:
+        """Sites of a table that were not fitted."""
+        from suffice.simulate.data.frame import frame_of
+
+        names = frame_of(table).texts(self.client).tolist()
+        return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
+
+    def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
+        from suffice.simulate.data.frame import Frame, frame_of
+
+        frame = table if isinstance(table, Frame) else frame_of(table)
+        X = self.design.apply(frame) @ self.encoding.matrix
+        if site is not None:
+            return X, np.full(frame.rows, str(site), dtype=object)
+        if self.client not in frame.columns:
+            raise InputError("client", self.client, "the table has no such column; name the site of its rows by site")
+        return X, np.array([POPULATION if name is None else name for name in frame.texts(self.client)], dtype=object)
+
+
+def probabilities(scores: np.ndarray) -> np.ndarray:
+    """Of linear predictions (n, 1) or (n, K), as (n, 2) or (n, K)."""
+    if scores.shape[1] == 1:
+        scores = np.column_stack((np.zeros(len(scores)), scores))
+    shifted = np.exp(scores - scores.max(1, keepdims=True))
+    return shifted / shifted.sum(1, keepdims=True)

@@ -1,0 +1,141 @@
+"""The rule beside what one would do if one knew: groups, alike, unrelated; and what must not matter to it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from populations import draw, folded, messages
+
+from suffice.bounds.population import Messages, collaborate
+from suffice.bounds.population.gain import alone_models, gains
+from suffice.bounds.population.messages import Units
+
+
+def excess(models, truth):
+    """Mean squared error of slopes of standardised normal columns, in the columns' units."""
+    return float(((models - truth) ** 2).sum(1).mean())
+
+
+def slopes(sites):
+    folds = folded(sites)
+    units = Units.pooled(folds)
+    fitted = collaborate(units.messages(folds))
+    return units.given(fitted.models)[0], fitted
+
+
+def least_squares(sites, groups):
+    """Slopes of least squares over the rows of each site's group."""
+    answer = []
+    for group in groups:
+        X = np.concatenate([X for (X, _), other in zip(sites, groups) if other == group])
+        y = np.concatenate([y for (_, y), other in zip(sites, groups) if other == group])
+        answer.append(np.linalg.lstsq(np.column_stack((np.ones(len(X)), X)), y, rcond=None)[0][1:])
+    return np.array(answer)
+
+
+@pytest.mark.parametrize("rows", [12, 30, 60])
+def test_planted_groups_are_nearly_as_good_as_told(rows):
+    groups = np.arange(12) % 3
+    ours, told, alone = 0.0, 0.0, 0.0
+    for seed in range(4):
+        truth = np.random.default_rng(seed).normal(size=(3, 4))[groups]
+        sites = draw(10 + seed, truth, rows)
+        found, fitted = slopes(sites)
+        ours += excess(found, truth)
+        told += excess(least_squares(sites, groups), truth)
+        alone += excess(least_squares(sites, np.arange(12)), truth)
+        inside = fitted.influences[groups[:, None] == groups].sum() / 12
+        assert inside > 0.75
+    assert ours < 2 * told, (ours, told)
+    assert ours < 0.7 * alone, (ours, alone)
+
+
+def test_identical_sites_collaborate_and_unrelated_do_not():
+    alike = slopes(draw(0, np.ones((6, 5)), 50))[1].influences
+    peers = (alike > 0.5 / 6).sum(1) - 1
+    assert peers.min() >= 4, alike
+    apart = slopes(draw(1, np.random.default_rng(1).normal(size=(6, 5)) * 5, 50))[1].influences
+    assert np.diagonal(apart).min() > 0.9
+
+
+def test_influences_add_to_one_and_weights_too():
+    fitted = slopes(draw(2, np.random.default_rng(2).normal(size=(5, 2)), 14))[1]
+    np.testing.assert_allclose(fitted.influences.sum(1), 1, rtol=1e-12)
+    np.testing.assert_allclose(sum(weight for _, _, weight, _ in fitted.candidates), 1, rtol=1e-12)
+    assert {family for family, *_ in fitted.candidates} == {
+        "pooled", "scatter", "ridge", "random", "clusters", "all-for-one",
+    }  # fmt: skip
+
+
+def test_the_influences_are_derivatives_of_the_models():
+    """Moving the target of site 2 by a model of its own moves theta_0 by about its share, the weights held."""
+    sites = draw(3, np.ones((6, 3)), 30)
+    made = messages(sites)
+    fitted = collaborate(made)
+    traced, step = 0.0, 1e-4
+    for j in range(4):
+        cross, square = made.cross.copy(), made.square.copy()
+        direction = made.second[:, 2, :, j]
+        square[:, 2] += 2 * step * made.cross[:, 2, j] + step**2 * made.second[:, 2, j, j]
+        cross[:, 2] += step * direction
+        moved = collaborate(Messages(second=made.second, cross=cross, square=square, rows=made.rows))
+        traced += (moved.models - fitted.models)[0, j] / step / 4
+    # hyper-parameters and scores follow the data too: the share leaves that out, and says so
+    np.testing.assert_allclose(fitted.influences[0, 2], traced, atol=0.03)
+    assert 0.1 < fitted.influences[0, 2] < 0.3
+
+
+def test_the_order_of_sites_and_the_units_of_columns_do_not_matter():
+    sites = draw(4, np.random.default_rng(4).normal(size=(5, 2)), 13)
+    found, fitted = slopes(sites)
+    order = np.array([3, 0, 4, 1, 2])
+    permuted, other = slopes([sites[k] for k in order])
+    np.testing.assert_allclose(permuted, found[order], rtol=1e-7)
+    np.testing.assert_allclose(other.influences, fitted.influences[order][:, order], atol=1e-8)
+    scaled, _ = slopes([(X * [1e3, 1e-4] + [5, 2], 40 * y - 7) for X, y in sites])
+    np.testing.assert_allclose(scaled, 40 * found / [1e3, 1e-4], rtol=1e-6)
+
+
+def test_one_site_and_sites_of_one_row_are_fitted():
+    assert np.isfinite(slopes(draw(5, np.ones((1, 2)), 20))[0]).all()
+    sites = [*draw(6, np.ones((3, 2)), 20), *draw(7, np.ones((1, 2)), 1)]
+    found, fitted = slopes(sites)
+    assert np.isfinite(found).all()
+    assert fitted.influences[3, 3] < fitted.influences[3, :3].min()
+
+
+@pytest.mark.slow
+def test_it_is_safe_over_drawn_populations():
+    """Total risk, exact given each fit, beside ridge alone with the network's best penalty."""
+    ratios = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        sites, d = int(rng.integers(2, 13)), int(rng.integers(1, 8))
+        scatter, noise = rng.choice([0.0, 0.1, 0.5, 2.0]), rng.choice([0.3, 1.0])
+        truth = 0.5 * rng.normal(size=d) + scatter * rng.normal(size=(sites, d))
+        rows, ours, alone = int(rng.integers(d + 3, 60)), 0.0, 0.0
+        for repeat in range(16):  # four draws leave a fifth of a ratio to chance
+            folds = folded(draw(1000 * seed + repeat, truth, rows, noise=noise))
+            units = Units.pooled(folds)
+            made = units.messages(folds)
+            fitted = collaborate(made)
+            penalty = gains(made, fitted.held_out, np.full(sites, rows)).penalty
+            for which, models in enumerate((fitted.models, alone_models(made.fits, penalty)[0])):
+                slopes, intercepts = units.given(models)
+                risk = noise**2 + float(((slopes - truth) ** 2).sum(1).mean() + ((intercepts - 1) ** 2).mean())
+                ours, alone = (ours + risk, alone) if which == 0 else (ours, alone + risk)
+        ratios.append(ours / alone)
+    ordered = np.sort(ratios)
+    assert ordered[47] <= 1.05, ordered[-10:]
+    assert ordered[-1] <= 1.15, ordered[-10:]
+    assert np.exp(np.log(ordered).mean()) < 0.95
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_rows_that_are_fitted_exactly(noise):
+    """Nothing is left to average by: the models are the truth, also with columns that are the same twice."""
+    truth = np.random.default_rng(8).normal(size=(4, 2))
+    sites = [(np.column_stack((X, X[:, 0])), y) for X, y in draw(8, truth, 20, noise=noise)]
+    found, _ = slopes(sites)
+    np.testing.assert_allclose(found[:, 0] + found[:, 2], truth[:, 0], atol=1e-2)
+    np.testing.assert_allclose(found[:, 1], truth[:, 1], atol=1e-2)

@@ -1,0 +1,30 @@
+"""The picture of a fit: groups are neighbours, and it is drawn for one site, many, and gains that are not known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from populations import draw, table
+
+import suffice as sf
+from suffice.figures.fit import fit_figure, grouped
+
+
+def test_members_of_a_group_are_neighbours():
+    group = np.arange(12) % 3
+    shares = np.where(group[:, None] == group, 0.2, 0.01) + 0.001 * np.random.default_rng(0).random((12, 12))
+    changes = np.diff(group[grouped(shares)]) != 0
+    assert changes.sum() == 2
+    assert sorted(grouped(shares).tolist()) == list(range(12))
+
+
+@pytest.mark.parametrize(("sites", "rows"), [(1, 30), (2, 4), (5, 30)])
+def test_it_is_drawn_and_written(sites, rows, tmp_path):
+    fit = sf.fit(table(draw(1, np.ones((sites, 1)), rows)))
+    figure = fit_figure(fit.to_dict())
+    assert len(figure.data) == sites
+    for name, curve in figure.data.items():
+        np.testing.assert_allclose(curve["influence"].sum(), 1, rtol=1e-9)
+        assert np.isnan(curve["gain"]).all() == (fit[name].gain is None)
+    (written,) = fit.plot(tmp_path / "fit.png").write(tmp_path / "again.png")
+    assert written.read_bytes() == (tmp_path / "fit.png").read_bytes()

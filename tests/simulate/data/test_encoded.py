@@ -1,0 +1,40 @@
+"""`suffice.read` of a mapping of columns beside the same numbers by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from populations import draw, table
+
+import suffice as sf
+from suffice import InputError
+
+
+def test_a_mapping_is_read_as_the_arrays_are():
+    sites = draw(0, np.ones((3, 2)), 20)
+    by_columns = sf.read(table(sites))
+    by_arrays = sf.from_arrays([X for X, _ in sites], [y for _, y in sites], names=["s0", "s1", "s2"])
+    np.testing.assert_allclose(by_columns.optimum.numpy(), by_arrays.optimum.numpy(), rtol=1e-12)
+    assert by_columns.names == by_arrays.names
+
+
+def test_categories_and_gaps_become_numbers():
+    rng = np.random.default_rng(1)
+    kind, x = rng.choice(["u", "v", "v"], 60), rng.normal(size=60)
+    x[::7] = np.nan
+    columns = {"client": ["a", "b", "c"] * 20, "kind": kind, "x": x, "target": rng.normal(size=60)}
+    problem = sf.read(columns, standardise="pooled")
+    assert problem.features == 4  # ones, kind=u, x, x=missing
+    assert sf.read(columns | {"target": kind}, loss="logistic", regularisation=0.1, standardise="none").clients == 3
+
+
+def test_what_a_frame_cannot_be_is_refused():
+    columns = table(draw(2, np.ones((2, 1)), 5))
+    with pytest.raises(InputError, match="divided by its client column"):
+        sf.read(columns, split="iid:2")
+    with pytest.raises(InputError, match="give numbers, or use loss logistic"):
+        sf.read(columns | {"target": ["u"] * 10})
+    with pytest.raises(InputError, match="no such column"):
+        sf.read(columns, target="y")
+    with pytest.raises(InputError, match="columns of one length"):
+        sf.read(columns | {"x0": [1.0]})
