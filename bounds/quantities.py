@@ -163,6 +163,22 @@ _q(
     LOSS,
 )
 _q("PEER_GRADIENT", "|grad f_j(x_i*)|", r"\|\nabla f_j(x_i^\star)\|", GRADIENT)
+# --- of one's own bounds
+_q("DISTANCE", "E|theta_T - theta*|^2", r"\mathbb{E}\|\theta_T - \theta^\star\|^2", THETA_SQUARED)
+_q("LAST_GRADIENT", "E|grad R(theta_T)|^2", r"\mathbb{E}\|\nabla R(\theta_T)\|^2", GRADIENT_SQUARED)
+_q(
+    "LAST_CONSENSUS",
+    "(1/N^2) sum_ij E|x_i - x_j|^2 after T steps",
+    r"\frac1{N^2}\sum_{i,j} \mathbb{E}\|x_i^T - x_j^T\|^2",
+    THETA_SQUARED,
+)
+_q("RANDOM_ITERATE_EXCESS", "(1/T) sum_{t<T} E[e_t]", r"\frac1T\sum_{t<T} \mathbb{E}[e_t]", LOSS)
+_q(
+    "MEAN_ITERATE_EXCESS",
+    "E[R(mean of theta_0 to theta_T)] - R*",
+    r"\mathbb{E}[R(\bar\theta_T)] - R^\star",
+    LOSS,
+)
 # --- cobo
 _q(
     "COLLABORATIVENESS",

@@ -1,4 +1,4 @@
-"""E[e_T] after very many iterations: powers of the moment map by repeated squaring instead of T steps.
+"""Expected values after very many iterations: powers of the moment map by repeated squaring instead of T steps.
 
 The moments M = E[z z^T] of one iteration (`simulate.maps`) obey M+ = A M A^T + Q where the noise is additive and no
 coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
@@ -17,12 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
-
 from .algorithms.base import Algorithm, State
-from .batches import stack, tensors
-from .maps import Maps, origin, probe, probe_batch
+from .maps import Maps, origin, probe
 from .problem import QuadraticProblem
+from .quadratic_forms import QuadraticForm, forms
 
 
 def rounding(iterations: Any) -> Any:
@@ -93,7 +91,7 @@ class _Linear:
         return _Linear(K=self.K @ first.K)
 
     def applied(self, moment: np.ndarray) -> np.ndarray:
-        spread, packed = _packing(len(moment))
+        spread, packed = packing(len(moment))
         return (spread @ (self.K @ (packed @ moment.ravel()))).reshape(moment.shape)
 
 
@@ -102,7 +100,7 @@ Branches = list[tuple[float, list[Maps]]]
 
 
 @lru_cache(maxsize=32)
-def _packing(size: int) -> tuple[np.ndarray, np.ndarray]:
+def packing(size: int) -> tuple[np.ndarray, np.ndarray]:
     """(s^2, m) that spreads the entries of a symmetric matrix, and (m, s^2) that reads them off."""
     rows, columns = np.triu_indices(size)
     spread, packed = np.zeros((size * size, len(rows))), np.zeros((len(rows), size * size))
@@ -116,7 +114,7 @@ def _packing(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _linear(maps: Maps) -> np.ndarray:
     """K of one iteration."""
-    spread, packed = _packing(len(maps.mean))
+    spread, packed = packing(len(maps.mean))
     return packed @ maps.operator().numpy() @ spread
 
 
@@ -216,140 +214,29 @@ class MomentPowers:
             moment = total.numpy()
         return moment
 
+    def average(self, iterations: int) -> tuple[np.ndarray, float]:
+        """(1/T) sum of E[z z^T] over t < T, T >= 1, iteration by iteration, and the largest moment met."""
+        total, moment, t = np.zeros_like(self._start), self._start, 0
+        scale = float(np.abs(moment).max())
+        with np.errstate(all="ignore"):
+            while t < iterations:
+                for block in self._cycle.blocks:
+                    for count in range(len(block.iterations)):
+                        within = Block(iterations=block.iterations[:count])
+                        if t < iterations:
+                            total += self._stepped((within,), moment) if count else moment
+                            t += 1
+                    moment = self._stepped((block,), moment)
+                    scale = max(scale, float(np.abs(moment).max()))
+        return total / iterations, scale
+
+    def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
+        """A quantity of one client, and an estimate of its absolute rounding error."""
+        moment, scale = self.average(iterations) if form.average else self.at(iterations)
+        F = form.on_state(self._problem, client, len(moment), iterations).numpy()
+        with np.errstate(all="ignore"):
+            return float((F * moment).sum()), float(rounding(iterations) * scale * np.abs(F).sum())
+
     def excess(self, iterations: int, client: int) -> tuple[float, float]:
         """E[e_T] of one client, and an estimate of its absolute rounding error."""
-        moment, scale = self.at(iterations)
-        d = self._problem.features
-        own = slice(client * d, (client + 1) * d)
-        A = self._problem.A[client].numpy()
-        with np.errstate(all="ignore"):
-            return float((A * moment[own, own]).sum()), float(rounding(iterations) * scale * np.abs(A).sum())
-
-
-def excesses(
-    problems: Sequence[QuadraticProblem],
-    algorithm: Algorithm,
-    *,
-    eta: np.ndarray,
-    iterations: np.ndarray,
-    cycle: Cycle,
-    client: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """`MomentPowers.excess` of B instances, (B,) each: those of one shape are probed together where `torch.func.vmap`
-    can follow the step."""
-    groups: dict[Any, list[int]] = {}
-    for at, problem in enumerate(problems):
-        shapes = tuple(each.shape for each in tensors(problem))
-        groups.setdefault((type(problem), shapes), []).append(at)
-    values, errors = np.empty((2, len(problems)))
-    together = True
-    for rows in groups.values():
-        part = [problems[at] for at in rows]
-        if together and len(rows) > 1:
-            try:
-                values[rows], errors[rows] = _together(part, algorithm, eta[rows], iterations[rows], cycle, client)
-                continue
-            except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or a problem of one's own
-                together = False
-        for at, problem in zip(rows, part):
-            powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
-            values[at], errors[at] = powers.excess(int(iterations[at]), client)
-    return values, errors
-
-
-def _together(
-    problems: Sequence[QuadraticProblem],
-    algorithm: Algorithm,
-    eta: np.ndarray,
-    iterations: np.ndarray,
-    cycle: Cycle,
-    client: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    count, d = len(problems), problems[0].features
-    starts = [origin(problem, algorithm) for problem in problems]
-    centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
-    z = torch.stack([each[2] for each in starts])
-    batch, same, steps = stack(list(problems)), stack([algorithm] * count), torch.from_numpy(eta)
-    known: dict[tuple[int, int | None], Maps] = {}
-
-    def maps(t: int, outcome: int | None) -> Maps:
-        if (t, outcome) not in known:
-            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome)
-        return known[t, outcome]
-
-    blocks: list[Branches] = []
-    for block in cycle.blocks:
-        held = algorithm.outcomes(problems[0], block.iterations[0]) if len(block.iterations) > 1 else []
-        numbers = range(len(held)) if len(held) > 1 else (None,)
-        odds = [share for share, _ in held] if len(held) > 1 else [1.0]
-        blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
-    moment = torch.einsum("ba,bc->bac", z, z)
-    turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
-    if all(len(block) == 1 for block in blocks) and not any(each.weights.shape[-1] for each in known.values()):
-        moment, scale = _powers([each for block in blocks for each in block[0][1]], moment, turns)
-    elif z.shape[1] * (z.shape[1] + 1) // 2 <= MOST_ENTRIES:
-        moment, scale = _operator_powers(blocks, moment, turns)
-    else:
-        scale = moment.abs().amax((1, 2))
-        for turn in range(int(turns.max())):
-            after = moment
-            for block in blocks:
-                after = _within(block, after)[-1]
-            moment = torch.where((turns > turn)[:, None, None], after, moment)
-            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    going, at = moment, 0
-    for block in blocks if int(rest.max()) else []:
-        for after in _within(block, going):
-            moment = torch.where((rest > at)[:, None, None], after, moment)
-            going, at = after, at + 1
-    scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    own = slice(client * d, (client + 1) * d)
-    hessian = torch.stack([problem.A[client] for problem in problems])
-    values = (hessian * moment[:, own, own]).sum((1, 2))
-    return values.numpy(), rounding(iterations) * (scale * hessian.abs().sum((1, 2))).numpy()
-
-
-def _within(block: Branches, moment: Tensor) -> list[Tensor]:
-    """The moments after each iteration of a block that holds its outcome."""
-    given, found = [moment] * len(block), []
-    for at in range(len(block[0][1])):
-        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
-        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
-    return found
-
-
-def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
-    scale = moment.abs().amax((1, 2))
-    A, Q = cycle[0].mean, cycle[0].noise
-    for maps in cycle[1:]:
-        A, Q = maps.mean @ A, maps.advance(Q)
-    for bit in range(int(turns.max()).bit_length()):
-        if bit:
-            A, Q = A @ A, A @ Q @ A.mT + Q
-        odd = ((turns >> bit) & 1 == 1)[:, None, None]
-        moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
-        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    return moment, scale
-
-
-def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The same where coins are tossed, by powers of the map of the entries of M."""
-    spread, packed = (torch.from_numpy(part) for part in _packing(moment.shape[-1]))
-    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
-    K = torch.eye(len(packed), dtype=moment.dtype)
-    for block in cycle:
-        mixed = torch.zeros_like(K)
-        for share, steps in block:
-            after = K
-            for maps in steps:
-                after = packed @ maps.operator() @ spread @ after
-            mixed = mixed + share * after
-        K = mixed
-    for bit in range(int(turns.max()).bit_length()):
-        if bit:
-            K = K @ K
-        odd = ((turns >> bit) & 1 == 1)[:, None]
-        entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
-        scale = torch.maximum(scale, entries.abs().amax(1))
-    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale
+        return self.value(forms()["excess"], iterations, client)

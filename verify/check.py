@@ -12,6 +12,7 @@ import numpy as np
 from suffice.bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
+from suffice.simulate.quadratic_forms import forms
 from suffice.simulate.threads import one_thread
 
 from . import high_precision
@@ -32,23 +33,28 @@ def check(
     *,
     conditions: Callable[..., Any] | None = None,
     quantity: str | Quantity = Quantity.EXCESS,
+    direction: str = "upper",
     algorithm: Algorithm | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
     effort: str = "quick",
     root: int = 0,
 ) -> Verdict:
-    """Whether E[e_T] of one client stays under `bound` on every instance of `family` that meets `conditions`.
+    """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
+    `direction` is "lower"; the quantity is E[e_T] of one client unless given.
 
     bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in arithmetic,
                 the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
                 `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
                 keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    algorithm   a linear one, `Local()` unless given: its expected excess is computed exactly
+    quantity    by name: excess, distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
+                last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
+                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T
+    algorithm   a linear one, `Local()` unless given: expected values are computed exactly
     family      instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                 up to the largest that `conditions` allow at each instance, at most 4/beta
-    client      whose excess is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
+    client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
     of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see
@@ -68,13 +74,13 @@ def check(
             raise InputError(name, function, remedy)
     if not isinstance(family, ProblemFamily | None):
         raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
-    if quantity not in (Quantity.EXCESS, "excess", "EXCESS"):
-        raise InputError("quantity", str(quantity), "own bounds are checked on the expected excess: use excess")
+    if direction not in ("upper", "lower"):
+        raise InputError("direction", direction, "use upper or lower")
     if not chosen.linear:
         raise InputError("algorithm", chosen.name, "give a linear one: its expected excess is computed exactly")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    theorem, opaque = _record(bound, conditions)
+    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction)
     with one_thread():
         measured, reason = measures(theorem, chosen, family, client, effort=effort)
         if reason:
@@ -125,12 +131,28 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
     return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
 
 
+_SIDES = {"upper": "most", "lower": "least"}
+
+
 def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = None) -> Theorem:
     """Somebody's own bound of E[e_T] as a theorem; its parameters must be known keywords."""
     return _record(bound, conditions)[0]
 
 
-def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) -> tuple[Theorem, str]:
+def _quantity(given: str | Quantity) -> Quantity:
+    """The quantity of a name; `InputError` where it is none, or second moments do not determine it."""
+    name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
+    if name not in forms():
+        raise InputError("quantity", str(given), f"exact moments give {', '.join(forms())}")
+    return forms()[name].quantity
+
+
+def _record(
+    bound: Callable[..., Any],
+    conditions: Callable[..., Any] | None,
+    quantity: Quantity = Quantity.EXCESS,
+    direction: Any = "upper",
+) -> tuple[Theorem, str]:
     """The record, and why no formula can be read from the bound ("" where one can)."""
     for function in filter(None, (bound, conditions)):
         try:
@@ -141,7 +163,10 @@ def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) ->
         for name, parameter in signature.parameters.items():
             if name not in PARAMETERS:
                 raise InputError(
-                    "parameter", name, f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ..."
+                    "parameter",
+                    name,
+                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or give it a meaning "
+                    "with suffice.bounds.add_parameter and a family that says its value",
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")
@@ -152,9 +177,9 @@ def _record(bound: Callable[..., Any], conditions: Callable[..., Any] | None) ->
         edition="corrected",
         title=getattr(bound, "__name__", "own bound"),
         source=Source(paper="yours", locator=getattr(bound, "__name__", "own bound")),
-        statement=inspect.getdoc(bound) or "E[e_T] is at most the bound.",
-        quantity=Quantity.EXCESS,
-        direction="upper",
+        statement=inspect.getdoc(bound) or f"{quantity.expression} is at {_SIDES[direction]} the bound.",
+        quantity=quantity,
+        direction=direction,
         mode="expectation",
         bound=read.bound,
         **given,
@@ -173,6 +198,7 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
         eta=setting.eta,
         client=measure.client,
         cycle=measure.cycle(setting.iterations),
+        form=measure.form,
     )
     arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
     value, exact = _digits(theorem, arguments)
@@ -181,7 +207,7 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
         "arguments": arguments,
         "measured": measured,
         "bound": value,
-        "margin": measured - value,
+        "margin": measured - value if theorem.direction == "upper" else value - measured,
         "digits": min(good, exact),
     }
 

@@ -1,4 +1,4 @@
-"""A violation re-evaluated at 50 digits: the expected excess of a linear algorithm.
+"""A violation re-evaluated at 50 digits: expected values of a linear algorithm.
 
 Where the weights are fixed and the noise is additive each model has a recursion of its own, written out here in 50
 digits from the problem's numbers. Elsewhere one iteration's maps are probed in float64, so that their entries carry a
@@ -19,10 +19,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from suffice.bounds import Quantity
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
 from suffice.simulate.maps import Maps, origin
-from suffice.simulate.moment_powers import ONE_STEP, Cycle, branches
+from suffice.simulate.moment_powers import Cycle, branches
 from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.quadratic_forms import QuadraticForm, forms
 
 DIGITS = 50
 LONGEST_BY_HAND = 2000
@@ -33,22 +35,31 @@ PROBED = 15
 
 
 def measured(
-    problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: float, client: int, cycle: Cycle
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    *,
+    iterations: int,
+    eta: float,
+    client: int,
+    cycle: Cycle,
+    form: QuadraticForm | None = None,
 ) -> tuple[Any, int]:
-    """E[e_T] of one client, an mpmath number, and how many of its digits are good: by the recursion if there is one.
+    """`form` (E[e_T] unless given) of one client, an mpmath number, and how many of its digits are good.
 
-    `cycle` is that of the algorithm's steps, see `verify.assumptions`.
+    By the recursion where there is one. `cycle` is that of the algorithm's steps, see `verify.assumptions`.
     """
     import mpmath
 
+    form = forms()["excess"] if form is None else form
     if (
-        iterations <= LONGEST_BY_HAND
+        form.quantity == Quantity.EXCESS
+        and iterations <= LONGEST_BY_HAND
         and type(algorithm) in (Local, FixedWeights)
         and isinstance(problem, Quadratics)
         and not problem.shared_noise
     ):
         return _fixed_excess(problem, algorithm, iterations, eta, client), DIGITS
-    probed = expected_excess(problem, algorithm, iterations=iterations, eta=eta, client=client, cycle=cycle)
+    probed = _probed(problem, algorithm, iterations, eta, client, cycle, form)
     return mpmath.mpf(mpmath.nstr(probed, PROBED)), PROBED
 
 
@@ -75,16 +86,16 @@ def _fixed_excess(problem: Quadratics, algorithm: Algorithm, iterations: int, et
     return _value(_exact(problem.A[client]), second)
 
 
-def expected_excess(
+def _probed(
     problem: QuadraticProblem,
     algorithm: Algorithm,
-    *,
     iterations: int,
     eta: float,
     client: int,
-    cycle: Cycle = ONE_STEP,
+    cycle: Cycle,
+    form: QuadraticForm,
 ) -> Any:
-    """E[e_T] of one client, an mpmath number. Where all noise is additive and no coin is tossed, by squaring."""
+    """An mpmath number. Where all noise is additive and no coin is tossed, by squaring."""
     _, centre, z = origin(problem, algorithm)
     start = _exact(z)[:, None]
     moment = _times(start, start.T)
@@ -96,15 +107,29 @@ def expected_excess(
         ]
         for block in cycle.blocks
     ]
-    turns, rest = divmod(iterations, cycle.length)
-    if all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
-        moment = _squared([maps for block in blocks for maps in block[0][1]], turns, moment)
+    if form.average:
+        moment = _averaged(blocks, iterations, moment)
     else:
-        for _ in range(turns):
-            moment = _stepped(blocks, moment, cycle.length)
-    moment = _stepped(blocks, moment, rest)
-    own = slice(client * problem.features, (client + 1) * problem.features)
-    return _value(_exact(problem.A[client]), moment[own, own])
+        turns, rest = divmod(iterations, cycle.length)
+        if all(len(block) == 1 and not any(maps.deviations for maps in block[0][1]) for block in blocks):
+            moment = _squared([maps for block in blocks for maps in block[0][1]], turns, moment)
+        else:
+            for _ in range(turns):
+                moment = _stepped(blocks, moment, cycle.length)
+        moment = _stepped(blocks, moment, rest)
+    # dividing by T^2 or by N here would round: what a form's entries lose is 1e-16 of each
+    return _value(_exact(form.on_state(problem, client, len(moment), iterations)), moment)
+
+
+def _averaged(blocks: list[list[tuple[Fraction, list[_Exact]]]], iterations: int, moment: np.ndarray) -> np.ndarray:
+    """The mean of the moments before the iterations 1 to T."""
+    length = sum(len(block[0][1]) for block in blocks)
+    total, start = np.zeros_like(moment), moment
+    for t in range(iterations):
+        if t and t % length == 0:
+            start = _stepped(blocks, start, length)
+        total = total + _stepped(blocks, start, t % length)
+    return total // iterations
 
 
 @dataclass(frozen=True, kw_only=True)

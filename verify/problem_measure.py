@@ -1,4 +1,4 @@
-"""What `check` measures: the exact expected excess of an algorithm on instances of a family of learning problems."""
+"""What `check` measures: exact expected values of an algorithm on instances of a family of learning problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers, excesses
+from suffice.simulate.expected_values import expected_values
+from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
 
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions
@@ -26,17 +28,32 @@ SHAPES = {
 ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
 _STEPPED = 200
-"""The largest T where coins make the moments too many to square their map."""
+"""The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
+
+
+def form_of(theorem: Theorem) -> QuadraticForm:
+    """What its quantity is of second moments; `InputError` where they do not determine it."""
+    known = forms()
+    name = theorem.quantity.name.lower()
+    if name not in known:
+        raise InputError("quantity", name, f"exact moments give {', '.join(known)}")
+    return known[name]
+
+
+def follows(algorithm: Algorithm, form: QuadraticForm) -> Algorithm:
+    """The algorithm whose state holds what `form` needs."""
+    return WithSum(of=algorithm, name=algorithm.name) if form.of_mean else algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """E[e_T] of `client` under `algorithm`, whose assumptions were tested."""
+    """The quantity of `client` that `form` says under `algorithm`, whose assumptions were tested."""
 
     problems: ProblemFamily
     algorithm: Algorithm
     client: int
     tested: Assumptions
+    form: QuadraticForm
 
     @property
     def periodic(self) -> bool:
@@ -80,13 +97,14 @@ class Measure:
             raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
         self._check_parameters(theorem, list(first.arguments))
         T = np.array([each.iterations for each in settings])
-        measured, rounding = excesses(
+        measured, rounding = expected_values(
             [each.problem for each in settings],
             self.algorithm,
             eta=np.array([each.eta for each in settings]),
             iterations=T,
             cycle=self.cycle(int(T.max())),
             client=self.client,
+            form=self.form,
         )
         arguments = _arguments(settings)
         stated, own_rounding = _stated(theorem, arguments)
@@ -134,24 +152,28 @@ def _stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.n
 def measured_family(
     problems: ProblemFamily, theorem: Theorem, algorithm: Algorithm | None = None, client: int = 0
 ) -> Family:
-    """The family with the exact expected excess of `algorithm` (`Local()` unless given) as what it measures.
+    """The family with the exact value of the theorem's quantity under `algorithm` (`Local()` unless given).
 
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
-    chosen = algorithm if algorithm is not None else Local()
+    form = form_of(theorem)
+    chosen = follows(algorithm if algorithm is not None else Local(), form)
     tested = assumptions(*_typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
-    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested).family(theorem)
+    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, form=form).family(theorem)
 
 
 def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
+    form = form_of(theorem)
+    algorithm = follows(algorithm, form)
     if family is not None:
         tested = assumptions(*_typical(family, algorithm))
-        return [Measure(problems=family, algorithm=algorithm, client=client, tested=tested)], tested.reason
+        measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, form=form)
+        return [measure], tested.reason
     refused: InputError | None = None
     tested: Assumptions | None = None
     found: list[Measure] = []
@@ -176,9 +198,9 @@ def measures(
         else:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            longest = _STEPPED if coins and entries > MOST_ENTRIES else 10_000
+            longest = _STEPPED if form.average or (coins and entries > MOST_ENTRIES) else 10_000
         problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
-        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested))
+        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, form=form))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..elementary import fall
-from ..quantities import LOSS, Quantity, add_quantity
+from ..quantities import Quantity
 from ..theorem import Conditions, Source, Theorem
 
 # Along an eigenvector of curvature l put x = eta l. The errors are u_t = (1 - x) u_{t-1} - eta z_t, so that
@@ -39,14 +39,7 @@ THEOREMS: tuple[Theorem, ...] = (
         source=Source(paper="Polyak, Juditsky (1992)", locator="Theorem 1, linear case, for finite T"),
         statement="SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta]: the excess "
         "loss of the mean of theta_0, ..., theta_T is in expectation at most the bound.",
-        quantity=add_quantity(
-            Quantity(
-                name="MEAN_ITERATE_EXCESS",
-                expression="E[R(mean of theta_0 to theta_T)] - R*",
-                latex=r"\mathbb{E}[R(\bar\theta_T)] - R^\star",
-                unit=LOSS,
-            )
-        ),
+        quantity=Quantity.MEAN_ITERATE_EXCESS,
         direction="upper",
         mode="expectation",
         hypotheses="R quadratic; noise unbiased, of total variance at most sigma^2, uncorrelated over the steps",

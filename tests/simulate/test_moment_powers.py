@@ -10,7 +10,9 @@ import torch
 
 from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Scaffnew, expected_excess
 from suffice.simulate.algorithms import Scaffold
-from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers, excesses
+from suffice.simulate.expected_values import expected_values
+from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers
+from suffice.simulate.quadratic_forms import forms
 
 
 def network() -> Quadratics:
@@ -61,7 +63,9 @@ def few() -> Quadratics:
 def test_instances_probed_together_are_those_probed_one_by_one(algorithm, cycle, build):
     problems = [replace(build(), A=build().A * scale) for scale in (0.5, 1.0, 0.1, 0.7, 0.8)]
     eta, T = np.array([0.05, 0.1, 0.2, 0.01, 0.1]), np.array([1, 7, 100, 4000, 8])
-    values, rounding = excesses(problems, algorithm, eta=eta, iterations=T, cycle=cycle, client=1)
+    values, rounding = expected_values(
+        problems, algorithm, eta=eta, iterations=T, cycle=cycle, client=1, form=forms()["excess"]
+    )
     for at, problem in enumerate(problems):
         one, error = MomentPowers(problem, algorithm, eta=eta[at], cycle=cycle).excess(int(T[at]), 1)
         assert abs(values[at] - one) <= 1e-11 * one + rounding[at] + error

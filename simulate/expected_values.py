@@ -1,0 +1,166 @@
+"""Expected values of a batch of instances after many iterations, by powers of their moment maps side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError
+
+from .algorithms.base import Algorithm
+from .batches import stack, tensors
+from .maps import Maps, origin, probe_batch
+from .moment_powers import MOST_ENTRIES, Branches, Cycle, MomentPowers, packing, rounding
+from .problem import QuadraticProblem
+from .quadratic_forms import QuadraticForm
+
+
+def expected_values(
+    problems: Sequence[QuadraticProblem],
+    algorithm: Algorithm,
+    *,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    cycle: Cycle,
+    client: int,
+    form: QuadraticForm,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`MomentPowers.value` of B instances, (B,) each: those of one shape are probed together where `torch.func.vmap`
+    can follow the step."""
+    groups: dict[Any, list[int]] = {}
+    for at, problem in enumerate(problems):
+        shapes = tuple(each.shape for each in tensors(problem))
+        groups.setdefault((type(problem), shapes), []).append(at)
+    values, errors = np.empty((2, len(problems)))
+    together = True
+    for rows in groups.values():
+        part = [problems[at] for at in rows]
+        if together and len(rows) > 1:
+            try:
+                values[rows], errors[rows] = _together(
+                    part, algorithm, eta[rows], iterations[rows], cycle, client, form
+                )
+                continue
+            except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or a problem of one's own
+                together = False
+        for at, problem in zip(rows, part):
+            powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)
+            values[at], errors[at] = powers.value(form, int(iterations[at]), client)
+    return values, errors
+
+
+def _together(
+    problems: Sequence[QuadraticProblem],
+    algorithm: Algorithm,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    cycle: Cycle,
+    client: int,
+    form: QuadraticForm,
+) -> tuple[np.ndarray, np.ndarray]:
+    count = len(problems)
+    starts = [origin(problem, algorithm) for problem in problems]
+    centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
+    z = torch.stack([each[2] for each in starts])
+    batch, same, steps = stack(list(problems)), stack([algorithm] * count), torch.from_numpy(eta)
+    known: dict[tuple[int, int | None], Maps] = {}
+
+    def maps(t: int, outcome: int | None) -> Maps:
+        if (t, outcome) not in known:
+            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome)
+        return known[t, outcome]
+
+    blocks: list[Branches] = []
+    for block in cycle.blocks:
+        held = algorithm.outcomes(problems[0], block.iterations[0]) if len(block.iterations) > 1 else []
+        numbers = range(len(held)) if len(held) > 1 else (None,)
+        odds = [share for share, _ in held] if len(held) > 1 else [1.0]
+        blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
+    moment, pairs = torch.einsum("ba,bc->bac", z, z), [(problem, client) for problem in problems]
+    T = torch.from_numpy(iterations.astype(np.int64))
+    turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
+    if form.average:
+        moment, scale = _averages(blocks, moment, T)
+    elif all(len(block) == 1 for block in blocks) and not any(each.weights.shape[-1] for each in known.values()):
+        moment, scale = _powers([each for block in blocks for each in block[0][1]], moment, turns)
+    elif z.shape[1] * (z.shape[1] + 1) // 2 <= MOST_ENTRIES:
+        moment, scale = _operator_powers(blocks, moment, turns)
+    else:
+        scale = moment.abs().amax((1, 2))
+        for turn in range(int(turns.max())):
+            after = moment
+            for block in blocks:
+                after = _within(block, after)[-1]
+            moment = torch.where((turns > turn)[:, None, None], after, moment)
+            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    going, at = moment, 0
+    for block in blocks if int(rest.max()) and not form.average else []:
+        for after in _within(block, going):
+            moment = torch.where((rest > at)[:, None, None], after, moment)
+            going, at = after, at + 1
+    scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    F = torch.stack([form.on_state(*each, z.shape[1], int(T)) for each, T in zip(pairs, iterations)])
+    values = (F * moment).sum((1, 2))
+    return values.numpy(), rounding(iterations) * (scale * F.abs().sum((1, 2))).numpy()
+
+
+def _averages(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+    """(1/T) sum over t < T of the moments (B, s, s), T >= 1, and the largest ones met."""
+    total, scale, t = torch.zeros_like(moment), moment.abs().amax((1, 2)), 0
+    while t < int(iterations.max()):
+        for block in blocks:
+            for after in _within(block, moment):
+                total = torch.where((iterations > t)[:, None, None], total + moment, total)
+                scale = torch.where(iterations > t, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
+                moment, t = after, t + 1
+    return total / iterations[:, None, None].clamp_min(1), scale
+
+
+def _within(block: Branches, moment: Tensor) -> list[Tensor]:
+    """The moments after each iteration of a block that holds its outcome."""
+    given, found = [moment] * len(block), []
+    for at in range(len(block[0][1])):
+        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
+        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
+    return found
+
+
+def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
+    scale = moment.abs().amax((1, 2))
+    A, Q = cycle[0].mean, cycle[0].noise
+    for maps in cycle[1:]:
+        A, Q = maps.mean @ A, maps.advance(Q)
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            A, Q = A @ A, A @ Q @ A.mT + Q
+        odd = ((turns >> bit) & 1 == 1)[:, None, None]
+        moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
+        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    return moment, scale
+
+
+def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The same where coins are tossed, by powers of the map of the entries of M."""
+    spread, packed = (torch.from_numpy(part) for part in packing(moment.shape[-1]))
+    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
+    K = torch.eye(len(packed), dtype=moment.dtype)
+    for block in cycle:
+        mixed = torch.zeros_like(K)
+        for share, steps in block:
+            after = K
+            for maps in steps:
+                after = packed @ maps.operator() @ spread @ after
+            mixed = mixed + share * after
+        K = mixed
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            K = K @ K
+        odd = ((turns >> bit) & 1 == 1)[:, None]
+        entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
+        scale = torch.maximum(scale, entries.abs().amax(1))
+    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale

@@ -1,0 +1,131 @@
+"""Quantities of a linear algorithm that second moments determine, each as a quadratic form of the models.
+
+With delta_k = theta_k - theta_k* and z = (delta_1, ..., delta_N, 1) a quantity is E[z^T F z] at T; or its average over
+t < T, which is that of an iterate drawn uniformly from the first T; or that of the mean of theta_0, ..., theta_T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from suffice.bounds import Quantity
+
+from .algorithms.base import Algorithm, Count, Draw, State
+from .problem import Problem, QuadraticProblem
+from .randomness import Randomness
+
+Matrix = Callable[[QuadraticProblem, int], Tensor]
+"""F (N d + 1, N d + 1) of a problem and a client."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuadraticForm:
+    """`average`: over t < T. `of_mean`: at the mean of the iterates 0 to T."""
+
+    quantity: Quantity
+    matrix: Matrix
+    average: bool = False
+    of_mean: bool = False
+
+    def on_state(self, problem: QuadraticProblem, client: int, size: int, iterations: int) -> Tensor:
+        """F on the homogeneous state (size, size) of the algorithm, or of `WithSum` of it for means."""
+        F, n = self.matrix(problem, client), problem.clients * problem.features
+        found = F.new_zeros(size, size)
+        first, count = (n, iterations + 1) if self.of_mean else (0, 1)
+        own = slice(first, first + n)
+        found[own, own] = F[:n, :n] / count**2
+        found[own, -1] = found[-1, own] = F[:n, n] / count
+        found[-1, -1] += F[n, n]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class WithSum(Algorithm):
+    """The algorithm, and the sum over t = 0, ..., T of its models' distances from the optima as a second state."""
+
+    of: Algorithm
+    name: str
+    linear: bool = True
+
+    def init(self, problem: Problem, models: Tensor) -> State:
+        state = self.of.init(problem, models)
+        rest = {name: value for name, value in state.items() if name != "models"}
+        return {"models": state["models"], "sum": state["models"] - problem.optimum, **rest}
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        after = self.of.step(problem, {name: value for name, value in state.items() if name != "sum"}, draw, eta)
+        rest = {name: value for name, value in after.items() if name != "models"}
+        return {"models": after["models"], "sum": state["sum"] + (after["models"] - problem.optimum), **rest}
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        return self.of.draw(problem, randomness, iteration)
+
+    def outcomes(self, problem: Problem, iteration: int):
+        return self.of.outcomes(problem, iteration)
+
+    def round_of(self, iteration: int) -> int:
+        return self.of.round_of(iteration)
+
+    def phase(self, iteration: int) -> int:
+        return self.of.phase(iteration)
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+        return self.of.oracle_calls(problem, draw)
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        return self.of.vectors_sent(problem, draw)
+
+
+def _of_client(block: Callable[[Tensor], Tensor]) -> Matrix:
+    """delta_i^T block(A_i) delta_i of one client, R_i(theta) - R_i* = delta^T A_i delta."""
+
+    def matrix(problem: QuadraticProblem, client: int) -> Tensor:
+        n, d = problem.clients * problem.features, problem.features
+        F = problem.start.new_zeros(n + 1, n + 1)
+        own = slice(client * d, (client + 1) * d)
+        F[own, own] = block(problem.A[client])
+        return F
+
+    return matrix
+
+
+def _mean(matrix: Matrix) -> Matrix:
+    """The mean of a form over the clients."""
+    return lambda problem, client: sum(
+        (matrix(problem, k) for k in range(problem.clients)), torch.zeros(())
+    ) / problem.clients  # fmt: skip
+
+
+def _consensus(problem: QuadraticProblem, client: int) -> Tensor:
+    """(1/N^2) sum_ij |x_i - x_j|^2 = (2/N) (sum_i |x_i|^2 - N |xbar|^2), x = delta + the optima."""
+    N, d = problem.clients, problem.features
+    eye = torch.eye(N).to(problem.start)
+    K = torch.kron(2 / N * (eye - 1 / N), torch.eye(d).to(eye))
+    optima = problem.optimum.reshape(-1)
+    lift = torch.cat((torch.eye(N * d).to(eye), optima[:, None]), dim=1)
+    return lift.T @ K @ lift
+
+
+_excess = _of_client(lambda A: A)
+_gradient = _of_client(lambda A: 4 * A @ A)
+
+
+def forms() -> dict[str, QuadraticForm]:
+    """By the quantity's name in lower case."""
+    known = [
+        QuadraticForm(quantity=Quantity.EXCESS, matrix=_excess),
+        QuadraticForm(quantity=Quantity.DISTANCE, matrix=_of_client(lambda A: torch.eye(len(A)).to(A))),
+        QuadraticForm(quantity=Quantity.LAST_GRADIENT, matrix=_gradient),
+        QuadraticForm(quantity=Quantity.MEAN_EXCESS, matrix=_mean(_excess)),
+        QuadraticForm(quantity=Quantity.LAST_CONSENSUS, matrix=_consensus),
+        QuadraticForm(quantity=Quantity.RANDOM_ITERATE_EXCESS, matrix=_excess, average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_GRADIENT, matrix=_gradient, average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_gradient), average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, average=True),
+        QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_excess, of_mean=True),
+    ]
+    return {form.quantity.name.lower(): form for form in known}
