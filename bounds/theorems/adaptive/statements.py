@@ -54,7 +54,11 @@ STATEMENTS = (
         "adaptive-code-figure-1-threshold adaptive-code-figure-1-constant adaptive-code-figure-1-translation",
         "a figure: `suffice figure adaptive-1` draws it as stated and as published",
     ),
-    statement("Lemma 2", "N*(eps) in N*(e_t) in N^t, sigma_eff <= sigma_suf(e_t) <= sigma_suf(eps)", "lemma-2*"),
+    statement(
+        "Lemma 2",
+        "N*(eps) in N*(e_t) in N^t, sigma_eff <= sigma_suf(e_t) <= sigma_suf(eps)",
+        "lemma-2* adaptive-lemma-2-chain",
+    ),
     statement("Theorem 2, Table 1, row 1", "constant step", "theorem-2-constant*"),
     statement("Theorem 2, Table 1, row 2", "step for a horizon", "theorem-2-horizon*"),
     statement("Theorem 2, Table 1, row 3", "decreasing step", "theorem-2-decreasing* theorem-2-offset"),

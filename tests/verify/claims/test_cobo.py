@@ -44,6 +44,7 @@ EXPECTED = {
     ("selection-time", "corrected"): H,
     ("selection-radius", "corrected"): H,
     ("theorem-1-star", "corrected"): H,
+    ("algorithm-1-output", "corrected"): H,
     ("corollary-2-star", "corrected"): H,
     ("theorem-1-star-consensus", "corrected"): H,
     ("theorem-1-star-midpoint", "corrected"): H,

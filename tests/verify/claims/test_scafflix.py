@@ -26,6 +26,7 @@ EXPECTED = {  # outcome, and mutants tried at least
     ("assumption-3-finite-sum", "printed"): (V, 0),
     ("assumption-3-finite-sum", "corrected"): (H, 5),
     ("assumption-3-minibatch", "corrected"): (H, 6),
+    ("assumption-3-nonuniform", "corrected"): (H, 5),
     ("initial-lyapunov", "printed"): (VACUOUS, 0),
     ("initial-lyapunov", "corrected"): (H, 6),
     ("theorem-1", "printed"): (V, 0),

@@ -27,6 +27,8 @@ EXACT = {  # id: (printed, measured), by hand
     "lemma-4-unsettled-weights": (12.403125, (0.25 * 0.9 * 98) ** 2 / 2),
     "corollary-2-cross-term": (1.8725, 2),
     "corollary-2-expectation": (2, (1 + (0.72 + 0.28 * 9999**0.5) ** 2) / 2),
+    "theorem-1-identical-data": (0, 1),
+    "algorithm-1-output": (0, 1),
     "code-order": (0.1, 0.075),
     "code-sampling": (1000**-0.5, 1e-3),
     "code-momentum": (0.1 / 1.9, 1),

@@ -42,6 +42,7 @@ KNOWN = {
     "theorem-5-clusters": (0.01, 1 - (1 - 0.99**400) / 4, 1e-9),
     "theorem-5-rows": (math.exp(-15), 0.0024, 0.01),  # as for theorem-3-rate
     "theorem-4-size": (1e4, 2, 1e-12),
+    "section-5-bias": (4, 16, 1e-12),  # means of (0, 8, 8, 0) and of half their squares
 }
 # how far apart the two numbers are at least: the larger over the smaller
 FACTOR = dict.fromkeys(KNOWN, 1.7) | {"theorem-3-sketch-transpose": 1.5}

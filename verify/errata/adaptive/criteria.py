@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import Binary, Continuous, sufficient_variance
+from suffice.bounds import Binary, Continuous, find, sufficient_variance
 from suffice.bounds.cluster import combined_variance
 from suffice.bounds.similarity_estimator import similarity_estimate
 
@@ -118,6 +118,26 @@ def _estimator_dissimilar() -> Finding:
 
 
 # --- the size of the sufficient cluster -----------------------------------------------------------------------
+
+
+@erratum(
+    id="adaptive-lemma-2-chain",
+    location="Lemma 2, its second chain",
+    kind="false",
+    claim="above the precision eps, sigma_eff <= sigma_suf(eps) with b/(2 mu eps)",
+    truth="b^2/(2 mu eps) is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
+    key="adaptive/lemma-2-variance",
+)
+def _chain() -> Finding:
+    # R_i = x^2/2 at e = eps = 2: |grad R_i|^2 = 4 and the peer is 2 away: r = 0, where 1 - b/(2 mu eps) is 1/2
+    chain = find("adaptive/lemma-2-variance", "printed").bound
+    assert chain is not None
+    printed = chain(b=2.0, c=0.0, mu=1.0, eps=2.0, sigma2=1.0, peer_sigma2=1.0)
+    r = max(0.0, 1 - 2.0**2 / 4)
+    variance = sufficient_variance(Continuous(), similarity=np.array([1.0, r]), sigma2=np.ones(2))
+    inputs = {"R_i": "x^2/2", "e": 2, "eps": 2, "b": 2, "c": 0, "sigma": 1, "phi": "continuous",
+              "quantity": "sigma_psi^2 with one peer"}  # fmt: skip
+    return Finding(inputs=inputs, printed=float(printed), measured=float(variance))
 
 
 @erratum(
