@@ -82,7 +82,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
 
     found: list[dict[str, Any]] = [{} for _ in rows]
     for how in ("together", "alone"):
-        for entry, more in zip(found, _excesses(problem, rows, how, seeds=seeds, root=root)):
+        for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
             entry.update(more)
         if rows[0].schedules is not None:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
@@ -133,7 +133,7 @@ def _still(etas: Sequence[float]) -> np.ndarray:
     return np.maximum(np.array(etas, dtype=float), 1e-300)
 
 
-def _excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, root: int) -> list[dict[str, Any]]:
+def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, root: int) -> list[dict[str, Any]]:
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
