@@ -46,8 +46,8 @@ from .papers import Paper as Paper
 from .parameters import PARAMETERS as PARAMETERS
 from .parameters import Parameter as Parameter
 from .parameters import add_parameter as add_parameter
-from .planning.all_for_one import Row as Row
 from .planning.all_for_one import plan_rows as plan_rows
+from .planning.row import Row as Row
 from .quadratics import positive_definite as positive_definite
 from .quantities import Quantity as Quantity
 from .quantities import Unit as Unit

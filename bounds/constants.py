@@ -37,6 +37,8 @@ class Constants:
     heterogeneity     pairs (i, k): peer k seen from client i
     names             one label per client
     notes             what is estimated, and over which region: carried into every plan
+    unbounded         why no sigma2 bounds the variance wherever a path may go; empty where sigma2 does. No bound that
+                      rests on one noise level is then printed
     """
 
     mu: np.ndarray
@@ -46,6 +48,7 @@ class Constants:
     excess: np.ndarray | None = None
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    unbounded: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.heterogeneity, Heterogeneity) or isinstance(self.heterogeneity, type):

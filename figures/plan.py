@@ -15,16 +15,18 @@ from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MOST_PRECISIONS, MOST_NAMED = 4, 24
+BOUND, EXACT = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)", r"exact $E[e_T]$ (loss)"
 POINTS = 121
 PATIENCE = 3.0
 """Curves end at this multiple of the longest expected hitting time that is drawn."""
 
 
-def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants | None) -> Figure:
+def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Constants | None) -> Figure:
     """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
 
     precisions  the rows of a plan by precision
-    A curve is B_T, the bound of E[e_T 1{tau >= T}], at the step of the hitting schedule, for the clients with the
+    A curve is E e_T of the exact plan, where there is one; else B_T, the bound of E[e_T 1{tau >= T}], at the step of
+    the hitting schedule. They are drawn for the clients with the
     largest speed-ups (as many as there are colours). Without the initial excess there are no curves.
     """
     began = time.perf_counter()
@@ -33,10 +35,18 @@ def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants 
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
     for epsilon, there in (groups[at] for at in picked):
-        shown = [] if constants is None or constants.excess is None else _shown(there)
-        last = PATIENCE * max((row.local.hitting["expected_iterations"] for row in shown), default=1.0)
+        known = there[0].exact is not None or (constants is not None and constants.excess is not None)
+        shown = _shown(there) if known else []
+        last = PATIENCE * max((row.times()[2] or 1.0 for row in shown), default=1.0)
         T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
         for row in shown:
+            if row.exact is not None and row.exact_local is not None:
+                for how, plan in (("together", row.exact), ("alone", row.exact_local)):
+                    values = plan.curve(int(T[-1]))[T.astype(int)]
+                    data[_key(epsilon, row.name, how)] = {"iteration": T, "excess": values}
+                continue
+            assert row.schedules is not None
+            assert row.local is not None
             for how, part, q, s2 in (
                 ("together", row.schedules, row.step_ratio, row.sufficient_variance),
                 ("alone", row.local, 1.0, row.local_variance),
@@ -50,7 +60,8 @@ def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants 
             {
                 "epsilon": epsilon,
                 "similarity": [row.similarity.tolist() for row in there],
-                "clusters": [list(row.cluster) for row in there],
+                "clusters": [_members(row) for row in there],
+                "quantity": EXACT if there[0].exact is not None else BOUND,
                 "names": [row.name for row in there],
                 "curves": [row.name for row in shown],
             }
@@ -60,7 +71,7 @@ def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants 
         edition="stated",
         title="Who collaborates with whom, and the predicted excess loss alone and together",
         data=data,
-        units={"iteration": "1", "bound": "loss"},
+        units={"iteration": "1", "excess" if groups[0][1][0].exact is not None else "bound": "loss"},
         setup={"panels": panels},
         seconds=time.perf_counter() - began,
         draw=_draw,
@@ -68,13 +79,25 @@ def plan_figure(precisions: Mapping[float, Sequence[Row]], constants: Constants 
     )
 
 
+def _shown_as(epsilon: float | str) -> str:
+    return epsilon.replace("%", r"\%") if isinstance(epsilon, str) else f"{epsilon:.3g}"
+
+
+def _members(row: Row) -> list[int]:
+    return list(row.cluster) if row.exact is None else np.flatnonzero(row.exact.weights).tolist()
+
+
+def _value(curve: Mapping[str, np.ndarray]) -> np.ndarray:
+    return curve["excess"] if "excess" in curve else curve["bound"]
+
+
 def _shown(rows: Sequence[Row]) -> list[Row]:
     ranked = sorted(rows, key=lambda row: -(row.speedup or 0))[: len(COLOURS)]
     return sorted(ranked, key=lambda row: row.client)
 
 
-def _key(epsilon: float, name: str, how: str) -> str:
-    return SEPARATOR.join((repr(epsilon), name.replace(SEPARATOR, "/"), how))
+def _key(epsilon: float | str, name: str, how: str) -> str:
+    return SEPARATOR.join((epsilon if isinstance(epsilon, str) else repr(epsilon), name.replace(SEPARATOR, "/"), how))
 
 
 def _bound(constants: Constants, i: int, T: np.ndarray, *, eta: float, q: float, s2: float) -> np.ndarray:
@@ -101,7 +124,8 @@ def _matrix(axes: Any, panel: Any) -> Any:
         tone = ["white" if similarity[i, k] > 0.5 else BLACK for k in cluster]
         axes.scatter(cluster, [i] * len(cluster), s=14, marker="o", c=tone, linewidths=0)
     axes.grid(False)
-    axes.set_title(rf"$\varepsilon$ = {panel['epsilon']:.3g}: dot: $k$ in the cluster of $i$", loc="left", fontsize=7)
+    level = _shown_as(panel["epsilon"])
+    axes.set_title(rf"$\varepsilon$ = {level}: dot: $k$ in the cluster of $i$", loc="left", fontsize=7)
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
@@ -113,15 +137,16 @@ def _matrix(axes: Any, panel: Any) -> Any:
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xlabel("iteration $T$ (a sample of every client each)")
-    axes.set_ylabel(r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)", fontsize=7)
+    axes.set_ylabel(panel["quantity"], fontsize=7)
     if not panel["curves"]:
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
     for name, colour in zip(panel["curves"], COLOURS):
         together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
-        axes.plot(together["iteration"], together["bound"], color=colour, label=_short(name))
-        axes.plot(alone["iteration"], alone["bound"], color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
-    axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
+        axes.plot(together["iteration"], _value(together), color=colour, label=_short(name))
+        axes.plot(alone["iteration"], _value(alone), color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
+    if not isinstance(panel["epsilon"], str):
+        axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
     axes.set_xlim(left=0)

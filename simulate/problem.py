@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, InputError
+from suffice.bounds import Constants, InputError, Memory
 from suffice.bounds.planning.gradient_moments import GradientMoments
+from suffice.bounds.planning.row_recursion import GradientRows
 
 from .randomness import Randomness, Stream
 
@@ -129,8 +130,15 @@ class Problem(Protocol):
         """The same problem with its bounds replaced by estimates; None: they are exact, or estimates already."""
         ...
 
-    def gradient_moments(self) -> GradientMoments | None:
-        """Mean and covariance of stochastic gradients as polynomials of the model, where they are; None elsewhere."""
+    def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
+        """Mean and covariance of stochastic gradients as polynomials of the model, where they are; None elsewhere.
+
+        Raises `InputError` where they would take more than `memory` allows.
+        """
+        ...
+
+    def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
+        """Rows that stand for these moments where they would be too many; None elsewhere."""
         ...
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:

@@ -9,23 +9,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from suffice.bounds import (
     MAX_MEMORY,
     Constants,
     Criterion,
     InputError,
     Memory,
-    QuadraticCertificate,
     Row,
     named,
-    plan_rows,
 )
 from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
 from suffice.bounds.planning.method_plan import MethodPlan
 
+from .exact_rows import planned_rows
 from .fitted import Fit
 from .measured import Measured, measure, multiplications
 
@@ -38,6 +35,7 @@ if TYPE_CHECKING:
     from .method_runs import MethodRun
     from .render import Table
 
+EXACT = "First iteration with a mean excess of at most the precision, exactly, on these rows"
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -66,7 +64,7 @@ class Plan:
     precisions  the rows of all clients at each precision, in the order in which these were given
     """
 
-    precisions: Mapping[float, tuple[Row, ...]]
+    precisions: Mapping[float | str, tuple[Row, ...]]
     problem: Problem | None = None
     constants: Constants | None = None
     criterion: Criterion | None = None
@@ -92,19 +90,26 @@ class Plan:
 
     def __repr__(self) -> str:
         clients = len(self.rows[0].names)
-        precisions = ", ".join(f"{epsilon:.6g}" for epsilon in self.precisions)
+        precisions = ", ".join(key if isinstance(key, str) else f"{key:.6g}" for key in self.precisions)
         source = "constants" if self.problem is None else type(self.problem).__name__
         return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
 
     def __str__(self) -> str:
-        return self.table().text()
+        return "\n\n".join(table.text() for table in self.tables())
 
-    def table(self) -> Table:
-        """The table of `suffice plan`, with its notes."""
+    def tables(self) -> list[Table]:
+        """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
+        from .exact_tables import exact_table
         from .plan_tables import plan_table
 
         estimable = self.problem is not None and self.problem.estimated() is not None
-        return plan_table(self.rows, estimable=estimable)
+        exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
+        promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
+        return exact + promised
+
+    def table(self) -> Table:
+        """The first of `tables`."""
+        return self.tables()[0]
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -115,15 +120,16 @@ class Plan:
                 text(row.name),
                 number(row.epsilon),
                 text(", ".join(row.collaborators) or "nobody"),
-                number(row.schedules.hitting["eta"]),
-                number(row.local.hitting["expected_iterations"]),
-                number(row.schedules.hitting["expected_iterations"]),
-                number(row.speedup, 3),
+                number(row.times()[1]),
+                number(row.times()[2]),
+                number(row.times()[3]),
+                number(row.speedup if row.exact is None else row.exact_speedup, 3),
             )
             for row in self.rows
         ]
-        columns = ("client", "precision", "collaborates with", "step", "alone at most", "together at most", "speed-up")
-        return table(columns, rows, caption="Expected iterations to an excess below the precision; stopped guarantees")
+        columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
+        exact = self.rows[0].exact is not None
+        return table(columns, rows, caption=EXACT if exact else "Bounds of E[tau]: stopped guarantees")
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -148,11 +154,17 @@ class Plan:
 
         known = self._known()
         net = network(self.problem or known, known, alpha=alpha)
-        return [entry for rows in self.precisions.values() for entry in compare(net, rows, method=method, alpha=alpha)]
+        return [
+            entry
+            for key, rows in self.precisions.items()
+            if not isinstance(key, str)  # these theorems have one precision for all
+            for entry in compare(net, rows, method=method, alpha=alpha)
+        ]
 
     def break_even(self) -> list[BreakEven]:
         """For each client the largest precision below which peers do not make it faster."""
-        return break_even(self._known(), criterion=self.criterion)
+        known = self._known()
+        return [] if known.unbounded else break_even(known, criterion=self.criterion)
 
     def stability(
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -189,10 +201,11 @@ class Plan:
         check_resamples("bootstrap", resamples, 2)
         tally, intervals = Tally(self.precisions, self.criterion), Intervals()
         for again, constants in resampled(
-            problem, resamples=resamples, root=root, field="bootstrap", progress=progress
+            problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
         ):
-            tally.add(constants)
-            intervals.add(again, constants)
+            tally.add(again)
+            if constants is not None:
+                intervals.add(again, constants)
         return tally.result(resamples), statistics_with(problem, intervals)
 
     def check_rows(self, field: str) -> None:
@@ -209,7 +222,7 @@ class Plan:
     @property
     def comparable(self) -> bool:
         """Whether the network is small enough to compare all methods at once, in seconds."""
-        return self._known().clients <= MOST_CLIENTS
+        return self.constants is not None and self.constants.clients <= MOST_CLIENTS
 
     def _known(self) -> Constants:
         if self.constants is None:
@@ -266,17 +279,19 @@ class Plan:
 
 def plan(
     source: Problem | Constants | Fit,
-    epsilon: float | Sequence[float],
+    epsilon: float | str | Sequence[float | str],
     *,
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
     max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
     """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
-    client is to reach, in standardised units. A plan that would take more than
+    client is to reach, in standardised units. Quadratics and least squares get exact plans from second moments; where
+    the noise has no bound these are all there is. A plan that would take more than
     `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
     memory = Memory(max_memory)
@@ -286,25 +301,13 @@ def plan(
         source = source.quadratics
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
-    constants = source if isinstance(source, Constants) else source.constants()
-    many = len(epsilon) if isinstance(epsilon, (list, tuple)) else np.size(epsilon)
-    memory.check(*_matrices(constants, many))
-    precisions: dict[float, list[Row]] = {}
-    for row in plan_rows(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence):
-        precisions.setdefault(row.epsilon, []).append(row)
+    rule = named(criterion) if isinstance(criterion, str) else criterion
+    found, constants = planned_rows(
+        source, epsilon, memory=memory, progress=progress, criterion=rule, horizon=horizon, confidence=confidence
+    )
     return Plan(
-        precisions={epsilon: tuple(rows) for epsilon, rows in precisions.items()},
+        precisions=found,
         problem=None if isinstance(source, Constants) else source,
         constants=constants,
-        criterion=named(criterion) if isinstance(criterion, str) else criterion,
+        criterion=rule,
     )
-
-
-def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
-    """What a plan allocates and how many bytes: to compare the clients, and what the rows of each precision keep, as
-    measured: up to 2 and 4 arrays (N, N), more for a certificate of quadratics.
-    """
-    n, pairs = constants.clients, constants.heterogeneity
-    compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 2 * n**2
-    at = "" if precisions == 1 else f" at {precisions} precisions"
-    return f"a plan of {n} clients{at}", 8.0 * (compared + 4 * precisions * n**2)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import Constants, Criterion, InputError, Row, plan_rows
+from suffice.bounds import Constants, Criterion, InputError, Row
+
+from .exact_rows import planned_rows
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -36,8 +38,10 @@ def resampled(
     root: int = 0,
     field: str = "resamples",
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[tuple[Any, Constants]]:
-    """Problems on resampled rows with their constants; those without a minimiser or curvature are left out.
+    needed: bool = True,
+) -> Iterator[tuple[Any, Constants | None]]:
+    """Problems on resampled rows with their constants; those without a minimiser or curvature are left out, or, where
+    constants are not `needed`, come with None.
 
     Every client keeps its number of rows, the problem its loss, start, batch and how its constants are found. Resample
     r depends on (root, r) alone.
@@ -50,12 +54,13 @@ def resampled(
         raise InputError(field, type(problem).__name__, "there are no rows to resample; it needs client data")
     found, refusal = 0, None
     for r in range(resamples):
+        again = constants = None
         try:
             again = problem.resample(root, r)
             constants = again.constants()
         except InputError as error:
             refusal = error
-        else:
+        if again is not None and (constants is not None or not needed):
             found += 1
             yield again, constants
         if progress is not None:
@@ -72,7 +77,7 @@ class Stability:
     same        share of the resamples whose whole cluster is the planned one
     iterations  the middle 95 % of the resamples' predicted iterations together, local_iterations alone, speedup their
                 quotient; None where there are none
-    resamples   that counted; `failed` more had no minimiser or no curvature (few distinct rows, one class)
+    resamples   that counted; `failed` more had no minimiser or no curvature (one class, say): exact plans need neither
     """
 
     client: int
@@ -112,25 +117,22 @@ class Stability:
 class Tally:
     """Collects the plans of resamples; `criterion` None chooses thresholds anew each time, as the plan does."""
 
-    def __init__(self, precisions: Mapping[float, Sequence[Row]], criterion: Criterion | None) -> None:
+    def __init__(self, precisions: Mapping[float | str, Sequence[Row]], criterion: Criterion | None) -> None:
         self.rows, self.criterion = [row for rows in precisions.values() for row in rows], criterion
         self.precisions = list(precisions)
+        self.exact = self.rows[0].exact is not None
         self.members: list[list[tuple[int, ...]]] = []
         self.numbers: list[list[tuple[float, float, float]]] = []
 
-    def add(self, constants: Constants) -> None:
-        again = plan_rows(constants, self.precisions, criterion=self.criterion)
-        self.members.append([row.cluster for row in again])
-        self.numbers.append(
-            [
-                (
-                    _known(row.schedules.hitting),
-                    _known(row.local.hitting),
-                    np.nan if row.speedup is None else row.speedup,
-                )
-                for row in again
-            ]
-        )
+    def add(self, problem: Problem) -> None:
+        found, _ = planned_rows(problem, self.precisions, criterion=self.criterion)
+        again = [row for rows in found.values() for row in rows]
+        self.members.append([_members(row) for row in again])
+        numbers: list[tuple[float, float, float]] = []
+        for row in again:
+            _, _, alone, together = row.times()
+            numbers.append((_known(together), _known(alone), _known(row.speedup)))
+        self.numbers.append(numbers)
 
     def result(self, resamples: int) -> list[Stability]:
         """One entry per row of the plan, `resamples` having been tried. At least one must have been added."""
@@ -148,8 +150,8 @@ class Tally:
                     name=row.name,
                     epsilon=row.epsilon,
                     share=tuple((counts / done).tolist()),
-                    same=sum(clusters[at] == row.cluster for clusters in self.members) / done,
-                    cluster=row.cluster,
+                    same=sum(clusters[at] == _members(row) for clusters in self.members) / done,
+                    cluster=_members(row),
                     iterations=together,
                     local_iterations=alone,
                     speedup=speedup,
@@ -162,7 +164,7 @@ class Tally:
 
 def bootstrap(
     problem: Problem,
-    precisions: Mapping[float, Sequence[Row]],
+    precisions: Mapping[float | str, Sequence[Row]],
     *,
     criterion: Criterion | None = None,
     resamples: int = RESAMPLES,
@@ -179,14 +181,20 @@ def bootstrap(
     """
     check_resamples("bootstrap", resamples, 2)
     tally = Tally(precisions, criterion)
-    for _, constants in resampled(problem, resamples=resamples, root=root, field="bootstrap", progress=progress):
-        tally.add(constants)
+    for again, _ in resampled(
+        problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
+    ):
+        tally.add(again)
     return tally.result(resamples)
 
 
-def _known(hitting: dict[str, float | None]) -> float:
-    expected = hitting["expected_iterations"]
-    return np.nan if expected is None else expected
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _members(row: Row) -> tuple[int, ...]:
+    """The client and those it follows."""
+    return tuple(k for k, name in enumerate(row.names) if k == row.client or name in row.collaborators)
 
 
 def _interval(values: np.ndarray) -> Interval | None:

@@ -150,8 +150,9 @@ def statistics(
     intervals = Intervals()
     if resamples:
         check_resamples("resamples", resamples, 1)
-        for again in resampled(problem, resamples=resamples, root=root, progress=progress):
-            intervals.add(*again)
+        for again, constants in resampled(problem, resamples=resamples, root=root, progress=progress):
+            assert constants is not None
+            intervals.add(again, constants)
     return statistics_with(problem, intervals)
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from suffice.bounds import Binary, Criterion, Row, printable
 
 if TYPE_CHECKING:
+    from suffice.bounds.planning.exact_plan import ExactPlan
     from suffice.simulate import Problem
+    from suffice.simulate.algorithms.base import Algorithm
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -21,6 +23,10 @@ LONGEST_SIMULATION = 20_000
 class Measured:
     """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
 
+    With an exact plan, `exact` is E e_T at its last iteration T (`iterations`) and `excess` the mean over the seeds
+    there [loss].
+    Hitting times are those of the schedules that are guaranteed, or of the exact rates (at the step at which their
+    E[tau] has a bound, if it has one).
     Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
     """
 
@@ -35,6 +41,14 @@ class Measured:
     seeds: int
     predicted_alone: float | None = None
     predicted_together: float | None = None
+    iterations_alone: int | None = None
+    iterations_together: int | None = None
+    exact_alone: float | None = None
+    exact_together: float | None = None
+    excess_alone: float | None = None
+    excess_alone_se: float | None = None
+    excess_together: float | None = None
+    excess_together_se: float | None = None
     name: str = ""
 
     @property
@@ -60,36 +74,117 @@ class Measured:
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
-    """Run All-for-one as planned, and every client alone; `rows` are those of all clients at one precision."""
-    from suffice.simulate import AllForOne, Local, hitting_times
+    """Run the exact plans, then what is guaranteed (or exact again, for single paths), together and alone.
 
-    algorithms = {"together": AllForOne(criterion=_joint(problem, rows)), "alone": Local()}
-    schedules = {"together": [row.schedules.hitting for row in rows], "alone": [row.local.hitting for row in rows]}
-    times = {
-        name: hitting_times(
-            problem,
-            algorithm,
-            epsilon=rows[0].epsilon,
-            eta=np.array([schedule["eta"] for schedule in schedules[name]]),
-            limit=_limit(schedule["expected_iterations"] for schedule in schedules[name]),
-            seeds=seeds,
-            root=root,
-        )
-        for name, algorithm in algorithms.items()
-    }
+    rows  those of all clients at one precision
+    """
+    from suffice.simulate import AllForOne, Local
+
+    found: list[dict[str, Any]] = [{} for _ in rows]
+    for how in ("together", "alone"):
+        for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
+            entry.update(more)
+        if rows[0].schedules is not None:
+            algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
+            hitting = [_side(row, how)[0].hitting for row in rows]
+            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
+        else:
+            plans = [_side(row, how)[1] for row in rows]
+            algorithm = weights_of(problem, plans)
+            bounds = [None if plan is None else plan.hitting for plan in plans]
+            etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
+            expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
+        times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
+        for row, entry, bound in zip(rows, found, expected):
+            entry.update(_summary(how, times[:, row.client]) | {f"predicted_{how}": bound})
     return [
-        Measured(
-            client=row.client,
-            epsilon=row.epsilon,
-            **_summary("alone", times["alone"][:, row.client]),
-            **_summary("together", times["together"][:, row.client]),
-            seeds=seeds,
-            predicted_alone=row.local.hitting["expected_iterations"],
-            predicted_together=row.schedules.hitting["expected_iterations"],
-            name=row.name,
-        )
-        for row in rows
+        Measured(client=row.client, epsilon=row.epsilon, seeds=seeds, name=row.name, **entry)
+        for row, entry in zip(rows, found)
     ]
+
+
+def _side(row: Row, how: str) -> tuple[Any, ExactPlan | None]:
+    return (row.schedules, row.exact) if how == "together" else (row.local, row.exact_local)
+
+
+def _eta(plan: ExactPlan | None) -> float:
+    return 0.0 if plan is None else plan.eta
+
+
+def weights_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> Algorithm:
+    """The rule that all the plans follow, each client with its weights and its preconditioner."""
+    import torch
+
+    from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
+
+    identity, alone = np.eye(problem.features), np.eye(problem.clients)
+    return PreconditionedWeights(
+        alpha=torch.from_numpy(
+            np.stack([own if plan is None or not plan.eta else plan.weights for plan, own in zip(plans, alone)])
+        ),
+        preconditioners=torch.from_numpy(
+            np.stack([identity if plan is None or plan.matrix is None else plan.matrix for plan in plans])
+        ),
+    )
+
+
+def _still(etas: Sequence[float]) -> np.ndarray:
+    """Steps (N,); a client that takes none does not move visibly."""
+    return np.maximum(np.array(etas, dtype=float), 1e-300)
+
+
+def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, root: int) -> list[dict[str, Any]]:
+    """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
+    from suffice.simulate import run
+
+    plans = [_side(row, how)[1] for row in rows]
+    ends = [None if plan is None or plan.iterations is None else plan.iterations for plan in plans]
+    grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
+    if not grid or grid[-1] == 0:
+        return [{} for _ in rows]
+    trace = run(
+        problem, weights_of(problem, plans), iterations=grid[-1], eta=_still([_eta(plan) for plan in plans]),
+        seeds=seeds, root=root, grid=grid,
+    )  # fmt: skip
+    found = []
+    for row, plan, end in zip(rows, plans, ends):
+        if plan is None or end not in grid:
+            found.append({})
+            continue
+        values = trace.excess[:, grid.index(end), row.client].astype(float)
+        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+        mean = float(values.mean())
+        found.append({
+            f"iterations_{how}": end, f"exact_{how}": plan.excess, f"excess_{how}": mean, f"excess_{how}_se": error,
+        })  # fmt: skip
+    return found
+
+
+def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
+    """About how long each takes: what is promised, else the exact plan's own length."""
+    guesses = []
+    for row, bound in zip(rows, expected):
+        plan = _side(row, how)[1]
+        known = None if plan is None else plan.iterations
+        guesses.append(bound if bound is not None else float(known or 1))
+    return guesses
+
+
+def _hitting(
+    problem: Problem, algorithm: Algorithm, rows: Sequence[Row], etas: Sequence[float], expected: Sequence[float],
+    *, seeds: int, root: int,
+) -> np.ndarray:  # fmt: skip
+    from suffice.simulate import hitting_times
+
+    return hitting_times(
+        problem,
+        algorithm,
+        epsilon=np.array([row.epsilon for row in rows]),
+        eta=_still(etas),
+        limit=_limit(expected),
+        seeds=seeds,
+        root=root,
+    )
 
 
 def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
@@ -112,7 +207,9 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
 
 
 def _longest(row: Row) -> float:
-    return max(row.schedules.hitting["expected_iterations"] or 0.0, row.local.hitting["expected_iterations"] or 0.0)
+    if row.schedules is not None and row.local is not None:
+        return max(part.hitting["expected_iterations"] or 0.0 for part in (row.schedules, row.local))
+    return max(float(plan.iterations or 1) if plan is not None else 1.0 for plan in (row.exact, row.exact_local))
 
 
 def _limit(expected: Iterable[float]) -> int:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # a plan of constants is shown without torch
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
+MOST_ROWS = 20
+"""Clients up to which each has its line."""
 MOST_LISTED = 12
 """Clients, or numbers of a setting, that one line lists."""
 
@@ -33,39 +35,42 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
         f"note: {warning}" + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows, estimable).items()
     ]
+    refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
+    known = [(row, row.schedules.hitting, row.local.hitting) for row in rows if row.schedules and row.local]
     return Table(
-        title="Expected iterations to reach excess < eps",
-        columns=(
-            "client", "eps", "collaborates with", "rule", "step limit", "step", "alone <=", "together <=", "speed-up",
-        ),
-        numeric=("eps", "step limit", "step", "alone <=", "together <=", "speed-up"),
+        title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
+        columns=("client", "eps", "with", "rule", "limit", "step", "alone <=", "together <=", "speed-up"),
+        numeric=("eps", "limit", "step", "alone <=", "together <=", "speed-up"),
         rows=[
             (
                 row.name,
                 number(row.epsilon),
-                ", ".join(row.collaborators) or "nobody",
+                ", ".join(row.names[k] for k in row.cluster if k != row.client) or "nobody",
                 _rule(row),
                 number(row.step_limit),
-                number(row.schedules.hitting["eta"]),
-                number(row.local.hitting["expected_iterations"], 4),
-                number(row.schedules.hitting["expected_iterations"], 4),
-                number(row.speedup),
+                number(together["eta"]),
+                number(alone["expected_iterations"], 4),
+                number(together["expected_iterations"], 4),
+                number(row.guaranteed_speedup),
             )
-            for row in rows
+            for row, together, alone in (known[:MOST_ROWS] if many else known)
         ],
         lines=[
+            f"Not guaranteed: {refused}." if refused else
             "Predictions bound E[tau], tau = min{t: e_t < eps}: stopped guarantees, nothing is promised after tau.",
+            *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
             *notes,
         ],
+        width=80,
     )  # fmt: skip
 
 
 def measured_table(measured: Sequence[Measured]) -> Table:
     """Hitting times beside the predicted ones."""
-    numeric = ("eps", "alone", "measured/predicted", "together", "measured/predicted ", "speed-up")
+    numeric = ("eps", "alone", "/bound", "together", "/bound ", "speed-up")
     partial = any(min(entry.alone_arrived, entry.together_arrived) < 1 for entry in measured)
     return Table(
-        title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), exact similarities",
+        title=f"Measured over {measured[0].seeds} seeds: mean hitting time (standard error), over its bound",
         columns=("client", *numeric),
         numeric=numeric,
         rows=[
@@ -81,6 +86,7 @@ def measured_table(measured: Sequence[Measured]) -> Table:
             for entry in measured
         ],
         lines=["A share in %: not every path arrived, and the mean is over those that did."] if partial else (),
+        width=80,
     )
 
 
@@ -88,6 +94,8 @@ def schedules_table(rows: Sequence[Row]) -> Table:
     """The four schedules of every client, with what each promises, alone and together."""
     cells = []
     for row in rows:
+        if row.schedules is None:
+            continue
         for name in ("constant", "horizon", "decreasing", "hitting"):
             mine, alone = getattr(row.schedules, name), getattr(row.local, name)
             key = "iterations_at_confidence" if name == "hitting" else "bound"
@@ -110,26 +118,28 @@ def _step(name: str, schedule: dict[str, float | None]) -> str:
     return number(schedule["eta"])
 
 
-def weights_tables(precisions: Mapping[float, Sequence[Row]]) -> list[Table]:
+def weights_tables(precisions: Mapping[float | str, Sequence[Row]]) -> list[Table]:
     """The collaboration matrix of each precision at which somebody collaborates, for few clients."""
     tables = []
     for epsilon, rows in precisions.items():
         names = rows[0].names
         if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
             continue
+        weights = [row.weights if row.exact is None else row.exact.weights for row in rows]
+        kind = "that the guaranteed similarities give" if rows[0].exact is None else "of the exact plan"
         tables.append(
             Table(
-                title=f"Collaboration matrix at {epsilon:.3g}: weights that the guaranteed similarities give, row by "
-                "row",
+                title=f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights "
+                f"{kind}, row by row",
                 columns=("client", *names, "sum"),
                 numeric=(*names, "sum"),
                 rows=[
                     (
                         row.name,
-                        *(number(weight.item()) if weight else "." for weight in row.weights),
-                        number(row.weights.sum().item()),
+                        *(number(weight.item(), 2) if weight else "." for weight in mine),
+                        number(mine.sum().item()),
                     )
-                    for row in rows
+                    for row, mine in zip(rows, weights)
                 ],
             )
         )
@@ -166,16 +176,18 @@ def methods_table(plans: Sequence[MethodPlan], break_even: Sequence[BreakEven]) 
         lines += [f"{plan.method} at {plan.epsilon:.3g}: {_settings(plan)}" for plan in applying]
     shown, more = break_even[:MOST_LISTED], len(break_even) - MOST_LISTED
     stops = [f"{entry.name} {'never' if entry.epsilon is None else f'{entry.epsilon:.3g}'}" for entry in shown]
-    lines.append(
-        f"Break-even precisions, no gain below them (All-for-one): {', '.join(stops)}"
-        f"{f', {more} more in --json' if more > 0 else ''}."
-    )
+    if break_even:
+        lines.append(
+            f"Break-even precisions, no gain below them (All-for-one): {', '.join(stops)}"
+            f"{f', {more} more in --json' if more > 0 else ''}."
+        )
     return Table(
         title="The network: what each method costs until every client is served, and what it then promises",
         columns=("method", "eps", "samples per client", "vectors", "controls", "theorem, or why it is refused"),
         numeric=("eps", "samples per client", "vectors"),
         rows=rows,
         lines=lines,
+        width=80,
     )
 
 

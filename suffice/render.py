@@ -27,6 +27,7 @@ class Table:
     """A title, rows of one cell per column, and lines of text below; without rows nothing but the lines.
 
     numeric  columns that are aligned to the right
+    width    characters that it takes at most, whatever the screen has
     """
 
     title: str = ""
@@ -34,6 +35,7 @@ class Table:
     numeric: Sequence[str] = ()
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
+    width: int | None = None
 
     def show(self) -> None:
         """Print it."""
@@ -46,12 +48,17 @@ class Table:
         return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
 
     def _print(self, out: Console) -> None:
+        if self.width is not None:
+            out.width = min(out.width, self.width)
         if self.rows:
             grid = Grid(box=None, pad_edge=False, header_style="bold")
             for at, column in enumerate(self.columns):
                 right = column in self.numeric
                 grid.add_column(
-                    printable(column), justify="right" if right else "left", overflow="fold", no_wrap=at == 0 or right
+                    printable(column),
+                    justify="right" if right else "left",
+                    overflow="fold",
+                    no_wrap=right or (at == 0 and self.width is None),
                 )
             for row in self.rows:
                 grid.add_row(*map(_styled, row))

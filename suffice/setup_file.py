@@ -49,7 +49,7 @@ class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen
     loss: str = "least-squares"
     regularisation: float = 0.0
     intercept: bool = True
-    standardise: str = "client"
+    standardise: str = "pooled"
     standardise_target: bool = False
     split: str | None = None
     seed: int = 0

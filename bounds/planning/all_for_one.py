@@ -6,7 +6,6 @@ Every number is a bound of the stopped process: it holds until tau = min{t: e_t 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,137 +16,17 @@ from ..constants import Constants
 from ..criteria import Binary, Continuous, Criterion, named
 from ..errors import InputError
 from ..evaluate import evaluate, outward
-from ..text import printable
 from ..theorems import find
+from .precision import Precision, precisions
+from .row import Row, Schedules, quotient
 
-SHOWN = 6
-"""Collaborators that the short text of a row names."""
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Schedules:
-    """The four step-size schedules of one client at one precision, with their stopped bounds.
-
-    Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start.
-    """
-
-    constant: dict[str, Any]
-    horizon: dict[str, Any]
-    decreasing: dict[str, Any]
-    hitting: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("constant", "horizon", "decreasing", "hitting")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """The plan of one client at one precision.
-
-    epsilon              precision [loss]
-    similarity           (N,) guaranteed before it is reached, rho_ik
-    weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
-                         it. A plan's rows make the network's collaboration matrix
-    cluster              peers of positive weight there, the client itself included; `names` labels all N
-    sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
-                         value and the client's alone
-    step_limit           step_ratio / beta [theta^2 / loss]
-    local                the same schedules alone; speedup, the quotient of the expected iterations
-    continuous           variance, step ratio, step and expected iterations that continuous weights would give
-    """
-
-    client: int
-    name: str
-    epsilon: float
-    criterion: Criterion
-    similarity: np.ndarray
-    weights: np.ndarray
-    cluster: tuple[int, ...]
-    names: tuple[str, ...]
-    sufficient_variance: float
-    definition_2_variance: float
-    local_variance: float
-    step_ratio: float
-    step_limit: float
-    schedules: Schedules
-    local: Schedules
-    speedup: float | None
-    continuous: dict[str, float | None]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-    @property
-    def collaborators(self) -> tuple[str, ...]:
-        """Names of the peers in the sufficient cluster, the client itself left out."""
-        return tuple(self.names[k] for k in self.cluster if k != self.client)
-
-    def __repr__(self) -> str:
-        peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
-        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
-        times = "iterations unknown" if together is None else f"together <= {together:.4g}, alone <= {alone:.4g}"
-        gain = "" if self.speedup is None else f", speed-up {self.speedup:.3g}"
-        step = f"step {self.schedules.hitting['eta']:.3g}"
-        return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from ..html import facts, number, text
-
-        together, alone = (part.hitting["expected_iterations"] for part in (self.schedules, self.local))
-        return facts(
-            {
-                "Client": text(self.name),
-                "Precision": number(self.epsilon),
-                "Collaborates with": text(", ".join(self.collaborators) or "nobody"),
-                "Criterion": text(repr(self.criterion)),
-                "Step limit, step": f"{number(self.step_limit)}, {number(self.schedules.hitting['eta'])}",
-                "Expected iterations alone, together": f"at most {number(alone)}, {number(together)}",
-                "Speed-up": number(self.speedup, 3),
-                "Warnings": "<br>".join(text(warning) for warning in self.warnings),
-            }
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """The row of `suffice plan --json`."""
-        return {
-            "client": self.client,
-            "name": self.name,
-            "epsilon": self.epsilon,
-            "criterion": {
-                "kind": self.criterion.kind,
-                "threshold": getattr(self.criterion, "threshold", None),
-            },
-            "similarity": self.similarity.tolist(),
-            "weights": self.weights.tolist(),
-            "cluster": list(self.cluster),
-            "sufficient_variance": self.sufficient_variance,
-            "definition_2_variance": self.definition_2_variance,
-            "local_variance": self.local_variance,
-            "step_ratio": self.step_ratio,
-            "step_limit": self.step_limit,
-            "schedules": self.schedules.to_dict(),
-            "local": self.local.to_dict(),
-            "speedup": self.speedup,
-            "continuous": self.continuous,
-            "labels": LABELS,
-            "warnings": list(self.warnings),
-        }
-
-
-LABELS = {
-    "constant": "E[e_T 1{tau >= T}] <= bound at eta = step limit",
-    "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
-    "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
-    "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
-    "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
-}
-
-
 def plan_rows(
     constants: Constants,
-    epsilon: float | Sequence[float],
+    epsilon: float | str | Sequence[float | str],
     *,
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
@@ -155,7 +34,7 @@ def plan_rows(
 ) -> list[Row]:
     """One row per client and precision: cluster, step limit, four schedules, the same alone, speed-up.
 
-    epsilon     precisions [loss], > 0
+    epsilon     precisions [loss], > 0; "10%" is a tenth of each client's own starting excess
     criterion   a criterion or the name of one; None or "binary" chooses for each row the binary threshold of least
                 sufficient variance
     horizon     iterations T of the constant, horizon and decreasing schedules
@@ -163,10 +42,7 @@ def plan_rows(
 
     Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
-    precisions = as_numbers("epsilon", epsilon, ("count",), one_for_all=True, positive=True)
-    if precisions.size == 0:
-        raise InputError("epsilon", epsilon, "give at least one precision")
-    precisions = np.array(list(dict.fromkeys(precisions.tolist())))
+    wanted = precisions(epsilon, constants.excess)
     if isinstance(criterion, str):
         criterion = named(criterion)
     if horizon is not None and (
@@ -187,7 +63,7 @@ def plan_rows(
         raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
     if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
         raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
-    return [row for value in precisions for row in _rows(constants, value.item(), criterion, horizon, confidence)]
+    return [row for one in wanted for row in _rows(constants, one, criterion, horizon, confidence)]
 
 
 def weighing(
@@ -206,24 +82,27 @@ def weighing(
 
 def _rows(
     constants: Constants,
-    epsilon: float,
+    precision: Precision,
     criterion: Criterion | None,
     horizon: int | None,
     confidence: float | None,
 ) -> list[Row]:
-    similarity = constants.heterogeneity.similarity(2 * constants.mu * epsilon)
+    levels = precision.levels(constants.clients)
+    similarity = constants.heterogeneity.similarity(2 * constants.mu * levels)
     rows = []
     for i, (chosen, s2, q) in enumerate(weighing(constants, similarity, criterion)):
-        rho = similarity[i]
+        rho, epsilon = similarity[i], levels[i].item()
         together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
         alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
-        speedup = _quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        speedup = quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        refused = bool(constants.unbounded)
         continuous = _continuous(constants, i, rho, epsilon)
         rows.append(
             Row(
                 client=i,
                 name=constants.names[i],
                 epsilon=epsilon,
+                epsilon_given=precision.given,
                 criterion=chosen,
                 similarity=rho,
                 weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
@@ -233,13 +112,13 @@ def _rows(
                 definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
                 local_variance=constants.sigma2[i].item(),
                 step_ratio=q,
-                step_limit=q / constants.beta[i].item(),
-                schedules=together,
-                local=alone,
-                speedup=speedup,
-                continuous=continuous,
-                notes=constants.notes,
-                warnings=_warnings(constants, chosen, rho, together, continuous, speedup),
+                step_limit=None if refused else q / constants.beta[i].item(),
+                schedules=None if refused else together,
+                local=None if refused else alone,
+                continuous={name: None if refused else value for name, value in continuous.items()},
+                notes=() if refused else constants.notes,
+                warnings=() if refused else _warnings(constants, chosen, rho, together, continuous, speedup),
+                refusal=constants.unbounded,
             )
         )
     return rows
@@ -382,9 +261,3 @@ def _warnings(
     if constants.excess is None:
         warnings.append("no initial excess given: bounds and iterations cannot be computed")
     return tuple(warnings)
-
-
-def _quotient(alone: float | None, together: float | None) -> float | None:
-    if alone is None or together is None or together == 0:
-        return None
-    return alone / together

@@ -13,12 +13,12 @@ from ..errors import InputError
 from ..heterogeneity import GradientDissimilarity, QuadraticCertificate
 from ..quantities import Quantity
 from .all_for_all import all_for_all_plan
-from .all_for_one import Row, Schedules
 from .cobo import cobo_plan
 from .fixed_weights import fixed_weights_plan
 from .lower_bound import needed_rounds
 from .method_plan import MethodPlan, failure, unknown_excess, whole
 from .network import Network, semimetric
+from .row import Row, Schedules
 from .scafflix import scafflix_plan
 
 STANDARD = ("all-for-one", "fixed-weights", "all-for-all", "cobo", "scafflix", "local")
@@ -44,8 +44,16 @@ def compare(
         hint = f"did you mean {near[0]}? " if near else ""
         raise InputError("method", method, f"{hint}Methods: {', '.join(METHODS)}")
     epsilon, chosen = rows[0].epsilon, STANDARD if method is None else (method,)
-    plans = [_plan(name, network, epsilon, rows, alpha) for name in chosen]
-    return [_in_samples(one, network.batch) for one in (*plans, lower_bound(network, epsilon))]
+    plans = [*(_plan(name, network, epsilon, rows, alpha) for name in chosen), lower_bound(network, epsilon)]
+    return [_in_samples(_bounded(one, network), network.batch) for one in plans]
+
+
+def _bounded(row: MethodPlan, network: Network) -> MethodPlan:
+    """Refused where the theorem asks for one noise level and there is none: all but Scafflix, which has its own."""
+    if not network.constants.unbounded or row.method.startswith("scafflix"):
+        return row
+    refused = failure("bounded variance", np.inf, network.constants.sigma2.max(), network.constants.unbounded)
+    return replace(row, rounds=None, samples_per_client=None, vectors=None, settings={}, failure=refused, notes=())
 
 
 def _in_samples(row: MethodPlan, batch: int) -> MethodPlan:
@@ -67,7 +75,7 @@ def _plan(name: str, network: Network, epsilon: float, rows: Sequence[Row], alph
     return scafflix_plan(network, epsilon, rule=name, alpha=alpha)
 
 
-def _stopped(name: str, epsilon: float, schedules: Sequence[Schedules], rows: Sequence[Row]) -> MethodPlan:
+def _stopped(name: str, epsilon: float, schedules: Sequence[Schedules | None], rows: Sequence[Row]) -> MethodPlan:
     """The hitting schedule of every client; models go to all peers and gradients come back, whoever is weighed."""
     row = MethodPlan(
         method=name,
@@ -77,10 +85,11 @@ def _stopped(name: str, epsilon: float, schedules: Sequence[Schedules], rows: Se
         guarantee="E[tau_i] <= rounds_i for each client, tau_i its first time below epsilon: a stopped guarantee, "
         "nothing is promised after tau_i",
     )
-    expected = [one.hitting["expected_iterations"] for one in schedules]
-    if None in expected:
+    known = [one for one in schedules if one is not None]
+    expected = [one.hitting["expected_iterations"] for one in known]
+    if None in expected or not known:
         return replace(row, failure=unknown_excess())
-    settings: dict[str, Any] = {"eta": [one.hitting["eta"] for one in schedules]}
+    settings: dict[str, Any] = {"eta": [one.hitting["eta"] for one in known]}
     if name == "all-for-one":
         settings["cluster"] = [list(one.cluster) for one in rows]
     vectors = 0.0 if name == "local" else 2 * (len(rows) - 1) * float(sum(expected))

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
-from .exact_recursion import ExactRecursion
-from .exact_search import HORIZON, Rates, Search
+from .exact_recursion import ExactRecursion, orbit
+from .exact_search import HORIZON, LONE, NUMBERS, Rates, fastest
 from .gradient_moments import GradientMoments
 from .hitting_certificate import certified_rates
-from .preconditioning import own_coordinates, shared_coordinates
+from .many_clients import fastest_of_many
+from .preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 
-FINALISTS = 2
-"""Coordinates in which the rates are polished, those whose unpolished ones are fastest."""
+WORK = 1e9
+"""Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
 ROUNDING = 1e-13
 """Of the starting excess: no smaller one can be told from rounding."""
-SETTLE = 5.0
-"""Time constants of the slowest mode for which a curve is followed after it has arrived."""
+SETTLED = 1e-3
+"""Of the precision: a curve that stays so close to its floor for half of what is followed is taken to be there."""
+
+
+CERTIFICATES = 5e8
+"""Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
+PILOTS = 6
+"""Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
+
+
+class Curve(Protocol):
+    """A recursion with one peer that stands for all: rates (0, c) are c times the plan's."""
+
+    def curve(self, rates: np.ndarray, steps: int, /) -> np.ndarray: ...
+
+
+Choices = dict[str, ExactRecursion]
+"""One client's recursions by the name of their coordinates."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +68,9 @@ class ExactPlan:
     holds: bool | None = None
     hitting: dict[str, float] | None = None
     preconditioner: str = "none"
-    matrix: np.ndarray | None = None
+    matrix: np.ndarray | None = field(default=None, repr=False)
     note: str = ""
-    recursion: ExactRecursion | None = None
+    recursion: Curve | None = field(default=None, repr=False)  # merged
 
     @property
     def rates(self) -> np.ndarray:
@@ -60,9 +78,9 @@ class ExactPlan:
 
     def curve(self, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps with these rates throughout [loss]."""
-        if self.recursion is None or not self.rates.any():
+        if self.recursion is None:
             return np.full(steps + 1, self.start)
-        return self.recursion.curve(self.rates, steps)
+        return self.recursion.curve(np.array([0.0, 1.0]), steps)
 
     def to_dict(self) -> dict[str, Any]:
         """The object `exact` of `suffice plan --json`."""
@@ -98,62 +116,124 @@ def exact_plans(
     """
     from threadpoolctl import threadpool_limits
 
+    N, D, n = moments.noise.shape
+    part = max(1, int(NUMBERS / (N * D * n * (len(SHARED) + len(OWN)))))
+    if _cost(moments) > WORK:
+        part = N
     found = []
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
-        shared = shared_coordinates(moments) if precondition else {"none": moments}
-        for i, precision in enumerate(epsilon.tolist()):
-            found.append(_client(moments, shared, i, precision, precondition, horizon))
+        given = _Coordinates(moments, precondition=precondition)
+        for first in range(0, N, part):
+            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon)
             if progress is not None:
-                progress(i + 1, moments.clients)
+                progress(len(found), N)
     return found
 
 
-def _client(
-    moments: GradientMoments,
-    shared: dict[str, GradientMoments],
-    i: int,
-    epsilon: float,
-    precondition: bool,
-    horizon: int,
-) -> tuple[ExactPlan, ExactPlan]:
-    start = max(ExactRecursion(moments=moments, client=i).excess, 0.0)
-    nothing = ExactPlan(epsilon=epsilon, weights=np.zeros(moments.clients), eta=0.0, iterations=None, start=start)
+class _Coordinates:
+    """What the clients may choose from."""
+
+    def __init__(self, moments: GradientMoments, *, precondition: bool) -> None:
+        self.moments, self.precondition = moments, precondition
+        self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
+        self.many = _cost(moments) > WORK
+
+    @cached_property
+    def everybody(self) -> dict[str, GradientMoments]:
+        """The moments in common coordinates; of many clients in those of a pooled second moment alone."""
+        names = ["pooled"] if self.many and self.precondition else list(self.shared)
+        return {name: _seen(self.moments, name, self.shared[name]) for name in names}
+
+    def joint(self, i: int) -> Choices:
+        """Of client i with all its peers."""
+        own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
+        return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
+
+    def alone(self, i: int, name: str | None = None) -> Choices:
+        """Of client i by itself, in all coordinates or one."""
+        only = self.moments.only([i])
+        bases = self.shared | (own_bases(only, 0) if self.precondition else {})
+        names = list(bases) if name is None else [name]
+        seen = {one: _seen(only, one, bases[one]) for one in names}
+        return {one: ExactRecursion(moments=there, client=0) for one, there in seen.items()}
+
+
+def _seen(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMoments:
+    return moments if name == "none" else moments.seen_in(basis)
+
+
+def _clients(
+    moments: GradientMoments, given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
+) -> list[tuple[ExactPlan, ExactPlan]]:
+    excess = np.maximum(moments.excess, 0.0)
+    plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
+    pairs = [(plan, plan) for plan in plans]
+    todo = [j for j, plan in enumerate(plans) if not plan.note]
+    if not todo:
+        return pairs
+    chosen, levels = [clients[j] for j in todo], np.array([plans[j].epsilon for j in todo])
+    alone, singles = _alone(given, chosen, levels, horizon)
+    faster = [horizon if one.steps is None else one.steps - 1 for one in alone]
+    choices = [given.joint(i) for i in chosen]
+    if given.many:
+        (there,) = given.everybody.values()
+        joint = fastest_of_many(there, np.array(chosen), levels, faster)
+    else:
+        everybody = np.ones((len(todo), moments.clients), dtype=bool)
+        joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
+    for j, i, single, of, lone, both in zip(todo, chosen, singles, choices, alone, joint):
+        own = _described(plans[j], single, lone, horizon, np.eye(moments.clients)[[i]])
+        together = None if both.steps is None else _described(plans[j], of, both, horizon)
+        # peers are followed only where this saves a step
+        faster_than = horizon + 1 if own.iterations is None else own.iterations
+        usable = together is not None and together.iterations is not None and together.iterations < faster_than
+        pairs[j] = (together if usable and together is not None else own, own)
+    return pairs
+
+
+def _cost(moments: GradientMoments) -> float:
+    """Multiplications that all clients' moments in one client's coordinates take, for every client."""
+    N, D, n = moments.noise.shape
+    return float(N) ** 2 * D * n * (D + n)
+
+
+def _alone(
+    given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
+) -> tuple[list[Rates], list[Choices]]:
+    """The fastest rates of every client by itself, and its recursions; of many, only some try everything."""
+
+    def search(parts: list[Choices], levels: np.ndarray, lengths: np.ndarray = LONE) -> list[Rates]:
+        allowed = np.ones((len(parts), 1), dtype=bool)
+        return fastest([list(of.values()) for of in parts], levels, allowed, [horizon] * len(parts), lengths)
+
+    if not given.many or len(clients) <= PILOTS:
+        singles = [given.alone(i) for i in clients]
+        return search(singles, epsilon), singles
+    pilots = np.linspace(0, len(clients) - 1, PILOTS).astype(int)
+    tried = [given.alone(clients[j]) for j in pilots]
+    found = search(tried, epsilon[pilots])
+    wins = [list(of)[one.choice] for of, one in zip(tried, found)]
+    name = max(sorted(set(wins)), key=wins.count)
+    shares = [
+        1 / of[name].limit(one.v)
+        for of, one, win in zip(tried, found, wins)
+        if win == name and one.steps is not None and one.v.any()
+    ]
+    lengths = LONE
+    if shares:  # about those that suit the pilots
+        lengths = np.geomspace(max(min(shares) / 1.3, LONE[0]), min(1.3 * max(shares), LONE[-1]), 5)
+    singles = [given.alone(i, name) for i in clients]
+    return search(singles, epsilon, lengths), singles
+
+
+def start_of_plan(clients: int, epsilon: float, start: float) -> ExactPlan:
+    """A plan to be made from an excess of `start`, or one that says why there is none to make."""
+    plan = ExactPlan(epsilon=epsilon, weights=np.zeros(clients), eta=0.0, iterations=None, start=start)
     if start <= epsilon:
-        there = _stay(nothing, "the start is already below this precision: 0 iterations, alone or together")
-        return there, there
+        return _stay(plan, "the start is already below this precision: 0 iterations, alone or together")
     if epsilon < ROUNDING * start:
-        lost = replace(
-            nothing, note=f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}"
-        )
-        return lost, lost
-    choices = shared | (own_coordinates(moments, i) if precondition else {})
-    recursions = {name: ExactRecursion(moments=there, client=i) for name, there in choices.items()}
-    only = np.eye(moments.clients, dtype=bool)[i]
-    alone_name, alone = _best(recursions, epsilon, horizon, only, {})
-    together_name, together = _best(recursions, epsilon, horizon, np.ones_like(only), {alone_name: alone})
-    return (
-        _described(nothing, recursions[together_name], together, together_name, horizon),
-        _described(nothing, recursions[alone_name], alone, alone_name, horizon),
-    )
-
-
-def _best(
-    recursions: dict[str, ExactRecursion],
-    epsilon: float,
-    horizon: int,
-    allowed: np.ndarray,
-    known: dict[str, Rates],
-) -> tuple[str, Rates]:
-    """The fastest rates over all coordinates, never slower than those `known`."""
-    searches = {name: Search(one, epsilon, allowed, horizon) for name, one in recursions.items()}
-    rough = {name: search.started(known.get(name)) for name, search in searches.items()}
-    names = sorted(rough, key=lambda name: rough[name].time)
-    best_name, best = names[0], rough[names[0]]
-    for name in names[:FINALISTS]:
-        found = searches[name].finished(rough[name])
-        if found.time < best.time:
-            best_name, best = name, found
-    return best_name, best
+        return replace(plan, note=f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
+    return plan
 
 
 def _stay(plan: ExactPlan, note: str) -> ExactPlan:
@@ -168,39 +248,50 @@ def _stay(plan: ExactPlan, note: str) -> ExactPlan:
     )
 
 
-def _described(plan: ExactPlan, recursion: ExactRecursion, rates: Rates, name: str, horizon: int) -> ExactPlan:
+def _described(
+    plan: ExactPlan, choices: Choices, rates: Rates, horizon: int, peers: np.ndarray | None = None
+) -> ExactPlan:
+    """peers  (n, N), which of all clients the n rates are of, if they are not of all"""
     if rates.steps is None:
         return replace(plan, note=f"no constant weights and step tried arrive within {horizon:,} iterations")
-    v, steps, eta = rates.v, rates.steps, float(rates.v.sum())
-    basis = recursion.moments.basis
-    floor = recursion.floor(v)
-    certified = certified_rates(recursion, v, plan.epsilon, steps)
+    name = list(choices)[rates.choice]
+    recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
+    basis, merged, one = recursion.moments.basis, recursion.merged(v), np.array([0.0, 1.0])
+    limit = merged.limit(one)
+    if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
+        slower = (1 - 1e-3) * limit
+        time = merged.first(slower * one, plan.epsilon, horizon)
+        return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
+    M, floor = merged.matrix(one), merged.floor(one, limit)
+    end = orbit(M, merged.start, steps)[:, -1]
+    certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,
-        weights=v / eta,
+        weights=v / eta if peers is None else v / eta @ peers,
         eta=eta,
         iterations=steps,
-        excess=float(recursion.curve(v, steps)[-1]),
-        step_limit=eta * recursion.limit(v),
+        excess=float(merged.loss @ end),
+        step_limit=eta * limit,
         floor=floor,
-        holds=floor <= plan.epsilon and _stays(recursion, v, plan.epsilon, steps),
-        hitting=None if certified is None else {"eta": float(certified[1].sum()), "expected_iterations": certified[0]},
+        holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+        hitting=None
+        if certified is None
+        else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
         preconditioner=name,
         matrix=None if name == "none" else basis @ basis.T,
-        recursion=recursion,
+        recursion=merged,
     )
 
 
-def _stays(recursion: ExactRecursion, v: np.ndarray, epsilon: float, steps: int) -> bool:
-    """Followed until the slowest mode has died down, or for as long again as ten times the plan."""
-    slow = SETTLE / max(1 - recursion.radius(v), 1e-12)
-    looks = _looks(recursion, v, steps, int(min(slow, 10 * steps + 1000)))
-    return all(bool((part <= epsilon).all()) for part in looks)
-
-
-def _looks(recursion: ExactRecursion, v: np.ndarray, steps: int, more: int) -> Iterator[np.ndarray]:
-    z, part = recursion.after(v, steps), 4096
-    for done in range(0, more, part):
-        count = min(part, more - done)
-        yield recursion.curve(v, count, start=z)[1:]
-        z = recursion.after(v, count, start=z)
+def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, epsilon: float, floor: float, steps: int) -> bool:
+    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps."""
+    done, part = 0, max(steps, 16)
+    while done < 10 * steps + 1000:
+        Z = orbit(M, z, part)
+        curve, z = loss @ Z[:, 1:], Z[:, -1]
+        if (curve > epsilon).any():
+            return False
+        if np.abs(curve[len(curve) // 2 :] - floor).max() <= SETTLED * epsilon:
+            return True
+        done, part = done + part, min(2 * part, 4096)
+    return True

@@ -18,7 +18,8 @@ Only one client's model enters, whatever the others do with theirs. Sampling is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +31,8 @@ BLOCK = 64
 """Steps at a time where many are made."""
 DIVERGED = 1e12
 """Times its start: an excess that large has left."""
+DENSE = 150
+"""Numbers of a packed matrix up to which maps of them are decomposed; beyond, iterations."""
 SETTLED = 1024
 """Steps after which an excess that hardly changes any more is taken to stay."""
 
@@ -88,6 +91,24 @@ class ExactRecursion:
         shifted[:, 1 : 1 + d] += total[:, 1 + d :] @ mean
         return shifted
 
+    def merged(self, v: np.ndarray) -> ExactRecursion:
+        """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
+
+        For many evaluations along one direction: c v is the rates (0, c).
+        """
+        kept, moments, i = np.flatnonzero(v), self.moments, self.client
+        A, at = np.tensordot(v[kept], moments.A[kept], 1), moments.optimum[i]
+        noise = np.tensordot(v[kept] ** 2, moments.noise[kept], 1)
+        pair = replace(
+            moments,
+            A=np.stack((moments.A[i], A)),
+            h=np.stack((moments.h[i], v @ self.h + A @ at)),
+            noise=np.stack((np.zeros_like(noise), noise)),
+            optimum=np.stack((at, at)),
+            start=np.stack((moments.start[i], moments.start[i])),
+        )
+        return ExactRecursion(moments=pair, client=0)
+
     def matrix(self, v: np.ndarray) -> np.ndarray:
         """M(v), (1 + d + d(d+1)/2) squared."""
         d, h = self.features, v @ self.h
@@ -121,7 +142,7 @@ class ExactRecursion:
             return 0.0
         M, t, ceiling = self.matrix(v), 0, DIVERGED * before
         looks = ahead = M
-        for steps in _chunks(horizon, len(M)):
+        for steps in chunks(horizon, len(M)):
             if steps < BLOCK:
                 Z = orbit(M, z, steps)
                 e, z = self.loss @ Z[:, 1:], Z[:, -1]
@@ -136,8 +157,7 @@ class ExactRecursion:
                 last = e[at - 1] if at else before
                 if t + at + 1 > horizon:
                     return np.inf
-                here = max(float(e[at]), 1e-300)
-                return t + at + float(np.log(last / epsilon) / np.log(last / here))
+                return t + at + float(share_of_step(last, e[at], epsilon))
             t, change, before = t + len(e), abs(float(e[-1]) - before), float(e[-1])
             if not before < ceiling:
                 break
@@ -183,9 +203,28 @@ class ExactRecursion:
         if not v.any():
             return 0.0
         values, U = self._range(v)
-        Q = self._quadratic(v, U)
         root = np.sqrt(self._lyapunov(values))
+        if len(root) > DENSE:
+            from scipy.sparse.linalg import LinearOperator, eigsh
+
+            apply = self._scaled(v, U, root)
+            operator = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)  # pyright: ignore[reportCallIssue]
+            begin = pack(np.eye(len(values))) / root
+            return 1 / float(eigsh(operator, k=1, which="LA", v0=begin, tol=1e-7, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
+        Q = self._quadratic(v, U)
         return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
+
+    def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q there."""
+        A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
+        noise, r = 4 * self._noise(v)[:, 1 + self.features :], len(A)
+
+        def apply(y: np.ndarray) -> np.ndarray:
+            X = unpack(y.ravel() / root, r)
+            seen = unpack(noise @ pack(U @ X @ U.T), len(U))
+            return pack(4 * A @ X @ A + U.T @ seen @ U) / root
+
+        return apply
 
     def radius(self, v: np.ndarray) -> float:
         """Spectral radius of the second moment's block on range(A)."""
@@ -216,48 +255,61 @@ class ExactRecursion:
         m = self._resting(v, *self._range(v))
         return float(m @ self.moments.A[self.client] @ m)
 
-    def floor(self, v: np.ndarray) -> float:
-        """lim E e_t [loss]; inf beyond the step limit.
+    def floor(self, v: np.ndarray, limit: float | None = None) -> float:
+        """lim E e_t [loss]; inf beyond the step limit, which need not be found again if it is known.
 
         The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m.
         """
         if not v.any():
             return self.excess
         values, U = self._range(v)
-        system = np.diag(self._lyapunov(values)) - self._quadratic(v, U)
-        least = float(np.linalg.eigvalsh(system)[0])
-        if least <= 0:
+        if (self.limit(v) if limit is None else limit) <= 1:
             return float("inf")
         m = self._resting(v, values, U)
         z = np.concatenate(([1.0], m, pack(np.outer(m, m))))
-        X = np.linalg.solve(system, 4 * sandwich(U.T) @ (self._noise(v) @ z))
+        source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
+        P = self._lyapunov(values)
+        if len(P) > DENSE:
+            from scipy.sparse.linalg import LinearOperator, cg
+
+            root = np.sqrt(P)
+            apply = self._scaled(v, U, root)
+            operator = LinearOperator((len(P), len(P)), matvec=lambda y: y.ravel() - apply(y), dtype=float)  # pyright: ignore[reportCallIssue]
+            X = cg(operator, source / root, rtol=1e-9, maxiter=2000)[0] / root
+        else:
+            X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
         seen = U.T @ self.moments.A[self.client] @ U
         return float(self.loss @ z + pack(seen) @ X)
 
 
 def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
-    """z, M z, ..., M^steps z as columns, (n, steps + 1)."""
-    n = len(z)
+    """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
+    n = z.shape[-1]
     if steps < 3 * n:  # squarings would cost more than they save
-        out = np.empty((steps + 1, n))
+        out = np.empty((steps + 1, *z.shape))
         out[0] = z
         for t in range(steps):
-            np.dot(M, out[t], out=out[t + 1])
-        return out.T
-    out = np.empty((n, steps + 1))
-    out[:, 0] = z
+            np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
+        return np.moveaxis(out, 0, -1)
+    out = np.empty((*z.shape, steps + 1))
+    out[..., 0] = z
     have, power = 1, M
     while have <= steps:
         more = min(have, BLOCK, steps + 1 - have)
         reach = min(have, BLOCK)
-        out[:, have : have + more] = power @ out[:, have - reach : have - reach + more]
+        out[..., have : have + more] = power @ out[..., have - reach : have - reach + more]
         have += more
         if have <= BLOCK and more == reach:
             power = power @ power
     return out
 
 
-def _chunks(horizon: int, n: int) -> list[int]:
+def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
+    """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
+    return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))
+
+
+def chunks(horizon: int, n: int) -> list[int]:
     """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
     sizes, total = [], 0
     while total < horizon:

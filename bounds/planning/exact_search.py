@@ -1,46 +1,60 @@
 """The constant rates that bring one client's expected excess below a precision in the fewest steps.
 
 The variables are the rates v_k = eta w_k >= 0 alone: sets of peers, weights and steps are supports, directions and
-lengths of v. E e_T is not convex in v, so that three kinds of work follow one another:
+lengths of v. E e_T is not convex in v, so that two kinds of work follow one another:
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
-   at several shares of the step limit;
-2. polish: minimise E e_{T'} for smaller and smaller T', warm-started, with the exact gradient (bisection over T');
-3. race: every other kind of start is optimised at T - 1, even if it never arrives by itself, and polished if it does.
+   at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
+2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
+   descend on E e_g, g below the best time, even if they never arrive by themselves (`rates_descent`).
 What comes out is never slower than any start, and a local optimum: no proof that nothing is faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .arrivals import arrivals
 from .exact_recursion import ExactRecursion
+from .moment_maps import POWERS, MomentMaps
+from .rates_descent import Descent, Found, next_goal
 
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
-WORK = 2e9
+WORK = 3e8
 """Multiplications of one gradient up to which plans are polished."""
-SHARES = (0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+NUMBERS = 3e6
+"""In the matrices that are stepped at a time."""
+SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
-SMALLEST = 1e-6
-"""Share below which no smaller steps are tried."""
-SAFE = 0.999
-"""Share of the step limit that no plan exceeds."""
+LONE = np.geomspace(0.02, 0.95, 16)
+"""Of single rates, CLOSER times the best of which are tried too."""
+CLOSER = np.geomspace(0.8, 1.25, 7)
+SAFE = 0.97
+"""Of the limit: no length beyond is tried."""
+SMALLER = np.geomspace(1e-6, 0.015, 12)
+"""Shares tried where none of the others arrives."""
+FINALISTS = 2
+"""Coordinates in which rates descend, those whose starts are fastest."""
 TRIFLE = 0.02
 """Of the largest rate: a smaller one is dropped if this costs nothing."""
+FINISH = 40
+"""Rounds of descent at the final time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
     """Constant rates v (N,) [theta^2 / loss] and the time they take.
 
-    time  steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
+    time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
+    choice  which of the client's recursions (coordinates) they are for
     """
 
     v: np.ndarray
     time: float
+    choice: int = 0
 
     @property
     def steps(self) -> int | None:
@@ -48,206 +62,226 @@ class Rates:
 
 
 def best_rates(
-    recursion: ExactRecursion,
-    epsilon: float,
-    *,
-    allowed: np.ndarray | None = None,
-    horizon: int = HORIZON,
-    others: tuple[Rates, ...] = (),
+    recursion: ExactRecursion, epsilon: float, *, allowed: np.ndarray | None = None, horizon: int = HORIZON
 ) -> Rates:
-    """The fastest constant rates found with peers `allowed` (N,) bool, none of which exceeds the step limit.
+    """The fastest constant rates found with peers `allowed` (N,) bool, none of which exceeds the step limit."""
+    n = recursion.moments.clients
+    mask = np.ones(n, dtype=bool) if allowed is None else allowed
+    return fastest([[recursion]], np.array([epsilon]), mask[None], [horizon])[0]
 
-    others  plans that are known already: the result is never slower than they
+
+def fastest(
+    choices: Sequence[Sequence[ExactRecursion]],
+    epsilon: np.ndarray,
+    allowed: np.ndarray,
+    most: Sequence[int],
+    lone: np.ndarray = LONE,
+) -> list[Rates]:
+    """The same of C clients, each in the best of its coordinates.
+
+    choices  of each client, equally many: its recursion in each
+    epsilon  (C,); allowed (C, N)
+    most     steps that are of interest, by client
+    lone     lengths tried first where N = 1
     """
-    search = Search(recursion, epsilon, allowed, horizon)
-    return search.finished(search.started(*others))
+    n, N = len(choices[0][0].loss), len(allowed[0])
+    found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
+    todo = [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]
+    firsts = [of[0] for of in choices]
+    directions = {
+        c: start_directions(
+            firsts[c].moments.optimum, firsts[c].moments.A[firsts[c].client], firsts[c].client, allowed[c]
+        )
+        for c in todo
+    }
+    kept = 3 * max((len(one) for one in directions.values()), default=1) if N > 1 else 3
+    at_once = max(1, int(NUMBERS / (len(choices[0]) * (kept + N) * n**2)))
+    for first in range(0, len(todo), at_once):
+        part = todo[first : first + at_once]
+        race = _Race(
+            [choices[c] for c in part], epsilon[part], allowed[part], [most[c] for c in part],
+            np.stack([directions[c] for c in part]), lone,
+        )  # fmt: skip
+        for c, one in zip(part, race.run()):
+            found[c] = one
+    return found
 
 
-class Search:
-    """One client at one precision."""
+def start_directions(optimum: np.ndarray, A: np.ndarray, i: int, allowed: np.ndarray) -> np.ndarray:
+    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
+    gap = optimum - optimum[i]
+    distance = np.einsum("kd,de,ke->k", gap, A, gap)
+    distance[i] = -1
+    order = np.argsort(distance, kind="stable")
+    order = order[allowed[order]]
+    n, own = len(order), np.eye(len(allowed))[i]
+
+    def nearest(size: int) -> np.ndarray:
+        equal = np.zeros(len(allowed))
+        equal[order[:size]] = 1 / size
+        return equal
+
+    if n == 1:
+        return nearest(1)[None]
+    sizes = sorted({2**j for j in range(20) if 2**j < n} - {-(-n // 2)})
+    found = [nearest(n), nearest(-(-n // 2))]
+    if allowed[i]:
+        found += [0.9 * own + 0.1 * nearest(n), *(own / 2 + nearest(size) / 2 for size in (*sizes[2:], n))]
+    return np.stack([*found, *map(nearest, sizes)])
+
+
+class _Race:
+    """Several clients at once."""
 
     def __init__(
-        self, recursion: ExactRecursion, epsilon: float, allowed: np.ndarray | None = None, horizon: int = HORIZON
+        self,
+        choices: list[Sequence[ExactRecursion]],
+        epsilon: np.ndarray,
+        allowed: np.ndarray,
+        most: list[int],
+        directions: np.ndarray,
+        lone: np.ndarray,
     ) -> None:
-        n = recursion.moments.clients
-        self.recursion, self.epsilon, self.horizon = recursion, epsilon, horizon
-        self.allowed = np.ones(n, dtype=bool) if allowed is None else allowed
-        self.own = np.eye(n)[recursion.client]
-        self.order = self._nearest()
+        self.lone = lone
+        self.choices, self.each = choices, len(choices[0])
+        self.client = np.repeat(np.arange(len(choices)), self.each)
+        self.epsilon, self.allowed, self.most = epsilon, allowed, most
+        self.maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
+        self.directions = directions[self.client]
 
-    def started(self, *others: Rates | None) -> Rates:
-        """The best of the nested families and `others`, and not yet polished."""
-        best = Rates(v=np.zeros(len(self.own)), time=0.0 if self.recursion.excess <= self.epsilon else np.inf)
-        if best.time == 0:
-            return best
-        for one in others:
-            best = best if one is None or best.time <= one.time else one
-        for direction in self._families():
-            best = self._along(direction, best)
-        return best
+    def run(self) -> list[Rates]:
+        limits = np.minimum(self.maps.limits(self.directions), 1e300)
+        lone = self.directions.shape[-1] == 1
+        V, times, ahead = self._tried(limits, self.lone if lone else SHARES)
+        reached = self._reached(times)
+        if not np.isfinite(reached).all():
+            again = self._tried(limits, SMALLER)
+            lost = ~np.isfinite(reached)[self.client][:, None]
+            V = np.concatenate((V, again[0]), axis=2)
+            times = np.concatenate((times, np.where(lost[..., None], again[1], np.inf)), axis=2)
+            ahead = np.concatenate((ahead, np.where(lost[..., None], again[2], np.inf)), axis=2)
+        found = self._starts(times, V)
+        if lone:
+            return [
+                Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
+                for c, one in self._closer(found).items()
+            ]
+        self._descend(found, V, times, ahead)
+        return self._finished(found)
 
-    def finished(self, best: Rates) -> Rates:
-        """Polished, raced and tidied."""
-        if best.time == 0:
-            return best
-        best = self.polish(best)
-        for direction in self._race():
-            best = self._challenge(direction, best)
-        return self._tidy(best)
+    def _closer(self, found: dict[int, Found]) -> dict[int, Found]:
+        """Of single rates: the best of lengths about the best."""
+        best = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
+        if not best:
+            return found
+        groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
+        V = np.stack([found[c].v for c in best])[:, None]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
+        times, _ = arrivals(maps, V, CLOSER, self.epsilon[best], who, most)
+        times = np.where(SAFE * maps.limits(V, 2 * POWERS)[..., None] > CLOSER, times, np.inf)[:, 0]
+        for j, c in enumerate(best):
+            at = int(np.argmin(times[j]))
+            if times[j, at] < found[c].time:
+                found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * V[j, 0])
+        return found
 
-    # Families, steps
+    def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""
+        V = limits[..., None] * self.directions
+        times, ahead = arrivals(self.maps, V, shares, self.epsilon[self.client], self.client, self.most)
+        return shares[:, None] * V[:, :, None], times, ahead
 
-    def _nearest(self) -> np.ndarray:
-        """Allowed peers, those with the nearest minimisers in this client's metric first; the client itself leads."""
-        moments, i = self.recursion.moments, self.recursion.client
-        gap = moments.optimum - moments.optimum[i]
-        distance = np.einsum("kd,de,ke->k", gap, moments.A[i], gap)
-        distance[i] = -1
-        order = np.argsort(distance, kind="stable")
-        return order[self.allowed[order]]
+    def _reached(self, times: np.ndarray) -> np.ndarray:
+        """The best time of each client."""
+        return times.reshape(len(self.choices), -1).min(1)
 
-    def _sizes(self) -> list[int]:
-        """By factors of about 1.4, and all."""
-        n = len(self.order)
-        sizes = {round(2 ** (k / 2)) for k in range(40)}
-        return sorted({size for size in sizes if size < n} | {n})
+    def _starts(self, times: np.ndarray, V: np.ndarray) -> dict[int, Found]:
+        found = {}
+        for c in range(len(self.choices)):
+            mine = np.where((self.client == c)[:, None, None], times, np.inf)
+            at = np.unravel_index(int(np.argmin(mine)), mine.shape)
+            found[c] = Found(time=float(mine[at]), group=int(at[0]), v=V[at])
+        return found
 
-    def _families(self) -> Iterator[np.ndarray]:
-        for size in self._sizes():
-            equal = np.zeros(len(self.own))
-            equal[self.order[:size]] = 1 / size
-            yield equal
-            if size > 2 and self.allowed[self.recursion.client]:
-                yield self.own / 2 + equal / 2
+    def _descend(self, found: dict[int, Found], V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> None:
+        goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
+        n = self.maps.start.shape[-1]
+        kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
+        groups = []
+        for c in kept:
+            mine = np.flatnonzero(self.client == c)
+            lead = [(times[g].min(), ahead[g].min()) for g in mine]
+            groups += [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
+        starts = [self._racers(V[g], times[g], ahead[g]) for g in groups]
+        longest = sorted(range(len(groups)), key=lambda j: goal[int(self.client[groups[j]])])
+        for part in _parts(longest, lambda j: 2 * 5 * n * (goal[int(self.client[groups[j]])] + n)):
+            chosen = np.array([groups[j] for j in part])
+            first = np.stack([starts[j] for j in part])
+            race = Descent(
+                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[self.client[chosen]], V=first,
+                allowed=np.broadcast_to(self.allowed[self.client[chosen]][:, None], first.shape), goal=goal,
+                found={c: Found(time=one.time) for c, one in found.items()},
+            )  # fmt: skip
+            race.run()
+            for c, one in race.found.items():
+                if one.v is not None and one.time < found[c].time:
+                    found[c] = Found(time=one.time, group=int(chosen[one.group]), v=one.v)
 
-    def _race(self) -> Iterator[np.ndarray]:
-        n = len(self.order)
-        if n == 1:
-            return
-        equal, near = np.zeros(len(self.own)), np.zeros(len(self.own))
-        equal[self.order] = 1 / n
-        near[self.order[: -(-n // 2)]] = 1 / -(-n // 2)
-        yield equal
-        if self.allowed[self.recursion.client]:
-            yield 0.9 * self.own + 0.1 * equal
-        yield near
+    @staticmethod
+    def _racers(V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """The best start of all, and the best lengths of the first three directions, (4, N); of one direction one."""
+        score = np.where(np.isfinite(times), times, 1e9) + 1e-3 * ahead / max(float(ahead.min()), 1e-300)
+        best = V[np.unravel_index(int(np.argmin(score)), score.shape)]
+        if len(V) == 1:
+            return best[None]
+        lengths = np.argmin(np.where(np.isfinite(ahead), ahead, np.inf), axis=1)
+        rest = [V[f, lengths[f]] for f in range(min(3, len(V)))]
+        return np.stack([best, *rest, *[best] * (3 - len(rest))])
 
-    def _time(self, v: np.ndarray, best: Rates) -> float:
-        """Of v, looked for up to the best known time only."""
-        most = self.horizon if best.steps is None else best.steps
-        return self.recursion.first(v, self.epsilon, most)
+    def _finished(self, found: dict[int, Found]) -> list[Rates]:
+        """Minimised at the final time, without rates that are trifles if that costs no step."""
+        N, n = self.directions.shape[-1], self.maps.start.shape[-1]
+        done = [Rates(v=np.zeros(N), time=np.inf) for _ in self.choices]
+        arrived = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
+        goal = {c: int(np.ceil(found[c].time)) for c in arrived}
+        short = [c for c in arrived if 3.0 * goal[c] * n**2 <= WORK]
+        ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
+        for part in _parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n)):
+            v = np.stack([found[c].v for c in part])  # pyright: ignore[reportArgumentType, reportCallIssue]
+            large = np.where(v < TRIFLE * v.max(-1, keepdims=True), 0, v)
+            V = np.stack((large * (v.sum(-1) / large.sum(-1))[:, None], v), axis=1)
+            chosen = np.array([found[c].group for c in part])
+            finish = Descent(
+                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[part], V=V, allowed=V > 0,
+                goal=goal, hunt=False,
+            )  # fmt: skip
+            for c, end in zip(part, finish.run(FINISH)):
+                ends[c] = list(end)
+        for c in arrived:
+            done[c] = self._surest(c, found[c], ends[c], goal[c])
+        return done
 
-    def _along(self, direction: np.ndarray, best: Rates) -> Rates:
-        """The best of several steps along a direction, golden section in the best bracket where it is the best yet."""
-        limit = self.recursion.limit(direction)
-        shares = SHARES
-        times = [self._time(share * limit * direction, best) for share in shares]
-        while best.steps is None and min(times) == np.inf and shares[0] > SMALLEST:
-            if self.recursion.bias(direction) >= self.epsilon:
-                return best
-            # the floor of small steps is proportional to them: what is above it at these may be below at smaller ones
-            shares = (shares[0] / 8, shares[0] / 4, shares[0] / 2)
-            times = [self._time(share * limit * direction, best) for share in shares]
-        at = int(np.argmin(times))
-        if not times[at] < best.time:
-            return best
-        best = Rates(v=shares[at] * limit * direction, time=times[at])
-        low, high = shares[max(at - 1, 0)] / (2 if at == 0 else 1), (*shares, min(2 * shares[-1], SAFE))[at + 1]
-        for _ in range(6):
-            inner = low + (high - low) * np.array([0.382, 0.618])
-            found = [self._time(share * limit * direction, best) for share in inner]
-            if min(found) < best.time:
-                best = Rates(v=inner[int(np.argmin(found))] * limit * direction, time=min(found))
-            low, high = (low, inner[1]) if found[0] <= found[1] else (inner[0], high)
-        return best
+    def _surest(self, c: int, one: Found, ends: list[np.ndarray], steps: int) -> Rates:
+        """The first of the ends that is stable and as fast as what was found."""
+        choice = one.group - c * self.each
+        recursion = self.choices[c][choice]
+        assert one.v is not None
+        for v in (*ends, one.v):
+            time = recursion.first(v, float(self.epsilon[c]), steps)
+            if time <= steps and recursion.limit(v) > 1:
+                return Rates(v=v, time=time, choice=choice)
+        return Rates(v=np.zeros(len(one.v)), time=np.inf)
 
-    # Descent
 
-    def polish(self, best: Rates) -> Rates:
-        """Bisect the time: each try minimises E e_{T'} from where the last one ended."""
-        if best.steps is None or self._costs(best.steps) > WORK:
-            return best
-        low, high, warm = 0, best.steps, best.v
-        while high - low > 1:
-            goal = (low + high) // 2
-            found = self._least(warm, goal)
-            time = self._stable_time(found, best)
-            if time <= goal:
-                best, warm = Rates(v=found, time=time), found
-                high = int(np.ceil(time))
-            else:
-                low = goal
-                warm = min((found, best.v), key=lambda v, t=(low + high) // 2: self._value(v, t))
-        found = self._least(best.v, high, stop=False)
-        time = self._stable_time(found, best)
-        return Rates(v=found, time=time) if time < best.time else best
-
-    def _challenge(self, direction: np.ndarray, best: Rates) -> Rates:
-        """Optimise another start at one step less than the best."""
-        if best.steps is None or best.steps <= 1 or self._costs(best.steps) > WORK:
-            return best
-        goal = best.steps - 1
-        limit = self.recursion.limit(direction)
-        tried = [share * limit * direction for share in SHARES]
-        found = self._least(min(tried, key=lambda v: self._value(v, goal)), goal)
-        time = self._stable_time(found, best)
-        return self.polish(Rates(v=found, time=time)) if time <= goal else best
-
-    def _tidy(self, best: Rates) -> Rates:
-        """Without rates that are trifles, if this costs no step."""
-        small = (best.v > 0) & (best.v < TRIFLE * best.v.max())
-        if best.steps is None or not small.any():
-            return best
-        v = np.where(small, 0, best.v) * (best.v.sum() / best.v[~small].sum())
-        if self._costs(best.steps) <= WORK:
-            v = self._least(v, best.steps, stop=False)
-        time = self._stable_time(v, best)
-        return Rates(v=v, time=time) if time <= best.steps else best
-
-    def _costs(self, steps: int) -> float:
-        return 3.0 * steps * len(self.recursion.loss) ** 2
-
-    def _value(self, v: np.ndarray, steps: int) -> float:
-        value = self.recursion.curve(v, steps)[-1]
-        return value if np.isfinite(value) else np.inf
-
-    def _stable_time(self, v: np.ndarray, best: Rates) -> float:
-        """inf beyond the step limit, where the excess would explode after having arrived."""
-        time = self._time(v, best)
-        return time if np.isfinite(time) and self.recursion.limit(v) > 1 / SAFE else np.inf
-
-    def _least(self, v: np.ndarray, steps: int, *, stop: bool = True) -> np.ndarray:
-        """Minimise ln E e_steps over rates >= 0 on the support of the allowed, from v; with `stop` until <= epsilon."""
-        from scipy.optimize import minimize
-
-        free = self.allowed & (v > 0) if not stop else self.allowed
-        scale = v.sum()
-        found: list[np.ndarray] = []
-
-        def value(x: np.ndarray) -> tuple[float, np.ndarray]:
-            rates = np.zeros(len(v))
-            rates[free] = np.maximum(x, 0) * scale
-            with np.errstate(over="ignore", invalid="ignore"):
-                e, gradient = self.recursion.value_and_gradient(rates, steps)
-            if not (np.isfinite(e) and np.isfinite(gradient).all()):
-                return 1e3, np.zeros(len(x))
-            if stop and e <= self.epsilon:
-                found.append(rates)
-                raise StopIteration
-            e = max(e, 1e-300)
-            return float(np.log(e)), gradient[free] * (scale / e)
-
-        try:
-            result = minimize(
-                value,
-                v[free] / scale,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0, None)] * int(free.sum()),
-                options={"maxiter": 200 if stop else 30},
-            )
-        except StopIteration:
-            return found[0]
-        rates = np.zeros(len(v))
-        rates[free] = np.maximum(result.x, 0) * scale
-        return rates
+def _parts(items: Sequence[int], numbers: Callable[[int], float]) -> list[list[int]]:
+    """Items in runs whose numbers add up to at most NUMBERS, one item at least."""
+    runs: list[list[int]] = []
+    total = np.inf
+    for item in items:
+        more = numbers(item)
+        if total + more > NUMBERS:
+            runs.append([])
+            total = 0.0
+        runs[-1].append(item)
+        total += more
+    return runs

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..memory import Memory
 from .packed import cross, pack, sandwich, size
 
 RANK = 1e-10
@@ -23,9 +24,13 @@ MOST_NUMBERS = 5e7
 """Of a problem's second moments: 400 MB."""
 
 
-def manageable(clients: int, features: int) -> bool:
-    """Whether N (d(d+1)/2)^2 numbers may be kept."""
-    return clients * float(size(features)) ** 2 <= MOST_NUMBERS
+def manageable(clients: int, features: int, memory: Memory | None = None) -> bool:
+    """Whether N (d(d+1)/2)^2 numbers may be kept; `InputError` where they may, but are more than `memory` allows."""
+    numbers = clients * float(size(features)) ** 2
+    if numbers <= MOST_NUMBERS and memory is not None:
+        # the same in two more coordinates, and what a search puts beside them
+        memory.check(f"second moments of {clients} clients with {features} coefficients", 8.0 * 4 * numbers)
+    return numbers <= MOST_NUMBERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +67,12 @@ class GradientMoments:
         """Of the start, (N,) [loss]."""
         gap = self.start - self.optimum
         return np.einsum("kd,kde,ke->k", gap, self.A, gap)
+
+    def only(self, clients: Sequence[int]) -> GradientMoments:
+        """Of some clients, whose stochastic gradients are all there is."""
+        kept = list(clients)
+        parts = {name: getattr(self, name)[kept] for name in ("A", "h", "noise", "optimum", "start")}
+        return replace(self, **parts)
 
     def seen_in(self, basis: np.ndarray) -> GradientMoments:
         """The same in coordinates psi, phi = basis psi, basis (d, e); its columns must span what rows can see."""

@@ -31,12 +31,20 @@ SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06)
 
 
 def certified_rates(
-    recursion: ExactRecursion, v: np.ndarray, epsilon: float, steps: int
+    recursion: ExactRecursion, v: np.ndarray, epsilon: float, steps: int, work: float = np.inf
 ) -> tuple[float, np.ndarray] | None:
-    """The least bound of E[tau] over shares of the rates v, and those rates; None where there is none."""
-    bounds = [(expected_hitting(recursion, share * v, epsilon, round(steps / share)), share) for share in SHARES]
-    best, share = min(bounds)
-    return (best, share * v) if np.isfinite(best) else None
+    """The least bound of E[tau] over shares of the rates v, and those rates; None where there is none.
+
+    work  multiplications: smaller shares, which take longer, are left out beyond
+    """
+    each = 8.0 * steps * len(recursion.loss) ** 2 / np.array(SHARES)
+    shares = np.array(SHARES)[np.cumsum(each) <= work]
+    if not shares.size:
+        return None
+    tried = shares[:, None] * v
+    bounds = _bounds(recursion, tried, epsilon, steps)
+    best = int(np.argmin(bounds))
+    return (float(bounds[best]), tried[best]) if np.isfinite(bounds[best]) else None
 
 
 def expected_hitting(recursion: ExactRecursion, v: np.ndarray, epsilon: float, steps: int) -> float:
@@ -44,47 +52,64 @@ def expected_hitting(recursion: ExactRecursion, v: np.ndarray, epsilon: float, s
 
     steps  about when E e_t is at epsilon: a guide for which times are tried
     """
+    return float(_bounds(recursion, v[None], epsilon, steps)[0])
+
+
+def _bounds(recursion: ExactRecursion, V: np.ndarray, epsilon: float, steps: int) -> np.ndarray:
+    """Of several rates V (K, N) at once: `steps` at the largest of them, in proportion more at smaller ones."""
     if recursion.excess < epsilon:
-        return 0.0
-    reach = int(min(max(8, 4 * steps), LONGEST))
-    M = recursion.matrix(v)
-    curve = recursion.loss @ orbit(M, recursion.start, reach)
-    adjoint = orbit(M.T, recursion.loss, reach).T
-    best, T = np.inf, np.arange(reach + 1)
-    for s in sorted({round(2 ** (j / 3)) for j in range(40)}):
-        if s > reach:
-            break
-        q = contraction(recursion, adjoint[s], epsilon)
-        if q < 1:
-            best = min(best, float((T + curve / epsilon * s / (1 - q)).min()))
-    return float(outward(best, "upper")) if np.isfinite(best) else np.inf
+        return np.zeros(len(V))
+    slower = V.sum(1).max() / V.sum(1)
+    reach = np.clip(4 * np.round(steps * slower), 8, LONGEST).astype(int)
+    M = np.stack([recursion.matrix(v) for v in V])
+    start, loss = (np.broadcast_to(one, M.shape[:-1]) for one in (recursion.start, recursion.loss))
+    longest = int(reach.max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        curve = recursion.loss @ orbit(M, start, longest)
+        rounds = np.array(sorted({s for s in (round(2 ** (j / 3)) for j in range(40)) if s <= longest}))
+        adjoint = orbit(M.swapaxes(-1, -2), loss, longest)[..., rounds].swapaxes(-1, -2)
+        late = rounds > reach[:, None]
+        adjoint[late] = np.inf
+        q = contraction(recursion, adjoint, epsilon)
+    times, sure = np.arange(longest + 1), np.less(q, 1)
+    curve = np.where((times > reach[:, None]) | ~np.isfinite(curve), np.inf, curve)
+    factor = np.where(sure, rounds / np.where(sure, 1 - q, 1), np.inf)
+    with np.errstate(invalid="ignore"):
+        bounds = [float(np.min(times + c * min(f) / epsilon)) for c, f in zip(curve, factor)]
+    return np.array([float(outward(bound, "upper")) if np.isfinite(bound) else np.inf for bound in bounds])
 
 
-def contraction(recursion: ExactRecursion, functional: np.ndarray, epsilon: float) -> float:
+def contraction(recursion: ExactRecursion, functional: np.ndarray, epsilon: float) -> np.ndarray:
     """q with k + l . delta + delta' L delta <= q e(delta) wherever e(delta) >= epsilon; inf where there is none.
 
-    functional  (k, l, pack(L))
+    functional  (..., n), (k, l, pack(L)); not finite where there is nothing to bound
     """
     d = recursion.features
-    k, slope, L = functional[0], functional[1 : 1 + d], unpack(functional[1 + d :], d)
+    known = np.asarray(np.isfinite(functional).all(-1))
+    functional = np.where(known[..., None], functional, 0)
+    k, slope, L = functional[..., 0], functional[..., 1 : 1 + d], unpack(functional[..., 1 + d :], d)
     values, vectors = np.linalg.eigh(recursion.moments.A[recursion.client])
     seen = values > RANK * values[-1]
     blind = vectors[:, ~seen]
-    # what the client's own loss does not see must not matter later either
-    if blind.size and max(np.abs(L @ blind).max(), np.abs(slope @ blind).max()) > 1e-9 * np.abs(L).max():
-        return np.inf
+    if blind.size:  # what the client's own loss does not see must not matter later either
+        reaches = np.maximum(np.abs(L @ blind).max((-2, -1)), np.abs(slope @ blind).max(-1))
+        known &= reaches <= 1e-9 * np.abs(L).max((-2, -1))
     root = vectors[:, seen] / np.sqrt(values[seen])
     kappa, axes = np.linalg.eigh(root.T @ L @ root)
-    l2 = (axes.T @ (root.T @ slope)) ** 2 / 4
+    l2 = ((slope @ root)[..., None, :] @ axes)[..., 0, :] ** 2 / 4
+    top = kappa[..., -1]
 
-    def q(rho: float) -> float:
-        return rho + (k + float((l2 / (rho - kappa)).sum())) / epsilon
+    def q(above: np.ndarray) -> np.ndarray:
+        rho = top + np.exp(above)
+        return rho + (k + (l2 / (rho[..., None] - kappa)).sum(-1)) / epsilon
 
-    # convex in rho: golden section on ln(rho - lambda_max)
-    top = float(kappa[-1])
-    size = max(abs(top), float(np.sqrt(l2.sum() / epsilon)), 1e-300)
-    low, high = np.log(size) - 30, np.log(size) + 1
-    for _ in range(HALVINGS):
-        a, b = high - 0.618 * (high - low), low + 0.618 * (high - low)
-        low, high = (low, b) if q(top + np.exp(a)) <= q(top + np.exp(b)) else (a, high)
-    return max(q(top + float(np.exp((low + high) / 2))), 0.0)
+    # convex in rho: golden section on ln(rho - lambda_max); every rho is valid, so the search costs nothing in truth
+    scale = np.log(np.maximum(np.maximum(np.abs(top), np.sqrt(l2.sum(-1) / epsilon)), 1e-300))
+    low, high = scale - 30, scale + 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(HALVINGS):
+            a, b = high - 0.618 * (high - low), low + 0.618 * (high - low)
+            left = q(a) <= q(b)
+            low, high = np.where(left, low, a), np.where(left, b, high)
+        found = np.maximum(q((low + high) / 2), 0.0)
+    return np.where(known & ~np.isnan(found), found, np.inf)

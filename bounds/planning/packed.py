@@ -38,16 +38,16 @@ def unpack(packed: np.ndarray, d: int) -> np.ndarray:
 
 
 def sandwich(B: np.ndarray) -> np.ndarray:
-    """The matrix of S -> B S B', from packed (d, d) to packed (e, e), for B (e, d)."""
-    i, j, scale, _ = _places(B.shape[0])
-    k, m, _, _ = _places(B.shape[1])
-    rows, columns = B[i], B[j]
+    """The matrix of S -> B S B', from packed (d, d) to packed (e, e), for B (..., e, d)."""
+    i, j, scale, _ = _places(B.shape[-2])
+    k, m, _, _ = _places(B.shape[-1])
+    rows, columns = B[..., i, :], B[..., j, :]
     # (B S B')_ij = sum_{k<m} (B_ik B_jm + B_im B_jk) S_km + sum_k B_ik B_jk S_kk, and packed S_km carries sqrt(2)
-    both = rows[:, k] * columns[:, m] + rows[:, m] * columns[:, k]
+    both = rows[..., k] * columns[..., m] + rows[..., m] * columns[..., k]
     return both * (scale[:, None] * np.where(k == m, 0.5, np.sqrt(0.5)))
 
 
 def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (d, e) and h (d,)."""
-    i, j, scale, _ = _places(len(h))
-    return (B[i] * h[j, None] + B[j] * h[i, None]) * scale[:, None]
+    """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (..., d, e) and h (..., d)."""
+    i, j, scale, _ = _places(h.shape[-1])
+    return (B[..., i, :] * h[..., j, None] + B[..., j, :] * h[..., i, None]) * scale[:, None]

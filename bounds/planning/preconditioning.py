@@ -45,12 +45,27 @@ OWN: dict[str, Basis] = {"own": _whole, "own, ridge": _ridged}
 """Bases from the client's second moment alone."""
 
 
+def pooled_basis(A: np.ndarray) -> np.ndarray:
+    """That of "pooled"."""
+    return SHARED["pooled"](A)
+
+
+def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
+    """Bases of all clients' common coordinates, by name; "none" first."""
+    return {name: make(moments.A.mean(0)) for name, make in SHARED.items()}
+
+
 def shared_coordinates(moments: GradientMoments) -> dict[str, GradientMoments]:
     """The moments in all clients' common coordinates, by name; "none" first."""
-    mean = moments.A.mean(0)
-    return {name: moments if name == "none" else moments.seen_in(make(mean)) for name, make in SHARED.items()}
+    bases = shared_bases(moments)
+    return {name: moments if name == "none" else moments.seen_in(basis) for name, basis in bases.items()}
+
+
+def own_bases(moments: GradientMoments, client: int) -> dict[str, np.ndarray]:
+    """Bases of coordinates of one client's choice."""
+    return {name: make(moments.A[client]) for name, make in OWN.items()}
 
 
 def own_coordinates(moments: GradientMoments, client: int) -> dict[str, GradientMoments]:
-    """The same in coordinates of one client's choice."""
-    return {name: moments.seen_in(make(moments.A[client])) for name, make in OWN.items()}
+    """The moments in these."""
+    return {name: moments.seen_in(basis) for name, basis in own_bases(moments, client).items()}

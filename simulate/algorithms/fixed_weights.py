@@ -97,3 +97,20 @@ class FixedWeights(Algorithm):
 
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return 2 * int((self.alpha > 0).sum() - (self.alpha.diagonal() > 0).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreconditionedWeights(FixedWeights):
+    """theta_i <- theta_i - eta_i P_i sum_k alpha_ik g_k(theta_i): each client applies its own matrix to the mixture.
+
+    preconditioners  (N, d, d) [1, where eta is in theta^2 / loss]
+    """
+
+    preconditioners: Tensor
+    name: str = "preconditioned-weights"
+
+    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+        theta = state["models"]
+        mixed = problem.stochastic_gradient(theta, self.collaboration(problem, state, draw), draw.noise)
+        moved = torch.einsum("ide,sie->sid", self.preconditioners.to(theta), mixed)
+        return {"models": theta - eta[..., None] * moved}

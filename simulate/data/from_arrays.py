@@ -16,7 +16,7 @@ from .labels import check_both_classes, negative_labels, two_classes
 from .memory import MAX_MEMORY, Memory
 from .table import Table
 
-STANDARDISE = ("client", "pooled", "none")
+STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
 CERTAINTIES = ("certified", "estimated", "everywhere")
 
@@ -30,7 +30,7 @@ def from_arrays(
     loss: str = "least-squares",
     regularisation: float = 0.0,
     intercept: bool = True,
-    standardise: str = "client",
+    standardise: str = "pooled",
     standardise_target: bool = False,
     positive: Sequence[float | str] = (),
     batch: int = 1,

@@ -29,7 +29,7 @@ def read(
     loss: str = "least-squares",
     regularisation: float = 0.0,
     intercept: bool = True,
-    standardise: str = "client",
+    standardise: str = "pooled",
     standardise_target: bool = False,
     split: str | None = None,
     seed: int = 0,

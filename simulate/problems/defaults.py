@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.bounds import InputError, Memory
 from suffice.bounds.planning.gradient_moments import GradientMoments
+from suffice.bounds.planning.row_recursion import GradientRows
 
 from ..problem import Problem, Trust
 
@@ -42,7 +43,10 @@ class Defaults(ABC):
     def released_smoothness(self) -> tuple[np.ndarray, float] | None:
         return None
 
-    def gradient_moments(self) -> GradientMoments | None:
+    def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
+        return None
+
+    def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
         return None
 
     def resample(self, root: int, index: int) -> Problem:

@@ -15,13 +15,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number, as_whole
+from suffice.bounds import Constants, InputError, Memory, as_number, as_whole
 from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_rows
+from suffice.bounds.planning.row_recursion import MOST_FEATURES, GradientRows, passable
 
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
 from .row_model import RowModel
 from .rows import Rows
+from .start import starting_points
+
+MOST_SINGULAR = 500
+"""Coefficients up to which a client may have fewer rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +35,15 @@ class LeastSquares(RowModel, QuadraticPopulation):
 
     regularisation  r >= 0 [loss / theta^2], the same for all clients
     batch           rows that one stochastic gradient averages
+    undetermined    why there are no constants where some client's rows do not determine its coefficients; `optimum` is
+                    then its minimiser nearest the start
     """
 
     data: Rows
     population: Quadratics
     regularisation: float = 0.0
     batch: int = 1
+    undetermined: tuple[InputError, ...] = ()
 
     without_noise: ClassVar[str] = (
         "its rows' gradients do not vary (a single row, or rows that are fitted exactly): give more rows, merge this "
@@ -57,19 +65,22 @@ class LeastSquares(RowModel, QuadraticPopulation):
         data, labels = Rows.of(X, y, names)
         ridge = as_number("regularisation", regularisation, least=0)
         blocks, d = data.blocks(), data.X.shape[1]
-        if not ridge:  # before (d, d) matrices, which may be far larger than the data, are made
+        if not ridge and d > MOST_SINGULAR:  # before (d, d) matrices, which may be far larger than the data, are made
             for i, (x, _) in enumerate(blocks):
                 if len(x) < d:
                     raise _undetermined(labels[i], len(x), d, 0.0)
         A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + ridge / 2 * np.eye(d)
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
         singular = least <= np.maximum(1e-12 * largest, 1e-60)
+        begin = starting_points(start, len(A), d)
+        optimum = np.stack([_solve(x, target, ridge, at) for (x, target), at in zip(blocks, begin)])
+        population = Quadratics.of_population(A, optimum, start=begin, names=labels)
+        refusal = ()
         if singular.any():
             i = int(np.argmax(singular))
-            raise _undetermined(labels[i], len(blocks[i][0]), d, least[i].item())
-        optimum = np.stack([_solve(x, target, ridge) for x, target in blocks])
-        population = Quadratics.of(A, -optimum, sigma2=0.0, start=start, names=labels)
-        return cls(data=data, population=population, regularisation=ridge, batch=as_whole("batch", batch))
+            refusal = (_undetermined(labels[i], len(blocks[i][0]), d, least[i].item()),)
+        batch = as_whole("batch", batch)
+        return cls(data=data, population=population, regularisation=ridge, batch=batch, undetermined=refusal)
 
     @property
     def X(self) -> Tensor:
@@ -90,6 +101,12 @@ class LeastSquares(RowModel, QuadraticPopulation):
         everywhere = theta[:, None].expand(-1, self.clients, -1)
         mean = self.gradient(everywhere) - self.regularisation * everywhere
         return (second - (mean**2).sum(-1)).clamp_min(0) / self.batch
+
+    def constants(self) -> Constants:
+        """Raises `InputError` where a client's rows do not determine its coefficients, or do not vary."""
+        for refusal in self.undetermined:
+            raise refusal
+        return super().constants()
 
     @property
     def sample_smoothness(self) -> Tensor:
@@ -130,11 +147,21 @@ class LeastSquares(RowModel, QuadraticPopulation):
         counts = self.data.counts.double().cpu().numpy()
         return (self.population.constants().beta - r + r / counts, r) if r else None
 
-    def gradient_moments(self) -> GradientMoments | None:
-        if not manageable(self.clients, self.features):
+    def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
+        if self.features > MOST_FEATURES or not manageable(self.clients, self.features, memory):
             return None
         start = self.start.double().cpu().numpy()
         return moments_of_rows(self.data.blocks(), start=start, ridge=self.regularisation / 2, batch=self.batch)
+
+    def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
+        blocks = self.data.blocks()
+        if not passable([len(x) for x, _ in blocks], self.features):
+            return None
+        if memory is not None:
+            numbers = sum(x.size for x, _ in blocks) + 4 * self.clients * self.features**2
+            memory.check(f"rows of {self.clients} clients with {self.features} coefficients", 8.0 * 3 * numbers)
+        start = self.start.double().cpu().numpy()
+        return GradientRows.of(blocks, start=start, ridge=self.regularisation / 2, batch=self.batch)
 
     def resample(self, root: int, index: int) -> LeastSquares:
         X, y = self.data.resample(root, index)
@@ -156,9 +183,10 @@ def _undetermined(label: str, rows: int, d: int, least: float) -> InputError:
     return InputError(field, least, f"its {rows} rows do not determine {d} coefficients (mu = 0): {remedy}")
 
 
-def _solve(x: np.ndarray, y: np.ndarray, ridge: float) -> np.ndarray:
-    """The minimiser, as least squares on rows extended by sqrt(n r / 2) I with response 0."""
+def _solve(x: np.ndarray, y: np.ndarray, ridge: float, start: np.ndarray) -> np.ndarray:
+    """The minimiser, as least squares on rows extended by sqrt(n r / 2) I with response 0; of several the nearest."""
     d = x.shape[1]
     if ridge:
         x, y = np.concatenate((x, np.sqrt(len(x) * ridge / 2) * np.eye(d))), np.concatenate((y, np.zeros(d)))
-    return np.linalg.lstsq(x, y, rcond=None)[0]
+    found, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
+    return found if rank == d else start + np.linalg.lstsq(x, y - x @ start, rcond=None)[0]

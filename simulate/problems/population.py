@@ -16,6 +16,8 @@ from ..problem import Trust
 from .defaults import Defaults
 from .quadratic import Quadratics
 
+MULTIPLICATIVE = "the noise of these gradients grows with the distance from the optimum, so no one sigma bounds it"
+
 
 class QuadraticPopulation(Defaults):
     """Everything but the oracle of a problem with population `population`, whose own noise is not used."""
@@ -103,6 +105,7 @@ class QuadraticPopulation(Defaults):
         return replace(
             self.population.constants(),
             sigma2=self.sigma2.double().cpu().numpy(),
+            unbounded=MULTIPLICATIVE,
             notes=(
                 "sigma is the largest deviation of one stochastic gradient over the convex hull of the starts and all "
                 "clients' optima (exact there); the noise is multiplicative, so outside that hull it is an estimate",

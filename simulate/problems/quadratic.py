@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, QuadraticCertificate, as_numbers, labelled, positive_definite
+from suffice.bounds import Constants, Memory, QuadraticCertificate, as_numbers, labelled, positive_definite
 from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 
 from ..oracle import Additive
@@ -61,6 +61,20 @@ class Quadratics(AdditiveNoise):
             start=torch.from_numpy(starting_points(start, n, d)),
             names=labelled(names, n),
             shared_noise=shared_noise,
+        )
+
+    @classmethod
+    def of_population(
+        cls, A: np.ndarray, optimum: np.ndarray, *, start: np.ndarray, names: tuple[str, ...]
+    ) -> Quadratics:
+        """Without noise, from symmetric positive semidefinite A; what is singular has no constants."""
+        n, d = optimum.shape
+        return cls(
+            A=torch.from_numpy(A),
+            xi=torch.from_numpy(-optimum),
+            noise=Additive.isotropic(0.0, d, n),
+            start=torch.from_numpy(start),
+            names=names,
         )
 
     @property
@@ -139,9 +153,9 @@ class Quadratics(AdditiveNoise):
             names=self.names,
         )
 
-    def gradient_moments(self) -> GradientMoments | None:
-        # with shared noise clients are not independent
-        if self.shared_noise or not manageable(self.clients, self.features):
+    def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
+        # noise that is shared: clients are not independent
+        if self.shared_noise or not manageable(self.clients, self.features, memory):
             return None
         A, optimum, start, covariance = (
             part.double().cpu().numpy() for part in (self.A, self.optimum, self.start, self.noise.covariance)

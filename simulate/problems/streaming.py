@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers, as_whole, positive_definite, real_array
+from suffice.bounds import InputError, Memory, as_numbers, as_whole, positive_definite, real_array
 from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
 
 from ..randomness import Randomness, Stream
@@ -203,8 +203,8 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
             z = z.unflatten(-1, (n, r))
         return torch.from_numpy(weights).to(self.root)[:, None].expand(-1, n), self._sample(z)
 
-    def gradient_moments(self) -> GradientMoments | None:
-        if not manageable(self.clients, self.features):
+    def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
+        if not manageable(self.clients, self.features, memory):
             return None
         A, optimum, mean, label_noise, start = (
             part.double().cpu().numpy() for part in (self.A, self.optimum, self.mean, self.label_noise, self.start)

@@ -20,7 +20,7 @@ def _option(kind: Any, help: str, *names: str) -> Any:
 OPTIONS: dict[str, Any] = {
     "client": _option(str, "Client column of a CSV (client)."),
     "target": _option(str, "Target column of a CSV (target)."),
-    "standardise": _option(str, "Predictors: client (default), pooled or none."),
+    "standardise": _option(str, "Predictors: pooled (default), client or none."),
     "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
     "loss": _option(str, "Of data: least-squares (default) or logistic."),
     "regularisation": _option(str, "r in (r/2) |theta|^2 (0)."),

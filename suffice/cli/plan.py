@@ -22,7 +22,8 @@ MUCH_WORK = 6e10
 def plan(
     setup: Annotated[str, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
     epsilon: Annotated[
-        list[str] | None, typer.Option(help="Precision, an excess loss to reach; repeat for several.")
+        list[str] | None,
+        typer.Option(help="Excess loss to reach, or 10% of each client's own at the start; repeat for several."),
     ] = None,
     horizon: Annotated[int | None, typer.Option(help="Iterations T of the schedules with a fixed end.")] = None,
     confidence: Annotated[
@@ -71,14 +72,15 @@ def plan(
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
     }
-    precisions = [parse_number("epsilon", text) for text in epsilon or ()]
+    precisions = [text if text.strip().endswith("%") else parse_number("epsilon", text) for text in epsilon or ()]
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
     random = {"root": root or 0}
     if not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
         _statistics_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json, **random)
         return
-    result = make(source, **(request | memory_limit(data)))
+    with progress("planning", patience=PATIENCE) as report:
+        result = make(source, **(request | memory_limit(data)), progress=report)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     wanted = result.comparable or method is not None
@@ -98,7 +100,10 @@ def plan(
             runs = result.simulate_methods(methods, measured, seeds=runs_of, progress=report, **random)
     if bootstrap:
         with progress("resampling", patience=PATIENCE) as report:
-            stable, statistics = result.uncertainty(resamples=bootstrap, progress=report, **random)
+            if result.constants is None and not numbers:  # some client has none: nothing but the plan to resample
+                stable = result.stability(resamples=bootstrap, progress=report, **random)
+            else:
+                stable, statistics = result.uncertainty(resamples=bootstrap, progress=report, **random)
     elif numbers:
         statistics = result.statistics()
     from ..plan_csv import write_csv
@@ -120,9 +125,12 @@ def plan(
         print_json(answer)
         return
     from .. import plan_tables
+    from ..exact_tables import exact_measured_table
 
-    tables = [result.table()]
+    tables = result.tables()
     if measured is not None:
+        if result.rows[0].exact is not None:
+            tables.append(exact_measured_table(measured))
         tables.append(plan_tables.measured_table(measured))
     tables += plan_tables.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
@@ -165,7 +173,7 @@ def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_j
 
 def _request(
     setup: str,
-    precisions: list[float],
+    precisions: list[float | str],
     criterion: str | None,
     targets: dict[str, Any],
     data: dict[str, Any],

@@ -49,6 +49,7 @@ def test_plan_json_has_the_contract_keys_in_every_row(command):
     }  # fmt: skip
     for row in rows:
         assert contract <= set(row)
+        assert row["exact"] is row["local"].pop("exact") is None
         for schedules in (row["schedules"], row["local"]):
             assert set(schedules) == {"constant", "horizon", "decreasing", "hitting"}
             assert set(schedules["hitting"]) == {"eta", "expected_iterations", "iterations_at_confidence"}
@@ -77,7 +78,9 @@ def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(command,
     assert answer["clients"][0]["cluster"] == [0, 1]  # nearly equal slopes
     assert answer["clients"][2]["cluster"] == [2]  # the opposite slope
     for row, measured in zip(answer["clients"], answer["measured"]):
-        assert 0 < measured["together"] <= row["schedules"]["hitting"]["expected_iterations"]
+        assert 0 < measured["together"] <= row["exact"]["hitting"]["expected_iterations"]
+        gap = abs(measured["excess_together"] - measured["exact_together"])
+        assert gap < 5 * measured["excess_together_se"]
         assert measured["seeds"] == 64
 
 

@@ -102,7 +102,8 @@ def test_a_plan_in_python_prints_names_escaped():
     plan = plan_of()
     for text in (str(plan), *(repr(row) for row in plan.rows)):
         assert FORBIDDEN.findall(text) == []
-    assert printable(ESCAPE) in str(plan)
+    first = "".join(line[:12].strip() for line in str(plan).splitlines()[2:6])  # a long name goes on below
+    assert printable(ESCAPE) in first
 
 
 def test_the_table_of_a_plan_has_no_formula(tmp_path):

@@ -134,29 +134,27 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     rows = list(csv.reader(saved.read_text().splitlines()))
     header, body = rows[0], [dict(zip(rows[0], row)) for row in rows[1:]]
     assert all(len(row) == len(header) for row in rows)
-    first = next(row for row in body if row["client"] == "59-64" and row["method"] == "all-for-one")
+    first = next(row for row in body if row["client"] == "59-64" and row["method"] == "exact")
     assert first["collaborators"] == "; ".join(plan["59-64"].collaborators)
-    assert float(first["iterations <= [1]"]) == plan["59-64"].schedules.hitting["expected_iterations"]
+    assert float(first["iterations <= [1]"]) == plan["59-64"].exact.iterations
     assert float(first["measured/predicted [1]"]) == measured[6].ratio_together
-    assert any(row["method"] == "cobo" and "one optimum" in row["refused because"] for row in body)
-    (ran,) = (row for row in body if row["method"] == "all-for-all")
-    (one,) = (run for run in runs if run.method == "all-for-all")
+    assert not any(row["method"] in ("all-for-one", "local") and row["client"] for row in body)
+    assert any(row["method"] == "cobo" and "no one sigma" in row["refused because"] for row in body)
+    (ran,) = (row for row in body if row["method"] == "scafflix")
+    (one,) = (run for run in runs if run.method == "scafflix")
     assert float(ran["measured/predicted [1]"]) == one.ratio
 
     folder = plan.plot().write(tmp_path / "figures")
     assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
     curves = list(csv.DictReader(folder[2].read_text().splitlines()))
-    row, constants = plan["59-64"], plan.constants
+    row = plan["59-64"]
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
-    B, at, eta = constants.excess[6], 0, row.schedules.hitting["eta"]
-    mu, beta = constants.mu[6], constants.beta[6]
-    assert len(mine) >= 40
-    for c in mine[:40]:
-        while at < float(c["iteration [1]"]):
-            B, at = (1 - eta * mu) * B + eta**2 * beta * row.sufficient_variance / 2, at + 1
-        np.testing.assert_allclose(float(c["bound [loss]"]), B, rtol=1e-10)
+    assert float(mine[0]["excess [loss]"]) == pytest.approx(row.exact.start, rel=1e-12)
+    (last,) = (c for c in mine if float(c["iteration [1]"]) == row.exact.iterations)
+    assert float(last["excess [loss]"]) == pytest.approx(row.exact.excess, rel=1e-12)
     panels = json.loads(folder[3].read_text())["setup"]["panels"]
     np.testing.assert_array_equal(panels[0]["similarity"][6], row.similarity)
+    assert panels[0]["clusters"][6] == np.flatnonzero(row.exact.weights).tolist()
     (one,) = plan.plot().write(tmp_path / "matrix.svg")
     assert one.read_bytes().startswith(b"<?xml")
     with pytest.raises(sf.InputError, match=r"^plot = "):
@@ -184,9 +182,9 @@ def test_horizon_confidence_and_the_options_of_data_reach_the_plan(capsys, tmp_p
     plan = sf.plan(problem, 0.5, horizon=40, confidence=0.1)
     answer = json.loads(out)
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
-    assert answer["clients"][0]["schedules"]["horizon"]["bound"] > 0
-    local = next(row for row in answer["methods"] if row["method"] == "local")
-    np.testing.assert_allclose(local["samples_per_client"], 3 * max(local["rounds"]), rtol=1e-15)
+    assert answer["clients"][0]["exact"]["iterations"] > 0
+    ran = next(row for row in answer["methods"] if row["method"] == "scafflix")
+    np.testing.assert_allclose(ran["samples_per_client"], 3 * max(ran["rounds"]), rtol=1e-15)
     code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--horizon", 30)
     for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5"):
         assert text in out
@@ -257,21 +255,21 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
     answer = json.loads(out)
     assert code == 0
     for row, entry in zip(answer["clients"], answer["measured"]):
-        predicted = row["schedules"]["hitting"]["expected_iterations"]
+        predicted = row["exact"]["hitting"]["expected_iterations"]
         np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
     assert [entry["name"] for entry in answer["stability"]] == ["Lyon", "Nice", "Brest"]
     first = answer["stability"][0]
     assert first["resamples"] == 8
     low, high = first["iterations"]
-    assert low <= answer["clients"][0]["schedules"]["hitting"]["expected_iterations"] * 1.5
-    assert low < high
+    assert low <= answer["clients"][0]["exact"]["iterations"] * 1.5
+    assert low <= high
     assert answer["numbers"]["mu"]["interval"][0][0] < answer["numbers"]["mu"]["interval"][1][0]
     assert {entry["method"] for entry in answer["method_runs"]} == {
         row["method"] for row in answer["methods"] if row["applies"] and row["method"] != "lower-bound"
     }
     code, out, _ = run(capsys, *arguments)
     assert code == 0
-    for text in ("measured/predicted", "Nice (100 %)", "Break-even precisions", "The network", "shares err towards",
+    for text in ("measured/exact", "E[tau] <=", "The network", "shares err towards",
                  "sigma^2", "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
         assert text in out
 

@@ -10,6 +10,10 @@ import shlex
 import pytest
 from blocks import ROOT, blocks, commands, missing
 
+import suffice as sf
+from suffice.cli.demo import PRECISIONS, SEEDS, diabetes
+from suffice.exact_tables import exact_measured_table
+
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")
 
@@ -37,6 +41,14 @@ def test_commands_print_every_line_that_is_shown(line, shown, command, monkeypat
     assert done.returncode == 0, done.stderr
     assert shown
     assert not missing(shown, done.stdout), done.stdout
+
+
+def test_the_lines_of_the_demo_are_what_it_prints():
+    (shown,) = re.findall(r"^```\n(client .*?)^```$", README, re.DOTALL | re.MULTILINE)
+    measured = sf.plan(diabetes(), epsilon=0.1).simulate(seeds=SEEDS)
+    assert 0.1 in PRECISIONS
+    assert not missing(shown.splitlines(), exact_measured_table(measured).text())
+    assert all(abs(one.excess_together / one.exact_together - 1) < 0.05 for one in measured)
 
 
 def test_the_two_commands_are_make_targets():

@@ -58,7 +58,8 @@ def reference(i, mu, beta, sigma2, b2, c, e0, eps, T, delta):
     together = schedules(mu[i], beta[i], q, s2, *scalars)
     alone = schedules(mu[i], beta[i], 1.0, sigma2[i], *scalars)
     hit = schedules(mu[i], beta[i], q_continuous, s2_continuous, *scalars)["hitting"]
-    speedup = alone["hitting"][1] / together["hitting"][1] if together["hitting"][1] else None
+    times = alone["hitting"][1], together["hitting"][1]
+    speedup = None if None in times else 1.0 if times == (0, 0) else times[0] / times[1]
     numbers = [lam, 1 / value, s2, q, q / beta[i], speedup, s2_continuous, q_continuous, *hit[:2]]
     return rho, members, numbers, together, alone
 
@@ -207,7 +208,7 @@ def test_start_below_the_precision_takes_no_iteration():
     row = plan_rows(simple(e0=0.1), 0.2, confidence=0.1)[0]
     assert row.schedules.hitting["expected_iterations"] == row.local.hitting["expected_iterations"] == 0
     assert row.schedules.hitting["iterations_at_confidence"] == 0
-    assert row.speedup is None
+    assert row.speedup == 1  # neither takes a step
 
 
 def test_start_at_the_precision_still_takes_iterations():

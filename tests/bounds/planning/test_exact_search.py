@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from site_data import site_rows
 
 from suffice.bounds.planning.exact_recursion import ExactRecursion
-from suffice.bounds.planning.exact_search import Search, best_rates
+from suffice.bounds.planning.exact_search import best_rates, fastest
 from suffice.bounds.planning.gradient_moments import moments_of_quadratics, moments_of_rows
 
 
@@ -86,18 +86,17 @@ def test_no_support_is_faster_on_quadratics(seed):
         assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
 
 
-def test_descent_is_faster_than_nested_families_and_never_slower_than_alone():
+def test_descent_is_faster_than_nested_families_and_never_slower_than_alone(monkeypatch):
     gains = []
     for seed in range(6):
         recursion = ExactRecursion(moments=quadratics(seed), client=0)
         epsilon = 0.05 * recursion.excess
-        search = Search(recursion, epsilon)
-        families = best_rates(recursion, epsilon, allowed=np.eye(4, dtype=bool)[0])
-        alone = families
-        for direction in search._families():
-            families = search._along(direction, families)
-        found = best_rates(recursion, epsilon, others=(alone,))
-        assert found.time <= families.time <= alone.time
+        alone = best_rates(recursion, epsilon, allowed=np.eye(4, dtype=bool)[0])
+        found = best_rates(recursion, epsilon)
+        with monkeypatch.context() as without:
+            without.setattr("suffice.bounds.planning.exact_search.WORK", 0.0)
+            families = best_rates(recursion, epsilon)
+        assert found.time <= min(families.time, alone.time)
         gains.append(families.time / found.time)
     assert max(gains) > 1.05
 
@@ -133,6 +132,20 @@ def test_a_start_that_never_arrives_by_itself_may_lead_to_the_fastest_plan():
     assert best_rates(gasoline, 0.1 * gasoline.excess).steps <= 10
     states = ExactRecursion(moments=table("states-output", 12), client=0)
     assert best_rates(states, 0.02 * states.excess).steps <= 13
+
+
+def test_clients_and_coordinates_at_once_are_as_each_by_itself():
+    moments = quadratics(3)
+    scaled = moments.seen_in(np.diag(np.linspace(0.5, 2, moments.features)))
+    choices = [[ExactRecursion(moments=one, client=i) for one in (moments, scaled)] for i in range(4)]
+    epsilon = 0.1 * moments.excess
+    together = fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [1000] * 4)
+    for i, one in enumerate(together):
+        single = [best_rates(recursion, epsilon[i], horizon=1000) for recursion in choices[i]]
+        assert one.steps == min(each.steps for each in single)
+        recursion = choices[i][one.choice]
+        assert recursion.curve(one.v, one.steps)[-1] <= epsilon[i]
+    assert fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [0] * 4)[0].steps is None
 
 
 @pytest.mark.slow

@@ -29,8 +29,9 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_refused_with_its_place(tmp_path, name):
     text, message = MISTAKES[name]
+    client = "y" if name == "client is the target" else "site"
     with pytest.raises(sf.InputError) as caught:
-        sf.read(written(tmp_path, text), client="y" if name == "client is the target" else "site", target="y")
+        sf.read(written(tmp_path, text), client=client, target="y", standardise="client")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

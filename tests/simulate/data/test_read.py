@@ -38,7 +38,7 @@ def test_standardising_is_per_client_or_over_all(tmp_path):
 def test_a_client_that_cannot_determine_its_model_is_named(tmp_path):
     path = written(tmp_path, TABLE + "Paris,3,3\n")
     with pytest.raises(sf.InputError, match=r"client Paris.*do not determine 2 coefficients"):
-        read(path, standardise="none")
+        read(path, standardise="none").constants()
 
 
 def test_a_regularised_client_needs_neither_rank_nor_both_classes(tmp_path):

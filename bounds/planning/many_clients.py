@@ -1,0 +1,135 @@
+"""Exact rates of clients that are too many, or have too many coordinates, for a search client by client.
+
+All take the pooled coordinates, in which second moments are about the identity. `GramModel` tells where to start, for
+next to nothing; then all clients descend on the exact E e_T together, from one start each, for as many rounds as WORK
+allows. What is found is exact; that nothing is faster has been looked for less than in `exact_search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .arrivals import arrivals
+from .exact_search import FINISH, SHARES, TRIFLE, Rates, start_directions
+from .gradient_moments import GradientMoments
+from .gram_model import GramModel
+from .moment_maps import MomentMaps
+from .rates_descent import Descent, Found, next_goal
+
+WORK = 4e10
+"""Multiplications of all exact descents."""
+LEAST, MOST = 4, 120
+"""Rounds of exact descent."""
+NUMBERS = 1.5e7
+"""In the matrices of the clients that descend together."""
+LENGTHS = np.array([0.5, 0.7, 0.85, 1.0, 1.2, 1.5])
+"""Of the model's rates, at which the exact curve is followed first."""
+LONGEST = 4096
+"""Steps up to which the model's rates are polished."""
+DROPPED = 0.03
+"""Of the largest rate: smaller ones are left out of the model's rates."""
+
+
+def modelled_rates(
+    model: GramModel, directions: np.ndarray, epsilon: np.ndarray, allowed: np.ndarray, horizon: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The model's fastest rates of its G clients, (G, N), and their times (G,), inf where it finds none.
+
+    directions  (G, F, N), the first three of which race
+    """
+    V = (np.minimum(model.limits(directions), 1e300)[..., None] * SHARES)[..., None] * directions[:, :, None]
+    G, F, S, N = V.shape
+    times = model.times(V.reshape(G, -1, N), epsilon, horizon).reshape(G, F, S)
+    lengths = np.argmin(times, axis=2)
+    each = np.arange(G)[:, None], np.arange(F)[None], lengths
+    V, times = V[each], times[each]  # (G, F, N), (G, F)
+    first = np.argmin(times, axis=1)
+    best = V[np.arange(G), first]
+    soonest = times[np.arange(G), first]
+    racing = np.flatnonzero(np.isfinite(soonest) & (soonest > 1) & (soonest <= LONGEST))
+    if racing.size:
+        starts = np.concatenate((best[racing, None], V[racing, : min(3, F)]), axis=1)
+        mask = np.broadcast_to(allowed[racing, None], starts.shape)
+        goal = {c: next_goal(soonest[c]) for c in racing.tolist()}
+        race = Descent(
+            maps=model[racing], client=racing, epsilon=epsilon[racing], V=starts, allowed=mask, goal=goal,
+            found={c: Found(time=float(soonest[c])) for c in racing.tolist()},
+        )  # fmt: skip
+        race.run()
+        for c, one in race.found.items():
+            if one.v is not None:
+                best[c], soonest[c] = one.v, one.time
+        best[racing] = _tidied(model[racing], racing, best[racing], soonest, epsilon[racing])
+    return best, soonest
+
+
+def _tidied(
+    model: GramModel, racing: np.ndarray, v: np.ndarray, soonest: np.ndarray, epsilon: np.ndarray
+) -> np.ndarray:
+    """At the final time, without small rates."""
+    large = np.where(v < DROPPED * v.max(-1, keepdims=True), 0, v)
+    large *= (v.sum(-1) / large.sum(-1))[:, None]
+    goal = {c: int(np.ceil(soonest[c])) for c in racing.tolist()}
+    finish = Descent(
+        maps=model, client=racing, epsilon=epsilon, V=large[:, None], allowed=large[:, None] > 0, goal=goal, hunt=False
+    )
+    return finish.run(FINISH)[:, 0]
+
+
+def fastest_of_many(
+    moments: GradientMoments, clients: np.ndarray, epsilon: np.ndarray, most: Sequence[int]
+) -> list[Rates]:
+    """The fastest rates found for several clients in the coordinates of `moments`, all peers being allowed.
+
+    most  steps that are of interest, by client
+    """
+    N, n = moments.clients, moments.noise.shape[-1]
+    found = [Rates(v=np.zeros(N), time=np.inf) for _ in clients]
+    at_once = max(1, int(NUMBERS / (len(LENGTHS) * n**2)))
+    # a round: noises and their adjoint, building M, and steps
+    each = 4.0 * moments.noise.size + 20 * n**2
+    rounds = int(np.clip(WORK / (each * len(clients)), LEAST, MOST))
+    todo = [c for c in range(len(clients)) if most[c] > 0]
+    for first in range(0, len(todo), at_once):
+        part = np.array(todo[first : first + at_once])
+        for c, one in zip(part, _part(moments, clients[part], epsilon[part], [most[c] for c in part], rounds)):
+            found[c] = one
+    return found
+
+
+def _part(
+    moments: GradientMoments, clients: np.ndarray, epsilon: np.ndarray, most: list[int], rounds: int
+) -> list[Rates]:
+    C, N = len(clients), moments.clients
+    everybody = np.ones((C, N), dtype=bool)
+    directions = np.stack([start_directions(moments.optimum, moments.A[i], i, everybody[0]) for i in clients.tolist()])
+    model = GramModel.of(moments, clients)
+    v, _ = modelled_rates(model, directions, epsilon, everybody, max(most))
+    maps = MomentMaps.sharing(moments, clients)
+    V = LENGTHS[:, None] * v[:, None]
+    times, ahead = (one[:, 0] for one in arrivals(maps, v[:, None], LENGTHS, epsilon, np.arange(C), most))
+    first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))
+    start, soonest = V[np.arange(C), first], times[np.arange(C), first]
+    goal = {c: next_goal(soonest[c]) if np.isfinite(soonest[c]) else most[c] for c in range(C)}
+    race = Descent(
+        maps=maps, client=np.arange(C), epsilon=epsilon, V=start[:, None], allowed=everybody[:, None], goal=goal,
+        found={c: Found(time=float(soonest[c]), v=start[c]) for c in range(C)},
+    )  # fmt: skip
+    race.run(rounds)
+    rates = [race.found[c] for c in range(C)]
+    return [_without_trifles(maps, c, one, float(epsilon[c])) for c, one in enumerate(rates)]
+
+
+def _without_trifles(maps: MomentMaps, c: int, found: Found, epsilon: float) -> Rates:
+    v = found.v
+    assert v is not None
+    if not np.isfinite(found.time):
+        return Rates(v=np.zeros(len(v)), time=np.inf)
+    large = np.where(v < TRIFLE * v.max(), 0, v)
+    large *= v.sum() / large.sum()
+    steps = int(np.ceil(found.time))
+    if (large > 0).sum() < (v > 0).sum() and maps[[c]].trial(large[None, None], steps).excess[0, 0, -1] <= epsilon:
+        v = large
+    return Rates(v=v, time=found.time)

@@ -1,0 +1,219 @@
+"""Many exact recursions at once: M(v) of `exact_recursion` for groups of problems, and derivatives by the rates.
+
+A group is one client in one choice of coordinates; every group has several problems, each with rates v of its own.
+What costs is one product of matrices per group for all of its problems, and small arrays are never looped over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .exact_recursion import orbit
+from .gradient_moments import RANK, GradientMoments
+from .packed import cross, pack, sandwich, size, unpack
+
+POWERS = 20
+"""Power iterations that tell about a spectral radius."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MomentMaps:
+    """Of G groups of N clients with d coordinates, all moments about the minimiser theta_i* of the group's client.
+
+    A       (G, N, d, d)  half the Hessians
+    h       (G, N, d)     minus half the gradients
+    noise   (G, N, D, n)  packed covariances on z = (1, m, pack(S)); D = d(d+1)/2, n = 1 + d + D
+    start   (G, n)        z_0
+    loss    (G, n)        the functional of z that is the client's excess
+    batch   samples that one gradient averages
+    shift   (G, n, 1 + d), or None: A and noise are of one group, (1, N, ...), about a centre that all groups share; z
+            about the centre is (z[:1+d] shifted, added to the rest), its columns for 1 and m
+    """
+
+    A: np.ndarray
+    h: np.ndarray
+    noise: np.ndarray
+    start: np.ndarray
+    loss: np.ndarray
+    batch: int
+    shift: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, seen: Sequence[tuple[GradientMoments, int]]) -> MomentMaps:
+        """Of pairs (moments, client), all of the same N, d and batch."""
+        parts = [_centred(moments, client) for moments, client in seen]
+        A, h, noise, start, loss = (np.stack(arrays) for arrays in zip(*parts))
+        return cls(A=A, h=h, noise=noise, start=start, loss=loss, batch=seen[0][0].batch)
+
+    @classmethod
+    def sharing(cls, moments: GradientMoments, clients: np.ndarray) -> MomentMaps:
+        """Of several clients in the same coordinates, without a copy of the noise for each of them."""
+        d, at = moments.features, moments.optimum[clients]
+        h = moments.h - (moments.A @ at.T).transpose(2, 0, 1)
+        h[np.arange(len(clients)), clients] = 0
+        delta = moments.start[clients] - at
+        shift = np.zeros((len(clients), moments.noise.shape[-1], 1 + d))
+        shift[:, :1, 0], shift[:, 1 : 1 + d, 0], shift[:, 1 : 1 + d, 1:] = 1, at, np.eye(d)
+        shift[:, 1 + d :, 0] = pack(at[:, :, None] * at[:, None])
+        shift[:, 1 + d :, 1:] = cross(np.broadcast_to(np.eye(d), (len(at), d, d)), at)
+        return cls(
+            A=moments.A[None],
+            h=h,
+            noise=moments.noise[None],
+            start=np.concatenate((np.ones((len(at), 1)), delta, pack(delta[:, :, None] * delta[:, None])), axis=1),
+            loss=np.concatenate((np.zeros((len(at), 1 + d)), pack(moments.A[clients])), axis=1),
+            batch=moments.batch,
+            shift=shift,
+        )
+
+    def __getitem__(self, groups: Any) -> MomentMaps:
+        own = replace(self, h=self.h[groups], start=self.start[groups], loss=self.loss[groups])
+        if self.shift is not None:
+            return replace(own, shift=self.shift[groups])
+        return replace(own, A=self.A[groups], noise=self.noise[groups])
+
+    @property
+    def clients(self) -> int:
+        return self.A.shape[1]
+
+    @property
+    def features(self) -> int:
+        return self.A.shape[-1]
+
+    def mean_matrices(self, V: np.ndarray) -> np.ndarray:
+        """sum_k v_k A_k, (G, K, d, d), of rates V (G, K, N)."""
+        d = self.features
+        return _sums(V, self.A.reshape(*self.A.shape[:2], d * d)).reshape(*V.shape[:2], d, d)
+
+    def noises(self, V: np.ndarray) -> np.ndarray:
+        """sum_k u_k C_k, u = v^2 / batch, as matrices (G, K, D, n)."""
+        D, n = self.noise.shape[2:]
+        total = _sums(V**2 / self.batch, self.noise.reshape(*self.noise.shape[:2], D * n)).reshape(*V.shape[:2], D, n)
+        if self.shift is not None:
+            total[..., : n - D] = total @ self.shift[:, None]
+        return total
+
+    def matrices(self, V: np.ndarray) -> np.ndarray:
+        """M(v), (G, K, n, n)."""
+        d, n = self.features, self.noise.shape[-1]
+        h, B = V @ self.h, np.eye(d) - 2 * self.mean_matrices(V)
+        M = np.zeros((*V.shape[:2], n, n))
+        M[..., 0, 0] = 1
+        M[..., 1 : 1 + d, 0] = 2 * h
+        M[..., 1 : 1 + d, 1 : 1 + d] = B
+        M[..., 1 + d :, :] = 4 * self.noises(V)
+        M[..., 1 + d :, 0] += 4 * pack(h[..., :, None] * h[..., None, :])
+        M[..., 1 + d :, 1 : 1 + d] += 2 * cross(B, h)
+        M[..., 1 + d :, 1 + d :] += sandwich(B)
+        return M
+
+    def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (G, K, n, n) each."""
+        forth, back = self.matrices(V), self.matrices(-V)
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+
+    def contract(self, V: np.ndarray, W: np.ndarray) -> np.ndarray:
+        """<W, dM/dv_k> for every k, (G, K, N), of W (G, K, n, n)."""
+        d, D = self.features, size(self.features)
+        groups, problems, _ = V.shape
+        h, B = V @ self.h, np.eye(d) - 2 * self.mean_matrices(V)
+        below = W[..., 1 + d :, :]
+        about = below
+        if self.shift is not None:
+            about = below.copy()
+            about[..., 1 + d :] += below[..., : 1 + d] @ self.shift[:, None, 1 + d :].swapaxes(-1, -2)
+            about[..., 1 : 1 + d] += below[..., :1] * self.shift[:, None, None, 1 : 1 + d, 0]
+        flat = self.noise.reshape(*self.noise.shape[:2], -1).swapaxes(1, 2)
+        noise = 8 * V / self.batch * _sums(about.reshape(groups, problems, -1), flat)
+        L = unpack(below.swapaxes(-1, -2), d)  # (G, K, n, d, d)
+        L_m = L[:, :, 1 : 1 + d]
+        pairs = L[:, :, 1 + d :].reshape(groups, problems, D, d * d).swapaxes(-1, -2)
+        LS = unpack(pairs, d).reshape(groups, problems, d, d, d, d)  # [i, j, k, l], sum of L_ij S_kl
+        by_h = (
+            2 * W[..., 1 : 1 + d, 0]
+            + 4 * np.einsum("gpcij,gpjc->gpi", L_m, B)
+            + 8 * (L[:, :, 0] @ h[..., None])[..., 0]
+        )
+        by_B = (
+            W[..., 1 : 1 + d, 1 : 1 + d]
+            + 4 * np.einsum("gpcij,gpj->gpic", L_m, h)
+            + 2 * np.einsum("gpijkl,gpjk->gpil", LS, B)
+        )
+        along_h = by_h @ self.h.swapaxes(1, 2)
+        along_A = _sums(by_B.reshape(groups, problems, d * d), self.A.reshape(*self.A.shape[:2], d * d).swapaxes(1, 2))
+        return noise + along_h - 2 * along_A
+
+    def trial(self, V: np.ndarray, steps: int) -> MapsTrial:
+        return MapsTrial(maps=self, V=V, steps=steps)
+
+    def limits(self, V: np.ndarray, rounds: int = POWERS) -> np.ndarray:
+        """About the factor c below which rates c v are stable, (G, K): 1 / rho(P^-1 Q) by power iteration.
+
+        From below in rho, so that the limit is, if anything, too large by a few percent: a scale, not a promise.
+        """
+        d = self.features
+        A = self.mean_matrices(V)
+        values, U = np.linalg.eigh(A)
+        pairs = 2 * (values[..., :, None] + values[..., None, :])
+        seen = (values > RANK * values[..., -1:]).astype(float)
+        inverse = seen[..., :, None] * seen[..., None, :] / np.maximum(pairs, 1e-300)
+        Q = sandwich(2 * A) + 4 * self.noises(V)[..., 1 + d :]
+        Ut, X = U.swapaxes(-1, -2), np.broadcast_to(np.eye(d), A.shape)
+        scale = np.ones(V.shape[:2])
+        for _ in range(rounds):
+            X = unpack((Q @ pack(X)[..., None])[..., 0], d)
+            X = U @ (inverse * (Ut @ X @ U)) @ Ut
+            scale = np.linalg.norm(X, axis=(-2, -1))
+            X = X / np.maximum(scale, 1e-300)[..., None, None]
+        return np.where(scale > 0, 1 / np.maximum(scale, 1e-300), np.inf)
+
+
+def _sums(rates: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """rates (G, K, N) @ of (G or 1, N, X), where one is shared as one product."""
+    if len(of) == len(rates):
+        return rates @ of
+    return (rates.reshape(-1, rates.shape[-1]) @ of[0]).reshape(*rates.shape[:2], -1)
+
+
+class MapsTrial:
+    """Rates V (G, K, N) of `maps`, followed for `steps`: `excess` is E e_t, t = 0..steps, (G, K, steps + 1)."""
+
+    def __init__(self, *, maps: MomentMaps, V: np.ndarray, steps: int) -> None:
+        self.maps, self.V, self.M = maps, V, maps.matrices(V)
+        self.Z = orbit(self.M, np.broadcast_to(maps.start[:, None], self.M.shape[:-1]), steps)
+        self.excess = (maps.loss[:, None, None] @ self.Z)[..., 0, :]
+
+    def stable(self, groups: np.ndarray, problems: np.ndarray) -> np.ndarray:
+        """Whether the second moment contracts (or rests, where no row sees anything)."""
+        S = 1 + self.maps.features
+        blocks = self.M[groups, problems, S:, S:]
+        return np.linalg.eigvalsh((blocks + blocks.swapaxes(-1, -2)) / 2)[:, -1] <= 1 + 1e-12
+
+    def derivatives(self, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """ln E e_g (G, K) and its derivatives by the rates (G, K, N), g one for each group."""
+        most, M = max(int(goals.max()), 1), self.M
+        P = orbit(M.swapaxes(-1, -2), np.broadcast_to(self.maps.loss[:, None], M.shape[:-1]), most - 1)
+        back = goals[:, None] - 1 - np.arange(most)
+        P = np.take_along_axis(P, np.maximum(back, 0)[:, None, None], axis=-1) * (back >= 0)[:, None, None]
+        last = np.take_along_axis(self.excess, goals[:, None, None], axis=-1)[..., 0]
+        # d phi = sum_t p_{t+1} . dM z_t = <W, dM>, W = sum_t p_{t+1} z_t'
+        gradient = self.maps.contract(self.V, P @ self.Z[..., :most].swapaxes(-1, -2))
+        return np.log(np.maximum(last, 1e-300)), gradient / np.maximum(last, 1e-300)[..., None]
+
+
+def _centred(moments: GradientMoments, client: int) -> tuple[np.ndarray, ...]:
+    d, a = moments.features, moments.optimum[client]
+    noise = moments.noise.copy()
+    # theta - centre = delta + a: z about the centre is (1, m + a, S + m a' + a m' + a a')
+    noise[..., 0] = moments.noise @ np.concatenate(([1.0], a, pack(np.outer(a, a))))
+    noise[..., 1 : 1 + d] += moments.noise[..., 1 + d :] @ cross(np.eye(d), a)
+    h = moments.h - moments.A @ a
+    h[client] = 0
+    delta = moments.start[client] - a
+    start = np.concatenate(([1.0], delta, pack(np.outer(delta, delta))))
+    loss = np.concatenate((np.zeros(1 + d), pack(moments.A[client])))
+    return moments.A, h, noise, start, loss

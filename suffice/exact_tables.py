@@ -1,0 +1,178 @@
+"""Tables of exact plans: one line per client, or a summary where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.bounds import Row
+
+from .plan_tables import MOST_ROWS
+from .render import Table, number
+
+if TYPE_CHECKING:
+    from .measured import Measured
+
+NAME, PEERS = 14, 20
+"""Characters of a client's name, and of its list of peers."""
+QUESTION = (
+    "iterations: the first T with E[e_T] <= eps, exactly, for rows drawn with replacement from these rows. The plan "
+    "asks what is fastest to the optimum of these rows; for models of new rows: suffice fit."
+)
+STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep: it stays below."
+
+
+def exact_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
+    """Of the rows of one plan, all with exact plans."""
+    rows = [row for there in precisions.values() for row in there]
+    if len(rows[0].names) > MOST_ROWS:
+        return _summary(precisions)
+    numeric = ("eps", "step", "alone", "together", "gain", "E[tau] <=")
+    return Table(
+        title="Exact plan: iterations until the mean excess is at most eps",
+        columns=("client", "eps", "with", "step", "alone", "together", "gain", "E[tau] <=", "then"),
+        numeric=numeric,
+        rows=[_line(row) for row in rows],
+        lines=[QUESTION, *([STOP] if any(_holds(row) == "stop" for row in rows) else ()), *_notes(rows)],
+        width=80,
+    )
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    assert row.exact is not None
+    assert row.exact_local is not None
+    bound = None if row.exact.hitting is None else row.exact.hitting["expected_iterations"]
+    return (
+        _short(row.name),
+        number(row.epsilon),
+        _peers(row),
+        number(row.exact.eta if row.exact.iterations else None),
+        _count(row.exact_local.iterations),
+        _count(row.exact.iterations),
+        number(row.exact_speedup),
+        number(bound),
+        _holds(row),
+    )
+
+
+def _summary(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
+    """How many collaborate, in how many groups, and what it gains."""
+    cells = []
+    for key, rows in precisions.items():
+        alone, together = (
+            np.array([np.inf if one is None or one.iterations is None else one.iterations for one in plans])
+            for plans in ([row.exact_local for row in rows], [row.exact for row in rows])
+        )
+        gains = np.array([row.exact_speedup or np.nan for row in rows])
+        known = gains[np.isfinite(gains)]
+        cells.append(
+            (
+                key if isinstance(key, str) else number(key),
+                str(len(rows)),
+                str(sum(bool(row.collaborators) for row in rows)),
+                str(_groups(rows)),
+                number(float(np.median(alone)), 4),
+                number(float(np.median(together)), 4),
+                number(float(np.median(known)) if known.size else None),
+                number(float(known.max()) if known.size else None),
+            )
+        )
+    columns = ("eps", "clients", "with peers", "groups", "alone", "together", "gain", "largest")
+    rows = [row for there in precisions.values() for row in there]
+    return Table(
+        title="Exact plan, medians over clients: iterations to a mean excess of at most eps",
+        columns=columns,
+        numeric=columns,
+        rows=cells,
+        lines=[QUESTION, *_notes(rows), "Every client's plan: --csv FILE, or --json."],
+        width=80,
+    )
+
+
+def _groups(rows: Sequence[Row]) -> int:
+    """Sets of clients that are linked by following one another, single clients included."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    follows = np.array([np.zeros(len(rows)) if row.exact is None else row.exact.weights > 0 for row in rows])
+    return int(connected_components(csr_matrix(follows), directed=False)[0])
+
+
+def exact_measured_table(measured: Sequence[Measured]) -> Table:
+    """What is exact, guaranteed and measured side by side, with peers; the last line is about both, alone too."""
+    many = len({entry.client for entry in measured}) > MOST_ROWS
+    numeric = ("eps", "T", "exact", "measured/exact", "E[tau] <=", "E[tau]")
+    lines = ["E[tau]: at the step for which the bound beside it is guaranteed, often a smaller one than the plan's."]
+    for how in ("alone", "together"):
+        ratios = [ratio for entry in measured if (ratio := _ratio(entry, how)) is not None]
+        if ratios:
+            lines.append(
+                f"Mean excess at T, measured/exact, {how}: {min(ratios):.3f} to {max(ratios):.3f}, "
+                f"median {np.median(ratios):.3f}."
+            )
+    if many:
+        lines.append(f"{len(measured) - MOST_ROWS} more: --csv FILE, or --json.")
+    return Table(
+        title=f"With peers, {measured[0].seeds} seeds (standard error): mean excess at T, and hitting time",
+        columns=("client", *numeric),
+        numeric=numeric,
+        rows=[_three_numbers(entry) for entry in (measured[:MOST_ROWS] if many else measured)],
+        lines=lines,
+        width=80,
+    )
+
+
+def _three_numbers(entry: Measured) -> tuple[str, ...]:
+    exact, error, ratio = entry.exact_together, entry.excess_together_se, _ratio(entry, "together")
+    quotient = "-" if not exact or error is None or ratio is None else f"{ratio:.3f} ({number(error / exact, 2)})"
+    return (
+        _short(entry.name),
+        number(entry.epsilon),
+        _count(entry.iterations_together),
+        number(exact),
+        quotient,
+        number(entry.predicted_together),
+        f"{number(entry.together)} ({number(entry.together_se, 2)})",
+    )
+
+
+def _ratio(entry: Measured, how: str) -> float | None:
+    exact, mean = getattr(entry, f"exact_{how}"), getattr(entry, f"excess_{how}")
+    return mean / exact if exact and mean is not None and np.isfinite(mean) else None
+
+
+def _holds(row: Row) -> str:
+    return "-" if row.exact is None or row.exact.holds is None else "keep" if row.exact.holds else "stop"
+
+
+def _count(iterations: int | None) -> str:
+    return "-" if iterations is None else f"{iterations}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME else f"{name[: NAME - 3]}..."
+
+
+def _peers(row: Row) -> str:
+    text = ", ".join(row.collaborators)
+    return "nobody" if not text else text if len(text) <= PEERS else f"{len(row.collaborators)} of {len(row.names) - 1}"
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Why something is missing, once each with the clients that it is about."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        told = [row.exact.note] if row.exact is not None and row.exact.note else []
+        if row.exact is not None and row.exact.iterations and row.exact.hitting is None:
+            told.append("no bound of E[tau]: at no step tried do single paths contract wherever e >= eps")
+        if row.refusal:
+            told.append(f"the papers' schedules are not promised here: {row.refusal}")
+        for note in told:
+            groups.setdefault(note, []).append(row.name)
+    return [
+        f"note: {note}" + ("" if len(names) == len(rows) else f" ({', '.join(map(_short, dict.fromkeys(names[:6])))}"
+        + (", ..." if len(names) > 6 else "") + ")")
+        for note, names in groups.items()
+    ]  # fmt: skip

@@ -1,0 +1,98 @@
+"""Plans of sites whose constants nobody knows: exact rows, and why nothing more is promised."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from site_data import site_file
+
+import suffice as sf
+from suffice.measured import weights_of
+from suffice.simulate import run
+
+FEW = "client,a,target\nA,1,1\nA,2,5\nA,4,4\nB,1,1\nB,3,2\nB,4,0\nB,6,3\n"
+TABLES = {
+    "one row": (FEW + "C,3,3\n", "its 1 rows do not determine 2 coefficients"),
+    "constant column at one site": (FEW + "C,3,3\nC,3,4\n", "its 2 rows do not determine 2 coefficients"),
+    "duplicated columns": (
+        "client,a,b,target\nA,1,1,1\nA,2,2,5\nA,4,4,2\nB,1,1,1\nB,3,3,2\nB,4,4,0\n",
+        "do not determine 3 coefficients",
+    ),
+    "exact fit": ("client,a,target\nA,3,0\nA,4,2\nA,9,12\nB,3,0\nB,5,1\nB,6,0\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path, name):
+    text, reason = TABLES[name]
+    (tmp_path / "t.csv").write_text(text)
+    done = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    rows = json.loads(done.stdout)["clients"]
+    problem = sf.read(tmp_path / "t.csv")
+    excess = problem.excess(problem.start[None])[0].numpy()
+    np.testing.assert_allclose([row["epsilon"] for row in rows], 0.1 * excess, rtol=1e-9)
+    for row in rows:
+        assert row["epsilon_given"] == "10%"
+        assert (row["schedules"], row["step_limit"]) == (None, None)
+        assert row["guaranteed"]["holds"] is False
+        assert reason in row["guaranteed"]["reason"]
+        assert row["guaranteed"]["reason"]
+        alone, together = row["local"]["exact"], row["exact"]
+        assert together["iterations"] <= alone["iterations"]
+        assert row["speedup"] == alone["iterations"] / together["iterations"]
+        np.testing.assert_allclose(sum(together["weights"]), 1, rtol=1e-12)
+        assert together["excess"] <= row["epsilon"]
+    shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%").stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "not promised here" in shown
+
+
+SEEDS, GRID = 8192, (1, 2, 4, 8, 12)
+
+
+def assert_simulation_is_exact(problem, plans):
+    """Means over paths at several t within the deviation that the largest of so many normal ones exceeds once in 1000.
+
+    Steps are at most half the limit: beyond, the excess has too heavy tails for a sampled standard error.
+    """
+    eta = np.array([min(one.eta, one.step_limit / 2) for one in plans])
+    trace = run(problem, weights_of(problem, plans), iterations=GRID[-1], eta=eta, seeds=SEEDS, grid=list(GRID))
+    excess = trace.excess.astype(float)  # (seeds, t, clients)
+    error = excess.std(0, ddof=1) / np.sqrt(SEEDS)
+    exact = np.stack(
+        [one.recursion.curve(np.array([0.0, step]) / one.eta, GRID[-1])[list(GRID)] for one, step in zip(plans, eta)],
+        axis=1,
+    )
+    deviation = np.abs(excess.mean(0) - exact) / error
+    assert deviation.max() < norm.isf(0.5e-3 / exact.size)
+    # the same check tells a curve that is 10 % off
+    assert (np.abs(excess.mean(0) - 1.1 * exact) / error).max() > norm.isf(0.5e-3 / exact.size)
+
+
+@pytest.mark.parametrize("name", ["subjects-sleep", "countries-gasoline", "states-output"])
+def test_simulated_tables_follow_the_exact_curves(tmp_path, name):
+    header, *lines = site_file(name).read_text().splitlines()
+    kept = list(dict.fromkeys(line.split(",")[0] for line in lines))[:5]
+    (tmp_path / "few.csv").write_text("\n".join([header, *(line for line in lines if line.split(",")[0] in kept)]))
+    problem = sf.read(tmp_path / "few.csv", client="site", target="target", standardise_target=True)
+    plan = sf.plan(problem, "10%")
+    assert_simulation_is_exact(problem, [row.exact for row in plan])
+    assert_simulation_is_exact(problem, [row.exact_local for row in plan])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_simulated_quadratics_follow_the_exact_curves(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    root = rng.normal(size=(n, d, d))
+    A = root @ root.swapaxes(1, 2) / d + 0.2 * np.eye(d)
+    problem = sf.Quadratics.of(
+        A, rng.normal(size=(n, d)) * rng.uniform(0, 1), sigma2=rng.uniform(0.1, 2, n), start=2 * rng.normal(size=d)
+    )
+    plan = sf.plan(problem, "5%")
+    assert all(row.exact.iterations <= row.exact_local.iterations for row in plan)
+    assert_simulation_is_exact(problem, [row.exact for row in plan])
