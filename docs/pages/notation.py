@@ -25,16 +25,20 @@ $\\tau_G = \\min\\{t \\ge 0: \\|\\nabla R_i(\\theta_t)\\|^2 < G\\}$.
 
 
 def text() -> str:
-    """The whole page."""
+    """The whole page: keywords and quantities in the order of the records, whichever module was imported first."""
     papers = [paper.key for paper in PAPERS if _lettered(paper.key)]
     lines = [_INTRODUCTION, _KEYWORDS]
     lines += ["| keyword | meaning | unit | " + " | ".join(papers) + " |", "|---" * (3 + len(papers)) + "|"]
-    for name, parameter in PARAMETERS.items():
+    used = dict.fromkeys(parameter.name for theorem in THEOREMS for parameter in theorem.parameters)
+    for name in (*used, *sorted(PARAMETERS.keys() - used)):
+        parameter = PARAMETERS[name]
         cells = [f"`{name}`", escaped(parameter.meaning), str(parameter.unit)]
         cells += [", ".join(f"${cell(letter)}$" for letter in letters(paper, name)) for paper in papers]
         lines.append(_row(cells))
     lines += ["", _QUANTITIES, "| quantity | in words of the command | unit | papers |", "|---|---|---|---|"]
-    for quantity in Quantity:
+    bounded = dict.fromkeys(theorem.quantity for theorem in THEOREMS)
+    others = sorted((quantity for quantity in Quantity if quantity not in bounded), key=lambda quantity: quantity.name)
+    for quantity in (*bounded, *others):
         users = dict.fromkeys(theorem.key.partition("/")[0] for theorem in THEOREMS if theorem.quantity is quantity)
         lines.append(
             _row([f"${cell(quantity.latex)}$", f"`{cell(quantity.expression)}`", str(quantity.unit), ", ".join(users)])

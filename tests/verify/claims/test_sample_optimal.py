@@ -66,7 +66,13 @@ ATTAINED = {
     "corollary-2-sharp": (0.97, 1),
 }
 # Bounds of a single term: nothing to drop or to move but the whole.
-FEW_MUTANTS = {"theorem-1": 1, "theorem-1-sum": 2, "theorem-2-threshold": 1}
+FEW_MUTANTS = {
+    "assumption-3-peer": 1,
+    "section-5-bias": 1,
+    "theorem-1": 1,
+    "theorem-1-sum": 2,
+    "theorem-2-threshold": 1,
+}
 # The rounds of Theorem 4 are those of Corollary 2: half of them would do, so that 5 % cannot be seen.
 SURVIVORS = {
     "theorem-4": ["log(1 + (4*Max(0, e0 - eps))/eps)*Max(beta/mu... moved by 5 %"],
@@ -97,7 +103,7 @@ def test_corrected_theorems_hold_with_every_mutant_refuted_and_printed_ones_are_
     assert verdict.expected
     assert verdict.instances >= 20
     if edition == "printed":
-        assert verdict.worst_ratio > 5
+        assert verdict.worst_ratio > (2 if key == "section-5-bias" else 5)  # it grows with the gap alone
         return
     assert list(verdict.survivors) == SURVIVORS.get(key, [])
     assert verdict.mutants >= FEW_MUTANTS.get(key, 3)

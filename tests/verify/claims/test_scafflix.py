@@ -64,7 +64,8 @@ def test_the_outcome_is_the_expected_one(key, edition):
     elif outcome is VACUOUS:
         assert found.instances == 0
     else:
-        assert 0.998 < found.worst_ratio <= 1 + 1e-9
+        # samples of chances 1e-3 and up
+        assert (0.99 if key == "assumption-3-nonuniform" else 0.998) < found.worst_ratio <= 1 + 1e-9
         assert found.mutants >= mutants
         assert found.survivors == ()
         assert found.necessity == dict.fromkeys(CLAIMS[key, edition].outside_conditions, True)
