@@ -8,8 +8,8 @@ import torch
 
 from suffice.simulate import Randomness
 
+from .peers import ALGORITHM, jax_scan, stream
 from .timing import alternate, row
-from .workload import ALGORITHM, jax_scan, stream
 
 
 def table(quick: bool) -> list[dict[str, Any]]:

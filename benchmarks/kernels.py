@@ -17,8 +17,8 @@ from suffice.bounds import Continuous
 from suffice.simulate import AllForOne, FixedWeights, Local, SampledSimilarity, run
 from suffice.simulate.closed_form import closed_excess
 
+from .peers import ALGORITHM, jax_scan, numpy_loops, numpy_vectorised, stream
 from .timing import Limits, alternate, one_core, row
-from .workload import ALGORITHM, jax_scan, numpy_loops, numpy_vectorised, stream
 
 SHAPES = ((20, 2), (20, 10), (100, 10), (100, 100))
 LONG = 3e8
@@ -120,7 +120,7 @@ def second_core(quick: bool) -> list[dict[str, Any]]:
 
 MEMORY = """
 import json, resource, torch, numpy
-from benchmarks.workload import ALGORITHM, stream
+from benchmarks.peers import ALGORITHM, stream
 from suffice.simulate import run
 torch.set_num_threads(1)
 usage = lambda: resource.getrusage(resource.RUSAGE_SELF)

@@ -73,7 +73,7 @@ def table(rows: list[Feature]) -> str:
 
 
 def _sizes(drawn: Figure) -> Iterator[Feature]:
-    from .sufficient_cluster import size_at
+    from .adaptive_1 import size_at
 
     for spread, markers in SIZES.items():
         for epsilon, size in markers.items():

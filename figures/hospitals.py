@@ -30,7 +30,7 @@ from suffice.simulate import (
 from suffice.simulate.data.heart_disease import CENTRES, HeartDisease
 from suffice.simulate.data.table import Table
 
-from .convergence import APFL_MIXTURE, COBO_RHO, DITTO_PULL, WGA_MEMORY, WGA_MIXTURE
+from .adaptive_2 import APFL_MIXTURE, COBO_RHO, DITTO_PULL, WGA_MEMORY, WGA_MIXTURE
 from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
 

@@ -26,6 +26,6 @@ from .local import Local as Local
 from .local_sgd import LocalSGD as LocalSGD
 from .minibatch import MinibatchSGD as MinibatchSGD
 from .momentum import Momentum as Momentum
-from .scaffnew import Scaffnew as Scaffnew
+from .scafflix import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
 from .wga import WGABC as WGABC

@@ -29,7 +29,7 @@ NAMED = {
     "bounds/planning/scafflix.py": METHOD,
     "simulate/algorithms/apfl.py": WORD,
     "simulate/algorithms/cobo.py": METHOD,
-    "simulate/algorithms/scaffnew.py": METHOD,
+    "simulate/algorithms/scafflix.py": METHOD,
     "simulate/catalogue.py": METHOD,
     "suffice/cli/plan.py": METHOD,
     "suffice/simulation.py": METHOD,
@@ -37,7 +37,6 @@ NAMED = {
     "tests/contracts/test_algorithms.py": METHOD,
     "verify/campaign/limits.py": METHOD,
     "verify/instances/one_step.py": WORD,
-    "figures/__init__.py": "a module of the same name, which draws a figure",
     "bounds/papers.py": "the list",
 }
 

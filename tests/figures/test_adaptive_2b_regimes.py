@@ -15,7 +15,7 @@ RULES += [(rule, "none") for rule in ("local", "fedavg", "oracle")]
 
 @pytest.fixture(scope="module")
 def study():
-    from suffice.figures.regimes import regimes
+    from suffice.figures.adaptive_2b_regimes import regimes
 
     return regimes("stated", seeds=3, iterations=80)
 

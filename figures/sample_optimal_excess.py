@@ -13,7 +13,7 @@ from typing import Any
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .speedup import COLOURS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
+from .sample_optimal_speedup import COLOURS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
 from .style import COLUMN_WIDTH
 
 AGENTS = (10, 100, 1000)

@@ -7,7 +7,7 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.cobo_selection import CLUSTERS, SIZE, example
+from suffice.figures.cobo_5 import CLUSTERS, SIZE, example
 
 CLIENTS = CLUSTERS * SIZE
 
@@ -38,7 +38,7 @@ def test_last_matrix_is_the_block_diagonal(drawn):
 
 
 def test_weights_are_those_of_the_runner():
-    from suffice.figures.cobo_selection import WEIGHT_STEP, _weights
+    from suffice.figures.cobo_5 import WEIGHT_STEP, _weights
     from suffice.simulate import CoBo, run
 
     problem, grid = example(0.1), np.array([1, 20, 60])

@@ -19,7 +19,7 @@ import numpy as np
 
 from suffice.bounds import InputError
 
-from .convergence import LOOKS, parameters
+from .adaptive_2 import LOOKS, parameters
 from .figure import Content, Figure
 from .maker import Progress, maker
 from .style import COLUMN_WIDTH

@@ -10,7 +10,7 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.scafflix import ALPHAS, CLIENTS, Regression
+from suffice.figures.scafflix_1 import ALPHAS, CLIENTS, Regression
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 

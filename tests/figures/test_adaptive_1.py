@@ -11,8 +11,8 @@ import pytest
 from suffice import InputError
 from suffice.bounds import QuadraticCertificate
 from suffice.figures import figure
+from suffice.figures.adaptive_1 import CLIENTS, FEATURES, estimated_mu, size_at
 from suffice.figures.regression import SAMPLES
-from suffice.figures.sufficient_cluster import CLIENTS, FEATURES, estimated_mu, size_at
 from suffice.simulate import Randomness, Stream
 
 PUBLISHED_PICTURE = {  # read off the published figure, reproduction.md section 1

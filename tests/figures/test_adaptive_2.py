@@ -11,7 +11,7 @@ import torch
 
 from suffice.bounds import InputError
 from suffice.figures import figure, redraw
-from suffice.figures.convergence import PUBLISHED_FINAL
+from suffice.figures.adaptive_2 import PUBLISHED_FINAL
 from suffice.figures.lockstep import Contender, lockstep
 from suffice.figures.regression import CLIENTS, Regressions, estimated_smoothness, step_sizes
 from suffice.simulate import Local, Randomness, Stream, generators, run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from suffice.figures import figure
-from suffice.figures.cobo_inner import MINIMISERS
+from suffice.figures.cobo_1 import MINIMISERS
 
 
 def test_far_models_connect_and_the_others_do_not():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.figures import figure
-from suffice.figures.bound_vs_measured import CONDITION, ROWS
+from suffice.figures.bound_against_measured import CONDITION, ROWS
 
 
 @pytest.fixture(scope="module")

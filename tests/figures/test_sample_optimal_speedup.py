@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 from suffice.bounds import InputError
 from suffice.bounds.planning.lower_bound import needed_rounds
 from suffice.figures import figure
-from suffice.figures.speedup import BALL, METHODS, SETTINGS, gain, rounds_to
+from suffice.figures.sample_optimal_speedup import BALL, METHODS, SETTINGS, gain, rounds_to
 
 
 @pytest.fixture(scope="module")
