@@ -164,7 +164,7 @@ _q(
 )
 _q("PEER_GRADIENT", "|grad f_j(x_i*)|", r"\|\nabla f_j(x_i^\star)\|", GRADIENT)
 # --- of one's own bounds
-_q("DISTANCE", "E|theta_T - theta*|^2", r"\mathbb{E}\|\theta_T - \theta^\star\|^2", THETA_SQUARED)
+_q("LAST_DISTANCE", "E|theta_T - theta*|^2", r"\mathbb{E}\|\theta_T - \theta^\star\|^2", THETA_SQUARED)
 _q("LAST_GRADIENT", "E|grad R(theta_T)|^2", r"\mathbb{E}\|\nabla R(\theta_T)\|^2", GRADIENT_SQUARED)
 _q(
     "LAST_CONSENSUS",

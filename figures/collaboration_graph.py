@@ -10,6 +10,7 @@ colour is the predicted speed-up of client i (bounds of expected iterations from
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,8 @@ AGE, BMI = 0, 2
 def graph(*, precisions: Sequence[float] = PRECISIONS) -> Content:
     """precisions: one panel each."""
     problem = patients()
-    rows = plan_rows(problem.constants(), list(precisions))
+    # as if the largest noise on the hull of the minimisers bounded it everywhere: predictions, not guarantees
+    rows = plan_rows(replace(problem.constants(), unbounded=""), list(precisions))
     data = {
         SEPARATOR.join((f"{row.epsilon:g}", row.name)): {
             "peer": np.arange(len(row.names), dtype=float),

@@ -118,7 +118,7 @@ def forms() -> dict[str, QuadraticForm]:
     """By the quantity's name in lower case."""
     known = [
         QuadraticForm(quantity=Quantity.EXCESS, matrix=_excess),
-        QuadraticForm(quantity=Quantity.DISTANCE, matrix=_of_client(lambda A: torch.eye(len(A)).to(A))),
+        QuadraticForm(quantity=Quantity.LAST_DISTANCE, matrix=_of_client(lambda A: torch.eye(len(A)).to(A))),
         QuadraticForm(quantity=Quantity.LAST_GRADIENT, matrix=_gradient),
         QuadraticForm(quantity=Quantity.MEAN_EXCESS, matrix=_mean(_excess)),
         QuadraticForm(quantity=Quantity.LAST_CONSENSUS, matrix=_consensus),

@@ -48,7 +48,7 @@ def check(
                 `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
                 keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
-    quantity    by name: excess, distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
+    quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
                 last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
                 average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T
     algorithm   a linear one, `Local()` unless given: expected values are computed exactly

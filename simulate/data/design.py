@@ -8,6 +8,7 @@ agree on either beforehand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -21,7 +22,11 @@ from .frame import Frame, as_text
 
 MOST_LEVELS = 100
 """Of a category; texts with more values are names or remarks."""
+FEW_LEVELS = 10
+"""Fewer different entries may be codes, some of them digits."""
 GAP = "missing"
+_NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +47,8 @@ class Facts:
     gaps: bool = False
     levels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
+    text: str = ""
+    """The first entry that is no number."""
 
     def see(self, name: str, frame: Frame) -> None:
         values = frame.columns[name]
@@ -56,6 +63,8 @@ class Facts:
             gone = np.array([value is None for value in values.tolist()])
             if self.numeric and not gone.all():
                 self.numeric = False
+            if not self.text:
+                self.text = next((value for value in map(str, values[~gone]) if not _NUMBER.fullmatch(value)), "")
         self.gaps |= bool(gone.any())
         if len(self.levels) <= MOST_LEVELS:
             present = frame.columns[name][~gone]
@@ -135,10 +144,23 @@ class Design:
         return X
 
 
+def _refuse_numbers(name: str, text: str, levels: list[str]) -> None:
+    """`InputError` for a column of numbers that a few other entries, or decimal commas, have made one of texts."""
+    texts = [level for level in levels if not _NUMBER.fullmatch(level)]
+    if len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
+        return
+    commas = [level for level in levels if _COMMA.fullmatch(level)]
+    if len(commas) > len(levels) / 2:
+        raise InputError(f"column {name}", commas[0], "write numbers with a point, such as 21.25")
+    remedy = f"other entries are numbers, such as {next(each for each in levels if each not in texts)}: correct it, "
+    raise InputError(f"column {name}", text, f"{remedy}leave it empty, or drop the column")
+
+
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
     if levels and all(DATE.fullmatch(level) for level in levels[:20]):
         raise date(name, levels[0])
+    _refuse_numbers(name, seen.text, levels)
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
         return []

@@ -57,11 +57,12 @@ def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
 
 
 def test_a_row_shows_its_peers_and_times_escaped():
-    row = sf.plan(TRIO, epsilon=0.5)["a<b>"]
+    row = sf.plan(TRIO, epsilon=0.1)["a<b>"]
     seen = Balanced(re.sub("<br>", "", row._repr_html_())).seen
     assert "a<b>" in seen
     assert "$x$" in seen.replace("&#36;", "$")
-    assert f"{row.local.hitting['expected_iterations']:.4g}" in seen
+    assert f"together{row.exact_local.iterations}, {row.exact.iterations}" in seen
+    assert row.exact.iterations < row.exact_local.iterations
 
 
 def test_a_trace_shows_start_and_end_and_draws_its_course():

@@ -35,7 +35,7 @@ def measured(paths: np.ndarray, A: np.ndarray, optimum: np.ndarray) -> dict[str,
     mean = away.mean(0)[:, 1]
     return {
         "excess": excess[-1, :, 1],
-        "distance": (away[-1, :, 1] ** 2).sum(-1),
+        "last_distance": (away[-1, :, 1] ** 2).sum(-1),
         "last_gradient": gradient[-1, :, 1],
         "mean_excess": excess[-1].mean(-1),
         "last_consensus": pairs[-1],

@@ -409,7 +409,7 @@ def test_bounds_of_other_quantities_are_judged():
     line = quadratics(features=1, longest=20)
     one = quadratics(features=2, longest=20)
     cases = (
-        ("distance", lambda *, eta, mu, e0, sigma2, T: 2 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu,
+        ("last_distance", lambda *, eta, mu, e0, sigma2, T: 2 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu,
          lambda *, eta, mu, e0, sigma2, T: 1 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu, one),
         # the descent lemma, summed over t < T: (eta/2) sum |grad|^2 <= e0 + T beta eta^2 sigma2/2
         ("average_gradient", lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T) + eta * beta * sigma2,
@@ -438,7 +438,9 @@ def test_lower_bounds_are_judged():
 
 
 def test_quantities_and_directions_that_are_none_are_named():
-    with pytest.raises(InputError, match=r"^quantity = 'samples': exact moments give excess, distance, last_gradient"):
+    with pytest.raises(
+        InputError, match=r"^quantity = 'samples': exact moments give excess, last_distance, last_gradient"
+    ):
         check(right, quantity="samples")
     with pytest.raises(InputError, match=r"^direction = 'sideways': use upper or lower"):
         check(right, direction="sideways")

@@ -38,3 +38,16 @@ def test_what_a_frame_cannot_be_is_refused():
         sf.read(columns, target="y")
     with pytest.raises(InputError, match="columns of one length"):
         sf.read(columns | {"x0": [1.0]})
+
+
+def test_numbers_that_a_stray_text_or_a_comma_would_make_a_category_are_refused():
+    columns = table(draw(2, np.ones((2, 1)), 30))
+    numbers = [f"{value:.2f}" for value in np.linspace(1, 40, 60)]
+    with pytest.raises(
+        InputError, match=r"^column x0 = 'n\.d\.': other entries are numbers, such as 1\.00: correct it"
+    ):
+        sf.fit(columns | {"x0": [*numbers[:40], "n.d.", *numbers[41:]]})
+    with pytest.raises(InputError, match=r"^column x0 = '1,00': write numbers with a point"):
+        sf.fit(columns | {"x0": [value.replace(".", ",") for value in numbers]})
+    codes = sf.read(columns | {"code": ["1", "2", "3A"] * 20})
+    assert codes.features == 4  # ones, x0, and two of the three codes
