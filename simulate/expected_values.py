@@ -45,7 +45,8 @@ def expected_values(
                     part, algorithm, eta[rows], iterations[rows], cycle, client, form
                 )
                 continue
-            except (InputError, RuntimeError, NotImplementedError):  # a branch on a number, or a problem of one's own
+            # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass: one by one, then
+            except (InputError, RuntimeError, NotImplementedError):
                 together = False
         for at, problem in zip(rows, part):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)

@@ -21,7 +21,7 @@ def columns_of(source: Any) -> dict[str, np.ndarray]:
     try:
         exchanged = source.__dataframe__(allow_copy=True)
         names = [str(name) for name in exchanged.column_names()]
-    except (NotImplementedError, TypeError, ValueError) as error:
+    except (NotImplementedError, TypeError, ValueError) as error:  # what pandas, polars and pyarrow raise here
         raise InputError("table", type(source).__name__, f"cannot be exchanged: {error}") from None
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -44,7 +44,7 @@ def _column(name: str, chunk: Any, at: int) -> np.ndarray:
             inside = np.where(gone | (values < 0), 0, values).astype(int)
             return _with_gaps(levels[inside] if len(levels) else np.full(len(values), None), gone | (values < 0))
         return _values(name, column)
-    except (NotImplementedError, TypeError, KeyError) as error:
+    except (NotImplementedError, TypeError, KeyError) as error:  # of columns that the protocol has no kind for
         remedy = f"cannot be exchanged ({error}); make it numbers or texts, or leave it out"
         raise InputError(f"column {name}", "of mixed kind", " ".join(remedy.split())) from None
 

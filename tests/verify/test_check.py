@@ -17,7 +17,7 @@ from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
-from suffice.verification.families import ProblemFamily, quadratics
+from suffice.verification.families import quadratics
 from suffice.verification.family import Domain, Family
 from suffice.verification.mutants import readable
 from suffice.verification.search import search
@@ -376,71 +376,3 @@ def test_requests_that_cannot_be_checked_are_named():
         check(lambda *, eta, colour: eta * colour)
     with pytest.raises(InputError, match="parameter = 'share'"):
         check(lambda *, eta, share: eta * share)
-
-
-def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
-    for field, change in (
-        ("high", {"low": 2.0, "high": 1.0}),
-        ("low", {"low": 0.0, "high": 1.0, "log": True}),
-        ("low", {"low": "a", "high": 1.0}),
-        ("high", {"low": 0.0, "high": np.inf}),
-        ("shape", {"low": 0.0, "high": 1.0, "shape": (0,)}),
-        ("shape", {"low": 0.0, "high": 1.0, "shape": 3}),
-    ):
-        with pytest.raises(InputError, match=f"^{field} = "):
-            Domain(**change)
-    domains = {"step": Domain(low=0.5, high=1.0)}
-    for field, change in (("domains", {"domains": {"step": (0, 1)}}), ("domains", {"domains": {}}),
-                          ("build", {"build": None}), ("sharp", {"sharp": 3})):  # fmt: skip
-        with pytest.raises(InputError, match=f"^{field} = "):
-            ProblemFamily(**({"name": "mine", "domains": domains, "build": lambda values: None} | change))
-    with pytest.raises(InputError, match="build = 'NoneType': return a Setting"):
-        check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))  # pyright: ignore
-    with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
-        Family(name="mine", domains=domains).evidence({})
-
-
-def within(*, eta, beta):
-    return {"step": (eta, 1 / beta)}
-
-
-def test_bounds_of_other_quantities_are_judged():
-    """SGD on strongly convex quadratics: each true bound is valid, each with a constant too small is violated."""
-    line = quadratics(features=1, longest=20)
-    one = quadratics(features=2, longest=20)
-    cases = (
-        ("last_distance", lambda *, eta, mu, e0, sigma2, T: 2 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu,
-         lambda *, eta, mu, e0, sigma2, T: 1 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu, one),
-        # the descent lemma, summed over t < T: (eta/2) sum |grad|^2 <= e0 + T beta eta^2 sigma2/2
-        ("average_gradient", lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T) + eta * beta * sigma2,
-         lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T**2) + eta * beta * sigma2, one),
-        ("mean_iterate_excess", lambda *, e0, sigma2, T, mu: e0 + sigma2 * T / (2 * mu * (T + 1) ** 2),
-         lambda *, e0, sigma2, T, mu: e0 + sigma2 / (2 * mu * (T + 1) ** 2), line),
-    )  # fmt: skip
-    for quantity, true, wrong, family in cases:
-        verdict = check(true, conditions=within, quantity=quantity, family=family)
-        assert verdict.valid, str(verdict)
-        verdict = check(wrong, conditions=within, quantity=quantity, family=family)
-        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-        assert verdict.counterexample is not None
-        assert verdict.counterexample["margin"] > 0
-
-
-def test_lower_bounds_are_judged():
-    """On a quadratic of curvatures up to beta at eta <= 1/beta no direction contracts faster than 1 - eta beta."""
-    given = {"conditions": within, "direction": "lower", "family": quadratics(features=2, longest=20)}
-    verdict = check(lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, **given)
-    assert verdict.valid, str(verdict)
-    wrong = check(lambda *, eta, mu, e0, T: (1 - eta * mu) ** (2 * T) * e0, **given)
-    assert wrong.outcome is Outcome.VIOLATED
-    assert wrong.counterexample is not None
-    assert wrong.counterexample["measured"] < wrong.counterexample["bound"]
-
-
-def test_quantities_and_directions_that_are_none_are_named():
-    with pytest.raises(
-        InputError, match=r"^quantity = 'samples': exact moments give excess, last_distance, last_gradient"
-    ):
-        check(right, quantity="samples")
-    with pytest.raises(InputError, match=r"^direction = 'sideways': use upper or lower"):
-        check(right, direction="sideways")
