@@ -75,7 +75,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
     left, middle, right = canvas.subplots(1, 3, width_ratios=(1.5, 1, 0.9))
     off = shares[~np.eye(count, dtype=bool)] if count > 1 else shares
     image = left.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=max(float(off.max()) * 1.5, 1e-9))
-    canvas.colorbar(image, ax=left, shrink=0.8, label="influence (own: darkest)")
+    canvas.colorbar(image, ax=left, location="top", shrink=0.8, extend="max", label="influence (own: darkest)")
     left.grid(False)
     left.set(xlabel="of site $k$", ylabel="on the model of site $i$")
     at = np.arange(count)
@@ -89,12 +89,12 @@ def _draw(figure: Figure, canvas: Any) -> None:
     middle.set_ylim(count - 0.5, -0.5)
     middle.set_xlabel("gain per new row, +- 2 se (loss)\ndashed: all sites", fontsize=7)
     if count <= MOST_NAMED:
-        short = [_short(name) for name in names]
-        left.set_xticks(at, short, rotation=90, fontsize=5)
-        left.set_yticks(at, short, fontsize=5)
-        middle.set_yticks(at, [""] * count)
+        short, size = [_short(name) for name in names], 7 if count <= 15 else 5
+        left.set_xticks(at, short, rotation=90, fontsize=size)
+        left.set_yticks(at, short, fontsize=size)
+        middle.set_yticks(at, short, fontsize=size)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
-    right.set_yticks(range(len(families)), list(families), fontsize=6)
+    right.set_yticks(range(len(families)), list(families), fontsize=7)
     right.set_xlabel("weight of the candidates")
 
 
