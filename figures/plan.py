@@ -80,7 +80,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
 
 
 def _shown_as(epsilon: float | str) -> str:
-    return epsilon.replace("%", r"\%") if isinstance(epsilon, str) else f"{epsilon:.3g}"
+    return epsilon if isinstance(epsilon, str) else f"{epsilon:.3g}"
 
 
 def _members(row: Row) -> list[int]:
@@ -125,7 +125,7 @@ def _matrix(axes: Any, panel: Any) -> Any:
         axes.scatter(cluster, [i] * len(cluster), s=14, marker="o", c=tone, linewidths=0)
     axes.grid(False)
     level = _shown_as(panel["epsilon"])
-    axes.set_title(rf"$\varepsilon$ = {level}: dot: $k$ in the cluster of $i$", loc="left", fontsize=7)
+    axes.set_title(rf"$\varepsilon$ = {level}: dot: $i$ uses gradients of $k$", loc="left", fontsize=7)
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
@@ -145,12 +145,16 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
         together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
         axes.plot(together["iteration"], _value(together), color=colour, label=_short(name))
         axes.plot(alone["iteration"], _value(alone), color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
-    if not isinstance(panel["epsilon"], str):
+    said = "line: together; dashed: alone"
+    if not isinstance(panel["epsilon"], str):  # a share of its start is another number for each client
         axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
+        said += "; dotted: the precision"
+    if len(panel["curves"]) < len(panel["names"]):
+        said += f" ({len(panel['curves'])} of {len(panel['names'])} clients)"
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
     axes.set_xlim(left=0)
-    axes.set_title("line: together; dashed: alone; dotted: the precision", loc="left", fontsize=7)
+    axes.set_title(said, loc="left", fontsize=7)
     axes.legend(ncols=2, handlelength=1.2, fontsize=6)
 
 
