@@ -21,6 +21,8 @@ lint: .venv/ready
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
+# Every process of the tests imports the package: compiled once, also where the environment forbids it.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: lint
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "not slow"
 

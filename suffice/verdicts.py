@@ -10,12 +10,13 @@ import hashlib
 import json
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.bounds import InputError, Theorem, write_whole
-from suffice.bounds.symbolic import as_expression, on_symbols
+from suffice.bounds.symbolic import as_expression, expression, on_symbols
 
 if TYPE_CHECKING:
     from suffice.verification import Verdict
@@ -91,11 +92,16 @@ def _ratio(verdict: Verdict) -> float | None:
 
 def fingerprint(theorem: Theorem) -> str:
     """Changes with the bound, with either side or the name of a condition, and with the statement."""
-    # Evaluated: the order of an unevaluated expression can depend on what else this process has computed.
-    formula = str(theorem.expression().doit()) if theorem.bound is not None else str(theorem.order_only)
+    formula = _formula(theorem.bound) if theorem.bound is not None else str(theorem.order_only)
     sides = (
         f"{name}: {as_expression(left).doit()} <= {as_expression(right).doit()}"
         for name, (left, right) in on_symbols(theorem.conditions).items()
     )
     text = "\n".join((formula, *sides, theorem.statement, theorem.hypotheses))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _formula(bound: Callable[..., Any]) -> str:
+    """Evaluated: the order of an unevaluated expression can depend on what else this process has computed."""
+    return str(expression(bound).doit())

@@ -85,8 +85,8 @@ def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray]) -> Steps:
     some, rows = inside.any(1), np.arange(len(beta))
     top = inside.argmax(1)
     bottom = inside.shape[1] - 1 - inside[:, ::-1].argmax(1)
-    high = _end(theorem, scalars, steps[rows, top], steps[rows, np.maximum(top - 1, 0)])
-    low = _end(theorem, scalars, steps[rows, bottom], steps[rows, np.minimum(bottom + 1, steps.shape[1] - 1)])
+    last = np.stack((top, bottom), 1), np.stack((np.maximum(top - 1, 0), np.minimum(bottom + 1, steps.shape[1] - 1)), 1)
+    high, low = _ends(theorem, scalars, *(steps[rows[:, None], at] for at in last)).T
     low = np.where(bottom == steps.shape[1] - 1, 0.0, low)
     return Steps(low=np.where(some, low, np.nan), high=np.where(some, high, np.nan))
 
@@ -97,21 +97,22 @@ def _allowed(theorem: Theorem, scalars: dict[str, np.ndarray], steps: np.ndarray
     return Evidence(engine="", measured=flat["eta"], arguments=flat).counted(theorem).reshape(steps.shape)
 
 
-def _end(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
-    """The last allowed step between an allowed one and one that is not, short in units of 1/beta where that is it."""
+def _ends(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
+    """The last allowed steps between allowed ones and others, all (n, m), short in units of 1/beta where that is it."""
     kept, inside, outside = inside != outside, inside.copy(), outside.copy()
     first = inside.copy()
     for _ in range(_HALVINGS if kept.any() else 0):
         middle = (inside + outside) / 2
-        good = _allowed(theorem, scalars, middle[:, None])[:, 0]
+        good = _allowed(theorem, scalars, middle)
         inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
         if (np.abs(inside - outside) <= 2**-52 * np.abs(outside)).all():
             break
-    short = np.array([float(f"{each:.6g}") for each in inside * scalars["beta"]]) / scalars["beta"]
+    beta = scalars["beta"][:, None]
+    short = np.array([float(f"{each:.6g}") for each in (inside * beta).ravel()]).reshape(inside.shape) / beta
     near = np.abs(short - inside) <= 1e-12 * np.abs(inside)
     # bisection ends within the rounding that conditions forgive: 16 ulp back from the end, where no number is short
     back = np.where(inside > outside, 1 + 2.0**-48, 1 - 2.0**-48)
-    found = np.where(near & _allowed(theorem, scalars, short[:, None])[:, 0], short, inside * back)
+    found = np.where(near & _allowed(theorem, scalars, short), short, inside * back)
     return np.where(kept, found, first)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import mpmath
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 
@@ -42,12 +43,11 @@ def test_the_decreasing_schedule_stays_above_its_recursion_over_a_long_horizon(m
     T, s2 = 100_000, 1e-30
     row = plan_rows(alone(mu=mu, beta=1.0, sigma2=s2, excess=1.0), 1e-3, horizon=T)[0]
     decreasing = row.schedules.decreasing
-    with mpmath.workdps(40):
-        level = mpmath.mpf(1)
-        for step in 2 / (mu * (np.arange(1, T + 1) + decreasing["gamma"])):
-            step = mpmath.mpf(float(step))
-            level = (1 - step * mpmath.mpf(mu)) * level + step**2 * mpmath.mpf(s2) / 2
-        assert level <= decreasing["bound"] <= level * (1 + mpmath.mpf("1e-9"))
+    with localcontext(prec=40):
+        level, exact_mu, half = Decimal(1), Decimal(mu), Decimal(s2) / 2
+        for step in map(Decimal, (2 / (mu * (np.arange(1, T + 1) + decreasing["gamma"]))).tolist()):
+            level = (1 - step * exact_mu) * level + step * step * half
+        assert level <= Decimal(float(decreasing["bound"])) <= level * (1 + Decimal("1e-9"))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ plain NumPy (or mpmath), no torch, no runner, no probing.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -113,44 +112,3 @@ def counterexample() -> tuple[Line, dict[str, float]]:
     return line, {
         "eta": eta, "mu": 1.0, "beta": 1.0, "q": q, "e0": 0.5 * theta0**2, "s2": s2, "T": 2, "eps": eps, "tight": tight,
     }  # fmt: skip
-
-
-def counterexample_digits(count: int = 50) -> dict[str, str]:
-    """E[e_1], E[e_2] and the printed bound of the counterexample at `count` digits, by mpmath quadrature."""
-    import mpmath
-
-    from suffice.bounds import digits, find
-
-    with mpmath.workdps(count + 10):
-        mp = mpmath.mpf
-        n, gap, theta0, eta, threshold, eps = 100, mp("0.02"), mp("0.2"), mp("0.9"), mp("0.9"), mp("0.004")
-
-        def step(theta: Any) -> tuple[Any, Any]:
-            r = 1 - (gap / theta) ** 2
-            if r < threshold:
-                return theta - eta * theta, eta**2
-            total = 1 + (n - 1) * r  # alpha = lambda / (lambda total) for everybody
-            return theta - eta * (n * theta - (n - 1) * gap) / total, eta**2 * n / total**2
-
-        def excess(theta: Any) -> Any:
-            mean, variance = step(theta)
-            return (mean**2 + variance) / 2
-
-        mean, variance = step(theta0)
-        edge = gap / mpmath.sqrt(1 - threshold)  # r = lambda
-        width = 16 * mpmath.sqrt(variance)
-        inner = [mean + width * k / 8 for k in range(-7, 8)]
-        panels = sorted([mean - width, -edge, edge, mean + width, *inner])
-        density = lambda x: mpmath.npdf(x, mean, mpmath.sqrt(variance)) * excess(x)  # noqa: E731
-        e2 = mpmath.quad(density, panels)
-        rho = 1 - gap**2 / (2 * eps)
-        s2 = 1 / (threshold * (1 + (n - 1) * rho))
-        bound = digits(find("adaptive/theorem-2-constant", "printed"), count, eta=eta, mu=1, beta=1, q=1,
-                       e0=theta0**2 / 2, s2=s2, T=2)  # fmt: skip
-        show = lambda x: str(mpmath.nstr(x, count))  # noqa: E731
-        return {
-            "e1": show((mean**2 + variance) / 2),
-            "e2": show(e2),
-            "bound": show(bound),
-            "ratio": show(e2 / bound),
-        }

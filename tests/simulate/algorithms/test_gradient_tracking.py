@@ -47,7 +47,7 @@ def test_without_noise_everybody_reaches_the_optimum_of_the_mean_loss():
     A, xi, _, start = parts()
     quiet = Quadratics.of(A, xi, sigma2=0.0, start=start)
     solved = -np.linalg.solve(A.sum(0), np.einsum("kab,kb->a", A, xi))
-    end = simulated(GradientTracking.ring(N), quiet, 2000, 0.05)[-1, 0]
+    end = simulated(GradientTracking.ring(N), quiet, 400, 0.05)[-1, 0]
     np.testing.assert_allclose(end, np.tile(solved, (N, 1)), rtol=1e-10)
 
 

@@ -37,8 +37,10 @@ def test_a_false_bound_is_below_the_truth_at_its_counterexample(record):
     assert truth > claimed * (1 + 1e-4)
 
 
+# The list is frozen: its truth on many instances is a campaign, on a few a check that this file reads it right.
+@pytest.mark.parametrize("instances", [8, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("record", TRUE, ids=lambda entry: entry.name)
-def test_a_true_bound_is_nowhere_below_the_truth(record):
+def test_a_true_bound_is_nowhere_below_the_truth(record, instances):
     rng, tried = np.random.default_rng(11), 0
     for attempt in range(400):
         instance = draw(record, rng, wide=attempt % 2 == 0, longest=60)
@@ -48,7 +50,7 @@ def test_a_true_bound_is_nowhere_below_the_truth(record):
         start = expected_excess(record.case, instance | {"T": 0})
         # cancellation in the maps leaves 1e-16 of what there was at the start
         assert expected_excess(record.case, instance) <= bound(record, instance) * (1 + 1e-10) + 1e-14 * start, instance
-        if tried == 50:
+        if tried == instances:
             return
     pytest.fail(f"{tried} instances meet the conditions")
 
