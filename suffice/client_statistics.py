@@ -123,6 +123,7 @@ class ClientStatistics:
             title="What the data say",
             columns=columns,
             numeric=numeric,
+            optional=("var(start)", "var(optimum)"),
             rows=rows,
             lines=[
                 f"sigma^2 holds on: {self.sigma2.region}; mu on: {self.mu.region}. At all models the variance is at "

@@ -36,6 +36,7 @@ def fit_table(fit: SiteModels) -> Table:
         title=f"Which model predicts new rows best: {fit.loss}, target {fit.target} (losses by held-out folds)",
         columns=COLUMNS,
         numeric=("rows", "own share", "loss alone", "loss together", "gain", "+- 2 se"),
+        optional=("own share",),
         rows=rows,
         lines=_lines(fit),
     )
