@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import campaign, demo, doctor, errata, figure, fit, plan, predict, simulate, theorem, verify
+from . import campaign, demo, doctor, errata, figure, fit, plan, predict, report, simulate, theorem, verify
 from .app import main as main
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "main",
     "plan",
     "predict",
+    "report",
     "simulate",
     "theorem",
     "verify",
