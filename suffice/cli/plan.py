@@ -39,7 +39,7 @@ def plan(
     ] = None,
     numbers: Annotated[
         bool,
-        typer.Option("--numbers", help="What the data say of each client, with its trust; alone, no --epsilon."),
+        typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
     ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
