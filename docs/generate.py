@@ -1,7 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is theorems, statements, errata, notation or readme; without one, all. Pages are written below DIR, by default this
-checkout.
+NAME is theorems, statements, errata, notation or verdicts; without one, all. Pages are written below DIR, by
+default this checkout.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, readme, statements, theorems
+from pages import errata, notation, statements, theorems, verdicts
 
 from suffice.bounds import write_whole
 
@@ -21,7 +21,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "statements": lambda: {"docs/statements.md": statements.text()},
     "errata": lambda: {"docs/errata.md": errata.text()},
     "notation": lambda: {"docs/notation.md": notation.text()},
-    "readme": lambda: {"README.md": readme.renewed((ROOT / "README.md").read_text(encoding="utf-8"))},
+    "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }
 """What makes a group of pages: each path with its text."""
 

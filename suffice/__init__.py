@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._fit import summarise as summarise
     from ._plan import Plan as Plan
     from ._plan import plan as plan
+    from ._report import report as report
     from .bounds import PARAMETERS as PARAMETERS
     from .bounds import Binary as Binary
     from .bounds import ConditionError as ConditionError
@@ -80,6 +81,7 @@ _HOMES = {
     ".figures": "Figure figure",
     "._fit": "fit summarise",
     "._plan": "Plan plan",
+    "._report": "report",
     ".estimators": "CollaborativeClassifier CollaborativeRegressor",
     ".fitted": "Fit load",
     ".simulate.data.from_arrays": "from_arrays",

@@ -94,7 +94,7 @@ class ClientStatistics:
         return self.table().text()
 
     def table(self) -> Table:
-        """What the data say of each client, every number with its trust; with intervals one line per number."""
+        """Each client's constants and how reliable they are; with intervals one line per number."""
         fields = {
             "mu": self.mu, "beta": self.beta, "excess": self.excess, "var(start)": self.variance_start,
             "var(optimum)": self.variance_optimum, "sigma^2": self.sigma2, "floor": self.floor, "factor": self.factor,
@@ -123,6 +123,7 @@ class ClientStatistics:
             title="What the data say",
             columns=columns,
             numeric=numeric,
+            optional=("var(start)", "var(optimum)"),
             rows=rows,
             lines=[
                 f"sigma^2 holds on: {self.sigma2.region}; mu on: {self.mu.region}. At all models the variance is at "

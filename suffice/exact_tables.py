@@ -10,7 +10,7 @@ import numpy as np
 from suffice.bounds import Row
 
 from .plan_tables import MOST_ROWS
-from .render import Table, number
+from .render import Table, number, shortened
 
 if TYPE_CHECKING:
     from .measured import Measured
@@ -45,7 +45,7 @@ def _line(row: Row) -> tuple[str, ...]:
     assert row.exact_local is not None
     bound = None if row.exact.hitting is None else row.exact.hitting["expected_iterations"]
     return (
-        _short(row.name),
+        row.name,
         number(row.epsilon),
         _peers(row),
         number(row.exact.eta if row.exact.iterations else None),
@@ -128,7 +128,7 @@ def _three_numbers(entry: Measured) -> tuple[str, ...]:
     exact, error, ratio = entry.exact_together, entry.excess_together_se, _ratio(entry, "together")
     quotient = "-" if not exact or error is None or ratio is None else f"{ratio:.3f} ({number(error / exact, 2)})"
     return (
-        _short(entry.name),
+        entry.name,
         number(entry.epsilon),
         _count(entry.iterations_together),
         number(exact),
@@ -151,10 +151,6 @@ def _count(iterations: int | None) -> str:
     return "-" if iterations is None else f"{iterations}"
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= NAME else f"{name[: NAME - 3]}..."
-
-
 def _peers(row: Row) -> str:
     text = ", ".join(row.collaborators)
     return "nobody" if not text else text if len(text) <= PEERS else f"{len(row.collaborators)} of {len(row.names) - 1}"
@@ -172,7 +168,10 @@ def _notes(rows: Sequence[Row]) -> list[str]:
         for note in told:
             groups.setdefault(note, []).append(row.name)
     return [
-        f"note: {note}" + ("" if len(names) == len(rows) else f" ({', '.join(map(_short, dict.fromkeys(names[:6])))}"
-        + (", ..." if len(names) > 6 else "") + ")")
-        for note, names in groups.items()
-    ]  # fmt: skip
+        f"note: {note}" + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in groups.items()
+    ]
+
+
+def _some(names: Sequence[str]) -> str:
+    first = list(dict.fromkeys(names[:6]))
+    return ", ".join(shortened(first, NAME)) + (", ..." if len(names) > 6 else "")

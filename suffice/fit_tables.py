@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 MOST = 40
 """Sites that are shown; all are in the JSON."""
+MOST_LISTED = 3
+"""Collaborators that are named."""
 COLUMNS = ("site", "rows", "own share", "collaborators", "loss alone", "loss together", "gain", "+- 2 se")
 
 
@@ -19,7 +21,9 @@ def fit_table(fit: SiteModels) -> Table:
     rows = []
     for model in fit.clients[:MOST]:
         names = list(model.collaborators)
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        shown = ", ".join(names[:MOST_LISTED])
+        if len(names) > MOST_LISTED:
+            shown = "all others" if len(names) == len(fit) - 1 else f"{shown} and {len(names) - MOST_LISTED} more"
         rows.append(
             (
                 model.name,
@@ -36,6 +40,7 @@ def fit_table(fit: SiteModels) -> Table:
         title=f"Which model predicts new rows best: {fit.loss}, target {fit.target} (losses by held-out folds)",
         columns=COLUMNS,
         numeric=("rows", "own share", "loss alone", "loss together", "gain", "+- 2 se"),
+        optional=("own share",),
         rows=rows,
         lines=_lines(fit),
     )

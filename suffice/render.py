@@ -5,18 +5,21 @@ from __future__ import annotations
 import io
 import math
 import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from suffice.bounds import printable
+WIDE = 80
+"""Columns that every table fits; a wider terminal shows more."""
+GAP = 2
+"""Blanks between columns."""
 
-WIDE = 132
-NARROW = 100
+SHORTEST = 14
+"""Characters that are left of a name at least."""
 
 Cell = str | tuple[str, str]
 """A text, or a text with a style such as "red"."""
@@ -26,13 +29,17 @@ Cell = str | tuple[str, str]
 class Table:
     """A title, rows of one cell per column, and lines of text below; without rows nothing but the lines.
 
-    numeric  columns that are aligned to the right
-    width    characters that it takes at most, whatever the screen has
+    numeric   columns that are aligned to the right
+    named     columns of names, whose middles are left out where there is no room
+    optional  columns that are left out, the last one first, where there is no room for all
+    width     characters that it takes at most, whatever the screen has
     """
 
     title: str = ""
     columns: Sequence[str]
     numeric: Sequence[str] = ()
+    named: Sequence[str] = ("client", "site")
+    optional: Sequence[str] = ()
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
     width: int | None = None
@@ -51,30 +58,41 @@ class Table:
         if self.width is not None:
             out.width = min(out.width, self.width)
         if self.rows:
-            grid = Grid(box=None, pad_edge=False, header_style="bold")
-            for at, column in enumerate(self.columns):
-                right = column in self.numeric
+            shown, rows = self._fitted(out.width)
+            grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+            for at in shown:
+                right = self.columns[at] in self.numeric
                 grid.add_column(
-                    printable(column),
-                    justify="right" if right else "left",
-                    overflow="fold",
-                    no_wrap=right or (at == 0 and self.width is None),
+                    _styled(self.columns[at]), justify="right" if right else "left", overflow="fold", no_wrap=right
                 )
-            for row in self.rows:
-                grid.add_row(*map(_styled, row))
+            for row in rows:
+                grid.add_row(*(_styled(row[at]) for at in shown))
             if self.title:  # a line: a title of rich's is folded to the width of a narrow table
                 out.print(_styled((self.title, "italic")))
             out.print(grid)
         for line in self.lines:
             out.print(_styled(line))
 
+    def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
+        """Which columns are shown, and the rows with their names as short as that takes."""
+        needed = [max(cell_len(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *self.rows)]
+        shown, left = list(range(len(needed))), list(self.optional)
+        while left and sum(needed[at] for at in shown) - GAP > width:
+            shown.remove(self.columns.index(left.pop()))
+        rows = self.rows
+        for at in (self.columns.index(name) for name in self.named if name in self.columns):
+            over = sum(needed[at] for at in shown) - GAP - width
+            if over > 0:
+                names = shortened([_text(row[at]) for row in rows], max(needed[at] - GAP - over, SHORTEST))
+                rows = [(*row[:at], name, *row[at + 1 :]) for row, name in zip(rows, names)]
+                needed[at] = max(map(cell_len, (self.columns[at], *names))) + GAP
+        return shown, rows
+
 
 def console() -> Console:
-    """Standard output; a fixed width when it is not a terminal, so that tables are not squeezed in logs."""
+    """Standard output, as wide as the terminal but never narrower than `WIDE`: rich would cut numbers."""
     # No markup: quantities such as E[tau] are full of brackets.
-    # Never narrower than the tables need: a terminal wraps lines, but rich would cut numbers.
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = max(shutil.get_terminal_size().columns, NARROW) if terminal else WIDE
+    width = max(shutil.get_terminal_size((WIDE, 24)).columns, WIDE)
     return Console(markup=False, emoji=False, width=width)
 
 
@@ -83,7 +101,27 @@ def number(value: float | None, digits: int = 3) -> str:
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"
 
 
+def shortened(names: Sequence[str], most: int) -> list[str]:
+    """Names of at most `most` characters: the middle of longer ones left out, numbered where they then agree."""
+    half = (most - 3) // 2
+    short = [name if len(name) <= most else f"{name[:half]}...{name[-half:]}" for name in names]
+    meant: dict[str, set[str]] = {}
+    for name, text in zip(names, short):
+        meant.setdefault(text, set()).add(name)
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return [
+        text if len(meant[text]) == 1 else f"{name[: most - 4 - len(str(order[name]))]}...#{order[name]}"
+        for name, text in zip(names, short)
+    ]
+
+
+def _text(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else cell[0]
+
+
 def _styled(cell: Cell) -> Text:
     """Control characters of whatever is in it, such as a client's name, escaped."""
+    from suffice.bounds import printable  # here, since `suffice --help` imports this file and needs no NumPy
+
     text, style = (cell, "") if isinstance(cell, str) else cell
     return Text(printable(text), style)

@@ -24,7 +24,7 @@ class WGABC(Algorithm):
     `mixture` and b is `memory`, in [0, 1]; c_i starts at 0. The step uses the old correction c_i, which is
     independent of its noise. With b = 0 this is plain weighted gradient averaging.
 
-    The paper (arXiv 2111.05968) was not at hand: the rule is from memory and should be compared with it.
+    Reimplemented without access to the paper (arXiv 2111.05968): compare the rule with it before relying on it.
     """
 
     mixture: float = 0.5

@@ -41,7 +41,7 @@ def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]
     elif len(found) == 1:
         raise InputError("labels", found[0], "one class alone; give two")
     else:
-        remedy = "the logistic loss needs two; name those that count as 1 by positive"
+        remedy = "the logistic loss needs two; say which are class 1 with positive (--positive LABEL)"
         raise InputError("labels", f"{len(found)} classes", remedy)
     return [np.isin(array, chosen).astype(float) for array in arrays]
 

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from . import campaign, demo, errata, figure, fit, plan, predict, simulate, theorem, verify
+from . import campaign, demo, doctor, errata, figure, fit, plan, predict, report, simulate, theorem, verify
 from .app import main as main
 
-__all__ = ["campaign", "demo", "errata", "figure", "fit", "main", "plan", "predict", "simulate", "theorem", "verify"]
+__all__ = [
+    "campaign",
+    "demo",
+    "doctor",
+    "errata",
+    "figure",
+    "fit",
+    "main",
+    "plan",
+    "predict",
+    "report",
+    "simulate",
+    "theorem",
+    "verify",
+]

@@ -8,15 +8,25 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from suffice.bounds import SufficeError, printable
-
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     help="Is the theorem true, what should I run, and what does it look like: "
     "bounds, plans, verdicts and figures for collaborative federated learning.",
 )
+EXAMPLES = """\
+Four things to try:
+
+  suffice demo
+      a figure, a plan for eight groups of patients, verdicts: about a minute
+  suffice plan clients.csv --client site --target y --epsilon 10%
+      who should collaborate with whom, at which step size, and how much faster
+  suffice fit clients.csv --client site --target y
+      a model for each site, with as much from the others as predicts best
+  suffice theorem adaptive/theorem-2-constant
+      a theorem: its formula, conditions and verdict
+
+suffice --help lists the commands."""
 Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout.")]
 
 
@@ -30,13 +40,16 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print versions.")
     ] = False,
 ) -> None:
-    """Options before the subcommand."""
+    """Options before the subcommand; without one, what to try."""
+    if context.invoked_subcommand is None:
+        typer.echo(EXAMPLES)
 
 
 def main() -> NoReturn:
@@ -47,8 +60,6 @@ def main() -> NoReturn:
             reconfigure(errors="backslashreplace")  # a client's name may not fit the terminal's encoding
     try:
         code = app(standalone_mode=False)
-    except SufficeError as error:
-        _refuse(str(error))
     except typer.Exit as stop:
         code = stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -60,17 +71,20 @@ def main() -> NoReturn:
         where = f"{error.filename}: " if error.filename else ""
         _refuse(f"{where}{error.strerror or error}")
     except Exception as error:
+        from suffice.bounds import SufficeError
+
+        if isinstance(error, SufficeError):
+            _refuse(str(error))
         complaint = getattr(error, "format_message", None)  # typer's own, about the arguments
         if complaint is None:
             raise
-        words = complaint().split()
-        if not words:  # no command at all: the help has been shown
-            sys.exit(2)
-        _refuse(" ".join(words) + " (suffice --help)")
+        _refuse(" ".join(complaint().split()) + " (suffice --help)")
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _refuse(message: str) -> NoReturn:
+    from suffice.bounds import printable
+
     message = printable(message)
     typer.echo(f"suffice: {message if len(message) <= 600 else message[:600] + '...'}", err=True)
     sys.exit(2)

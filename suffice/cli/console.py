@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from suffice.bounds import printable
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE = 10.0
 """Seconds after which work without a bar says on stderr how long it will take."""
@@ -27,8 +28,7 @@ def progress(label: str, *, patience: float | None = None) -> Iterator[Callable[
     if sys.stderr is None or not sys.stderr.isatty():
         yield None if patience is None or sys.stderr is None else _forecast(label, patience)
         return
-    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(label) as bar:
         task = bar.add_task(label)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -39,12 +39,20 @@ def later(label: str, *, after: float = 2.0) -> Iterator[Callable[[int, int], No
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
-    began, columns = time.monotonic(), (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+    began = time.monotonic()
+    with _bar(label, auto_refresh=False) as bar:
         task = bar.add_task(label, visible=False)
         yield lambda done, total: bar.update(
             task, completed=done, total=total, visible=time.monotonic() - began > after, refresh=True
         )
+
+
+def _bar(label: str, *, auto_refresh: bool = True) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(label), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=auto_refresh)
 
 
 def _forecast(label: str, patience: float) -> Callable[[int, int], None]:
@@ -69,6 +77,8 @@ def _duration(seconds: float) -> str:
 
 def echo(line: str, *, err: bool = False) -> None:
     """One line, control characters escaped."""
+    from suffice.bounds import printable
+
     typer.echo(printable(line), err=err)
 
 
@@ -91,5 +101,7 @@ def _plain(value: Any) -> Any:
 def listing(lines: Mapping[str, str]) -> None:
     """Names with what they are, aligned, one a line."""
     width = max(map(len, lines))
+    room = max(shutil.get_terminal_size().columns, 80) - width - 2
     for name, about in lines.items():
-        typer.echo(f"{name:{width}s}  {about}")
+        first, *rest = textwrap.wrap(about, room, break_long_words=False, break_on_hyphens=False) or [""]
+        typer.echo("\n".join([f"{name:{width}s}  {first}", *(" " * (width + 2) + line for line in rest)]))

@@ -9,13 +9,15 @@ import typer
 
 from ..render import Table, number
 from .app import Json, app
+from .completion import errata_names
 from .console import print_json
 
 
 @app.command()
 def errata(
     identifier: Annotated[
-        str | None, typer.Argument(help="A paper, to list its own; an id, to reproduce it now.")
+        str | None,
+        typer.Argument(help="A paper, to list its own; an id, to reproduce it now.", autocompletion=errata_names),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -41,10 +43,12 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
         title="Errata",
         columns=("id", "where", "kind", "printed", "measured", "what holds"),
         numeric=("printed", "measured"),
+        optional=("where", "kind", "what holds"),
         rows=[
             (row["id"], row["location"], row["kind"], number(row["printed"]), number(row["measured"]), row["truth"])
             for row in rows
         ],
+        lines=["`suffice errata ID` shows what is printed, what holds and the instance."],
     )
 
 

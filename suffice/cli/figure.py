@@ -9,13 +9,19 @@ import typer
 
 from .app import app
 from .arguments import texts
+from .completion import figure_names, of
 from .console import echo, listing, progress
 
 
 @app.command()
 def figure(
-    name: Annotated[str | None, typer.Argument(help="A figure's name, or all; given none, the names.")] = None,
-    edition: Annotated[str | None, typer.Option(help="stated (default) or published.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A figure's name, or all; given none, the names.", autocompletion=figure_names),
+    ] = None,
+    edition: Annotated[
+        str | None, typer.Option(help="stated (default) or published.", autocompletion=of("stated", "published"))
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
     data: Annotated[
         Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")

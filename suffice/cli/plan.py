@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import Json, app
+from .completion import of
 from .console import PATIENCE, echo, print_json, progress
 from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
 
@@ -29,10 +30,16 @@ def plan(
     confidence: Annotated[
         str | None, typer.Option(help="delta in (0, 1]: allowed probability of not having arrived.")
     ] = None,
-    criterion: Annotated[str | None, typer.Option(help="binary, continuous or sharp, over a setup file's.")] = None,
+    criterion: Annotated[
+        str | None,
+        typer.Option(
+            help="binary, continuous or sharp, over a setup file's.",
+            autocompletion=of("binary", "continuous", "sharp"),
+        ),
+    ] = None,
     numbers: Annotated[
         bool,
-        typer.Option("--numbers", help="What the data say of each client, with its trust; alone, no --epsilon."),
+        typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
     ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,

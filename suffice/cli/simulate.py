@@ -9,14 +9,15 @@ import typer
 
 from .app import Json, app
 from .arguments import words
-from .console import echo, print_json, progress
+from .completion import algorithm_names
+from .console import print_json, progress
 from .data_options import is_setup, memory_limit, read_table, refuse_options, takes_data
 
 if TYPE_CHECKING:
     from ..render import Table
     from ..simulation import Experiment
 
-MOST_CLIENTS, PER_TABLE = 10, 5
+MOST_CLIENTS, PER_TABLE = 10, 3
 """Clients that are shown, and how many of them side by side."""
 
 
@@ -26,7 +27,12 @@ def simulate(
     setup: Annotated[
         str, typer.Argument(help=r"A setup file with \[problem] or \[data], a table, a folder, or sklearn:NAME.")
     ],
-    algorithm: Annotated[str, typer.Option(help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.")],
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.", autocompletion=algorithm_names
+        ),
+    ],
     iterations: Annotated[int, typer.Option(help="T.")] = 100,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
     eta: Annotated[str | None, typer.Option(help="Step size; without it half of the limit that is shown.")] = None,
@@ -42,6 +48,7 @@ def simulate(
     from suffice.bounds import InputError
     from suffice.simulate.data.parse import parse_number
 
+    from ..render import Table
     from ..setup_file import read_setup
     from ..simulation import simulated
 
@@ -75,8 +82,7 @@ def simulate(
     for table in simulation_tables(run):
         table.show()
     remarks = [f"step {run.eta:.3g}: {run.step_from}", *(f"note: {note}" for note in run.notes)]
-    for line in (*remarks, *(f"warning: {warning}" for warning in run.warnings)):
-        echo(line)
+    Table(columns=(), rows=(), lines=[*remarks, *(f"warning: {warning}" for warning in run.warnings)]).show()
 
 
 def simulation_tables(run: Experiment) -> list[Table]:

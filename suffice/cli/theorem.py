@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from suffice.bounds import THEOREMS, InputError, Theorem, evaluate, find, page
-from suffice.bounds import solve as invert
-from suffice.bounds.theorems import rows, spelled
-
 from ..render import Table
-from ..verdicts import kept, known
 from .app import Json, app
 from .arguments import assignments
+from .completion import of, theorem_keys
 from .console import print_json
+
+if TYPE_CHECKING:
+    from suffice.bounds import Theorem
 
 
 @app.command()
 def theorem(
     key: Annotated[
         str | None,
-        typer.Argument(help="A key such as adaptive/theorem-2-constant; a part of one lists those that have it."),
+        typer.Argument(
+            help="A key such as adaptive/theorem-2-constant; a part of one lists those that have it.",
+            autocompletion=theorem_keys,
+        ),
     ] = None,
     values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
-    edition: Annotated[str | None, typer.Option(help="printed or corrected (default corrected; a list: both).")] = None,
+    edition: Annotated[
+        str | None,
+        typer.Option(
+            help="printed or corrected (default corrected; a list: both).", autocompletion=of("printed", "corrected")
+        ),
+    ] = None,
     solve: Annotated[
         str | None, typer.Option(help="Invert: the parameter to solve for, such as T, eta or eps.")
     ] = None,
@@ -33,7 +40,11 @@ def theorem(
     as_json: Json = False,
 ) -> None:
     """List the theorems, show one, evaluate it, or solve it for a parameter on the safe side."""
+    from suffice.bounds import THEOREMS, InputError, evaluate, find, page
+    from suffice.bounds import solve as invert
     from suffice.simulate.data.parse import parse_number
+
+    from ..verdicts import kept
 
     if (solve is None) != (target is None):
         raise InputError(
@@ -81,6 +92,8 @@ def theorem(
 
 def _listed(part: str) -> list[Theorem]:
     """The records that a part of a key names; none for a whole key, which is shown instead."""
+    from suffice.bounds.theorems import rows, spelled
+
     found = rows(part)
     return [] if any(entry.key == spelled(part) for entry in found) else found
 
@@ -93,6 +106,8 @@ def _bound(record: Theorem, bound: float) -> None:
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
+    from ..verdicts import known
+
     return {
         "key": record.key,
         "edition": record.edition,
@@ -112,6 +127,8 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
 
 def theorem_table(records: Sequence[Theorem]) -> Table:
     """Keys, what they bound, where they stand and the verdicts of the last kept verification."""
+    from ..verdicts import known
+
     verdicts = known()
     lines = ["Verdicts of the last kept verification; `suffice theorem KEY` shows a statement."]
     if any(record.order_only for record in records):
@@ -122,6 +139,7 @@ def theorem_table(records: Sequence[Theorem]) -> Table:
     return Table(
         title="Theorems",
         columns=("key", "edition", "bounds", "source", "verdict"),
+        optional=("source", "bounds"),
         rows=[
             (
                 record.key,

@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from suffice.bounds import Theorem
-
 from ..render import Cell, Table
-from ..verdicts import check_target, write_verdicts
 from .app import Json, app
+from .completion import of, theorem_keys
 from .console import print_json, progress
 
 if TYPE_CHECKING:
+    from suffice.bounds import Theorem
     from suffice.verification import Verdict
 
 
 @app.command()
 def verify(
     keys: Annotated[
-        list[str] | None, typer.Argument(help="Keys, papers (cobo) or patterns (cobo/*); none: all, minutes.")
+        list[str] | None,
+        typer.Argument(
+            help="Keys, papers (cobo) or patterns (cobo/*); none: all, minutes.", autocompletion=theorem_keys
+        ),
     ] = None,
-    edition: Annotated[str, typer.Option(help="printed, corrected or all.")] = "all",
-    effort: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    edition: Annotated[
+        str, typer.Option(help="printed, corrected or all.", autocompletion=of("printed", "corrected", "all"))
+    ] = "all",
+    effort: Annotated[str, typer.Option(help="quick or full.", autocompletion=of("quick", "full"))] = "quick",
     root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
     write: Annotated[
         Path | None, typer.Option(help="Also add the verdicts to this JSON file, or replace their rows in it.")
@@ -39,6 +43,8 @@ def verify(
     said to be."""
     from suffice.verification import unchecked
     from suffice.verification import verify as check
+
+    from ..verdicts import check_target, write_verdicts
 
     if write is not None:
         check_target(write)
@@ -79,6 +85,7 @@ def verdict_table(verdicts: Sequence[Verdict], left: Sequence[Theorem] = ()) -> 
         title="Verdicts",
         columns=("claim", "edition", "verdict", "instances", "worst ratio", "mutants", "engine", "seconds"),
         numeric=("instances", "worst ratio", "mutants", "seconds"),
+        optional=("mutants", "instances", "seconds", "engine"),
         rows=[_row(verdict) for verdict in verdicts],
         lines=lines,
     )

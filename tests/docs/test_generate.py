@@ -8,7 +8,7 @@ from dataclasses import replace
 import generate
 import pytest
 from blocks import ROOT
-from pages import notation, readme, theorems
+from pages import notation, theorems, verdicts
 
 from suffice.bounds import DEFINITIONS, PARAMETERS, THEOREMS, Quantity, find
 from suffice.verification.errata import ERRATA
@@ -49,17 +49,13 @@ def test_the_notation_page_has_the_papers_own_letters():
             assert theorem.symbol(parameter.name) in notation.letters(paper, parameter.name)
 
 
-def test_the_readme_s_table_counts_every_record_once(monkeypatch):
-    before = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_of_verdicts_counts_every_record_once(monkeypatch):
     kept = [{"key": t.key, "edition": t.edition, "verdict": "holds"} for t in THEOREMS if t.bound is not None]
-    monkeypatch.setattr(readme, "known", lambda: {(row["key"], row["edition"]): row for row in kept})
-    made = readme.table()
+    monkeypatch.setattr(verdicts, "known", lambda: {(row["key"], row["edition"]): row for row in kept})
+    made = verdicts.table()
     sharper = sum(t.superseded_by is not None for t in THEOREMS)
     assert sum(map(int, re.findall(r"(\d+) superseded", made))) == sharper > 0
     assert sum(int(count) for count in re.findall(r"(\d+) holds", made)) == len(kept) - sharper
     assert sum(map(int, re.findall(r"(\d+) cannot be evaluated", made))) == len(THEOREMS) - len(kept)
-    monkeypatch.setattr(readme, "known", dict)
-    assert "holds" not in readme.table()
-    assert readme.renewed(readme.renewed(before)) == readme.renewed(before)
-    with pytest.raises(ValueError, match="markers"):
-        readme.renewed("no markers here")
+    monkeypatch.setattr(verdicts, "known", dict)
+    assert "holds" not in verdicts.table()

@@ -10,18 +10,17 @@ import shlex
 import pytest
 from blocks import ROOT, blocks, commands, missing
 
-import suffice as sf
-from suffice.cli.demo import PRECISIONS, SEEDS, diabetes
-from suffice.exact_tables import exact_measured_table
-
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")
 
 
 def test_the_readme_shows_python_with_its_output_and_commands():
     assert len(blocks(PAGE, "python")) == len(blocks(PAGE, "text")) == 1
-    assert len(blocks(PAGE, "python")[0].splitlines()) <= 11
-    assert len(commands(PAGE)) >= 4
+    assert len(commands(PAGE)) >= 2
+
+
+def test_sixty_lines_come_before_the_first_table():
+    assert next(at for at, line in enumerate(README.splitlines()) if line.startswith("|")) >= 60
 
 
 def test_the_python_block_prints_what_stands_below_it():
@@ -41,14 +40,6 @@ def test_commands_print_every_line_that_is_shown(line, shown, command, monkeypat
     assert done.returncode == 0, done.stderr
     assert shown
     assert not missing(shown, done.stdout), done.stdout
-
-
-def test_the_lines_of_the_demo_are_what_it_prints():
-    (shown,) = re.findall(r"^```\n(client .*?)^```$", README, re.DOTALL | re.MULTILINE)
-    measured = sf.plan(diabetes(), epsilon=0.1).simulate(seeds=SEEDS)
-    assert 0.1 in PRECISIONS
-    assert not missing(shown.splitlines(), exact_measured_table(measured).text())
-    assert all(abs(one.excess_together / one.exact_together - 1) < 0.05 for one in measured)
 
 
 def test_the_two_commands_are_make_targets():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.render import WIDE, Table, number
+from suffice.render import SHORTEST, WIDE, Table, number, shortened
 
 TABLE = Table(
     title="A title that is longer than its table",
@@ -45,6 +45,24 @@ def test_long_cells_and_lines_are_folded_to_the_width_and_nothing_is_cut():
     table = Table(columns=("name", "text"), rows=[("a", words)], lines=[words])
     assert max(map(len, table.text().splitlines())) <= WIDE
     assert table.text().split() == ["name", "text", "a", *words.split(), *words.split()]
+
+
+def test_columns_that_are_optional_go_first_and_the_last_of_them_before_the_others():
+    table = Table(columns=("key", "a", "b"), optional=("a", "b"), rows=[("k" * 40, "a" * 20, "b" * 30)])
+    assert table.text().splitlines()[0].split() == ["key", "a"]
+
+
+def test_long_names_lose_their_middles_and_stay_apart():
+    names = [f"hospital of the {saint} {'district ' * 9}{number}" for saint in ("North", "South") for number in (1, 2)]
+    names.append(names[0].replace("district", "quarter "))
+    short = shortened(names, SHORTEST)
+    assert len(set(short)) == len(names)
+    assert max(map(len, short)) <= SHORTEST
+    assert all(text.startswith("hosp") for text in short)
+    assert shortened(["Lyon", "Nice", "Lyon"], SHORTEST) == ["Lyon", "Nice", "Lyon"]
+    rows = Table(columns=("client", "value"), rows=[(name, "1") for name in names]).text().splitlines()
+    assert len(rows) == 1 + len(names)
+    assert max(map(len, rows)) <= WIDE
 
 
 def test_without_rows_only_the_lines_are_left():

@@ -1,0 +1,151 @@
+"""`report`: one page to pass on, with the data's summary, the plan, the models, pictures and what each number is."""
+
+from __future__ import annotations
+
+import base64
+import shlex
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.bounds import InputError, write_whole
+from suffice.bounds.html import table, text
+
+from .render import Table
+
+if TYPE_CHECKING:
+    from suffice.figures import Figure
+
+    from ._plan import Plan
+    from .fitted import Fit
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>
+:root {{ color-scheme: light dark }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+table {{ border-collapse: collapse; font-size: .85rem; margin: 1rem 0 }}
+caption {{ font-style: italic; padding: .3rem 0 }}
+th, td {{ padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #8884; vertical-align: top }}
+img {{ max-width: 100%; background: #fff }} li, .note {{ font-size: .9rem }}
+code {{ font-size: .9em; overflow-wrap: anywhere }}
+</style></head><body>
+<h1>{title}</h1>
+{body}
+<hr><p class="note">Made by suffice {version}: <code>{command}</code></p>
+</body></html>
+"""
+_KINDS = """<dl>
+<dt><b>Exact</b></dt><dd>The mean over all random draws of rows, computed from second moments: no simulation, no
+assumption beyond drawing rows with replacement.</dd>
+<dt><b>Guaranteed</b></dt><dd>A theorem's upper bound whose conditions were checked on these numbers. E[tau] is the
+expected first iteration at which the excess loss is below the precision; nothing is promised after it.</dd>
+<dt><b>Estimated from held-out rows</b></dt><dd>Losses of the models on rows that were left out when they were fitted,
+with standard errors over rows.</dd></dl>"""
+
+
+def report(
+    source: str | Path,
+    path: str | Path,
+    *,
+    epsilon: float | str = "10%",
+    progress: Callable[[str], None] | None = None,
+    **options: Any,
+) -> Path:
+    """Write a self-contained HTML page about the clients' data in `source`, and return its path.
+
+    source    a table, a folder, "sklearn:NAME" or a setup file, as `suffice.read` and `suffice.read_setup` take it
+    epsilon   the precision of the plan: an excess loss, or a share of each client's own at the start
+    progress  called with the name of each part before it is computed
+    options   client, target, split, seed, as `suffice.read` and `suffice.fit` take them
+
+    A part that these data do not allow says why. Raises `InputError` where no part can be made.
+    """
+    say = progress or (lambda part: None)
+    refused: dict[str, InputError] = {}
+
+    def tried(part: str, make: Callable[[], Any]) -> Any:
+        say(part)
+        try:
+            return make()
+        except InputError as error:
+            refused[part] = error
+            return None
+
+    planned: Plan | None = tried("plan", lambda: _planned(source, epsilon, options))
+    fitted: Fit | None = tried("fit", lambda: _fitted(source, options))
+    if planned is None and fitted is None:
+        raise refused["fit"]
+    body = [_summary(planned, fitted)]
+    if fitted is not None:
+        body += ["<h2>A model for each site</h2>", _section(fitted.table(), fitted.plot())]
+    if planned is not None:
+        first, *others = planned.tables()
+        body += ["<h2>Who trains with whom</h2>", _section(first, planned.plot()), *map(_section, others)]
+    names = {"plan": "Plan of the training", "fit": "Models for new rows"}
+    body += [f"<h2>{names[part]}</h2><p>Not made: {text(error)}</p>" for part, error in refused.items()]
+    flags = "".join(f" --{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items())
+    command = f"suffice report {shlex.quote(str(source))}{flags} --epsilon {epsilon} --out {shlex.quote(str(path))}"
+    page = _PAGE.format(
+        title=text(f"Collaboration between the sites of {Path(source).name}"),
+        body="\n".join([*body, "<h2>What kind of number is this?</h2>", _KINDS]),
+        version=version("suffice"),
+        command=text(command),
+    )
+    return write_whole(path, page.encode())
+
+
+def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) -> Plan:
+    from ._plan import plan
+    from .setup_file import read_setup
+
+    if str(source).lower().endswith(".toml"):
+        return plan(read_setup(source, target=False).source, epsilon=epsilon)
+    from suffice.simulate.data.read import read
+
+    return plan(read(source, **options), epsilon=epsilon)
+
+
+def _fitted(source: str | Path, options: dict[str, Any]) -> Fit:
+    from ._fit import fit
+    from .setup_file import read_data_table
+
+    if str(source).lower().endswith(".toml"):
+        source, options = read_data_table(source)
+    return fit(source, **options)
+
+
+def _summary(planned: Plan | None, fitted: Fit | None) -> str:
+    """What there is and what comes of it, in a few sentences."""
+    said = []
+    if fitted is not None:
+        models = list(fitted)
+        said.append(
+            f"{len(models)} sites with {sum(model.rows for model in models):,} rows; "
+            f"{len(models[0].coefficients)} columns predict {fitted.target} ({fitted.loss})."
+        )
+        gain, error = fitted.rule["network_gain"], fitted.rule["network_gain_se"]
+        alone = [model.expected_loss_alone for model in models if model.expected_loss_alone is not None]
+        if gain is not None and error is not None and alone:
+            said.append(
+                f"On new rows, models that learn from the other sites are expected to lower the loss by {gain:.3g} "
+                f"(two standard errors: {2 * error:.2g})."
+            )
+    if planned is not None:
+        rows = planned.rows
+        peers = sum(bool(row.collaborators) for row in rows)
+        said.append(f"{peers} of {len(rows)} sites reach the optimum of their own rows sooner with the help of others.")
+    return "".join(f"<p>{text(sentence)}</p>" for sentence in said)
+
+
+def _section(shown: Table, drawn: Figure | None = None) -> str:
+    """A picture, the table below it, its notes."""
+    picture = ""
+    if drawn is not None:
+        coded = base64.b64encode(drawn.picture("svg")).decode()
+        picture = f'<img alt="{text(drawn.title)}" src="data:image/svg+xml;base64,{coded}">'
+    cells = [[text(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in shown.rows]
+    notes = [line if isinstance(line, str) else line[0] for line in shown.lines]
+    listed = "".join(f"<li>{text(note)}</li>" for note in notes)
+    return f"{picture}{table(shown.columns, cells, caption=shown.title) if cells else ''}<ul>{listed}</ul>"

@@ -1,0 +1,87 @@
+"""The page to pass on: whole in itself, and a part that cannot be made says why."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice as sf
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+VOID = {"meta", "img", "hr", "br"}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Tags(HTMLParser):
+    """Open tags that wait for their ends, and every address that a browser would ask for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    lines = ["site,x,y"]
+    for site, slope in (("<Lyon>", 1.0), ("Nice & co", 1.05), ("Brest", -2.0)):
+        x = rng.normal(size=40)
+        lines += [f"{site},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=40))]
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "clients.csv").write_text("\n".join(lines) + "\n")
+    return sf.report(folder / "clients.csv", folder / "report.html", client="site", target="y")
+
+
+def test_the_page_is_whole_in_itself(page):
+    text = page.read_text()
+    tags = Tags()
+    tags.feed(text)
+    assert tags.open == []
+    pictures = [address.partition("base64,") for address in tags.addresses]
+    assert len(pictures) == 2  # of the fit and of the plan, nothing from elsewhere
+    for kind, _, coded in pictures:
+        assert kind == "data:image/svg+xml;"
+        assert b"</svg>" in base64.b64decode(coded)
+    assert "&lt;Lyon&gt;" in text
+    assert "<Lyon>" not in text
+    assert re.search(r"3 sites with 120 rows; 1 columns? predicts? y", text)
+
+
+def test_constants_are_planned_and_the_missing_models_are_explained(command, tmp_path):
+    done = command("report", EXAMPLES / "constants.toml", "--epsilon", 0.5, "--out", tmp_path / "r.html")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "r.html").read_text()
+    assert "Not made: setup file" in text
+    assert "Who trains with whom" in text
+
+
+def test_mistakes_are_one_line(refused, tmp_path):
+    assert "no such file" in refused("report", tmp_path / "none.csv", "--out", tmp_path / "r.html")
+    assert "name a .html file" in refused("report", "sklearn:diabetes", "--out", tmp_path / "r.pdf")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason=f"no browser ({', '.join(BROWSERS)})")
+def test_a_browser_shows_it(page):
+    browser = next(filter(None, map(shutil.which, BROWSERS)))
+    shown = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert "Who trains with whom" in shown.stdout
