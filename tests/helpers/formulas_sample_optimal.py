@@ -174,6 +174,13 @@ CORRECTED = {
     "theorem-5-samples": lambda p: samples(p, p["failure"]),
     "theorem-4": theorem_4,
     "corollary-2": lambda p: rounds(p, p["eps"] / 2, 1 / p["size"]),
+    "theorem-5-threshold": lambda p: (
+        sum((i - j) ** 2 for i in range(int(p["clusters"])) for j in range(int(p["clusters"])))
+        / p["clusters"] ** 2
+        * (p["link"] * p["sensitivity"] + p["deviation"] * p["sensitivity"]) ** 2
+        / p["mu"]
+        / 2
+    ),
     "theorem-3-sharp": theorem_3_sharp,
     "theorem-3-sharp-rounds": lambda p: quarter(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "corollary-1-sharp": lambda p: quarter(p, p["eps"] / 2, p["lambda2"]),

@@ -46,6 +46,7 @@ EXPECTED = {
     ("linear-dissimilarity", "corrected"): HOLDS,
     ("theorem-4", "corrected"): WEAK,
     ("theorem-5", "corrected"): HOLDS,
+    ("theorem-5-threshold", "corrected"): HOLDS,
     ("theorem-5-samples", "corrected"): HOLDS,
     ("corollary-2", "corrected"): HOLDS,
     **{(f"{key}-sharp", "corrected"): HOLDS for key in ("theorem-3", "theorem-4", "theorem-5")},
