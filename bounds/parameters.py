@@ -185,6 +185,12 @@ _ENTRIES = (
     _p("nu2", r"\nu^2", Unit(2, 0), (1e-2, 10.0), "largest eigenvalue of the subgaussian proxy Sigma of xi"),
     _p("failure", "p", DIMENSIONLESS, (1e-6, 0.3), "probability that some pair of agents is misjudged",
        positive=True, upper=1.0),
+    _p("clusters", "M", DIMENSIONLESS, (2, 20), "number of clusters", lower=1.0, integer=True),
+    _p("sensitivity", r"\ell_b", Unit(0, -1), (0.1, 10.0),
+       "largest |grad f_j(x_i*)| over |E xi_i - E xi_j|; sqrt(scale^2 + ball^2)/scale^2 of linear models"),
+    _p("link", r"\sqrt{u}", LOSS, (0.1, 10.0), "distance of empirical means of xi up to which two agents are linked"),
+    _p("deviation", "r_S", LOSS, (1e-2, 1.0),
+       "largest |(mean_i - E xi_i) - (mean_j - E xi_j)| of two agents' empirical means of xi"),
     _p("b_max", r"b_{\max}", GRADIENT, (1e-3, 10.0), "largest dissimilarity of two agents", positive=True),
     # --- cobo
     _p("size", "c", DIMENSIONLESS, (3, 100), "number of clients of the cluster", lower=1.0, integer=True),

@@ -143,7 +143,7 @@ def _prepared(
         return algorithm, np.array(settings["eta"]), lambda: observables.Excess(problem), target.repeat(n), rounds
     if plan.method == "all-for-all":
         algorithm = AllForAll(Lambda=torch.from_numpy(np.asarray(settings["weights"])))
-        kind = observables.AveragedExcess if plan.theorem.endswith("averaged-rounds") else observables.MeanExcess
+        kind = observables.AveragedExcess if "averaged" in plan.theorem else observables.MeanExcess
         return algorithm, np.full(n, settings["eta"]), lambda: kind(problem), target, rounds[:1]
     if plan.method == "cobo":
         clusters: list[list[int]] = settings["clusters"]

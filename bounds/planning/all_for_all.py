@@ -15,7 +15,8 @@ from .method_plan import MethodPlan, failure, unknown_excess, whole
 from .network import Network
 
 LAST, AVERAGED, CLUSTERS = (
-    f"sample-optimal/{name}" for name in ("theorem-3-rounds", "theorem-3-averaged-rounds", "corollary-1")
+    f"sample-optimal/{name}"
+    for name in ("theorem-3-sharp-rounds", "theorem-3-averaged-sharp-rounds", "corollary-1-sharp")
 )
 PROMISES = {
     LAST: (
@@ -119,7 +120,8 @@ def _planned(
     if smin > LEAST_EIGENVALUE * smax:
         given = {"mu": mu, "beta": beta, "smin": smin, "smax": smax, "eps": epsilon, "e0": e0, "sigma2": sigma2}
         rounds = float(evaluate(find(LAST), **given, weight2=weight2, peer_excess=peer_excess))
-        eta = min(1 / (beta * smax), mu * smin * slack / (beta * sigma2 * weight2))
+        noise = beta * sigma2 * weight2 / (mu**2 * slack * smin**2)
+        eta = 2 / ((max(beta * smax / (mu * smin), noise) + 1) * mu * smin)
         yield _Candidate(theorem=LAST, rounds=rounds, eta=eta, **common)
     distance2 = network.distance2
     if distance2 is not None:
@@ -134,9 +136,9 @@ def _planned(
         mean = distance2.mean().item()
         if mean > 0:
             rounds = max(1.0, float(evaluate(find(AVERAGED), **given, mean_distance2=mean)))
-            eta = min(1 / (beta * smax), slack / (2 * sigma2 * lambda2))
+            eta = min(1 / (beta * smax), slack / (sigma2 * lambda2))
             yield _Candidate(theorem=AVERAGED, rounds=rounds, eta=eta, **common)
     if rule == "clusters" and excess[weights > 0].max() <= epsilon / 2:
         rounds = float(evaluate(find(CLUSTERS), mu=mu, beta=beta, eps=epsilon, e0=e0, sigma2=sigma2, lambda2=weight2))
-        eta = min(1 / beta, mu * epsilon / (2 * beta * sigma2 * weight2))
+        eta = 2 / (max(beta, 2 * beta * sigma2 * weight2 / (mu * epsilon)) + mu)
         yield _Candidate(theorem=CLUSTERS, rounds=rounds, eta=eta, **common)

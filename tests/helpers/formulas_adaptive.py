@@ -209,6 +209,9 @@ FORMULAS = {
     ),
     ("adaptive/theorem-1", "corrected"): theorem_1,
     ("adaptive/theorem-1-normalised", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] * p["q"]}),
+    ("adaptive/theorem-3-multiplicative", "corrected"): lambda p: (
+        (2 * p["e0"] / p["T"] + p["eta"] ** 2 * p["beta"] * p["V"]) / (p["eta"] - p["eta"] * p["split"])
+    ),
     ("adaptive/theorem-1-multiplicative", "corrected"): lambda p: theorem_1(p | {"mu": p["mu"] - p["split"] * p["mu"]}),
     ("adaptive/multiplicative-total", "corrected"): multiplicative_total,
     ("adaptive/peer-noise", "corrected"): lambda p: (

@@ -97,6 +97,21 @@ def averaged_rounds(p):
     return p["mean_distance2"] / s * max(p["beta"] * p["smax"], p["sigma2"] * p["lambda2"] / (s / 2))
 
 
+def averaged_sharp(p):
+    """Distance and noise of one step each, over T and one more step."""
+    return (
+        p["mean_distance2"] / (p["T"] + 1) / p["eta"] / 2 + p["eta"] / 2 * p["sigma2"] * p["lambda2"] + p["peer_excess"]
+    )
+
+
+def averaged_sharp_rounds(p):
+    """T with averaged_sharp(T) = eps at the larger possible of two steps; 0 if it would be less."""
+    s = p["eps"] - p["peer_excess"]
+    eta = 1 / max(p["beta"] * p["smax"], p["sigma2"] * p["lambda2"] / s)
+    T = p["mean_distance2"] / eta / 2 / (s - eta / 2 * p["sigma2"] * p["lambda2"]) - 1
+    return max(T, mpmath.mpf(0))
+
+
 def samples(p, failure):
     pairs = p["N"] * (p["N"] - 1) / 2
     tail = mpmath.log(pairs) - mpmath.log(failure)
@@ -148,6 +163,8 @@ CORRECTED = {
         (p["mean_distance2"] + 2 * p["eta"] ** 2 * p["T"] * p["sigma2"] * p["lambda2"]) / (2 * p["eta"] * p["T"])
         + p["peer_excess"]
     ),
+    "theorem-3-averaged-sharp": averaged_sharp,
+    "theorem-3-averaged-sharp-rounds": averaged_sharp_rounds,
     "theorem-3-rounds": lambda p: rounds(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "theorem-3-averaged-rounds": averaged_rounds,
     "corollary-1": lambda p: rounds(p, p["eps"] / 2, p["lambda2"]),
@@ -157,6 +174,13 @@ CORRECTED = {
     "theorem-5-samples": lambda p: samples(p, p["failure"]),
     "theorem-4": theorem_4,
     "corollary-2": lambda p: rounds(p, p["eps"] / 2, 1 / p["size"]),
+    "theorem-5-threshold": lambda p: (
+        sum((i - j) ** 2 for i in range(int(p["clusters"])) for j in range(int(p["clusters"])))
+        / p["clusters"] ** 2
+        * (p["link"] * p["sensitivity"] + p["deviation"] * p["sensitivity"]) ** 2
+        / p["mu"]
+        / 2
+    ),
     "theorem-3-sharp": theorem_3_sharp,
     "theorem-3-sharp-rounds": lambda p: quarter(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "corollary-1-sharp": lambda p: quarter(p, p["eps"] / 2, p["lambda2"]),

@@ -21,7 +21,6 @@ T2 = "adaptive/theorem-2-constant"
 T4 = "sample-optimal/theorem-4"
 WEAK = {
     T4,
-    "sample-optimal/theorem-3-averaged",
     "cobo/theorem-1-mean-gradient", "cobo/theorem-1-tuned", "cobo/theorem-1-midpoint-gradient",
     "cobo/theorem-1-consensus", "cobo/corollary-2",
 }  # fmt: skip

@@ -9,6 +9,8 @@ from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import step_conditions
 from .paper import source
+from .theorem_3 import step_conditions as theorem_3_conditions
+from .theorem_3 import theorem_3_any_step
 
 # --- Descent ----------------------------------------------------------------------------------------------
 #
@@ -29,6 +31,22 @@ def theorem_1_multiplicative(*, eta: Any, mu: Any, beta: Any, e0: Any, V: Any, T
     """Theorem 1 with (1 - kappa) mu in the place of mu."""
     mu = (1 - split) * mu
     return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
+
+
+# Theorem 3: without PL, sum the descent over t <= T, e >= 0 at the end; divide by (1 - kappa) eta T/2.
+
+
+def theorem_3_multiplicative(*, eta: Any, beta: Any, e0: Any, V: Any, T: Any, split: Any) -> Any:
+    """(2 e_0/(eta T) + eta beta V)/(1 - kappa)."""
+    return theorem_3_any_step(eta=eta, beta=beta, e0=e0, s2=V, T=T) / spare(split)
+
+
+def gradient_conditions(*, eta: Any, q: Any, beta: Any, T: Any, Q: Any, split: Any) -> Conditions:
+    """Both limits on the step, and an average of T gradients."""
+    return {
+        **theorem_3_conditions(eta=eta, q=q, beta=beta, T=T),
+        "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
+    }
 
 
 def limit_conditions(*, eta: Any, q: Any, beta: Any) -> Conditions:
@@ -150,6 +168,31 @@ THEOREMS: tuple[Theorem, ...] = (
                 key="adaptive/theorem-1",
                 when="no multiplicative noise: Q = kappa = 0",
                 at=lambda **values: {**values, "Q": 0.0, "split": 0.0},
+            ),
+        ),
+    ),
+    Theorem(
+        key="adaptive/theorem-3-multiplicative",
+        edition="corrected",
+        title="Mean squared gradient, multiplicative noise",
+        source=source("Theorem 3 without Assumption 2"),
+        statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic "
+        "constant step eta <= min(q/beta, kappa/(beta Q)), the mean over t <= T of E[|grad R_i(theta_{t-1})|^2] is at "
+        "most the bound: that of theorem-3-any-step over 1 - kappa. With 1{tau_G >= t} inside, V and Q are needed on "
+        "{tau_G >= t} alone.",
+        quantity=Quantity.AVERAGE_GRADIENT,
+        direction="upper",
+        mode="expectation",
+        hypotheses=f"{_NOISE}, both at every step; R_i is bounded below",
+        bound=theorem_3_multiplicative,
+        conditions=gradient_conditions,
+        tight="one client of Hessian beta I, eta = 1/beta and Q = kappa, T large",
+        monotone={"e0": 1, "V": 1, "beta": 1, "T": -1},
+        reduces_to=(
+            Reduction(
+                key="adaptive/theorem-3-any-step",
+                when="no multiplicative noise: Q = kappa = 0",
+                at=lambda *, s2, **values: {**values, "V": s2, "Q": 0.0, "split": 0.0},
             ),
         ),
     ),

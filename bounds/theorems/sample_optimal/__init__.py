@@ -8,7 +8,16 @@ all i and j; either way f_i(x_j*) - f_i* <= b_ij^2/(2 mu). b_ij^2/mu is a loss: 
 
 from __future__ import annotations
 
-from . import definitions, estimated_clusters, loss_contraction, peer_excess, theorem_1, theorem_2, theorem_3
+from . import (
+    averaged_iterate,
+    definitions,
+    estimated_clusters,
+    loss_contraction,
+    peer_excess,
+    theorem_1,
+    theorem_2,
+    theorem_3,
+)
 from .statements import STATEMENTS as STATEMENTS
 
 THEOREMS = (
@@ -16,6 +25,7 @@ THEOREMS = (
     *theorem_1.THEOREMS,
     *theorem_2.THEOREMS,
     *theorem_3.THEOREMS,
+    *averaged_iterate.THEOREMS,
     *estimated_clusters.THEOREMS,
     *loss_contraction.THEOREMS,
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...quantities import LOSS, Quantity, add_quantity
-from ...theorem import Definition, Reduction, Theorem
+from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
 add_quantity(
@@ -47,6 +47,25 @@ def mixture_bias_printed(*, bias: Any) -> Any:
 def mixture_bias(*, bias2: Any, mu: Any) -> Any:
     """(1/N) sum_ij lambda_ij b_ij^2/(2 mu)."""
     return bias2 / (2 * mu)
+
+
+# Theorem 5 with any threshold. Agents are linked if |mean_i - mean_j| <= u^(1/2), `link`; mean_i - E xi_i and mean_j
+# - E xi_j differ by at most r for all pairs at once, `deviation` (r_S of theorem-5-samples with probability 1 - p).
+# If r <= u^(1/2) the agents of a cluster are linked, so that components are unions of m <= M whole clusters, and
+# clusters k links apart have means of xi at most k (u^(1/2) + r) apart. Over the ordered pairs of a connected graph
+# of m vertices the mean of k^2 is at most (m^2 - 1)/6, a path's: a vertex whose removal leaves the rest connected
+# sees at least one vertex at every distance up to its largest, so at most 1 + 4 + ... + (m - 1)^2 in all, and the
+# rest is no nearer without it. f_i(x_j*) - f_i* <= |grad f_i(x_j*)|^2/(2 mu) <= l_b^2 |E xi_i - E xi_j|^2/(2 mu).
+
+
+def theorem_5_threshold(*, mu: Any, clusters: Any, sensitivity: Any, link: Any, deviation: Any) -> Any:
+    """((M^2 - 1)/6) l_b^2 (u^(1/2) + r)^2/(2 mu)."""
+    return (clusters**2 - 1) * (sensitivity * (link + deviation)) ** 2 / (12 * mu)
+
+
+def threshold_conditions(*, link: Any, deviation: Any) -> Conditions:
+    """No cluster falls apart."""
+    return {"no cluster apart, deviation <= link": (deviation, link)}
 
 
 _WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
@@ -103,6 +122,26 @@ THEOREMS: tuple[Theorem, ...] = (
                 at=lambda *, b, mu: {"bias2": b**2, "mu": mu},
             ),
         ),
+    ),
+    Theorem(
+        key="sample-optimal/theorem-5-threshold",
+        edition="corrected",
+        title="Peer excess of clusters estimated with any threshold",
+        source=source("Theorem 5", link=r"\sqrt{u}"),
+        statement="If Lambda averages over the connected components of {|mean_i - mean_j| <= link}, the peer excess is "
+        "at most the bound, and 0 if link + deviation < moment_gap; |W|_F^2/N <= 1/C. So theorem-3-sharp holds with "
+        "smin = smax = 1, weight2 = 1/C + p and peer_excess the bound + p b_max^2/(2 mu), p the probability that "
+        "deviation is exceeded.",
+        quantity=Quantity.MEAN_PEER_EXCESS,
+        direction="upper",
+        mode="sure",
+        hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i mu-strongly convex, "
+        "|grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
+        "mean_j - E xi_j differ by at most deviation for all i and j",
+        bound=theorem_5_threshold,
+        conditions=threshold_conditions,
+        tight="clusters of two agents or more on a line, neighbours link + deviation apart, losses of curvature mu",
+        monotone={"mu": -1, "clusters": 1, "sensitivity": 1, "link": 1, "deviation": 1},
     ),
 )
 

@@ -34,21 +34,8 @@ def theorem_3(
     return survive(rate, T) * e0 + (eta * beta * sigma2 * weight2 / (2 * mu * smin) + peer_excess) * fall(rate, T)
 
 
-# Averaged iterate. x = Lambda y, phi(y) = F(Lambda y) is convex and L smax-smooth; y+ = y - eta (grad phi + z) with
-# z = Lambda^T n, E|z|^2 <= sigma^2 |Lambda|_F^2. Smoothness, convexity and eta L smax <= 1:
-#   phi(y+) - phi(x*) <= <grad phi, y+ - x*> + |y+ - y|^2/(2 eta)
-#                     = (|y - x*|^2 - |y+ - x*|^2)/(2 eta) - <z, y+ - x*>, of mean ... + eta E|z|^2.
-# Sum over t = 1..T, Jensen, phi(x*) <= N Phi, y^0 = the common start; divide by N.
-
-
-def theorem_3_averaged(*, eta: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any, T: Any) -> Any:
-    """D^2/(2 eta T N) + eta sigma^2 |Lambda|_F^2/N + Phi."""
-    return mean_distance2 / (2 * eta * T) + eta * sigma2 * lambda2 + peer_excess
-
-
-# Rounds: s = eps - Phi. Last iterate: as for Theorem 2 with the rate eta mu smin, at
-# eta = min(1/(L smax), mu smin s N/(L sigma^2 |W|_F^2)). Averaged: eta = min(1/(L smax), s/(2 sigma^2 Lambda_2)) keeps
-# the noise below s/2, and D^2/(2 eta T N) is below s/2 from T = D^2/(N eta s) on.
+# Rounds: s = eps - Phi; as for Theorem 2 with the rate eta mu smin, at
+# eta = min(1/(L smax), mu smin s N/(L sigma^2 |W|_F^2)).
 
 
 def theorem_3_rounds(
@@ -58,14 +45,6 @@ def theorem_3_rounds(
     slack = eps * spare(peer_excess / eps)
     steps = maximum(beta * smax / (mu * smin), beta * sigma2 * weight2 / (mu**2 * slack * smin**2))
     return steps * log1p(2 * maximum(0, e0 - eps) / slack)
-
-
-def theorem_3_averaged_rounds(
-    *, beta: Any, smax: Any, eps: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any
-) -> Any:
-    """(D^2/(N s)) max(L smax, 2 sigma^2 Lambda_2/s), s = eps - Phi."""
-    slack = eps * spare(peer_excess / eps)
-    return mean_distance2 / slack * maximum(beta * smax, 2 * sigma2 * lambda2 / slack)
 
 
 # Equal weights on {j: b_ij^2 <= mu eps}: Phi <= eps/2, so s >= eps/2. In clusters W = Lambda is a projection,
@@ -91,11 +70,6 @@ def corollary_1_general(
     return steps * log1p(4 * maximum(0, e0 - eps) / eps)
 
 
-def averaged_conditions(*, eta: Any, beta: Any, smax: Any, T: Any) -> Conditions:
-    """The step of the descent inequality for W, and something to average."""
-    return {"step size eta <= 1/(beta smax)": (eta, 1 / (beta * smax)), "one round 1 <= T": (1, T)}
-
-
 def spectrum_conditions(*, mu: Any, beta: Any, smin: Any, smax: Any) -> Conditions:
     """Eigenvalues and curvatures in order."""
     return {"eigenvalues smin <= smax": (smin, smax), **convexity_conditions(mu=mu, beta=beta)}
@@ -109,15 +83,10 @@ def step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) -> Co
     }
 
 
-def averaged_rounds_conditions(*, eps: Any, peer_excess: Any) -> Conditions:
-    """The bias leaves at least a tenth of the precision."""
-    return {"bias peer_excess <= 0.9 eps": (peer_excess, 0.9 * eps)}
-
-
 def rounds_conditions(*, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, peer_excess: Any) -> Conditions:
     """The bias leaves at least a tenth of the precision."""
     return {
-        **averaged_rounds_conditions(eps=eps, peer_excess=peer_excess),
+        "bias peer_excess <= 0.9 eps": (peer_excess, 0.9 * eps),
         **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
     }
 
@@ -132,11 +101,6 @@ STANDING = (
     "at most sigma2; W = Lambda Lambda^T with Lambda >= 0 of unit row sums; all agents start at one point"
 )
 THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
-_CONVEX = (
-    "f_i is L-smooth and convex, with a minimiser x_i*; gradients are unbiased, independent across agents, each of "
-    "total variance at most sigma2; W = Lambda Lambda^T, Lambda >= 0 of unit row sums; all agents start at one point"
-)
-
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="sample-optimal/theorem-3",
@@ -165,7 +129,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.MEAN_EXCESS,
         direction="upper",
         mode="expectation",
-        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged",
+        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
         bound=theorem_3,
         conditions=step_conditions,
         tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
@@ -207,22 +171,6 @@ THEOREMS: tuple[Theorem, ...] = (
         ),
     ),
     Theorem(
-        key="sample-optimal/theorem-3-averaged",
-        edition="corrected",
-        title="All-for-all, averaged iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="With any step eta <= 1/(L smax) the average of the iterates 1 to T has an excess loss, mean over "
-        "the agents, of at most the bound; the spectrum of W does not enter.",
-        quantity=Quantity.AVERAGED_EXCESS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_CONVEX,
-        bound=theorem_3_averaged,
-        conditions=averaged_conditions,
-        tight="one agent, no noise, T large: a loss linear up to its minimum, which T steps just reach",
-        monotone={"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "T": -1},
-    ),
-    Theorem(
         key="sample-optimal/theorem-3-rounds",
         edition="corrected",
         title="All-for-all, rounds to a precision",
@@ -260,21 +208,6 @@ THEOREMS: tuple[Theorem, ...] = (
                 at=lambda *, eps, **others: {**others, "eps": eps, "peer_excess": eps / 2},
             ),
         ),
-    ),
-    Theorem(
-        key="sample-optimal/theorem-3-averaged-rounds",
-        edition="corrected",
-        title="All-for-all, rounds to a precision for the averaged iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(2 sigma2 lambda2)), the average of the "
-        "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
-        hypotheses=_CONVEX,
-        bound=theorem_3_averaged_rounds,
-        conditions=averaged_rounds_conditions,
-        monotone={"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "smax": 1, "beta": 1, "eps": -1},
     ),
     Theorem(
         key="sample-optimal/corollary-1",

@@ -230,28 +230,34 @@ def test_the_star_at_the_best_of_many_step_sizes():
 
 def test_flat_losses_by_gradient_descent():
     values = flat.flat().draw(6, seed=11)
-    values["many"] = np.arange(2.0, 8)
+    values |= {"many": np.arange(2.0, 8), "follow": np.arange(6.0) % 2}
+    values["slope"][5] = 0
     evidence = flat.flat().evidence(values)
     for n in range(6):
         many, L, T = int(values["many"][n]), values["beta"][n], int(values["T"][n])
-        eta = evidence.arguments["eta"][n]
+        N, eta = many + 1, evidence.arguments["eta"][n]
+        weights = np.eye(N)[-1] if values["follow"][n] else np.full(N, 1 / N)
+        gain = N * weights @ weights  # W = |lambda|^2 1 1^T
         slopes = np.append(np.ones(many), values["slope"][n] * many)
-        model = flat.Flat({name: value[n : n + 1] for name, value in values.items()}, np.array([0.0]), np.array([eta]))
-        start = values["reach"][n] * eta * model.drift[0] * T + 1 / L
-        place = np.append(np.zeros(many), (1 + values["apart"][n]) * start + slopes[-1] / L)
+        start = values["reach"][n] * eta * gain * (many - slopes[-1]) / N * T + 1 / L
+        there = (1 + values["apart"][n]) * start + slopes[-1] / L if slopes[-1] else 1 / L
+        place = np.append(np.zeros(many), there)
 
         def loss(x, place=place, slopes=slopes, L=L):
             gap = np.abs(x - place)
             return np.where(gap < slopes / L, L * gap**2 / 2, slopes * (gap - slopes / (2 * L)))
 
-        x, mean = start, 0.0
+        x, mean, kept, across = start, 0.0, 0.0, 0.0
         for _ in range(T):
-            x -= eta * np.clip(L * (x - place), -slopes, slopes).mean()
+            x -= eta * gain * np.clip(L * (x - place), -slopes, slopes).mean()
             mean += x / T
-        np.testing.assert_allclose(evidence.measured[n], loss(mean).mean(), rtol=1e-9)
-        peer_excess = np.mean([loss(y) for y in place])
-        np.testing.assert_allclose(evidence.arguments["peer_excess"][n], peer_excess, rtol=1e-9)
-        np.testing.assert_allclose(evidence.arguments["mean_distance2"][n], ((start - place) ** 2).mean(), rtol=1e-9)
+            kept = 1 + (1 - eta * gain * L) * kept  # of one round's noise in the sum of the iterates
+            across += (eta * gain * kept / T) ** 2 * values["sigma2"][n] / N
+        np.testing.assert_allclose(evidence.measured[n], loss(mean).mean() + L / 2 * across, rtol=1e-9)
+        peer_excess = np.mean([loss(y) for y in place], axis=1) if not values["follow"][n] else loss(place[-1])
+        np.testing.assert_allclose(evidence.arguments["peer_excess"][n], peer_excess.mean(), rtol=1e-9)
+        seen = (weights @ (start - place)) ** 2 / (weights @ weights)
+        np.testing.assert_allclose(evidence.arguments["mean_distance2"][n], seen / N, rtol=1e-9)
 
 
 def test_the_risk_of_a_sign_from_the_samples_of_two_agents():

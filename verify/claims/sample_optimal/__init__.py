@@ -8,6 +8,7 @@ from . import (
     all_for_all_rounds,
     all_for_one,
     all_for_one_rounds,
+    any_threshold,
     estimated,
     linear,
     loss_contraction,
@@ -30,6 +31,7 @@ _GROUPS = (
     linear,
     estimated,
     samples,
+    any_threshold,
     loss_contraction,
 )
 

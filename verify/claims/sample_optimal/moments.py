@@ -31,6 +31,20 @@ def geometric(x: np.ndarray, T: np.ndarray) -> np.ndarray:
         return np.where(T == 0, 0.0, np.where(x == 0, T, left / (x * (2 - x))))
 
 
+def mean_of_iterates(x: np.ndarray, T: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What the mean of the iterates 1 to T keeps of the start, and of unit noise per step (its variance).
+
+    Noise s steps before the end enters the mean with (1 - r^s)/((1 - r) T), r = 1 - x. Where x T < 1/100 the sum of its
+    squares would cancel; it is left out there, so that the result is a lower bound.
+    """
+    with np.errstate(all="ignore"):
+        one, two = power(x, T), power(x, 2 * T)
+        fallen = np.where(x < 1, -np.expm1(T * np.log1p(-np.minimum(x, 1))), 1 - one)
+        mean = np.where(x > 0, (1 - x) * fallen / (x * T), 1.0)
+        total = T - 2 * (1 - x) * fallen / x + (1 - x) ** 2 * (1 - two) / (x * (2 - x))
+        return mean, np.where(x * T >= 1e-2, total / (x * T) ** 2, 0.0)
+
+
 _DOUBLINGS = 36
 
 
@@ -125,19 +139,9 @@ class Filtered:
         return (power(x, 2 * T) * amplitude**2 + noise * geometric(x, T)).mean(-1) / 2
 
     def averaged(self, T: np.ndarray) -> np.ndarray:
-        """E F at the mean of the iterates 1 to T >= 1, (n,).
-
-        Noise s steps before the end enters the mean with (1 - r^s)/((1 - r) T). Where (1 - r) T < 1/100 the sum of
-        its squares would cancel; it is left out there, so that the result is a lower bound.
-        """
+        """E F at the mean of the iterates 1 to T >= 1, (n,)."""
         x, amplitude, noise = self.modes
-        T = T[:, None]
-        with np.errstate(all="ignore"):
-            one, two = power(x, T), power(x, 2 * T)
-            fallen = np.where(x < 1, -np.expm1(T * np.log1p(-np.minimum(x, 1))), 1 - one)
-            mean = np.where(x > 0, (1 - x) * fallen / (x * T), 1.0)
-            total = T - 2 * (1 - x) * fallen / x + (1 - x) ** 2 * (1 - two) / (x * (2 - x))
-            squares = np.where(x * T >= 1e-2, total / (x * T) ** 2, 0.0)
+        mean, squares = mean_of_iterates(x, T[:, None])
         return (mean**2 * amplitude**2 + noise * squares).mean(-1) / 2
 
 

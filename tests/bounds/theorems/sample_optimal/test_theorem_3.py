@@ -168,7 +168,7 @@ def test_the_averaged_iterate_needs_no_smallest_eigenvalue():
         del values["e0"]
         exact = all_for_all(H, m, weights, Q, start, eta, T, averaged=True)
         upper = bound(
-            "theorem-3-averaged", eta=eta, beta=beta, smax=smax, T=T, **values,
+            "theorem-3-averaged-sharp", eta=eta, beta=beta, smax=smax, T=T, **values,
             mean_distance2=((start - m) ** 2).sum(1).mean(),
             lambda2=min(definition("theorem-3-lambda2")(weights=weights), 1),
         )  # fmt: skip

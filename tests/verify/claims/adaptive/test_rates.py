@@ -51,8 +51,8 @@ HOLDING = (
     "corollary-1", "corollary-1-decreasing-confidence", "corollary-1-probability", "corollary-1-expected-time",
     "corollary-1-confidence", "corollary-1-best-step",
     "theorem-3", "theorem-3-any-step", "theorem-3-unconditional", "theorem-3-hitting-time", "theorem-3-best-step",
-    "lemma-1-multiplicative", "theorem-1-multiplicative", "multiplicative-total", "least-squares-variance",
-    "least-squares-rate",
+    "lemma-1-multiplicative", "theorem-1-multiplicative", "theorem-3-multiplicative", "multiplicative-total",
+    "least-squares-variance", "least-squares-rate",
 )  # fmt: skip
 EXPECTED = {
     **{(f"adaptive/{key}", "printed"): outcome for key, outcome in PRINTED.items()},
