@@ -50,3 +50,36 @@ def test_what_a_site_never_had_is_predicted_as_well_as_by_the_population_s_coeff
     # without the rule one of these tables loses 1.2 times as much
     assert ratios.max() < 1.1, ratios
     assert (np.array(ours) < np.array(pooled)).all()
+
+
+def test_prediction_says_what_it_does_not_know(tmp_path, command):
+    """A level and a site that were not fitted, a blank site; each line has the number that it has in the file."""
+    table, _ = gappy(1, 12, new=False)
+    sf.fit(table).save(tmp_path / "m.json")
+    (tmp_path / "new.csv").write_text("client,x,kind\ns0,1,a\n,2,west\nBergen,,b\n")
+    code, out, err = command("predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv"))
+    assert code == 0
+    assert [line.rpartition(",")[0] for line in out.split()] == ["line,site", "2,s0", "3,", "4,Bergen"]
+    assert "population's model: rows without a site, Bergen" in err
+    assert err.count("kind = west: predicted as kind=") == 1
+
+
+def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
+    table, _ = gappy(1, 12, new=False)
+    fit = sf.fit({name: [cell for cell, site in zip(cells, table["client"]) if site == "s0"]
+                  for name, cells in table.items()})  # fmt: skip
+    (model,) = fit
+    assert model.gain is None and model.expected_loss == model.expected_loss_alone  # noqa: PT018
+    assert "nobody to gain from" in str(fit)
+    assert "the target's variance" in str(sf.plan(sf.fit(table), "10%"))
+
+
+def test_refusals_of_the_command_name_its_options(tmp_path, command):
+    path = tmp_path / "t.csv"
+    path.write_text("site,x,y\n" + "".join(f"s{at % 2},{at},word {at}\n" for at in range(120)))
+    assert "say which one by --target" in command("fit", str(path), "--client", "site")[2]
+    said = command("fit", str(path), "--client", "site", "--target", "y")[2]
+    assert "merge rare ones, or name another column by --target" in said
+    assert "10%" in command("plan", str(path), "--epsilon", "ten")[2]
+    (tmp_path / "m.json").write_text("{}")
+    assert "suffice plan TABLE.csv" in command("plan", str(tmp_path / "m.json"), "--epsilon", "10%")[2]
