@@ -60,6 +60,9 @@ def read_sites(
         if not facts[target].numeric:
             # a stray text among numbers is no class
             refuse_numbers(target, facts[target].text, values[: MOST_LEVELS + 1])
+            if site is not None:
+                remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
+                raise InputError(f"column {target}", facts[target].text, remedy)
         if loss != "least-squares":
             classes = _classes(target, values, loss, numeric=facts[target].numeric)
     sites = sites_of(

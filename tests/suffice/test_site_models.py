@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import suffice as sf
+from suffice import InputError
 
 
 def gappy(seed, rows, *, new):
@@ -57,11 +59,11 @@ def test_prediction_says_what_it_does_not_know(tmp_path, command):
     table, _ = gappy(1, 12, new=False)
     sf.fit(table).save(tmp_path / "m.json")
     (tmp_path / "new.csv").write_text("client,x,kind\ns0,1,a\n,2,west\nBergen,,b\n")
-    code, out, err = command("predict", str(tmp_path / "m.json"), str(tmp_path / "new.csv"))
-    assert code == 0
-    assert [line.rpartition(",")[0] for line in out.split()] == ["line,site", "2,s0", "3,", "4,Bergen"]
-    assert "population's model: rows without a site, Bergen" in err
-    assert err.count("kind = west: predicted as kind=") == 1
+    done = command("predict", tmp_path / "m.json", tmp_path / "new.csv")
+    assert done.returncode == 0
+    assert [line.rpartition(",")[0] for line in done.stdout.split()] == ["line,site", "2,s0", "3,", "4,Bergen"]
+    assert "population's model: rows without a site, Bergen" in done.stderr
+    assert done.stderr.count("kind = west: predicted as kind=") == 1
 
 
 def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
@@ -74,12 +76,15 @@ def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
     assert "the target's variance" in str(sf.plan(sf.fit(table), "10%"))
 
 
-def test_refusals_of_the_command_name_its_options(tmp_path, command):
+def test_refusals_of_the_command_name_its_options(tmp_path, refused):
     path = tmp_path / "t.csv"
     path.write_text("site,x,y\n" + "".join(f"s{at % 2},{at},word {at}\n" for at in range(120)))
-    assert "say which one by --target" in command("fit", str(path), "--client", "site")[2]
-    said = command("fit", str(path), "--client", "site", "--target", "y")[2]
+    assert "say which one by --target" in refused("fit", str(path), "--client", "site")
+    said = refused("fit", str(path), "--client", "site", "--target", "y")
     assert "merge rare ones, or name another column by --target" in said
-    assert "10%" in command("plan", str(path), "--epsilon", "ten")[2]
+    assert "10%" in refused("plan", str(path), "--epsilon", "ten")
     (tmp_path / "m.json").write_text("{}")
-    assert "suffice plan TABLE.csv" in command("plan", str(tmp_path / "m.json"), "--epsilon", "10%")[2]
+    assert "suffice plan TABLE.csv" in refused("plan", str(tmp_path / "m.json"), "--epsilon", "10%")
+    labels = {"x": [1.0, 2.0, 3.0], "target": ["u", "v", "u"]}
+    with pytest.raises(InputError, match="classes take rounds"):
+        sf.summarise(labels, site="Lyon")
