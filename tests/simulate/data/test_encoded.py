@@ -49,8 +49,8 @@ def test_a_csv_of_any_columns_is_read_as_the_same_frame(tmp_path):
     rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values())]
     text = "\n".join([",client,kind,x,target", *(f"{at}," + ",".join(row) for at, row in enumerate(rows))])
     (tmp_path / "t.csv").write_text(text)
-    for options in ({}, {"drop": ["kind"]}):
-        ours, theirs = sf.read(tmp_path / "t.csv", **options), sf.read(columns, **options)
+    for drop in ([], ["kind"]):
+        ours, theirs = sf.read(tmp_path / "t.csv", drop=drop), sf.read(columns, drop=drop)
         np.testing.assert_array_equal(ours.optimum.numpy(), theirs.optimum.numpy())
         assert ours.names == theirs.names
     folder = tmp_path / "sites"
