@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .render import Table
 
 EXACT = "First iteration with a mean excess of at most the precision, exactly, on these rows"
+OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
@@ -68,6 +69,7 @@ class Plan:
     problem: Problem | None = None
     constants: Constants | None = None
     criterion: Criterion | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -105,7 +107,8 @@ class Plan:
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
         promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
-        return exact + promised
+        first, *others = exact + promised
+        return [replace(first, lines=[*first.lines, *self.notes]), *others]
 
     def table(self) -> Table:
         """The first of `tables`."""
@@ -290,15 +293,17 @@ def plan(
     """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
-    client is to reach, in standardised units. Quadratics and least squares get exact plans from second moments; where
-    the noise has no bound these are all there is. A plan that would take more than
-    `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
+    client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
+    hundredth of the target's variance, and every client starts from 0, the mean of all targets. Quadratics and least
+    squares get exact plans from second moments; where the noise has no bound these are all there is. A plan that would
+    take more than `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
-    memory = Memory(max_memory)
+    memory, notes = Memory(max_memory), ()
     if isinstance(source, Fit):
         if source.quadratics is None:
-            raise InputError("source", repr(source), "plan from a fit of rows or messages by least squares")
-        source = source.quadratics
+            remedy = "models from a file, or of classes, know no second moments: plan from a fit of rows or messages by"
+            raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
+        source, notes = source.quadratics, (OF_A_FIT,)
     if not isinstance(source, Constants) and not hasattr(source, "constants"):
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     rule = named(criterion) if isinstance(criterion, str) else criterion
@@ -310,4 +315,5 @@ def plan(
         problem=None if isinstance(source, Constants) else source,
         constants=constants,
         criterion=rule,
+        notes=notes,
     )

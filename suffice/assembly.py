@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,9 @@ def assemble(
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
+    if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
+        unknown = np.full(1, np.nan)
+        found = replace(found, alone=found.together, gain=unknown, error=unknown, network=np.nan, network_error=np.nan)
     clients = []
     for at, site in enumerate(sites.sites):
         influence = fitted.influences[at]
@@ -103,6 +107,8 @@ def assemble(
 def _site_notes(count: int, found: Gains, at: int) -> tuple[str, ...]:
     if np.isnan(found.together[at]):
         return ("no row of this site was held out: its losses are not known",)
+    if len(found.gain) == 1:
+        return ("one site: there is nobody to gain from",)
     if np.isnan(found.gain[at]):
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()

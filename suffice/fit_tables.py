@@ -52,13 +52,14 @@ def _lines(fit: SiteModels) -> list[str]:
         lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
     gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]
     if gain is not None and error is not None:
-        verdict = (
-            "collaborating pays" if gain > 2 * error else "being alone is better" if gain < -2 * error else "either"
-        )
+        sure = "collaborating pays" if gain > 0 else "being alone is better"
+        verdict = sure if abs(gain) > 2 * error else "these rows cannot tell whether it pays"
         lines.append(f"All sites together gain {gain:.3g} +- {2 * error:.2g} per new row: {verdict}.")
     families = sorted(fit.rule["families"].items(), key=lambda entry: -entry[1])
     lines.append("Averaged: " + ", ".join(f"{name} {weight:.0%}" for name, weight in families if weight >= 0.005) + ".")
-    if any(model.gain is None for model in fit):
+    if len(fit) == 1:
+        lines.append("One site: there is nobody to gain from.")
+    elif any(model.gain is None for model in fit):
         lines.append("No gain is shown below three rows per coefficient: its interval would not cover.")
     rounds = fit.rule["rounds"]
     sent = f"{fit.rule['numbers_per_site']} numbers per site"

@@ -56,6 +56,7 @@ class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen
     positive: list[float | str] = []
     batch: int = 1
     certainty: str = "certified"
+    drop: list[str] = []
 
 
 class CriterionTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -128,7 +129,7 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     if table.data is None:
         raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
     source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
-    names = ("client", "target", "loss", "split", "seed")
+    names = ("client", "target", "loss", "split", "seed", "drop")
     return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
 
 

@@ -56,6 +56,8 @@ class SiteModel:
         most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
         own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
         text = own + (f", then {most}" if most else ", nobody else counts much")
+        if len(self.weights) == 1:
+            return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
         if self.gain is None or self.gain_se is None:
             return f"{text}. Too few rows to say what this site gains by itself; see the network's gain."
         sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be chance"
@@ -176,6 +178,23 @@ class SiteModels:
 
         names = frame_of(table).texts(self.client).tolist()
         return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
+
+    def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
+        """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
+        of the category's columns, as the reference level has."""
+        from suffice.simulate.data.frame import Frame, frame_of
+
+        frame = table if isinstance(table, Frame) else frame_of(table)
+        known: dict[str, set[str | None]] = {}
+        for column in self.design.columns:
+            if column.level is not None:
+                known.setdefault(column.source, {None}).add(column.level)
+        found = {
+            name: tuple(dict.fromkeys(text for text in frame.texts(name).tolist() if text not in levels))
+            for name, levels in known.items()
+            if name in frame.columns
+        }
+        return {name: levels for name, levels in found.items() if levels}
 
     def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
         from suffice.simulate.data.frame import Frame, frame_of

@@ -17,6 +17,8 @@ FOLDS = 5
 """Folds that every candidate is scored on: each is held out once."""
 CONSTANT = 1e-9
 """A column whose deviation is below this share of its magnitude is constant."""
+LEAST_VARIANCE = 1e-9
+"""Of a site's rows, where that of all is 1: what is below is rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,21 @@ class Messages:
     def metric(self) -> np.ndarray:
         """A (d, d): the pooled second moment, never singular."""
         return self.second.sum((0, 1)) / self.rows.sum() + 1e-6 * np.eye(self.size)
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """(..., N, d) of each site's rows, 1 for the column of ones; 0 where there is no row."""
+        ones = self.second[..., :1, 0]
+        return np.where(ones > 0, self.second[..., 0, :] / np.where(ones > 0, ones, 1.0), 0.0)
+
+    @cached_property
+    def varying(self) -> np.ndarray:
+        """(..., N, d) whether a column differs between a site's rows, in units in which its variance over all rows is
+        1; True for the column of ones."""
+        ones = np.maximum(self.second[..., :1, 0], 1e-300)
+        answer = np.diagonal(self.second, axis1=-2, axis2=-1) / ones - self.mean**2 > LEAST_VARIANCE
+        answer[..., 0] = True
+        return answer
 
     def loss(self, models: np.ndarray) -> np.ndarray:
         """Summed squared residuals (..., N) of `models` (..., N, d), these messages' leading axes included."""

@@ -8,6 +8,14 @@ integrating theta_k out leaves exp(-(m'W_k m - 2 w_k'm)/2s) for the centre, so t
 s cancels from the models: only the ratio of scatter to noise counts. theta_k has the posterior covariance
 s (V_k + F_k C F_k') with F_k = I - V_k S_k (Lindley and Smith 1972, section 3).
 
+*Columns that never vary at a site* (gaps, levels of a category that it lacks). Its rows cannot tell the column's
+coefficient from the intercept; the prior alone would share out the site's level between them. With p the share of all
+rows with a gap, a the variance of the level and a'/(p (1 - p)) that of the coefficient, a site whose level is off by
+delta would get the offset (r - 1)(1 - p)/(p + (1 - p) r) delta, r = a/a', for a row with a gap: for r near 0
+-(1 - p)/p delta, at p = 2 % fifty times the level. Learnt correlations act alike, and no held-out fold objects, having
+no gap either. So site k has the prior P_k Omega P_k, where P_k keeps the intercept and the columns that vary: the
+coefficient is the centre's, and the level the intercept's alone.
+
 *Influence.* c_k = S_k thhat_k and w_k = W_k thhat_k, so theta_i = sum_k M_ik thhat_k with M_ik = F_i C W_k, plus
 V_i S_i for k = i. The M_ik of a row add to I but for what T takes. tr M_ik / d is the share of site k in site i's
 model, in any coordinates.
@@ -51,6 +59,7 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     relative `noise` r (B, N)."""
     scale = np.broadcast_to(noise, fits.rows.shape)
     S, c = fits.second / scale[..., None, None], fits.cross / scale[..., None]
+    root = fits.varying[..., None] * root
     transposed = root.swapaxes(-1, -2)
     within = root @ np.linalg.inv(np.eye(S.shape[-1]) + transposed @ S @ root) @ transposed
     gain = within @ S
@@ -63,6 +72,14 @@ def posterior(fits: Messages, root: np.ndarray, precision: np.ndarray, noise: np
     centre = (spread[:, 0] @ scores.sum(1)[..., None])[:, None, :, 0]
     models = centre + (within @ (c - (S @ centre[..., None])[..., 0])[..., None])[..., 0]
     return Posterior(models=models, centre=centre, spread=spread, within=within, gain=gain, information=information)
+
+
+def with_centre(fits: Messages, models: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """`models` (B, N, d) with the coefficients of `centre` (B, 1, d) in columns that never vary at a site, and the same
+    predictions for all of its rows. Of use where a model of no prior takes these coefficients from a ridge."""
+    move = np.where(fits.varying, 0.0, centre - models)
+    move[..., 0] = -(fits.mean * move).sum(-1)
+    return models + move
 
 
 def root_of(covariance: np.ndarray) -> np.ndarray:

@@ -12,7 +12,8 @@ Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters wit
 times the inverse of their pooled second moment, both from 0 (*pooled*) to 10, the intercept also to 1e4, and alone;
 nothing is estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
 *Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
-3, 6 groups. *All-for-one* with three precisions.
+3, 6 groups. *All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
+the centre of the random coefficients (see `posterior`); influences leave this out.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from .all_for_one import all_for_one
 from .clusters import clusters
 from .messages import Messages
-from .posterior import posterior, root_of
+from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
 
 BETA = 0.25
@@ -115,12 +116,12 @@ def candidates(
         noise * max(best_pair[0], 0.01),
         noise * max(best_pair[1], 0.01) * slopes @ slopes.T,
     )
-    start = None
+    start = middle = None
     for own_noise in (False, True) if dispersion is None else (False,):
-        models, omega, variance = random_coefficients(
+        models, centre, omega, variance = random_coefficients(
             fits, scatter, noise, free, least=LEAST_NOISE, own_noise=own_noise, known=dispersion is not None
         )
-        start = models if start is None else start
+        start, middle = (models, centre) if start is None else (start, middle)
         root = root_of(omega)
         yield Candidate(
             family="random",
@@ -130,13 +131,14 @@ def candidates(
             shares=partial(_shares, first, root, free[:1], variance),
         )
     assert start is not None
+    assert middle is not None
     for groups in (count for count in GROUPS if count < sites):
         found = clusters(fits, start, metric, free, groups, WITHIN, least=LEAST_NOISE, dispersion=dispersion)
         for a, (models, shares) in zip(WITHIN, found):
             mass = MASSES["clusters"] / len(GROUPS) / len(WITHIN)
             yield Candidate(
-                family="clusters", setting=f"{groups} groups, scatter {a:g}", mass=mass, models=models,
-                shares=partial(np.asarray, shares),
+                family="clusters", setting=f"{groups} groups, scatter {a:g}", mass=mass,
+                models=with_centre(fits, models, middle), shares=partial(np.asarray, shares),
             )  # fmt: skip
     if sites > 1:
         found = all_for_one(fits, metric, free, dispersion)
@@ -145,7 +147,7 @@ def candidates(
                 family="all-for-one",
                 setting=f"precision {precision:g}, own rows {own:g} times",
                 mass=MASSES["all-for-one"] / len(found),
-                models=models,
+                models=with_centre(fits, models, middle),
                 shares=partial(np.asarray, shares),
             )
 

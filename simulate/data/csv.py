@@ -17,6 +17,13 @@ from .memory import LONGEST_LINE, Memory, opened, pieces
 from .parse import parse_number
 from .table import PER_TEXT, Table, check_clients
 
+INDEX = "(no name)"
+"""What a first column without a name is called: an index that a data frame wrote."""
+
+
+class NotNumbers(InputError):
+    """A table that holds more than numbers: `encoded` reads it."""
+
 
 def read_csv(
     path: Path, *, client: str | None, target: str, text_target: bool, divided: bool, memory: Memory
@@ -28,7 +35,9 @@ def read_csv(
         with path.open(encoding="utf-8-sig", newline="") as text:
             lines = table_lines(path, text)
             _, header = next(lines, (0, []))
-            header = _header([column.strip() for column in header])
+            header = header_of([column.strip() for column in header])
+            if INDEX in header:
+                raise NotNumbers("header", header, "a column without a name")
             if not divided and client in header:
                 remedy = f"{path.name} has a column {client} that names clients; drop one of them"
                 raise InputError("split", "given", remedy)
@@ -62,11 +71,18 @@ def table_lines(path: Path, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
         raise InputError("path", str(path), "give a header line and at least one row")
 
 
-def _header(header: list[str]) -> list[str]:
+def header_of(header: list[str]) -> list[str]:
+    """Names of columns; a first one without a name is called `INDEX`. Raises `InputError`."""
     if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
         raise InputError("header", header[0], "separate the columns by commas")
-    if len(set(header)) != len(header) or "" in header:
-        raise InputError("header", header, "name every column, each once")
+    if header and not header[0]:
+        header = [INDEX, *header[1:]]
+    for name in header:
+        where = [str(at) for at, other in enumerate(header, 1) if other == name]
+        if not name:
+            raise InputError(f"header, column {where[0]}", "", "name every column, each once")
+        if len(where) > 1:
+            raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
     return header
 
 
@@ -139,7 +155,10 @@ def _numbers(texts: list[str], columns: tuple[str, ...], line: int, whose: str) 
     values = []
     for column, text in zip(columns, texts):
         place = f"{column} in line {line}{whose}"
-        values.append(parse_number(place, text))
+        try:
+            values.append(parse_number(place, text))
+        except InputError as error:
+            raise NotNumbers(place, text, error.remedy) from None
         if not math.isfinite(values[-1]):
             raise InputError(place, text, "give a finite number")
     return values

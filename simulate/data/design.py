@@ -17,7 +17,7 @@ import numpy as np
 from suffice.bounds import InputError
 
 from .cells import DATE, date
-from .csv_frame import INDEX
+from .csv import INDEX
 from .frame import Frame, as_text
 
 MOST_LEVELS = 100
@@ -50,13 +50,11 @@ class Facts:
     text: str = ""
     """The first entry that is no number."""
 
-    def see(self, name: str, frame: Frame) -> None:
+    def see(self, name: str, frame: Frame, client: str | None = None) -> None:
         values = frame.columns[name]
-        self.rows += len(values)
         if frame.numeric(name):
             gone = np.isnan(values)
-            if np.isinf(values).any():
-                raise InputError(f"column {name}", float(values[np.isinf(values)][0]), "give finite numbers")
+            check_finite(name, frame, client, self.rows)
             if np.abs(values[~gone]).max(initial=0) > 1e60:
                 raise InputError(f"column {name}", "beyond 1e60", "change its units")
         else:
@@ -65,6 +63,7 @@ class Facts:
                 self.numeric = False
             if not self.text:
                 self.text = next((value for value in map(str, values[~gone]) if not _NUMBER.fullmatch(value)), "")
+        self.rows += len(values)
         self.gaps |= bool(gone.any())
         if len(self.levels) <= MOST_LEVELS:
             present = frame.columns[name][~gone]
@@ -138,13 +137,36 @@ class Design:
                 if given:
                     raise InputError(f"column {name}", given[0], "give a number")
                 values = np.full(len(values), np.nan)
-            if np.isinf(values).any():
-                raise InputError(f"column {name}", float(values[np.isinf(values)][0]), "give finite numbers")
+            check_finite(name, frame, None, 0)
             X[:, at] = np.nan_to_num(values, nan=0.0)
         return X
 
 
-def _refuse_numbers(name: str, text: str, levels: list[str]) -> None:
+def check_finite(name: str, frame: Frame, client: str | None, before: int) -> None:
+    """`InputError` where a number is infinite, with its place; `before` rows came in earlier pieces."""
+    infinite = np.isinf(frame.columns[name])
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        where = f"column {name}, {frame.place(row, client, before)}"
+        raise InputError(where, float(frame.columns[name][row]), "give a finite number, or leave the cell empty")
+
+
+def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
+    """`InputError` where a column with a role (client, target, weight) or one to drop is not there."""
+    shown = ", ".join(list(facts)[:12]) + (", ..." if len(facts) > 12 else "")
+    for role, name in roles.items():
+        if name not in facts:
+            raise InputError(role, name, f"no such column; columns: {shown}; say which one by {role}")
+    if len(set(roles.values())) != len(roles):
+        said = list(roles.values())
+        twice = next(name for name in said if said.count(name) > 1)
+        raise InputError("target", twice, "one column cannot be two of client, target and weight; name another")
+    unknown = [name for name in drop if name not in facts]
+    if unknown:
+        raise InputError("drop", unknown[0], f"no such column; columns: {shown}")
+
+
+def refuse_numbers(name: str, text: str, levels: list[str]) -> None:
     """`InputError` for a column of numbers that a few other entries, or decimal commas, have made one of texts."""
     texts = [level for level in levels if not _NUMBER.fullmatch(level)]
     if len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
@@ -160,7 +182,7 @@ def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Col
     levels = list(seen.levels)
     if levels and all(DATE.fullmatch(level) for level in levels[:20]):
         raise date(name, levels[0])
-    _refuse_numbers(name, seen.text, levels)
+    refuse_numbers(name, seen.text, levels)
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
         return []

@@ -1,8 +1,8 @@
-"""A data frame or mapping of columns as one table of numbers per client, categories and gaps encoded."""
+"""A table of any columns as one table of numbers per client, categories and gaps encoded: what `suffice.fit` reads."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,37 +10,58 @@ from suffice.bounds import InputError, Memory
 from suffice.bounds.population import Fold
 from suffice.bounds.population.encoding import Encoding, pooled_mean
 
-from .design import Design
-from .frame import frame_of
+from .design import Design, check_roles
+from .frame import Frame
 from .site_rows import facts_of
 from .table import Table, check_clients
 
 
-def encoded_tables(source: Any, *, client: str, target: str, text_target: bool, memory: Memory) -> list[Table]:
+def encoded_tables(
+    frames: Callable[[], Iterator[Frame]],
+    *,
+    client: str | None,
+    target: str,
+    text_target: bool,
+    drop: Sequence[str],
+    memory: Memory,
+) -> list[Table]:
     """As `suffice.fit` reads them: one column per level but the most frequent, gaps by the mean and a column of their
-    own. Clients in order of appearance; rows without a target are left out. Raises `InputError`."""
-    frame = frame_of(source)
-    for role, name in (("client", client), ("target", target)):
-        if name not in frame.columns:
-            raise InputError(role, name, f"no such column; columns: {', '.join(list(frame.columns)[:12])}")
-    design = Design.of(facts_of([frame]), roles=(client, target))
-    memory.take(f"{frame.rows} rows of {len(design.columns)} columns", 8.0 * frame.rows * len(design.columns))
-    X = design.apply(frame)
+    own. Clients in order of appearance, or without `client` one table; rows without a target are left out. Raises
+    `InputError`."""
+    facts = facts_of(frames(), client)
+    roles = {"target": target} if client is None else {"client": client, "target": target}
+    check_roles(facts, roles, drop)
+    if not (text_target or facts[target].numeric):
+        remedy = "give numbers, or use loss logistic for two classes"
+        raise InputError(f"column {target}", facts[target].text or "missing", remedy)
+    design = Design.of(facts, roles=roles.values(), drop=drop)
+    total = facts[target].rows
+    memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
+    blocks, owners, answers, seen = [], [], [], 0
+    for frame in frames():
+        blocks.append(design.apply(frame))
+        answers.append(frame.columns[target] if facts[target].numeric else frame.texts(target))
+        if client is not None:
+            owners.append(frame.owners(client, seen))
+        seen += frame.rows
     levels, gaps = design.categories
+    X, answer = np.concatenate(blocks), np.concatenate(answers)
     encoding = Encoding.of(design.names, levels, gaps, pooled_mean([[Fold.of(X, np.zeros(len(X)))]])[:-1])
     X = X @ encoding.matrix
-    if not (text_target or frame.numeric(target)):
-        given = next((text for text in frame.texts(target).tolist() if text is not None), "missing")
-        raise InputError(f"column {target}", given, "give numbers, or use loss logistic for two classes")
-    owners = frame.texts(client)
-    if any(owner is None for owner in owners.tolist()):
-        raise InputError(client, "missing", "name the client of every row")
-    answers = frame.columns[target]
-    known = ~np.isnan(answers) if frame.numeric(target) else np.array([value is not None for value in answers.tolist()])
-    y = answers if frame.numeric(target) else np.where(known, answers, "").astype(str)
-    names = list(dict.fromkeys(owners[known].tolist()))
+    if facts[target].numeric:
+        y = answer = answer.astype(float)
+        known = ~np.isnan(y)
+    else:
+        known = np.array([value is not None for value in answer.tolist()])
+        y = np.where(known, answer, "").astype(str)
+    if not known.any():
+        raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
+    if client is None:
+        return [Table(name="", X=X[known], y=y[known], columns=encoding.columns)]
+    owner = np.concatenate(owners)
+    names = list(dict.fromkeys(owner[known].tolist()))
     check_clients(client, len(names))
     return [
         Table(name=name, X=X[mine], y=y[mine], columns=encoding.columns)
-        for name, mine in ((name, known & (owners == name)) for name in names)
+        for name, mine in ((name, known & (owner == name)) for name in names)
     ]

@@ -6,7 +6,7 @@ reads a file in pieces. What is made of the columns is decided in `design`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,12 @@ from .cells import column_of
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None."""
+    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `file` and
+    the number of each row's `lines` in it, where it is from one."""
 
     columns: Mapping[str, np.ndarray]
+    file: str = ""
+    lines: Sequence[int] = ()
 
     @property
     def rows(self) -> int:
@@ -30,6 +33,21 @@ class Frame:
 
     def numeric(self, name: str) -> bool:
         return self.columns[name].dtype.kind == "f"
+
+    def place(self, row: int, client: str | None = None, before: int = 0) -> str:
+        """Where a row is, with its site: line 7 of a.csv (site Lyon); `before` rows came in earlier pieces."""
+        where = f"line {self.lines[row]} of {self.file}" if self.file else f"row {before + row + 1}"
+        owner = self.texts(client)[row] if client is not None and client in self.columns else None
+        return where if owner is None else f"{where} ({client} {owner})"
+
+    def owners(self, client: str, before: int = 0) -> np.ndarray:
+        """The site of every row (n,), texts; `InputError` where one has none."""
+        found = self.texts(client)
+        gone = [owner is None for owner in found.tolist()]
+        if any(gone):
+            where = f"{client} in {self.place(gone.index(True), None, before)}"
+            raise InputError(where, "missing", "name the site of every row")
+        return found
 
     def texts(self, name: str) -> np.ndarray:
         """A column as texts with None; whole numbers without a decimal point."""

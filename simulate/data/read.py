@@ -9,14 +9,17 @@ from typing import Any
 from suffice.bounds import InputError, as_choice
 
 from ..problems import LeastSquares, Logistic
+from .csv import NotNumbers
+from .csv_frame import csv_frames
 from .embedded import PREFIX, embedded
 from .encoded import encoded_tables
-from .frame import is_frame
+from .frame import frame_of, is_frame
 from .from_arrays import LOSSES, of_tables
 from .heart_disease import heart_disease, is_heart_disease
 from .load import load
 from .memory import MAX_MEMORY, Memory, as_path
 from .mnist import mnist, mnist_part
+from .site_source import folder_frames
 from .splits import divide, parse_split
 from .table import Table, same_columns
 
@@ -36,18 +39,20 @@ def read(
     positive: Sequence[float | str] = (),
     batch: int = 1,
     certainty: str = "certified",
+    drop: Sequence[str] = (),
     max_memory: float = MAX_MEMORY,
 ) -> LeastSquares | Logistic:
     """A problem from clients' data in files.
 
     `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
-    LIBSVM files, one per client; or a data frame or mapping of columns with a client column, whose categories and gaps
-    become columns of numbers as in `suffice.fit`. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1",
+    LIBSVM files, one per client; or a data frame or mapping of columns with a client column. Categories and gaps of a
+    CSV, frame or mapping become columns of numbers, and a first column without a name is left out, as in `suffice.fit`;
+    `drop` leaves out more of their columns. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1",
     "labels:8", "column:NAME"; random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease
     files is read as `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
     images where the folder has them), and "sklearn:NAME" is a set that comes with scikit-learn.
 
-    Every column but `client` and `target` is a predictor and must be numeric. `standardise` sets the predictors to mean
+    Every other column but `client` and `target` is a predictor. `standardise` sets the predictors to mean
     0 and deviation 1 per client, over all clients, or not at all; `standardise_target` does so to the target, always
     over all clients. What would take more than `max_memory` bytes (2e9) as a table, or as matrices, is refused before
     it is allocated; working with it takes a few times as much. The rest is described at `from_arrays`. Raises
@@ -67,9 +72,17 @@ def read(
         path = as_path("path", path)
     if client == target and (framed or not Path(path).is_dir()) and not split:
         raise InputError("target", target, "the client column cannot be the target; name another column")
+    if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
+        raise InputError("drop", drop, "give the names of columns in a list")
     if framed:
+        frame = frame_of(path)
         tables: Sequence[Table] = encoded_tables(
-            path, client=client, target=target, text_target=loss == "logistic", memory=memory
+            lambda: iter((frame,)),
+            client=client,
+            target=target,
+            text_target=loss == "logistic",
+            drop=drop,
+            memory=memory,
         )
         done = False
     else:
@@ -81,6 +94,7 @@ def read(
             split=split,
             seed=seed,
             loss=loss,
+            drop=drop,
             memory=memory,
         )
     if len(tables) == 1:
@@ -109,6 +123,7 @@ def _divided(
     split: str | None,
     seed: int,
     loss: str,
+    drop: Sequence[str],
     memory: Memory,
 ) -> tuple[Sequence[Table], bool]:
     """One table per client, and whether the predictors are standardised already."""
@@ -128,12 +143,45 @@ def _divided(
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
         if rule is not None and rule.kind == "column" and path.suffix.lower() == ".csv":
             client, rule = rule.column, None  # its values may be texts
-        tables = load(
-            path, client=client, target=target, text_target=loss == "logistic", divided=rule is None, memory=memory
-        )
+        tables = _tables(path, client, target, loss == "logistic", rule is None, drop, memory)
         if rule is None:
             return same_columns(tables), False
         (whole,) = tables
     if rule is None:
         raise InputError("split", "missing", "one undivided table: say how to divide it, as contiguous:8")
     return divide(whole, rule, seed=seed), False
+
+
+def _tables(
+    path: Path, client: str, target: str, text_target: bool, divided: bool, drop: Sequence[str], memory: Memory
+) -> list[Table]:
+    """Numbers as they stand, fast and with the place of every complaint; a CSV of anything else as `fit` reads it."""
+    files = [file for file in path.glob("*.csv") if file.name[0] != "."] if path.is_dir() else []
+    if drop and not (files or path.suffix.lower() == ".csv"):
+        raise InputError("drop", list(drop), "only the columns of a CSV have names")
+    strict: InputError | None = None
+    try:
+        if not drop:
+            return load(
+                path,
+                client=client,
+                target=target,
+                text_target=text_target,
+                divided=divided,
+                memory=Memory(memory.limit),
+            )
+    except NotNumbers as error:
+        # a text in a folder of other files, or what no one means as a category
+        if (path.is_dir() and not files) or not str(error.value).isprintable():
+            raise
+        strict = error
+    frames = folder_frames(sorted(files), client) if files else lambda: csv_frames(path)
+    whose = client if divided or files else None
+    try:
+        return encoded_tables(frames, client=whose, target=target, text_target=text_target, drop=drop, memory=memory)
+    except InputError as error:
+        # where it is no category either, the place of the cell helps more
+        same = strict is not None and error.field in ("columns", f"column {strict.field.partition(' in line')[0]}")
+        if strict is None or not same or "a date" in error.remedy:
+            raise
+        raise strict from None

@@ -12,7 +12,7 @@ import numpy as np
 from suffice.bounds import InputError, Memory
 from suffice.bounds.population import FOLDS, Fold
 
-from .design import Design, Facts
+from .design import MOST_LEVELS, Design, Facts, check_roles
 from .frame import Frame
 
 MOST_SITES = 4000
@@ -55,12 +55,12 @@ def fold_of(name: str, start: int, count: int) -> np.ndarray:
     return (zlib.crc32(name.encode()) + np.arange(start, start + count)) % FOLDS
 
 
-def facts_of(frames: Iterable[Frame]) -> dict[str, Facts]:
-    """What is seen of every column in one pass."""
+def facts_of(frames: Iterable[Frame], client: str | None = None) -> dict[str, Facts]:
+    """What is seen of every column in one pass; complaints name the row's `client`."""
     facts: dict[str, Facts] = {}
     for frame in frames:
         for name in frame.columns:
-            facts.setdefault(name, Facts()).see(name, frame)
+            facts.setdefault(name, Facts()).see(name, frame, client)
     return facts
 
 
@@ -77,17 +77,9 @@ def sites_of(
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
     """One more pass over the rows. Targets are numbers, or with `classes` labels, whose rows are kept."""
-    roles = (client, target, *(() if weight is None else (weight,)))
-    for role, name in zip(("client", "target", "weight"), roles):
-        if name not in facts:
-            shown = ", ".join(list(facts)[:12]) + (", ..." if len(facts) > 12 else "")
-            raise InputError(role, name, f"no such column; columns: {shown}; say which one by {role}")
-    if len(set(roles)) != len(roles):
-        raise InputError("target", target, "one column cannot be two of client, target and weight; name another")
-    unknown = [name for name in drop if name not in facts]
-    if unknown:
-        raise InputError("drop", unknown[0], f"no such column; columns: {', '.join(list(facts)[:12])}")
-    design = Design.of(facts, roles=roles, drop=drop)
+    roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
+    check_roles(facts, roles, drop)
+    design = Design.of(facts, roles=roles.values(), drop=drop)
     total = facts[target].rows
     if classes:
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
@@ -95,10 +87,7 @@ def sites_of(
     found: dict[str, Rows] = {}
     without, seen = 0, 0
     for frame in frames():
-        owners = frame.texts(client)
-        if any(owner is None for owner in owners.tolist()):
-            at = seen + 1 + owners.tolist().index(None)
-            raise InputError(f"{client} in row {at}", "missing", "name the site of every row")
+        owners = frame.owners(client, seen)
         X = design.apply(frame)
         y = _targets(frame, target, label)
         w = np.ones(frame.rows) if weight is None else _weights(frame, weight)
@@ -145,9 +134,9 @@ def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
     if not frame.numeric(target):
         texts = [value for value in values.tolist() if value is not None]
         if texts:
-            raise InputError(
-                f"column {target}", texts[0], "least squares needs numbers; for labels use loss multinomial"
-            )
+            few = len(set(texts)) <= MOST_LEVELS
+            remedy = "for labels use loss multinomial" if few else "name another column by target"
+            raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
         return np.full(frame.rows, np.nan)
     return values
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from suffice.bounds import InputError, as_choice
 
 from .csv_frame import csv_frames
-from .design import MOST_LEVELS
+from .design import MOST_LEVELS, refuse_numbers
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame
 from .load import load
@@ -47,15 +48,21 @@ def read_sites(
         if not isinstance(name, str):
             raise InputError(role, name, "give the name of a column")
     memory = Memory(max_memory)
-    frames, client, target = _frames(source, client, target, loss, split, seed, memory)
+    frames, client, target = frames_of(source, client, target, loss, split, seed, memory)
     if site is not None:
         frames = _of_one_site(frames, client, site)
-    facts = facts_of(frames())
+    facts = facts_of(frames(), client)
     classes: tuple[str, ...] = ()
     if target in facts:
-        values = tuple(facts[target].levels)
+        values = list(facts[target].levels)
         if loss == "auto":
             loss = "logistic" if len(values) == 2 else "least-squares" if facts[target].numeric else "multinomial"
+        if not facts[target].numeric:
+            # a stray text among numbers is no class
+            refuse_numbers(target, facts[target].text, values[: MOST_LEVELS + 1])
+            if site is not None:
+                remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
+                raise InputError(f"column {target}", facts[target].text, remedy)
         if loss != "least-squares":
             classes = _classes(target, values, loss, numeric=facts[target].numeric)
     sites = sites_of(
@@ -74,7 +81,8 @@ def read_sites(
 
 def _classes(target: str, values: Sequence[str], loss: str, *, numeric: bool) -> tuple[str, ...]:
     if len(values) > MOST_LEVELS:
-        remedy = f"at most {MOST_LEVELS} classes; for numbers use loss least-squares"
+        least_squares = "for numbers use loss least-squares" if numeric else "merge rare ones"
+        remedy = f"at most {MOST_LEVELS} classes: {least_squares}, or name another column by target"
         raise InputError(f"column {target}", f"over {MOST_LEVELS} values", remedy)
     if len(values) < 2:
         raise InputError(f"column {target}", values[0] if values else "missing", "one class alone; give at least two")
@@ -91,7 +99,7 @@ def _of_one_site(frames: Frames, client: str, site: str) -> Frames:
     return named
 
 
-def _frames(
+def frames_of(
     source: Any, client: str, target: str, loss: str, split: str | None, seed: int, memory: Memory
 ) -> tuple[Frames, str, str]:
     """A function that goes through the rows anew, and the names of the columns of sites and targets."""
@@ -123,13 +131,13 @@ def _frames(
     if path.suffix.lower() == ".csv" and rule is None:
         return lambda: csv_frames(path), client, target
     if files:
-        return _folder(files, client), client, target
+        return folder_frames(files, client), client, target
     options: dict[str, Any] = {"client": client, "target": target, "memory": memory}
     tables = load(path, text_target=loss not in ("auto", "least-squares"), divided=rule is None, **options)
     return _tables(same_columns(tables) if rule is None else divide(tables[0], rule, seed=seed), client, target)
 
 
-def _folder(files: Sequence[Path], client: str) -> Frames:
+def folder_frames(files: Sequence[Path], client: str) -> Frames:
     """One site per CSV, named after its file; a column that a file lacks is missing in its rows."""
     names = {file: list(next(iter(csv_frames(file))).columns) for file in files}
     every = list(dict.fromkeys(name for columns in names.values() for name in columns))
@@ -141,7 +149,7 @@ def _folder(files: Sequence[Path], client: str) -> Frames:
             for frame in csv_frames(file):
                 absent = {name: np.full(frame.rows, np.nan) for name in every if name not in frame.columns}
                 owner = np.full(frame.rows, file.name.partition(".")[0], dtype=object)
-                yield Frame(columns={client: owner, **frame.columns, **absent})
+                yield replace(frame, columns={client: owner, **frame.columns, **absent})
 
     return frames
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import Annotated, NoReturn
 
@@ -74,12 +75,25 @@ def main() -> NoReturn:
         from suffice.bounds import SufficeError
 
         if isinstance(error, SufficeError):
-            _refuse(str(error))
+            remedy = getattr(error, "remedy", "")
+            _refuse(str(error).removesuffix(remedy) + _as_options(remedy))
         complaint = getattr(error, "format_message", None)  # typer's own, about the arguments
         if complaint is None:
             raise
         _refuse(" ".join(complaint().split()) + " (suffice --help)")
     sys.exit(code if isinstance(code, int) else 0)
+
+
+NAMES = "client|target|weight|drop|split|site|positive|loss|standardise|regularisation|certainty"
+OPTION = re.compile(rf"\b(by|use|as|or) ({NAMES})( = )?(?=[\s,;.:)]|$)")
+
+
+def _as_options(message: str) -> str:
+    """Remedies name arguments (by client, use loss multinomial), which here are options (by --client); in a setup file
+    they are keys of that name."""
+    if any(word.lower().endswith(".toml") for word in sys.argv):
+        return message
+    return OPTION.sub(lambda found: f"{found[1]} --{found[2]}{' ' if found[3] else ''}", message)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -30,6 +30,7 @@ OPTIONS: dict[str, Any] = {
     "seed": _option(int, "Of a random split (0)."),
     "positive": _option(list[str], "A label that is class 1; repeat for several."),
     "certainty": _option(str, "Constants of the logistic loss: certified, estimated or everywhere."),
+    "drop": _option(list[str], "A column of a CSV to leave out; repeat for several."),
     "max_memory": _option(str, "Bytes that a table, or a problem's matrices, may take (2e9); for setup files too."),
 }
 """Arguments of `suffice.read` with their declaration as an option; None where one is not given."""

@@ -79,7 +79,7 @@ def plan(
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
     }
-    precisions = [text if text.strip().endswith("%") else parse_number("epsilon", text) for text in epsilon or ()]
+    precisions = [text if text.strip().endswith("%") else _precision(text) for text in epsilon or ()]
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
     random = {"root": root or 0}
     if not request["epsilon"] and numbers:
@@ -158,6 +158,16 @@ def plan(
         echo(str(path))
 
 
+def _precision(text: str) -> float:
+    from suffice.bounds import InputError
+    from suffice.simulate.data.parse import parse_number
+
+    try:
+        return parse_number("epsilon", text)
+    except InputError:
+        raise InputError("epsilon", text, "give a number, or a share of each client's own excess, as 10%") from None
+
+
 def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool, *, root: int) -> None:
     """`--numbers` without a precision: nothing is planned, and options of a plan are refused."""
     from suffice.bounds import Constants, InputError
@@ -194,6 +204,9 @@ def _request(
 
     if not setup:
         raise InputError("setup", setup, "name a setup file, a table or a folder")
+    if setup.lower().endswith(".json"):
+        remedy = "models of a fit hold no rows to plan for; plan from what they were fitted to: "
+        raise InputError("setup", setup, f"{remedy}suffice plan TABLE.csv, or in Python sf.plan(sf.fit(...))")
     if is_setup(setup):
         refuse_options(setup, data)
         chosen = read_setup(setup, target=not precisions and not numbers, **memory_limit(data))

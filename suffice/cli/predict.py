@@ -31,20 +31,33 @@ def predict(
     if not path.is_file():
         raise InputError("file", str(path), "no such file")
     sites: list[str] = []
+    lines: list[int] = []
+    levels: dict[str, dict[str, None]] = {}
     values: list[float | str] = []
     for frame in csv_frames(path):
         values += fit.predict(frame, site=site).tolist()
-        sites += [site] * frame.rows if site is not None else [str(name) for name in frame.texts(fit.client).tolist()]
+        sites += [site] * frame.rows if site is not None else [name or "" for name in frame.texts(fit.client).tolist()]
+        lines += frame.lines
+        for name, new in fit.unknown_levels(frame).items():
+            levels.setdefault(name, {}).update(dict.fromkeys(new))
     unknown = [name for name in dict.fromkeys(sites) if name not in fit.by_name]
     if as_json:
-        print_json({"site": sites, "prediction": values, "population": unknown})
+        shown = {name: list(new) for name, new in levels.items()}
+        print_json({"line": lines, "site": sites, "prediction": values, "population": unknown, "unknown_levels": shown})
         return
     if unknown:
-        shown = ", ".join(unknown[:12]) + (f" and {len(unknown) - 12} more" if len(unknown) > 12 else "")
-        echo(f"suffice: not fitted, so predicted by the population's model: {shown}", err=True)
-    text = csv_text([("site", "prediction"), *zip(sites, values)])
+        named = _some([name or "rows without a site" for name in unknown])
+        echo(f"suffice: not fitted, so predicted by the population's model: {named}", err=True)
+    for name, new in levels.items():
+        reference = fit.encoding.references.get(name, "the reference level")
+        echo(f"suffice: no row of the fit had {name} = {_some(list(new))}: predicted as {reference}", err=True)
+    text = csv_text([("line", "site", "prediction"), *zip(lines, sites, values)])
     if out is None:
         typer.echo(text, nl=False)
         return
     make_folder(out.parent, "out")
     echo(str(write_whole(out, text.encode())))
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

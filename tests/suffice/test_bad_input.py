@@ -69,7 +69,11 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     # --- headers
     "header only": ({"t.csv": "client,age,target\n"}, PLAN, "give a header line and at least one row"),
     "no header": ({"t.csv": TABLE.partition("\n")[2]}, PLAN, "target = 'target': no such column"),
-    "column twice": ({"t.csv": TABLE.replace("age", "target")}, PLAN, "name every column, each once"),
+    "column twice": (
+        {"t.csv": TABLE.replace("age", "target")},
+        PLAN,
+        "header = 'target': columns 2 and 3 have this name",
+    ),
     "column without name": ({"t.csv": TABLE.replace("age", "")}, PLAN, "name every column, each once"),
     "missing target": (
         {"t.csv": TABLE.replace("target", "y")},
@@ -107,7 +111,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         PLAN,
         "target in line 5 (client Nice) = 'low': give a",
     ),
-    "empty cell": ({"t.csv": TABLE.replace("4,1", ",1")}, PLAN, "age in line 5 (client Nice) = '': give a number"),
     "decimal comma": ({"t.csv": TABLE.replace("4,1", '"4,5",1')}, PLAN, "'4,5': give a number"),
     "nan": (
         {"t.csv": TABLE.replace("4,1", "nan,1")},

@@ -27,12 +27,13 @@ FLAGS = {
     "seed": ["--seed", "7"],
     "positive": ["--positive", "1", "--positive", "yes"],
     "certainty": ["--certainty", "estimated"],
+    "drop": ["--drop", "a", "--drop", "b"],
     "max_memory": ["--max-memory", "1e9"],
 }
 READ = {
     "client": "c", "target": "t", "standardise": "pooled", "standardise_target": True, "loss": "logistic",
     "regularisation": 0.5, "intercept": False, "batch": 3, "split": "iid:2", "seed": 7, "positive": [1, "yes"],
-    "certainty": "estimated", "max_memory": 1e9,
+    "certainty": "estimated", "drop": ["a", "b"], "max_memory": 1e9,
 }  # fmt: skip
 
 

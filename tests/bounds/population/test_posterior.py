@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from populations import draw, messages
 
-from suffice.bounds.population.posterior import posterior
+from suffice.bounds.population.posterior import posterior, with_centre
 from suffice.bounds.population.random_coefficients import random_coefficients
 
 
@@ -76,9 +76,32 @@ def test_learnt_covariance_is_that_of_the_population():
     truth = rng.normal(size=(200, 2)) * [1.0, 0.1]
     made = messages(draw(4, truth, 40, noise=0.3))
     free = 1e-6 * made.fits.rows.sum(1)[:, None, None] * made.metric
-    models, omega, variance = random_coefficients(made.fits, np.eye(3), 0.1, free, least=1e-8, own_noise=False)
+    models, _, omega, variance = random_coefficients(made.fits, np.eye(3), 0.1, free, least=1e-8, own_noise=False)
     total = np.concatenate([y for _, y in draw(4, truth, 40, noise=0.3)]).var()
     np.testing.assert_allclose(np.diagonal(omega)[1:] * total, [1.0, 0.01], rtol=0.25)  # 200 squares: +-10 % each
     assert omega[0, 0] * total < 0.005
     np.testing.assert_allclose(variance[0, 0] * total, 0.09, rtol=0.05)
     assert models.shape == (6, 200, 3)
+
+
+def test_a_column_that_never_varies_at_a_site_has_the_centre_s_coefficient():
+    # five sites far apart in level; column 2 is a mark of 5 % of the rows that the last two sites never have
+    rng = np.random.default_rng(5)
+    sites = []
+    for k in range(5):
+        X = np.column_stack((rng.normal(size=40), rng.random(40) < (0.08 if k < 3 else 0.0)))
+        X[0, 1] = k < 3
+        sites.append((X, 10.0 * rng.normal() + X @ [1.0, 2.0] + rng.normal(size=40)))
+    fits = messages(sites).fits
+    assert not fits.varying[0, 3:, 2].any()
+    assert fits.varying[0, :3].all()
+    free = np.tile(1e-6 * np.eye(3), (6, 1, 1))
+    root = np.array([[0.3, 0.0, 0.0], [0.0, 3.0, 0.0], [2.0, 0.0, 3.0]])  # a level tells on the mark
+    found = posterior(fits, root, free)
+    np.testing.assert_allclose(found.models[0, 3:, 2], found.centre[0, 0, 2], rtol=1e-12)
+    assert abs(found.models[0, :3, 2] - found.centre[0, 0, 2]).min() > 1e-3  # where it varies it is the site's own
+    # what is said of other models leaves their predictions for the site's rows alone
+    other = rng.normal(size=(6, 5, 3))
+    changed = with_centre(fits, other, found.centre)
+    np.testing.assert_allclose(changed[0, 3:, 2], found.centre[0, 0, 2], rtol=1e-12)
+    np.testing.assert_allclose(fits.loss(changed), fits.loss(other), rtol=1e-9)

@@ -7,7 +7,8 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import column_of, numbers_or_texts
-from suffice.simulate.data.csv_frame import INDEX, csv_frames
+from suffice.simulate.data.csv import INDEX
+from suffice.simulate.data.csv_frame import csv_frames
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,35 @@ def test_what_a_frame_cannot_be_is_refused():
         sf.read(columns | {"x0": [1.0]})
 
 
+def test_a_csv_of_any_columns_is_read_as_the_same_frame(tmp_path):
+    """An index without a name, a category, gaps, a row without a target; whole, dropped from, or one file per site."""
+    rng = np.random.default_rng(4)
+    kind, x = rng.choice(["u", "v", "v"], 30).tolist(), rng.normal(size=30).round(3).tolist()
+    columns = {"client": ["a", "b", "c"] * 10, "kind": kind, "x": x, "target": rng.normal(size=30).round(3).tolist()}
+    columns["x"][3], columns["target"][7] = None, None
+    rows = [["" if cell is None else str(cell) for cell in row] for row in zip(*columns.values())]
+    text = "\n".join([",client,kind,x,target", *(f"{at}," + ",".join(row) for at, row in enumerate(rows))])
+    (tmp_path / "t.csv").write_text(text)
+    for drop in ([], ["kind"]):
+        ours, theirs = sf.read(tmp_path / "t.csv", drop=drop), sf.read(columns, drop=drop)
+        np.testing.assert_array_equal(ours.optimum.numpy(), theirs.optimum.numpy())
+        assert ours.names == theirs.names
+    folder = tmp_path / "sites"
+    folder.mkdir()
+    for site in "abc":
+        mine = [",".join(row[1:]) for row in rows if row[0] == site]
+        (folder / f"{site}.csv").write_text("\n".join(["kind,x,target", *mine]))
+    apart = sf.read(folder)
+    np.testing.assert_allclose(apart.optimum.numpy(), sf.read(columns).optimum.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_an_infinite_number_is_refused_with_its_line_and_site(tmp_path):
+    (tmp_path / "t.csv").write_text("client,x,kind,target\nLyon,1,u,1\nNice,inf,v,2\nNice,2,u,4\n")
+    for reader in (sf.fit, sf.read):
+        with pytest.raises(InputError, match=r"line 3.*\(client Nice\) = "):
+            reader(tmp_path / "t.csv")
+
+
 def test_numbers_that_a_stray_text_or_a_comma_would_make_a_category_are_refused():
     columns = table(draw(2, np.ones((2, 1)), 30))
     numbers = [f"{value:.2f}" for value in np.linspace(1, 40, 60)]
