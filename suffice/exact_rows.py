@@ -24,6 +24,9 @@ BEYOND = (
     f"{MOST_NUMBERS:g} numbers N (d(d+1)/2)^2, or {MOST_WORK:g} products (rows times d^2)"
 )
 
+MOST_COMPARED = 100
+"""Clients up to which similarities are computed even where no schedule is promised."""
+
 Grouped = dict[float | str, tuple[Row, ...]]
 
 
@@ -51,7 +54,9 @@ def planned_rows(
         if moments is None:
             raise
         refusal = str(error)
-    if constants is None:
+    if constants is not None and moments is not None and constants.unbounded and constants.clients > MOST_COMPARED:
+        refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
+    if constants is None or (moments is not None and refusal):
         assert not isinstance(source, Constants)
         assert moments is not None
         rows = [

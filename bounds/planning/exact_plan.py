@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,6 +15,7 @@ from .exact_search import HORIZON, LONE, NUMBERS, Rates, fastest
 from .gradient_moments import GradientMoments
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
+from .moment_maps import MomentMaps
 from .preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 
 WORK = 1e9
@@ -26,7 +28,9 @@ SETTLED = 1e-3
 
 CERTIFICATES = 5e8
 """Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
-PILOTS = 6
+TOGETHER = 64
+"""Clients whose noises are added up at a time where there are many."""
+PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 
 
@@ -150,12 +154,12 @@ class _Coordinates:
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
     def alone(self, i: int, name: str | None = None) -> Choices:
-        """Of client i by itself, in all coordinates or one."""
+        """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         names = list(bases) if name is None else [name]
-        seen = {one: _seen(only, one, bases[one]) for one in names}
-        return {one: ExactRecursion(moments=there, client=0) for one, there in seen.items()}
+        turned = {one: bases[one] @ np.linalg.eigh(bases[one].T @ only.A[0] @ bases[one])[1] for one in names}
+        return {one: ExactRecursion(moments=only.seen_in(basis), client=0) for one, basis in turned.items()}
 
 
 def _seen(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMoments:
@@ -181,14 +185,24 @@ def _clients(
     else:
         everybody = np.ones((len(todo), moments.clients), dtype=bool)
         joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
-    for j, i, single, of, lone, both in zip(todo, chosen, singles, choices, alone, joint):
+    noises = _noises(given, chosen, joint) if given.many else itertools.repeat(None)
+    for j, i, single, of, lone, both, noise in zip(todo, chosen, singles, choices, alone, joint, noises):
         own = _described(plans[j], single, lone, horizon, np.eye(moments.clients)[[i]])
-        together = None if both.steps is None else _described(plans[j], of, both, horizon)
+        together = None if both.steps is None else _described(plans[j], of, both, horizon, noise=noise)
         # peers are followed only where this saves a step
         faster_than = horizon + 1 if own.iterations is None else own.iterations
         usable = together is not None and together.iterations is not None and together.iterations < faster_than
         pairs[j] = (together if usable and together is not None else own, own)
     return pairs
+
+
+def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:
+    """What `ExactRecursion.merged` takes, of all clients by a few products of matrices."""
+    (there,) = given.everybody.values()
+    for first in range(0, len(clients), TOGETHER):
+        part = slice(first, first + TOGETHER)
+        maps = MomentMaps.sharing(there, np.array(clients[part]))
+        yield from maps.noises(np.stack([one.v for one in rates[part]])[:, None])[:, 0].copy()
 
 
 def _cost(moments: GradientMoments) -> float:
@@ -249,14 +263,20 @@ def _stay(plan: ExactPlan, note: str) -> ExactPlan:
 
 
 def _described(
-    plan: ExactPlan, choices: Choices, rates: Rates, horizon: int, peers: np.ndarray | None = None
+    plan: ExactPlan,
+    choices: Choices,
+    rates: Rates,
+    horizon: int,
+    peers: np.ndarray | None = None,
+    *,
+    noise: np.ndarray | None = None,
 ) -> ExactPlan:
-    """peers  (n, N), which of all clients the n rates are of, if they are not of all"""
+    """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
     if rates.steps is None:
         return replace(plan, note=f"no constant weights and step tried arrive within {horizon:,} iterations")
     name = list(choices)[rates.choice]
     recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
-    basis, merged, one = recursion.moments.basis, recursion.merged(v), np.array([0.0, 1.0])
+    basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit

@@ -12,6 +12,7 @@ from site_data import site_rows
 from suffice.bounds.planning.exact_recursion import ExactRecursion
 from suffice.bounds.planning.exact_search import best_rates, fastest
 from suffice.bounds.planning.gradient_moments import moments_of_quadratics, moments_of_rows
+from suffice.bounds.planning.moment_maps import MomentMaps
 
 
 def quadratics(seed, n=4):
@@ -48,12 +49,13 @@ def reference(recursion, epsilon, most, *, supports, starts=2):
                 if value <= epsilon:
                     return T
                 scale, free = best * limit, list(support)
+                maps = MomentMaps.of([(recursion.moments, recursion.client)])
 
-                def log_excess(x, scale=scale, free=free, T=T):
-                    v = np.zeros(n)
-                    v[free] = x * scale
-                    e, gradient = recursion.value_and_gradient(v, T)
-                    return np.log(e), gradient[free] * scale / e
+                def log_excess(x, scale=scale, free=free, T=T, maps=maps):
+                    v = np.zeros((1, 1, n))
+                    v[..., free] = x * scale
+                    e, gradient = maps.trial(v, T).derivatives(np.array([T]))
+                    return e[0, 0], gradient[0, 0, free] * scale
 
                 found = minimize(
                     log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
