@@ -99,11 +99,13 @@ class Plan:
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
-        from .exact_tables import exact_table
+        from .exact_tables import exact_table, stages_table
         from .plan_tables import plan_table
 
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
+        if any(row.exact is not None and row.exact.stages for row in self):
+            exact.append(stages_table(self.rows))
         promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
         return exact + promised
 
@@ -284,6 +286,7 @@ def plan(
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
+    schedule: bool = False,
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
@@ -291,7 +294,8 @@ def plan(
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach, in standardised units. Quadratics and least squares get exact plans from second moments; where
-    the noise has no bound these are all there is. A plan that would take more than
+    the noise has no bound these are all there is; with `schedule` also three stages of constant rates, where these are
+    faster. A plan that would take more than
     `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
     memory = Memory(max_memory)
@@ -303,8 +307,9 @@ def plan(
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     rule = named(criterion) if isinstance(criterion, str) else criterion
     found, constants = planned_rows(
-        source, epsilon, memory=memory, progress=progress, criterion=rule, horizon=horizon, confidence=confidence
-    )
+        source, epsilon, memory=memory, progress=progress, schedule=schedule,
+        criterion=rule, horizon=horizon, confidence=confidence,
+    )  # fmt: skip
     return Plan(
         precisions=found,
         problem=None if isinstance(source, Constants) else source,

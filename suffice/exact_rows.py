@@ -27,6 +27,8 @@ BEYOND = (
 MOST_COMPARED = 100
 """Clients up to which similarities are computed even where no schedule is promised."""
 
+NO_STAGES = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
+
 Grouped = dict[float | str, tuple[Row, ...]]
 
 
@@ -36,17 +38,22 @@ def planned_rows(
     *,
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
+    schedule: bool = False,
     **how: Any,
 ) -> tuple[Grouped, Constants | None]:
     """The rows of all clients by precision, and the constants behind them, None where a client has none.
 
-    how  arguments of `bounds.plan_rows`
+    schedule  look for stages that are faster than constant rates; how  arguments of `bounds.plan_rows`
 
     Where there are second moments the constants stay as they are, and rows say why the schedules do not hold.
     Elsewhere one noise level on the hull that the constants name is all there is to plan with, and every row says that
     paths may leave it. Raises `InputError`.
     """
     moments = None if isinstance(source, Constants) else source.gradient_moments(memory) or source.gradient_rows(memory)
+    if schedule and not isinstance(moments, GradientMoments):
+        raise InputError(
+            "schedule", schedule, f"stages are found from second moments, which there are not: {NO_STAGES}"
+        )
     constants, refusal = None, ""
     try:
         constants = source if isinstance(source, Constants) else source.constants()
@@ -73,17 +80,23 @@ def planned_rows(
     grouped: dict[float | str, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row.epsilon_given if row.epsilon_given.endswith("%") else row.epsilon, []).append(row)
-    return {key: _with_exact(there, moments, progress) for key, there in grouped.items()}, constants
+    return {key: _with_exact(there, moments, progress, schedule) for key, there in grouped.items()}, constants
 
 
 def _with_exact(
-    rows: Sequence[Row], moments: GradientMoments | GradientRows | None, progress: Callable[[int, int], None] | None
+    rows: Sequence[Row],
+    moments: GradientMoments | GradientRows | None,
+    progress: Callable[[int, int], None] | None,
+    schedule: bool,
 ) -> tuple[Row, ...]:
     """The rows of all clients at one precision; unchanged where there are no second moments."""
     if moments is None:
         return tuple(rows)
-    make = row_plans if isinstance(moments, GradientRows) else exact_plans
-    found = make(moments, np.array([row.epsilon for row in rows]), progress=progress)  # pyright: ignore[reportArgumentType]
+    epsilon = np.array([row.epsilon for row in rows])
+    if isinstance(moments, GradientRows):  # too large for stages
+        found = row_plans(moments, epsilon, progress=progress)
+    else:
+        found = exact_plans(moments, epsilon, schedule=schedule, progress=progress)
     return tuple(
         replace(
             row,

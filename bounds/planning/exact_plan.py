@@ -17,6 +17,7 @@ from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
 from .moment_maps import MomentMaps
 from .preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
+from .stages import Stage, faster_stages, lengths, staged_curve
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -59,6 +60,8 @@ class ExactPlan:
     hitting         {"eta", "expected_iterations"}: with this step, perhaps a smaller one, E[tau] is at most that many,
                     tau = min{t: e_t < epsilon} on single paths; None where that is not certain at any step
     preconditioner  name of P's coordinates; matrix (d, d) is P, None for the identity
+    stages          a schedule that takes fewer iterations, where one was asked for and found; `staged_excess` is E e
+                    at its end, exactly [loss]
     """
 
     epsilon: float
@@ -73,12 +76,19 @@ class ExactPlan:
     hitting: dict[str, float] | None = None
     preconditioner: str = "none"
     matrix: np.ndarray | None = field(default=None, repr=False)
+    stages: tuple[Stage, ...] = ()
+    staged_excess: float | None = None
     note: str = ""
     recursion: Curve | None = field(default=None, repr=False)  # merged
 
     @property
     def rates(self) -> np.ndarray:
         return self.eta * self.weights
+
+    @property
+    def scheduled(self) -> int | None:
+        """Iterations of the stages, or of the constant plan where there are none."""
+        return sum(stage.iterations for stage in self.stages) if self.stages else self.iterations
 
     def curve(self, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps with these rates throughout [loss]."""
@@ -88,13 +98,13 @@ class ExactPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The object `exact` of `suffice plan --json`."""
-        stage = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
+        constant = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
+        schedule = [] if self.iterations is None else [stage.to_dict() for stage in self.stages] or [constant]
         return {
-            "weights": self.weights.tolist(),
-            "eta": self.eta,
-            "iterations": self.iterations,
+            **constant,
             "step_limit": self.step_limit,
-            "schedule": [] if self.iterations is None else [stage],
+            "schedule": schedule,
+            "schedule_excess": self.staged_excess if self.stages else self.excess,
             "excess": self.excess,
             "floor": self.floor,
             "holds": self.holds,
@@ -110,12 +120,14 @@ def exact_plans(
     epsilon: np.ndarray,
     *,
     precondition: bool = True,
+    schedule: bool = False,
     horizon: int = HORIZON,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[ExactPlan, ExactPlan]]:
     """Of every client together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
+    schedule      look for three stages that are faster than constant rates, too
     horizon       steps after which a plan counts as never arriving
     """
     from threadpoolctl import threadpool_limits
@@ -128,7 +140,7 @@ def exact_plans(
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         given = _Coordinates(moments, precondition=precondition)
         for first in range(0, N, part):
-            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon)
+            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon, schedule)
             if progress is not None:
                 progress(len(found), N)
     return found
@@ -153,6 +165,12 @@ class _Coordinates:
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
+    def recursion(self, i: int, plan: ExactPlan) -> ExactRecursion:
+        """Of client i with all its peers in the coordinates of a plan."""
+        bases = self.shared | own_bases(self.moments, i)
+        name = plan.preconditioner
+        return ExactRecursion(moments=_seen(self.moments, name, bases[name]), client=i)
+
     def alone(self, i: int, name: str | None = None) -> Choices:
         """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
         only = self.moments.only([i])
@@ -167,7 +185,12 @@ def _seen(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMom
 
 
 def _clients(
-    moments: GradientMoments, given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
+    moments: GradientMoments,
+    given: _Coordinates,
+    clients: Sequence[int],
+    epsilon: np.ndarray,
+    horizon: int,
+    schedule: bool,
 ) -> list[tuple[ExactPlan, ExactPlan]]:
     excess = np.maximum(moments.excess, 0.0)
     plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
@@ -193,7 +216,43 @@ def _clients(
         faster_than = horizon + 1 if own.iterations is None else own.iterations
         usable = together is not None and together.iterations is not None and together.iterations < faster_than
         pairs[j] = (together if usable and together is not None else own, own)
+    if schedule:
+        kept = [j for j in todo if pairs[j][1].iterations is not None or pairs[j][0].iterations is not None]
+        at, lone = dict(zip(todo, choices)), dict(zip(todo, singles))
+        joint = [at[j].get(pairs[j][0].preconditioner) or given.recursion(clients[j], pairs[j][0]) for j in kept]
+        both = _staged([pairs[j][0] for j in kept], joint)
+        alone_too = [j for j in kept if pairs[j][1].iterations is not None]
+        own_ones = [pairs[j][1] for j in alone_too]
+        own = dict(
+            zip(alone_too, _staged(own_ones, [lone[j][one.preconditioner] for j, one in zip(alone_too, own_ones)]))
+        )
+        for j, one in zip(kept, both):
+            pairs[j] = (one, own.get(j, pairs[j][1]))
     return pairs
+
+
+def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) -> list[ExactPlan]:
+    """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
+    if not plans:
+        return []
+    N, lone = len(plans[0].weights), recursions[0].moments.clients == 1
+    rates = np.stack([plan.rates[plan.rates > 0][:1] if lone else plan.rates for plan in plans])
+    epsilon = np.array([plan.epsilon for plan in plans])
+    found = faster_stages(recursions, rates, epsilon, [plan.iterations or 0 for plan in plans])
+    shorter = []
+    for plan, recursion, (v, steps) in zip(plans, recursions, found):
+        if not steps or steps == plan.iterations:
+            shorter.append(plan)
+            continue
+        own = np.eye(N)[plan.weights > 0] if lone else np.eye(N)
+        stages = tuple(
+            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()))
+            for rates, part in zip(v, lengths(steps))
+            if part
+        )
+        excess = float(staged_curve(recursion, v, steps)[-1])
+        shorter.append(replace(plan, stages=stages, staged_excess=excess))
+    return shorter
 
 
 def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:

@@ -41,6 +41,9 @@ def plan(
         bool,
         typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
     ] = False,
+    schedule: Annotated[
+        bool, typer.Option("--schedule", help="Look for three stages that are faster than constant rates.")
+    ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
     method: Annotated[
@@ -84,10 +87,12 @@ def plan(
     random = {"root": root or 0}
     if not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
-        _statistics_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json, **random)
+        _statistics_alone(
+            source, planned | {"simulate": simulate or None, "schedule": schedule or None}, bootstrap, as_json, **random
+        )
         return
     with progress("planning", patience=PATIENCE) as report:
-        result = make(source, **(request | memory_limit(data)), progress=report)
+        result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     wanted = result.comparable or method is not None

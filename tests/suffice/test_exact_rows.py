@@ -10,7 +10,8 @@ from scipy.stats import norm
 from site_data import site_file
 
 import suffice as sf
-from suffice.measured import weights_of
+from suffice.bounds import InputError
+from suffice.measured import excesses, weights_of
 from suffice.simulate import run
 
 FEW = "client,a,target\nA,1,1\nA,2,5\nA,4,4\nB,1,1\nB,3,2\nB,4,0\nB,6,3\n"
@@ -96,3 +97,25 @@ def test_simulated_quadratics_follow_the_exact_curves(seed):
     plan = sf.plan(problem, "5%")
     assert all(row.exact.iterations <= row.exact_local.iterations for row in plan)
     assert_simulation_is_exact(problem, [row.exact for row in plan])
+
+
+def test_a_schedule_that_is_printed_is_run(tmp_path):
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(n, 2)) for n in (6, 30, 12)]
+    lines = [f"{k},{a},{b},{a + b + rng.normal()}" for k, x in enumerate(X) for a, b in x]
+    (tmp_path / "t.csv").write_text("client,a,b,target\n" + "\n".join(lines))
+    problem = sf.read(tmp_path / "t.csv")
+    plan = sf.plan(problem, "5%", schedule=True)
+    measured = excesses(problem, plan.rows, "scheduled", seeds=4096, root=0)
+    staged = [(row, entry) for row, entry in zip(plan, measured) if row.exact.stages]
+    assert staged
+    for row, entry in staged:
+        assert entry["iterations_scheduled"] == row.exact.scheduled < row.exact.iterations
+        assert entry["exact_scheduled"] <= row.epsilon
+        # 5 standard errors: once in a million for a normal mean
+        assert abs(entry["excess_scheduled"] - entry["exact_scheduled"]) < 5 * entry["excess_scheduled_se"]
+        assert len(row.to_dict()["exact"]["schedule"]) > 1
+    assert "In three stages" in str(plan)
+    assert max(map(len, str(plan).splitlines())) <= 80
+    with pytest.raises(InputError, match="second moments"):
+        sf.plan(problem.constants(), 0.1, schedule=True)
