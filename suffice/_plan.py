@@ -20,9 +20,10 @@ from suffice.bounds import (
 )
 from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
+from suffice.bounds.planning.exact_break_even import ExactBreakEven, exact_break_even
 from suffice.bounds.planning.method_plan import MethodPlan
 
-from .exact_rows import planned_rows
+from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
 from .measured import Measured, measure, multiplications
 
@@ -167,6 +168,18 @@ class Plan:
         """For each client the largest precision below which peers do not make it faster."""
         known = self._known()
         return [] if known.unbounded else break_even(known, criterion=self.criterion)
+
+    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[ExactBreakEven]:
+        """For each client the precision below which peers no longer help, and what twice the batch buys, exactly.
+
+        The batch is doubled at the first precision of the plan. Raises `InputError` without exact plans.
+        """
+        moments = None if self.problem is None else self.problem.gradient_moments()
+        rows = next(iter(self.precisions.values()))
+        plans = [row.exact for row in rows if row.exact is not None]
+        if moments is None or len(plans) < len(rows):
+            raise InputError("break-even", "no exact plans", f"it compares exact plans: {NO_MOMENTS}")
+        return exact_break_even(moments, rows[0].names, plans, progress=progress)
 
     def stability(
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None

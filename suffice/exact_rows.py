@@ -27,7 +27,7 @@ BEYOND = (
 MOST_COMPARED = 100
 """Clients up to which similarities are computed even where no schedule is promised."""
 
-NO_STAGES = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
+NO_MOMENTS = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
 
 Grouped = dict[float | str, tuple[Row, ...]]
 
@@ -52,7 +52,7 @@ def planned_rows(
     moments = None if isinstance(source, Constants) else source.gradient_moments(memory) or source.gradient_rows(memory)
     if schedule and not isinstance(moments, GradientMoments):
         raise InputError(
-            "schedule", schedule, f"stages are found from second moments, which there are not: {NO_STAGES}"
+            "schedule", schedule, f"stages are found from second moments, which there are not: {NO_MOMENTS}"
         )
     constants, refusal = None, ""
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.bounds import Row
+from suffice.bounds.planning.exact_break_even import ExactBreakEven
 
 from .plan_tables import MOST_ROWS
 from .render import Table, number, shortened
@@ -122,6 +123,29 @@ def _staged(row: Row) -> tuple[str, ...]:
         " ".join(f"{stage.weights[row.client]:.2f}" for stage in stages),
         "nobody" if not gone else names if len(names) <= PEERS - 5 else f"{len(gone)} of {len(row.names) - 1}",
     )
+
+
+def break_even_table(entries: Sequence[ExactBreakEven]) -> Table:
+    """Down to which precision peers help each client; no line of more clients than fit."""
+    lines = ["Precisions are halved from half of the start on; peers help where they save an iteration and 2 %."]
+    lines.append("2 x batch: iterations at the plan's precision if a gradient averaged twice as many rows.")
+    lines.append("What more rows would buy is about new rows, not about these: suffice fit.")
+    if len(entries) > MOST_ROWS:
+        lines.append(f"{len(entries) - MOST_ROWS} more: --json.")
+    return Table(
+        title="What stops paying: precisions at which peers help, and a larger batch",
+        columns=("client", "help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
+        numeric=("help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
+        rows=[
+            (
+                _short(one.name), number(one.helped), number(one.stopped), number(one.tried),
+                _count(one.iterations), _count(one.doubled),
+            )
+            for one in entries[:MOST_ROWS]
+        ],
+        lines=lines,
+        width=80,
+    )  # fmt: skip
 
 
 def _groups(rows: Sequence[Row]) -> int:

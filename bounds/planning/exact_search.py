@@ -32,6 +32,8 @@ SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 LONE = np.geomspace(0.02, 0.95, 16)
 """Of single rates, CLOSER times the best of which are tried too."""
 CLOSER = np.geomspace(0.8, 1.25, 7)
+AGAIN = 16
+"""Times that this is done at most."""
 SAFE = 0.97
 """Of the limit: no length beyond is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
@@ -171,22 +173,26 @@ class _Race:
         return self._finished(found)
 
     def _closer(self, found: dict[int, Found], limits: np.ndarray) -> dict[int, Found]:
-        """Of single rates: the best of lengths about the best; limits (G,)."""
+        """Of single rates: the best of lengths about the best, again about the end where it is an end; limits (G,)."""
         best = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
-        if not best:
-            return found
-        groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
-        v = np.stack([found[c].v for c in best])  # pyright: ignore[reportArgumentType, reportCallIssue]
-        share = (v / limits[groups, None])[..., None, None]
-        M1, M2 = (M[groups] for M in self.expansion)
-        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
-        expansion = share * M1, share**2 * M2
-        times, _ = arrivals(maps, v[:, None], CLOSER, self.epsilon[best], who, most, expansion)
-        times = np.where(share[..., 0] * CLOSER < SAFE, times, np.inf)[:, 0]
-        for j, c in enumerate(best):
-            at = int(np.argmin(times[j]))
-            if times[j, at] < found[c].time:
-                found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * v[j])
+        for _ in range(AGAIN):
+            if not best:
+                break
+            groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
+            v = np.stack([found[c].v for c in best])  # pyright: ignore[reportArgumentType, reportCallIssue]
+            share = (v / limits[groups, None])[..., None, None]
+            M1, M2 = (M[groups] for M in self.expansion)
+            most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
+            expansion = share * M1, share**2 * M2
+            times, _ = arrivals(maps, v[:, None], CLOSER, self.epsilon[best], who, most, expansion)
+            times = np.where(share[..., 0] * CLOSER < SAFE, times, np.inf)[:, 0]
+            ends = []
+            for j, c in enumerate(best):
+                at = int(np.argmin(times[j]))
+                if times[j, at] < found[c].time:
+                    found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * v[j])
+                    ends += [c] if at in (0, len(CLOSER) - 1) else []
+            best = ends
         return found
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:

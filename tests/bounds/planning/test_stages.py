@@ -37,10 +37,10 @@ def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(momen
     value, gradient = staged.trial(V, 0).derivatives(np.array(steps))
     for g, (i, T) in enumerate(zip(clients, steps)):
         recursion, rates = ExactRecursion(moments=moments, client=i), V[g, 0].reshape(STAGES, 4)
-        z, expected = recursion.start, [recursion.excess]
+        z, expected = recursion.start, [float(recursion.excess)]
         for j in np.repeat(range(STAGES), lengths(T)):
             z = recursion.matrix(rates[j]) @ z
-            expected.append(recursion.loss @ z)
+            expected.append(float(recursion.loss @ z))
         np.testing.assert_allclose(staged_curve(recursion, rates, T), expected, rtol=1e-12)
         np.testing.assert_allclose(value[g, 0], np.log(expected[-1]), rtol=1e-12)
         ends = [
@@ -56,9 +56,12 @@ def test_a_plan_in_stages_arrives_earlier_with_every_step_below_its_limit(moment
     plans = exact_plans(moments, share * moments.excess, schedule=True)
     for i, pair in enumerate(plans):
         for one in pair:
+            assert one.scheduled is not None
+            assert one.iterations is not None
             assert one.scheduled <= one.iterations
             if one.stages:
                 assert one.scheduled == sum(stage.iterations for stage in one.stages) < one.iterations
+                assert one.staged_excess is not None
                 assert one.staged_excess <= one.epsilon
                 np.testing.assert_allclose([stage.weights.sum() for stage in one.stages], 1, rtol=1e-12)
         assert all(np.flatnonzero(stage.weights).tolist() == [i] for stage in pair[1].stages)
@@ -71,6 +74,7 @@ def test_stages_save_two_fifths_on_a_table():
     moments = moments_of_rows(blocks, start=np.zeros((6, blocks[0][0].shape[1])))
     epsilon = 0.1 * moments.excess
     constant = exact_plans(moments, epsilon, precondition=False)[5][0]
+    assert constant.iterations is not None
     recursion = ExactRecursion(moments=moments, client=5)
     [(rates, steps)] = faster_stages([recursion], constant.rates[None], epsilon[5:], [constant.iterations])
     assert steps <= 0.6 * constant.iterations
