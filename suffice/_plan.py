@@ -25,7 +25,7 @@ from suffice.bounds.planning.method_plan import MethodPlan
 
 from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
-from .measured import Measured, measure, multiplications
+from .measured import Measured, measure, multiplications, path_work, paths
 
 if TYPE_CHECKING:
     from suffice.figures import Figure
@@ -40,6 +40,10 @@ EXACT = "First iteration with a mean excess of at most the precision, exactly, o
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
+
+
+DRAWN_WORK = 3e10
+"""The same of paths that are simulated for a picture."""
 
 
 class Rows(tuple[Row, ...]):
@@ -138,15 +142,26 @@ class Plan:
         """The object of `suffice plan --json`."""
         return {"clients": [row.to_dict() for row in self.rows]}
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Who collaborates with whom, and the predicted curves: a figure that a notebook shows.
+    def plot(self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256) -> Figure:
+        """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
 
-        With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too. Raises
-        `InputError`.
+        Of constants who collaborates with whom, and the bounds' curves. With `path`, also written there: one .pdf, .png
+        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
+        are simulated, 0 for none, unless that took a minute. Raises `InputError`.
         """
+        from suffice.figures.exact_plan import exact_plan_figure
         from suffice.figures.plan import plan_figure
 
-        drawn = plan_figure(self.precisions, self.constants)
+        key = next(iter(self.precisions)) if precision is None else precision
+        if key not in self.precisions:
+            raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
+        rows = self.precisions[key]
+        if rows[0].exact is None:
+            drawn = plan_figure(self.precisions, self.constants)
+        else:
+            short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
+            bands = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else {}
+            drawn = exact_plan_figure(key, rows, bands, seeds=seeds)
         if path is not None:
             drawn.write(path)
         return drawn

@@ -195,6 +195,29 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     return found
 
 
+def paths(
+    problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan."""
+    from suffice.simulate import run
+
+    plans, end = [row.exact for row in rows], _followed(rows)
+    eta = _still([_eta(plan) for plan in plans])
+    trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
+    ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
+    return {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+
+
+def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
+    """Multiplications of `paths`."""
+    return float(seeds) * _followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
+
+
+def _followed(rows: Sequence[Row]) -> int:
+    longest = max((row.exact.iterations or 1 for row in rows if row.exact is not None), default=1)
+    return min(2 * longest, LONGEST_SIMULATION)
+
+
 def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
     """About how long each takes: what is promised, else the exact plan's own length."""
     guesses = []
