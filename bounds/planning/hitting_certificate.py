@@ -7,7 +7,7 @@ and q_s = inf_rho rho + c(rho) / epsilon. Then E[e_{t+s} | theta_t] <= q_s e_t w
 
 Let f(x) = 1 + ln x for x = e / epsilon >= 1 and 0 below. Watched at the times T + j s only, f decreases by at least
 1 - q_s a round while e >= epsilon: ln y <= y - 1 at y = e+ / e gives E f(e+) <= f(e) + q_s - 1. And f <= g, which is x
-up to 1 and 1 + ln x beyond: concave, so that E g(e_T / epsilon) <= g(E e_T / epsilon) (Jensen). Hence, from the law at T,
+up to 1 and 1 + ln x beyond: concave, so that E g(e_T / epsilon) <= g(E e_T / epsilon) (Jensen). Hence, from time T on,
     E tau <= T + g(E e_T / epsilon) s / (1 - q_s)  whenever q_s < 1,
 which needs neither curvature, smoothness nor a noise level. Draws are independent, rates fixed. With s = 1 and T = 0 it
 is never above what noise that grows with the gradient promises at the same step
