@@ -29,7 +29,7 @@ NUMBERS = 1e6
 """In the matrices that are stepped at a time."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
-LONE = np.geomspace(0.02, 0.95, 16)
+LONE = np.geomspace(0.02, 0.95, 10)
 """Of single rates, CLOSER times the best of which are tried too."""
 CLOSER = np.geomspace(0.8, 1.25, 7)
 AGAIN = 16

@@ -31,8 +31,6 @@ HALVINGS = 60
 
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06)
 """Of a plan's rates: the fastest ones may end above the precision, and then nothing is certain about their paths."""
-SMALLER = tuple(0.03 * 0.5**j for j in range(10))
-"""Shares tried where none of these is certain, for a few steps between looks."""
 
 
 def certified_rates(
@@ -48,9 +46,6 @@ def certified_rates(
         return None
     tried = shares[:, None] * v
     bounds = _bounds(recursion, tried, epsilon, steps)
-    if not np.isfinite(bounds).any():
-        tried = np.array(SMALLER)[:, None] * v
-        bounds = _bounds(recursion, tried, epsilon, 1)
     best = int(np.argmin(bounds))
     return (float(bounds[best]), tried[best]) if np.isfinite(bounds[best]) else None
 
