@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, InputError, Memory, QuadraticCertificate, Row, plan_rows
+from suffice.bounds.planning.all_for_one import checked
 from suffice.bounds.planning.exact_plan import exact_plans
 from suffice.bounds.planning.gradient_moments import MOST_NUMBERS, GradientMoments
 from suffice.bounds.planning.precision import precisions
@@ -63,6 +64,7 @@ def planned_rows(
         refusal = str(error)
     if constants is not None and moments is not None and constants.unbounded and constants.clients > MOST_COMPARED:
         refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
+        checked(constants, epsilon, **how)
     if constants is None or (moments is not None and refusal):
         assert not isinstance(source, Constants)
         assert moments is not None
