@@ -2,7 +2,8 @@
 
     python examples/sites.py 12 10% ../shared/data/sites/*.csv
 
-takes the first 12 sites of each table, one row a step, predictors and target standardised over these sites.
+takes the first 12 sites of each table (of a folder all its files), one row a step, predictors and target standardised
+over these sites.
 """
 
 import csv
@@ -28,8 +29,11 @@ def first_sites(path, sites, folder):
 
 def line(path, sites, share):
     with tempfile.TemporaryDirectory() as folder:
-        table = first_sites(path, sites, Path(folder))
-        problem = sf.read(table, client="site", target="target", standardise_target=True)
+        if path.is_dir():  # one file per site, as they are
+            problem = sf.read(path, loss="least-squares", standardise_target=True)
+        else:
+            table = first_sites(path, sites, Path(folder))
+            problem = sf.read(table, client="site", target="target", standardise_target=True)
     rows = sf.plan(problem, share).rows
     plans = [(row.exact_local.iterations, row.exact.iterations) for row in rows]
     alone, together = np.array([[np.inf if steps is None else steps for steps in pair] for pair in plans]).T

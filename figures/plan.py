@@ -1,4 +1,4 @@
-"""The figure of a plan: who collaborates with whom, and the predicted curves alone and together."""
+"""The figure of a plan from constants: who collaborates with whom, and the predicted curves alone and together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MOST_PRECISIONS, MOST_NAMED = 4, 24
-BOUND, EXACT = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)", r"exact $E[e_T]$ (loss)"
+BOUND = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)"
 POINTS = 121
 PATIENCE = 3.0
 """Curves end at this multiple of the longest expected hitting time that is drawn."""
@@ -25,8 +25,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
     """Per precision (four at most, evenly picked) a matrix of similarities with the clusters marked, and the curves.
 
     precisions  the rows of a plan by precision
-    A curve is E e_T of the exact plan, where there is one; else B_T, the bound of E[e_T 1{tau >= T}], at the step of
-    the hitting schedule. They are drawn for the clients with the
+    A curve is B_T, the bound of E[e_T 1{tau >= T}], at the step of the hitting schedule, of the clients with the
     largest speed-ups (as many as there are colours). Without the initial excess there are no curves.
     """
     began = time.perf_counter()
@@ -35,16 +34,11 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
     for epsilon, there in (groups[at] for at in picked):
-        known = there[0].exact is not None or (constants is not None and constants.excess is not None)
+        known = there[0].schedules is not None and constants is not None and constants.excess is not None
         shown = _shown(there) if known else []
         last = PATIENCE * max((row.times()[2] or 1.0 for row in shown), default=1.0)
         T = np.unique(np.concatenate(([0], np.geomspace(1, max(last, 2.0), POINTS).round())))
         for row in shown:
-            if row.exact is not None and row.exact_local is not None:
-                for how, plan in (("together", row.exact), ("alone", row.exact_local)):
-                    values = plan.curve(int(T[-1]))[T.astype(int)]
-                    data[_key(epsilon, row.name, how)] = {"iteration": T, "excess": values}
-                continue
             assert row.schedules is not None
             assert row.local is not None
             for how, part, q, s2 in (
@@ -60,8 +54,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
             {
                 "epsilon": epsilon,
                 "similarity": [row.similarity.tolist() for row in there],
-                "clusters": [_members(row) for row in there],
-                "quantity": EXACT if there[0].exact is not None else BOUND,
+                "clusters": [list(row.cluster) for row in there],
                 "names": [row.name for row in there],
                 "curves": [row.name for row in shown],
             }
@@ -71,7 +64,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
         edition="stated",
         title="Who collaborates with whom, and the predicted excess loss alone and together",
         data=data,
-        units={"iteration": "1", "excess" if groups[0][1][0].exact is not None else "bound": "loss"},
+        units={"iteration": "1", "bound": "loss"},
         setup={"panels": panels},
         seconds=time.perf_counter() - began,
         draw=_draw,
@@ -81,14 +74,6 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
 
 def _shown_as(epsilon: float | str) -> str:
     return epsilon if isinstance(epsilon, str) else f"{epsilon:.3g}"
-
-
-def _members(row: Row) -> list[int]:
-    return list(row.cluster) if row.exact is None else np.flatnonzero(row.exact.weights).tolist()
-
-
-def _value(curve: Mapping[str, np.ndarray]) -> np.ndarray:
-    return curve["excess"] if "excess" in curve else curve["bound"]
 
 
 def _shown(rows: Sequence[Row]) -> list[Row]:
@@ -137,14 +122,14 @@ def _matrix(axes: Any, panel: Any) -> Any:
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xlabel("iteration $T$ (a sample of every client each)")
-    axes.set_ylabel(panel["quantity"], fontsize=7)
+    axes.set_ylabel(BOUND, fontsize=7)
     if not panel["curves"]:
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
     for name, colour in zip(panel["curves"], COLOURS):
         together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
-        axes.plot(together["iteration"], _value(together), color=colour, label=_short(name))
-        axes.plot(alone["iteration"], _value(alone), color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
+        axes.plot(together["iteration"], together["bound"], color=colour, label=_short(name))
+        axes.plot(alone["iteration"], alone["bound"], color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
     said = "line: together; dashed: alone"
     if not isinstance(panel["epsilon"], str):  # a share of its start is another number for each client
         axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))

@@ -20,11 +20,12 @@ from suffice.bounds import (
 )
 from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
+from suffice.bounds.planning.exact_break_even import ExactBreakEven, exact_break_even
 from suffice.bounds.planning.method_plan import MethodPlan
 
-from .exact_rows import planned_rows
+from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
-from .measured import Measured, measure, multiplications
+from .measured import Measured, measure, multiplications, path_work, paths
 
 if TYPE_CHECKING:
     from suffice.figures import Figure
@@ -40,6 +41,10 @@ OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
 """Multiplications of a simulation, by a rough count: most of an hour on one core."""
+
+
+DRAWN_WORK = 3e10
+"""The same of paths that are simulated for a picture."""
 
 
 class Rows(tuple[Row, ...]):
@@ -101,11 +106,13 @@ class Plan:
 
     def tables(self) -> list[Table]:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
-        from .exact_tables import exact_table
+        from .exact_tables import exact_table, stages_table
         from .plan_tables import plan_table
 
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
+        if any(row.exact is not None and row.exact.stages for row in self):
+            exact.append(stages_table(self.rows))
         promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
         first, *others = exact + promised
         return [replace(first, lines=[*first.lines, *self.notes]), *others]
@@ -138,15 +145,26 @@ class Plan:
         """The object of `suffice plan --json`."""
         return {"clients": [row.to_dict() for row in self.rows]}
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Who collaborates with whom, and the predicted curves: a figure that a notebook shows.
+    def plot(self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256) -> Figure:
+        """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
 
-        With `path`, also written there: one .pdf, .png or .svg file, or a folder, which gets the data too. Raises
-        `InputError`.
+        Of constants who collaborates with whom, and the bounds' curves. With `path`, also written there: one .pdf, .png
+        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
+        are simulated, 0 for none, unless that took a minute. Raises `InputError`.
         """
+        from suffice.figures.exact_plan import exact_plan_figure
         from suffice.figures.plan import plan_figure
 
-        drawn = plan_figure(self.precisions, self.constants)
+        key = next(iter(self.precisions)) if precision is None else precision
+        if key not in self.precisions:
+            raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
+        rows = self.precisions[key]
+        if rows[0].exact is None:
+            drawn = plan_figure(self.precisions, self.constants)
+        else:
+            short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
+            bands = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else {}
+            drawn = exact_plan_figure(key, rows, bands, seeds=seeds)
         if path is not None:
             drawn.write(path)
         return drawn
@@ -168,6 +186,18 @@ class Plan:
         """For each client the largest precision below which peers do not make it faster."""
         known = self._known()
         return [] if known.unbounded else break_even(known, criterion=self.criterion)
+
+    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[ExactBreakEven]:
+        """For each client the precision below which peers no longer help, and what twice the batch buys, exactly.
+
+        The batch is doubled at the first precision of the plan. Raises `InputError` without exact plans.
+        """
+        moments = None if self.problem is None else self.problem.gradient_moments()
+        rows = next(iter(self.precisions.values()))
+        plans = [row.exact for row in rows if row.exact is not None]
+        if moments is None or len(plans) < len(rows):
+            raise InputError("break-even", "no exact plans", f"it compares exact plans: {NO_MOMENTS}")
+        return exact_break_even(moments, rows[0].names, plans, progress=progress)
 
     def stability(
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -287,6 +317,7 @@ def plan(
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
     confidence: float | None = None,
+    schedule: bool = False,
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
@@ -295,8 +326,9 @@ def plan(
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
     hundredth of the target's variance, and every client starts from 0, the mean of all targets. Quadratics and least
-    squares get exact plans from second moments; where the noise has no bound these are all there is. A plan that would
-    take more than `max_memory` bytes (2e9) is refused before its matrices are allocated. Raises `InputError`.
+    squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
+    also three stages of constant rates, where these are faster. A plan that would take more than `max_memory` bytes
+    (2e9) is refused before its matrices are allocated. Raises `InputError`.
     """
     memory, notes = Memory(max_memory), ()
     if isinstance(source, Fit):
@@ -308,8 +340,9 @@ def plan(
         raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
     rule = named(criterion) if isinstance(criterion, str) else criterion
     found, constants = planned_rows(
-        source, epsilon, memory=memory, progress=progress, criterion=rule, horizon=horizon, confidence=confidence
-    )
+        source, epsilon, memory=memory, progress=progress, schedule=schedule,
+        criterion=rule, horizon=horizon, confidence=confidence,
+    )  # fmt: skip
     return Plan(
         precisions=found,
         problem=None if isinstance(source, Constants) else source,

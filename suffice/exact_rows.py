@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, InputError, Memory, QuadraticCertificate, Row, plan_rows
+from suffice.bounds.planning.all_for_one import checked
 from suffice.bounds.planning.exact_plan import exact_plans
 from suffice.bounds.planning.gradient_moments import MOST_NUMBERS, GradientMoments
 from suffice.bounds.planning.precision import precisions
@@ -24,6 +25,11 @@ BEYOND = (
     f"{MOST_NUMBERS:g} numbers N (d(d+1)/2)^2, or {MOST_WORK:g} products (rows times d^2)"
 )
 
+MOST_COMPARED = 100
+"""Clients up to which similarities are computed even where no schedule is promised."""
+
+NO_MOMENTS = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
+
 Grouped = dict[float | str, tuple[Row, ...]]
 
 
@@ -33,17 +39,22 @@ def planned_rows(
     *,
     memory: Memory | None = None,
     progress: Callable[[int, int], None] | None = None,
+    schedule: bool = False,
     **how: Any,
 ) -> tuple[Grouped, Constants | None]:
     """The rows of all clients by precision, and the constants behind them, None where a client has none.
 
-    how  arguments of `bounds.plan_rows`
+    schedule  look for stages that are faster than constant rates; how  arguments of `bounds.plan_rows`
 
     Where there are second moments the constants stay as they are, and rows say why the schedules do not hold.
     Elsewhere one noise level on the hull that the constants name is all there is to plan with, and every row says that
     paths may leave it. Raises `InputError`.
     """
     moments = None if isinstance(source, Constants) else source.gradient_moments(memory) or source.gradient_rows(memory)
+    if schedule and not isinstance(moments, GradientMoments):
+        raise InputError(
+            "schedule", schedule, f"stages are found from second moments, which there are not: {NO_MOMENTS}"
+        )
     constants, refusal = None, ""
     try:
         constants = source if isinstance(source, Constants) else source.constants()
@@ -51,7 +62,10 @@ def planned_rows(
         if moments is None:
             raise
         refusal = str(error)
-    if constants is None:
+    if constants is not None and moments is not None and constants.unbounded and constants.clients > MOST_COMPARED:
+        refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
+        checked(constants, epsilon, **how)
+    if constants is None or (moments is not None and refusal):
         assert not isinstance(source, Constants)
         assert moments is not None
         rows = [
@@ -68,17 +82,23 @@ def planned_rows(
     grouped: dict[float | str, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row.epsilon_given if row.epsilon_given.endswith("%") else row.epsilon, []).append(row)
-    return {key: _with_exact(there, moments, progress) for key, there in grouped.items()}, constants
+    return {key: _with_exact(there, moments, progress, schedule) for key, there in grouped.items()}, constants
 
 
 def _with_exact(
-    rows: Sequence[Row], moments: GradientMoments | GradientRows | None, progress: Callable[[int, int], None] | None
+    rows: Sequence[Row],
+    moments: GradientMoments | GradientRows | None,
+    progress: Callable[[int, int], None] | None,
+    schedule: bool,
 ) -> tuple[Row, ...]:
     """The rows of all clients at one precision; unchanged where there are no second moments."""
     if moments is None:
         return tuple(rows)
-    make = row_plans if isinstance(moments, GradientRows) else exact_plans
-    found = make(moments, np.array([row.epsilon for row in rows]), progress=progress)  # pyright: ignore[reportArgumentType]
+    epsilon = np.array([row.epsilon for row in rows])
+    if isinstance(moments, GradientRows):  # too large for stages
+        found = row_plans(moments, epsilon, progress=progress)
+    else:
+        found = exact_plans(moments, epsilon, schedule=schedule, progress=progress)
     return tuple(
         replace(
             row,

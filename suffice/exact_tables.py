@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from suffice.bounds import Row
+from suffice.bounds.planning.exact_break_even import ExactBreakEven
 
 from .plan_tables import MOST_ROWS
 from .render import Table, number, shortened
@@ -91,6 +92,62 @@ def _summary(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
     )
 
 
+def stages_table(rows: Sequence[Row]) -> Table:
+    """Schedules of three stages that are faster than the constant plan: who drops out, and the own weight in each."""
+    found = [row for row in rows if row.exact is not None and row.exact.stages]
+    lines = [f"{len(found)} of {len(rows)} plans are faster in stages; the others keep constant rates."]
+    if len(found) > MOST_ROWS:
+        lines.append(f"{len(found) - MOST_ROWS} more: --json.")
+    return Table(
+        title="In three stages, fixed in advance: iterations, steps, the client's own weight",
+        columns=("client", "eps", "constant", "stages", "steps", "own weight", "drop out"),
+        numeric=("eps", "constant"),
+        rows=[_staged(row) for row in found[:MOST_ROWS]],
+        lines=lines,
+        width=80,
+    )
+
+
+def _staged(row: Row) -> tuple[str, ...]:
+    assert row.exact is not None
+    stages = row.exact.stages
+    follows = [set(np.flatnonzero(stage.weights).tolist()) for stage in stages]
+    gone = sorted(set[int]().union(*follows[:-1]) - follows[-1] - {row.client})
+    names = ", ".join(row.names[k] for k in gone)
+    return (
+        _short(row.name),
+        number(row.epsilon),
+        _count(row.exact.iterations),
+        f"{row.exact.scheduled} = " + "+".join(str(stage.iterations) for stage in stages),
+        " ".join(number(stage.eta, 2) for stage in stages),
+        " ".join(f"{stage.weights[row.client]:.2f}" for stage in stages),
+        "nobody" if not gone else names if len(names) <= PEERS - 5 else f"{len(gone)} of {len(row.names) - 1}",
+    )
+
+
+def break_even_table(entries: Sequence[ExactBreakEven]) -> Table:
+    """Down to which precision peers help each client; no line of more clients than fit."""
+    lines = ["Precisions are halved from half of the start on; peers help where they save an iteration and 2 %."]
+    lines.append("2 x batch: iterations at the plan's precision if a gradient averaged twice as many rows.")
+    lines.append("What more rows would buy is about new rows, not about these: suffice fit.")
+    if len(entries) > MOST_ROWS:
+        lines.append(f"{len(entries) - MOST_ROWS} more: --json.")
+    return Table(
+        title="What stops paying: precisions at which peers help, and a larger batch",
+        columns=("client", "help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
+        numeric=("help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
+        rows=[
+            (
+                _short(one.name), number(one.helped), number(one.stopped), number(one.tried),
+                _count(one.iterations), _count(one.doubled),
+            )
+            for one in entries[:MOST_ROWS]
+        ],
+        lines=lines,
+        width=80,
+    )  # fmt: skip
+
+
 def _groups(rows: Sequence[Row]) -> int:
     """Sets of clients that are linked by following one another, single clients included."""
     from scipy.sparse import csr_matrix
@@ -105,7 +162,7 @@ def exact_measured_table(measured: Sequence[Measured]) -> Table:
     many = len({entry.client for entry in measured}) > MOST_ROWS
     numeric = ("eps", "T", "exact", "measured/exact", "E[tau] <=", "E[tau]")
     lines = ["E[tau]: at the step for which the bound beside it is guaranteed, often a smaller one than the plan's."]
-    for how in ("alone", "together"):
+    for how in ("alone", "together", "scheduled"):
         ratios = [ratio for entry in measured if (ratio := _ratio(entry, how)) is not None]
         if ratios:
             lines.append(

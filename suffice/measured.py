@@ -24,7 +24,7 @@ class Measured:
     """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
 
     With an exact plan, `exact` is E e_T at its last iteration T (`iterations`) and `excess` the mean over the seeds
-    there [loss].
+    there [loss]; the same of the plan in stages (`scheduled`), where there is one.
     Hitting times are those of the schedules that are guaranteed, or of the exact rates (at the step at which their
     E[tau] has a bound, if it has one).
     Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
@@ -45,6 +45,10 @@ class Measured:
     iterations_together: int | None = None
     exact_alone: float | None = None
     exact_together: float | None = None
+    iterations_scheduled: int | None = None
+    exact_scheduled: float | None = None
+    excess_scheduled: float | None = None
+    excess_scheduled_se: float | None = None
     excess_alone: float | None = None
     excess_alone_se: float | None = None
     excess_together: float | None = None
@@ -81,6 +85,8 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     from suffice.simulate import AllForOne, Local
 
     found: list[dict[str, Any]] = [{} for _ in rows]
+    if any(row.exact is not None and row.exact.stages for row in rows):
+        found = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
     for how in ("together", "alone"):
         for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
             entry.update(more)
@@ -128,7 +134,35 @@ def weights_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> Algorithm
     )
 
 
-def _still(etas: Sequence[float]) -> np.ndarray:
+def _stages_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> tuple[Algorithm, Any]:
+    """The rule and its step sizes by iteration: each client's stages, or its constant plan as the only one."""
+    import torch
+
+    from suffice.simulate.algorithms.fixed_weights import StagedWeights
+
+    base: Any = weights_of(problem, plans)
+    most = max(len(plan.stages) for plan in plans if plan is not None)
+    alpha = base.alpha.repeat(most, 1, 1)
+    ends, etas = np.zeros((2, most, len(plans)))
+    for i, plan in enumerate(plans):
+        ends[:, i] = 0 if plan is None else plan.scheduled or 0
+        etas[:, i] = _eta(plan)
+        for j, stage in enumerate(() if plan is None or not plan.stages else plan.stages):
+            alpha[j, i], etas[j, i] = torch.from_numpy(stage.weights), stage.eta
+            ends[j, i] = sum(one.iterations for one in plan.stages[: j + 1]) if plan is not None else 0
+    everyone = np.arange(len(plans))
+
+    def eta(t: int) -> np.ndarray:
+        stage = (t > ends).sum(0)
+        return _still(np.where(stage < most, etas[np.minimum(stage, most - 1), everyone], 0.0))
+
+    rule = StagedWeights(
+        alpha=base.alpha, preconditioners=base.preconditioners, stages=alpha, ends=torch.from_numpy(ends)
+    )
+    return rule, eta
+
+
+def _still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     """Steps (N,); a client that takes none does not move visibly."""
     return np.maximum(np.array(etas, dtype=float), 1e-300)
 
@@ -137,15 +171,15 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
-    plans = [_side(row, how)[1] for row in rows]
-    ends = [None if plan is None or plan.iterations is None else plan.iterations for plan in plans]
+    plans = [row.exact if how == "scheduled" else _side(row, how)[1] for row in rows]
+    staged = how == "scheduled"
+    ends = [None if plan is None else plan.scheduled if staged else plan.iterations for plan in plans]
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
-    trace = run(
-        problem, weights_of(problem, plans), iterations=grid[-1], eta=_still([_eta(plan) for plan in plans]),
-        seeds=seeds, root=root, grid=grid,
-    )  # fmt: skip
+    constant = weights_of(problem, plans), _still([_eta(plan) for plan in plans])
+    algorithm, eta = _stages_of(problem, plans) if staged else constant
+    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=seeds, root=root, grid=grid)
     found = []
     for row, plan, end in zip(rows, plans, ends):
         if plan is None or end not in grid:
@@ -154,10 +188,34 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
         values = trace.excess[:, grid.index(end), row.client].astype(float)
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
         mean = float(values.mean())
+        exact = plan.staged_excess if staged and plan.stages else plan.excess
         found.append({
-            f"iterations_{how}": end, f"exact_{how}": plan.excess, f"excess_{how}": mean, f"excess_{how}_se": error,
+            f"iterations_{how}": end, f"exact_{how}": exact, f"excess_{how}": mean, f"excess_{how}_se": error,
         })  # fmt: skip
     return found
+
+
+def paths(
+    problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan."""
+    from suffice.simulate import run
+
+    plans, end = [row.exact for row in rows], _followed(rows)
+    eta = _still([_eta(plan) for plan in plans])
+    trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
+    ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
+    return {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+
+
+def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
+    """Multiplications of `paths`."""
+    return float(seeds) * _followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
+
+
+def _followed(rows: Sequence[Row]) -> int:
+    longest = max((row.exact.iterations or 1 for row in rows if row.exact is not None), default=1)
+    return min(2 * longest, LONGEST_SIMULATION)
 
 
 def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:

@@ -42,6 +42,19 @@ def plan_rows(
 
     Raises `InputError`. Source: adaptive Definition 2, Theorem 2, Corollary 1 (corrected).
     """
+    wanted, rule = checked(constants, epsilon, criterion=criterion, horizon=horizon, confidence=confidence)
+    return [row for one in wanted for row in _rows(constants, one, rule, horizon, confidence)]
+
+
+def checked(
+    constants: Constants,
+    epsilon: float | str | Sequence[float | str],
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+) -> tuple[list[Precision], Criterion | None]:
+    """The precisions and the criterion that `plan_rows` is asked for; `InputError` where it is asked for nonsense."""
     wanted = precisions(epsilon, constants.excess)
     if isinstance(criterion, str):
         criterion = named(criterion)
@@ -63,7 +76,7 @@ def plan_rows(
         raise InputError("criterion", criterion, "give binary, continuous, sharp or a criterion object")
     if isinstance(criterion, Binary) and np.ndim(criterion.threshold) != 0:
         raise InputError("threshold", criterion.threshold, "give one number for all rows, or binary to choose for each")
-    return [row for one in wanted for row in _rows(constants, one, criterion, horizon, confidence)]
+    return wanted, criterion
 
 
 def weighing(

@@ -1,7 +1,8 @@
 """When the expected excess first is at most a precision, for several lengths of many directions at once.
 
-M(c v) = I + c M1 + c^2 M2, so that all lengths c of a direction are followed by two products of matrices; from some
-hundred steps on, those that are still on their way by powers of their own M.
+M(c v) = I + c M1 + c^2 M2, so that all lengths c of a direction are followed by two products of matrices, by one where
+M1 is diagonal: alone, in coordinates of the client's own eigenvectors. From some hundred steps on, those that are still
+on their way are followed by powers of their own M.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from .moment_maps import MomentMaps
 
 
 def arrivals(
-    maps: MomentMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray, most: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
+    maps: MomentMaps, V: np.ndarray, shares: np.ndarray, epsilon: np.ndarray, who: np.ndarray, most: Sequence[int],
+    expansion: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Of rates `shares` (S,) times V (G, F, N): times to a fraction of a step (G, F, S), and E e_t one step earlier.
 
     Followed up to the first step at which any problem of the same client `who` (G,) arrives, and to `most` steps by
-    client; inf for those that have not arrived then, whose second number is of that step or the last one looked at.
+    client; inf for those that have not arrived then, whose second number is of that step or the last one looked
+    at. `expansion` is that of the maps at V, where it is known.
     """
     F, S, n = V.shape[1], len(shares), maps.start.shape[-1]
-    M1, M2 = (M.reshape(-1, n, n) for M in maps.expansion(V))
+    M1, M2 = (M.reshape(-1, n, n) for M in expansion or maps.expansion(V))
     start, loss = (np.repeat(one, F, axis=0) for one in (maps.start, maps.loss))
     each = np.repeat(np.arange(len(V)), F * S)
     count = _Count(np.einsum("qn,qn->q", loss, start).repeat(S), epsilon[each], who[each], np.asarray(most))
@@ -72,13 +75,16 @@ def _together(
     kept = np.arange(len(z))  # directions of which some length is on its way
     Z = np.repeat(z[..., None], S, axis=-1)
     sizes = chunks(int(count.limit.max()), n)
+    diagonal = np.einsum("qnn->qn", M1)[..., None].copy()
+    simple = bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
     for at, steps in enumerate(sizes):
         if steps >= BLOCK:
             _apart(count, sizes[at:], M1, M2, shares, Z, loss, kept)
             return
         e = np.empty((len(kept), S, steps))
         for s in range(steps):
-            Z = Z + shares * np.matmul(M1, Z) + shares**2 * np.matmul(M2, Z)
+            first = diagonal * Z if simple else np.matmul(M1, Z)
+            Z = Z + shares * first + shares**2 * np.matmul(M2, Z)
             e[..., s] = np.matmul(loss[:, None], Z)[:, 0]
         place = np.full(len(z) * S, -1)
         place[(kept[:, None] * S + np.arange(S)).ravel()] = np.arange(len(kept) * S)
@@ -88,7 +94,7 @@ def _together(
         going = np.unique(count.live // S)
         if len(going) < len(kept):
             some = np.searchsorted(kept, going)
-            kept, Z, M1, M2, loss = going, Z[some], M1[some], M2[some], loss[some]
+            kept, Z, M1, M2, loss, diagonal = going, Z[some], M1[some], M2[some], loss[some], diagonal[some]
 
 
 def _apart(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,7 +15,9 @@ from .exact_search import HORIZON, LONE, NUMBERS, Rates, fastest
 from .gradient_moments import GradientMoments
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
+from .moment_maps import MomentMaps
 from .preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
+from .stages import Stage, faster_stages, lengths, staged_curve
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -26,7 +29,9 @@ SETTLED = 1e-3
 
 CERTIFICATES = 5e8
 """Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
-PILOTS = 6
+TOGETHER = 64
+"""Clients whose noises are added up at a time where there are many."""
+PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 
 
@@ -55,6 +60,8 @@ class ExactPlan:
     hitting         {"eta", "expected_iterations"}: with this step, perhaps a smaller one, E[tau] is at most that many,
                     tau = min{t: e_t < epsilon} on single paths; None where that is not certain at any step
     preconditioner  name of P's coordinates; matrix (d, d) is P, None for the identity
+    stages          a schedule that takes fewer iterations, where one was asked for and found; `staged_excess` is E e
+                    at its end, exactly [loss]
     """
 
     epsilon: float
@@ -69,12 +76,19 @@ class ExactPlan:
     hitting: dict[str, float] | None = None
     preconditioner: str = "none"
     matrix: np.ndarray | None = field(default=None, repr=False)
+    stages: tuple[Stage, ...] = ()
+    staged_excess: float | None = None
     note: str = ""
     recursion: Curve | None = field(default=None, repr=False)  # merged
 
     @property
     def rates(self) -> np.ndarray:
         return self.eta * self.weights
+
+    @property
+    def scheduled(self) -> int | None:
+        """Iterations of the stages, or of the constant plan where there are none."""
+        return sum(stage.iterations for stage in self.stages) if self.stages else self.iterations
 
     def curve(self, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps with these rates throughout [loss]."""
@@ -84,13 +98,13 @@ class ExactPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The object `exact` of `suffice plan --json`."""
-        stage = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
+        constant = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
+        schedule = [] if self.iterations is None else [stage.to_dict() for stage in self.stages] or [constant]
         return {
-            "weights": self.weights.tolist(),
-            "eta": self.eta,
-            "iterations": self.iterations,
+            **constant,
             "step_limit": self.step_limit,
-            "schedule": [] if self.iterations is None else [stage],
+            "schedule": schedule,
+            "schedule_excess": self.staged_excess if self.stages else self.excess,
             "excess": self.excess,
             "floor": self.floor,
             "holds": self.holds,
@@ -106,12 +120,14 @@ def exact_plans(
     epsilon: np.ndarray,
     *,
     precondition: bool = True,
+    schedule: bool = False,
     horizon: int = HORIZON,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[tuple[ExactPlan, ExactPlan]]:
     """Of every client together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
+    schedule      look for three stages that are faster than constant rates, too
     horizon       steps after which a plan counts as never arriving
     """
     from threadpoolctl import threadpool_limits
@@ -124,7 +140,7 @@ def exact_plans(
     with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
         given = _Coordinates(moments, precondition=precondition)
         for first in range(0, N, part):
-            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon)
+            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon, schedule)
             if progress is not None:
                 progress(len(found), N)
     return found
@@ -149,13 +165,19 @@ class _Coordinates:
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
+    def recursion(self, i: int, plan: ExactPlan) -> ExactRecursion:
+        """Of client i with all its peers in the coordinates of a plan."""
+        bases = self.shared | own_bases(self.moments, i)
+        name = plan.preconditioner
+        return ExactRecursion(moments=_seen(self.moments, name, bases[name]), client=i)
+
     def alone(self, i: int, name: str | None = None) -> Choices:
-        """Of client i by itself, in all coordinates or one."""
+        """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
         only = self.moments.only([i])
         bases = self.shared | (own_bases(only, 0) if self.precondition else {})
         names = list(bases) if name is None else [name]
-        seen = {one: _seen(only, one, bases[one]) for one in names}
-        return {one: ExactRecursion(moments=there, client=0) for one, there in seen.items()}
+        turned = {one: bases[one] @ np.linalg.eigh(bases[one].T @ only.A[0] @ bases[one])[1] for one in names}
+        return {one: ExactRecursion(moments=only.seen_in(basis), client=0) for one, basis in turned.items()}
 
 
 def _seen(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMoments:
@@ -163,7 +185,12 @@ def _seen(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMom
 
 
 def _clients(
-    moments: GradientMoments, given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
+    moments: GradientMoments,
+    given: _Coordinates,
+    clients: Sequence[int],
+    epsilon: np.ndarray,
+    horizon: int,
+    schedule: bool,
 ) -> list[tuple[ExactPlan, ExactPlan]]:
     excess = np.maximum(moments.excess, 0.0)
     plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
@@ -181,14 +208,60 @@ def _clients(
     else:
         everybody = np.ones((len(todo), moments.clients), dtype=bool)
         joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
-    for j, i, single, of, lone, both in zip(todo, chosen, singles, choices, alone, joint):
+    noises = _noises(given, chosen, joint) if given.many else itertools.repeat(None)
+    for j, i, single, of, lone, both, noise in zip(todo, chosen, singles, choices, alone, joint, noises):
         own = _described(plans[j], single, lone, horizon, np.eye(moments.clients)[[i]])
-        together = None if both.steps is None else _described(plans[j], of, both, horizon)
+        together = None if both.steps is None else _described(plans[j], of, both, horizon, noise=noise)
         # peers are followed only where this saves a step
         faster_than = horizon + 1 if own.iterations is None else own.iterations
         usable = together is not None and together.iterations is not None and together.iterations < faster_than
         pairs[j] = (together if usable and together is not None else own, own)
+    if schedule:
+        kept = [j for j in todo if pairs[j][1].iterations is not None or pairs[j][0].iterations is not None]
+        at, lone = dict(zip(todo, choices)), dict(zip(todo, singles))
+        joint = [at[j].get(pairs[j][0].preconditioner) or given.recursion(clients[j], pairs[j][0]) for j in kept]
+        both = _staged([pairs[j][0] for j in kept], joint)
+        alone_too = [j for j in kept if pairs[j][1].iterations is not None]
+        own_ones = [pairs[j][1] for j in alone_too]
+        own = dict(
+            zip(alone_too, _staged(own_ones, [lone[j][one.preconditioner] for j, one in zip(alone_too, own_ones)]))
+        )
+        for j, one in zip(kept, both):
+            pairs[j] = (one, own.get(j, pairs[j][1]))
     return pairs
+
+
+def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) -> list[ExactPlan]:
+    """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
+    if not plans:
+        return []
+    N, lone = len(plans[0].weights), recursions[0].moments.clients == 1
+    rates = np.stack([plan.rates[plan.rates > 0][:1] if lone else plan.rates for plan in plans])
+    epsilon = np.array([plan.epsilon for plan in plans])
+    found = faster_stages(recursions, rates, epsilon, [plan.iterations or 0 for plan in plans])
+    shorter = []
+    for plan, recursion, (v, steps) in zip(plans, recursions, found):
+        if not steps or steps == plan.iterations:
+            shorter.append(plan)
+            continue
+        own = np.eye(N)[plan.weights > 0] if lone else np.eye(N)
+        stages = tuple(
+            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()))
+            for rates, part in zip(v, lengths(steps))
+            if part
+        )
+        excess = float(staged_curve(recursion, v, steps)[-1])
+        shorter.append(replace(plan, stages=stages, staged_excess=excess))
+    return shorter
+
+
+def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:
+    """What `ExactRecursion.merged` takes, of all clients by a few products of matrices."""
+    (there,) = given.everybody.values()
+    for first in range(0, len(clients), TOGETHER):
+        part = slice(first, first + TOGETHER)
+        maps = MomentMaps.sharing(there, np.array(clients[part]))
+        yield from maps.noises(np.stack([one.v for one in rates[part]])[:, None])[:, 0].copy()
 
 
 def _cost(moments: GradientMoments) -> float:
@@ -249,14 +322,20 @@ def _stay(plan: ExactPlan, note: str) -> ExactPlan:
 
 
 def _described(
-    plan: ExactPlan, choices: Choices, rates: Rates, horizon: int, peers: np.ndarray | None = None
+    plan: ExactPlan,
+    choices: Choices,
+    rates: Rates,
+    horizon: int,
+    peers: np.ndarray | None = None,
+    *,
+    noise: np.ndarray | None = None,
 ) -> ExactPlan:
-    """peers  (n, N), which of all clients the n rates are of, if they are not of all"""
+    """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
     if rates.steps is None:
         return replace(plan, note=f"no constant weights and step tried arrive within {horizon:,} iterations")
     name = list(choices)[rates.choice]
     recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
-    basis, merged, one = recursion.moments.basis, recursion.merged(v), np.array([0.0, 1.0])
+    basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit

@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from .gradient_moments import RANK, GradientMoments
-from .packed import cross, pack, sandwich, size, unpack
+from .packed import cross, pack, sandwich, unpack
 
 BLOCK = 64
 """Steps at a time where many are made."""
@@ -81,31 +81,35 @@ class ExactRecursion:
         """The matrix of z -> pack(sum u_k C_k)."""
         u, kept = v**2 / self.moments.batch, np.flatnonzero(v)
         d = self.features
-        if 2 * len(kept) < len(v):  # reads the kept clients' matrices only
+        if len(kept) == 1:
+            total = u[kept[0]] * self.moments.noise[kept[0]]
+        elif 2 * len(kept) < len(v):  # reads the kept clients' matrices only
             total = np.tensordot(u[kept], self.moments.noise[kept], 1)
         else:
             total = np.tensordot(u, self.moments.noise, 1)
-        one, mean = self._shift
-        shifted = total.copy()
-        shifted[:, 0] = total @ one
-        shifted[:, 1 : 1 + d] += total[:, 1 + d :] @ mean
-        return shifted
+        if self.moments.optimum[self.client].any():
+            one, mean = self._shift
+            first, total[:, 0] = total[:, 1 + d :] @ mean, total @ one
+            total[:, 1 : 1 + d] += first
+        return total
 
-    def merged(self, v: np.ndarray) -> ExactRecursion:
+    def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
 
-        For many evaluations along one direction: c v is the rates (0, c).
+        For many evaluations along one direction: c v is the rates (0, c). All is about theta_i*. `noise` is the matrix
+        of z -> pack(sum u_k C_k), where it is known.
         """
-        kept, moments, i = np.flatnonzero(v), self.moments, self.client
-        A, at = np.tensordot(v[kept], moments.A[kept], 1), moments.optimum[i]
-        noise = np.tensordot(v[kept] ** 2, moments.noise[kept], 1)
+        i, kept, nought = self.client, np.flatnonzero(v), np.zeros((2, self.features))
+        A = np.tensordot(v[kept], self.moments.A[kept], 1)
+        noise = self.moments.batch * (self._noise(v) if noise is None else noise)
+        start = self.start[1 : 1 + self.features]
         pair = replace(
-            moments,
-            A=np.stack((moments.A[i], A)),
-            h=np.stack((moments.h[i], v @ self.h + A @ at)),
-            noise=np.stack((np.zeros_like(noise), noise)),
-            optimum=np.stack((at, at)),
-            start=np.stack((moments.start[i], moments.start[i])),
+            self.moments,
+            A=np.stack((self.moments.A[i], A)),
+            h=np.stack((nought[0], v @ self.h)),
+            noise=np.broadcast_to(noise, (2, *noise.shape)),
+            optimum=nought,
+            start=np.stack((start, start)),
         )
         return ExactRecursion(moments=pair, client=0)
 
@@ -166,32 +170,6 @@ class ExactRecursion:
                 break
         return np.inf
 
-    def value_and_gradient(self, v: np.ndarray, steps: int) -> tuple[float, np.ndarray]:
-        """E e_steps and its derivatives by the rates, (N,): one pass forward and one backward."""
-        M = self.matrix(v)
-        Z, P = orbit(M, self.start, steps), orbit(M.T, self.loss, steps - 1)
-        # d phi = sum_t p_{t+1} . dM z_t = <W, dM>, W = sum_t p_{t+1} z_t'
-        return float(self.loss @ Z[:, -1]), self.contract(v, P[:, ::-1] @ Z[:, :-1].T)
-
-    def contract(self, v: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """<W, dM/dv_k> for every k, (N,)."""
-        d, D = self.features, size(self.features)
-        h = v @ self.h
-        B = np.eye(d) - 2 * np.tensordot(v, self.moments.A, 1)
-        one, mean = self._shift
-        below = W[1 + d :]
-        about = np.empty((D, len(W)))  # sums of L_{t+1} z_t' with z about the moments' centre
-        about[:, 0] = below[:, 0]
-        about[:, 1 : 1 + d] = below[:, 1 : 1 + d] + np.outer(below[:, 0], one[1 : 1 + d])
-        about[:, 1 + d :] = below[:, 1 + d :] + below[:, 1 : 1 + d] @ mean.T + np.outer(below[:, 0], one[1 + d :])
-        noise = 8 * v / self.moments.batch * (self.moments.noise.reshape(len(v), -1) @ about.ravel())
-        L = unpack(below.T, d)  # (1 + d + D, d, d)
-        L_m = L[1 : 1 + d]
-        LS = unpack(L[1 + d :].transpose(1, 2, 0), d)  # [i, j, k, l], sum of L_ij S_kl
-        by_h = 2 * W[1 : 1 + d, 0] + 4 * np.einsum("cij,jc->i", L_m, B) + 8 * L[0] @ h
-        by_B = W[1 : 1 + d, 1 : 1 + d] + 4 * (L_m @ h).T + 2 * np.tensordot(LS, B, ((1, 2), (0, 1)))
-        return noise + self.h @ by_h - 2 * (self.moments.A.reshape(len(v), -1) @ by_B.ravel())
-
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
         values, vectors = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
@@ -209,8 +187,8 @@ class ExactRecursion:
 
             apply = self._scaled(v, U, root)
             operator = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)  # pyright: ignore[reportCallIssue]
-            begin = pack(np.eye(len(values))) / root
-            return 1 / float(eigsh(operator, k=1, which="LA", v0=begin, tol=1e-7, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
+            begin = pack(np.eye(len(values))) / root  # the error of an eigenvalue is of the second order in tol
+            return 1 / float(eigsh(operator, k=1, which="LA", v0=begin, tol=1e-5, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
         Q = self._quadratic(v, U)
         return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
 

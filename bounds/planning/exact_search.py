@@ -25,13 +25,15 @@ HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
 WORK = 3e8
 """Multiplications of one gradient up to which plans are polished."""
-NUMBERS = 3e6
+NUMBERS = 1e6
 """In the matrices that are stepped at a time."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
-LONE = np.geomspace(0.02, 0.95, 16)
+LONE = np.geomspace(0.02, 0.95, 10)
 """Of single rates, CLOSER times the best of which are tried too."""
 CLOSER = np.geomspace(0.8, 1.25, 7)
+AGAIN = 16
+"""Times that this is done at most."""
 SAFE = 0.97
 """Of the limit: no length beyond is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
@@ -150,8 +152,9 @@ class _Race:
         self.directions = directions[self.client]
 
     def run(self) -> list[Rates]:
-        limits = np.minimum(self.maps.limits(self.directions), 1e300)
         lone = self.directions.shape[-1] == 1
+        limits = np.minimum(self.maps.limits(self.directions, POWERS * (1 + lone)), 1e300)
+        self.expansion = self.maps.expansion(limits[..., None] * self.directions)
         V, times, ahead = self._tried(limits, self.lone if lone else SHARES)
         reached = self._reached(times)
         if not np.isfinite(reached).all():
@@ -164,31 +167,39 @@ class _Race:
         if lone:
             return [
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
-                for c, one in self._closer(found).items()
+                for c, one in self._closer(found, limits[:, 0]).items()
             ]
         self._descend(found, V, times, ahead)
         return self._finished(found)
 
-    def _closer(self, found: dict[int, Found]) -> dict[int, Found]:
-        """Of single rates: the best of lengths about the best."""
+    def _closer(self, found: dict[int, Found], limits: np.ndarray) -> dict[int, Found]:
+        """Of single rates: the best of lengths about the best, again about the end where it is an end; limits (G,)."""
         best = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
-        if not best:
-            return found
-        groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
-        V = np.stack([found[c].v for c in best])[:, None]  # pyright: ignore[reportArgumentType, reportCallIssue]
-        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
-        times, _ = arrivals(maps, V, CLOSER, self.epsilon[best], who, most)
-        times = np.where(SAFE * maps.limits(V, 2 * POWERS)[..., None] > CLOSER, times, np.inf)[:, 0]
-        for j, c in enumerate(best):
-            at = int(np.argmin(times[j]))
-            if times[j, at] < found[c].time:
-                found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * V[j, 0])
+        for _ in range(AGAIN):
+            if not best:
+                break
+            groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
+            v = np.stack([found[c].v for c in best])  # pyright: ignore[reportArgumentType, reportCallIssue]
+            share = (v / limits[groups, None])[..., None, None]
+            M1, M2 = (M[groups] for M in self.expansion)
+            most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
+            expansion = share * M1, share**2 * M2
+            times, _ = arrivals(maps, v[:, None], CLOSER, self.epsilon[best], who, most, expansion)
+            times = np.where(share[..., 0] * CLOSER < SAFE, times, np.inf)[:, 0]
+            ends = []
+            for j, c in enumerate(best):
+                at = int(np.argmin(times[j]))
+                if times[j, at] < found[c].time:
+                    found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * v[j])
+                    ends += [c] if at in (0, len(CLOSER) - 1) else []
+            best = ends
         return found
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
         """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""
         V = limits[..., None] * self.directions
-        times, ahead = arrivals(self.maps, V, shares, self.epsilon[self.client], self.client, self.most)
+        epsilon = self.epsilon[self.client]
+        times, ahead = arrivals(self.maps, V, shares, epsilon, self.client, self.most, self.expansion)
         return shares[:, None] * V[:, :, None], times, ahead
 
     def _reached(self, times: np.ndarray) -> np.ndarray:

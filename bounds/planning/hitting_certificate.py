@@ -5,11 +5,14 @@ In coordinates in which A_i is the identity, with K and l there, k + l . delta +
 all delta iff rho > lambda_max(K) and c >= k + l'(rho I - K)^-1 l / 4 (Schur complement). Let c(rho) be the least such c
 and q_s = inf_rho rho + c(rho) / epsilon. Then E[e_{t+s} | theta_t] <= q_s e_t wherever e_t >= epsilon.
 
-Let f(e) = 1 + ln(e / epsilon) for e >= epsilon and 0 below, so that f(e) <= e / epsilon. Watched at the times T + j s
-only, f decreases by at least 1 - q_s a round while e >= epsilon: E f(e+) <= E e+ / epsilon' with ln x <= x - 1 applied
-at e gives 1 + ln(e / epsilon) + q_s - 1. Hence, from the law at time T,
-    E tau <= T + (E e_T / epsilon) s / (1 - q_s)  whenever q_s < 1,
-which needs neither curvature, smoothness nor a noise level. Draws are independent, rates fixed.
+Let f(x) = 1 + ln x for x = e / epsilon >= 1 and 0 below. Watched at the times T + j s only, f decreases by at least
+1 - q_s a round while e >= epsilon: ln y <= y - 1 at y = e+ / e gives E f(e+) <= f(e) + q_s - 1. And f <= g, which is x
+up to 1 and 1 + ln x beyond: concave, so that E g(e_T / epsilon) <= g(E e_T / epsilon) (Jensen). Hence, from time T on,
+    E tau <= T + g(E e_T / epsilon) s / (1 - q_s)  whenever q_s < 1,
+which needs neither curvature, smoothness nor a noise level. Draws are independent, rates fixed. With s = 1 and T = 0 it
+is never above what noise that grows with the gradient promises at the same step
+(adaptive/corollary-1-multiplicative-expected-time): that rests on a bound E[e+ | theta] <= rho e + c, and c(rho) is the
+least c of any.
 """
 
 from __future__ import annotations
@@ -75,7 +78,9 @@ def _bounds(recursion: ExactRecursion, V: np.ndarray, epsilon: float, steps: int
     curve = np.where((times > reach[:, None]) | ~np.isfinite(curve), np.inf, curve)
     factor = np.where(sure, rounds / np.where(sure, 1 - q, 1), np.inf)
     with np.errstate(invalid="ignore"):
-        bounds = [float(np.min(times + c * min(f) / epsilon)) for c, f in zip(curve, factor)]
+        x = curve / epsilon
+        settled = np.where(x > 1, 1 + np.log(np.maximum(x, 1)), x)
+        bounds = [float(np.min(times + g * min(f))) for g, f in zip(settled, factor)]
     return np.array([float(outward(bound, "upper")) if np.isfinite(bound) else np.inf for bound in bounds])
 
 

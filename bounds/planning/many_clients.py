@@ -118,18 +118,19 @@ def _part(
         found={c: Found(time=float(soonest[c]), v=start[c]) for c in range(C)},
     )  # fmt: skip
     race.run(rounds)
-    rates = [race.found[c] for c in range(C)]
-    return [_without_trifles(maps, c, one, float(epsilon[c])) for c, one in enumerate(rates)]
+    return _without_trifles(maps, [race.found[c] for c in range(C)], epsilon)
 
 
-def _without_trifles(maps: MomentMaps, c: int, found: Found, epsilon: float) -> Rates:
-    v = found.v
-    assert v is not None
-    if not np.isfinite(found.time):
-        return Rates(v=np.zeros(len(v)), time=np.inf)
-    large = np.where(v < TRIFLE * v.max(), 0, v)
-    large *= v.sum() / large.sum()
-    steps = int(np.ceil(found.time))
-    if (large > 0).sum() < (v > 0).sum() and maps[[c]].trial(large[None, None], steps).excess[0, 0, -1] <= epsilon:
-        v = large
-    return Rates(v=v, time=found.time)
+def _without_trifles(maps: MomentMaps, found: list[Found], epsilon: np.ndarray) -> list[Rates]:
+    v = np.stack([one.v for one in found])  # pyright: ignore[reportArgumentType, reportCallIssue]
+    times = np.array([one.time for one in found])
+    v[~np.isfinite(times)] = 0
+    large = np.where(v < TRIFLE * v.max(1, keepdims=True), 0, v)
+    large *= (v.sum(1) / np.maximum(large.sum(1), 1e-300))[:, None]
+    steps = np.where(np.isfinite(times), np.ceil(times), 0).astype(int)
+    tried = np.flatnonzero((large > 0).sum(1) < (v > 0).sum(1))
+    if tried.size:
+        excess = maps[tried].trial(large[tried, None], int(steps[tried].max())).excess[:, 0]
+        kept = tried[np.take_along_axis(excess, steps[tried, None], axis=1)[:, 0] <= epsilon[tried]]
+        v[kept] = large[kept]
+    return [Rates(v=one, time=float(time)) for one, time in zip(v, times)]

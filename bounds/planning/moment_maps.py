@@ -14,7 +14,7 @@ import numpy as np
 
 from .exact_recursion import orbit
 from .gradient_moments import RANK, GradientMoments
-from .packed import cross, pack, sandwich, size, unpack
+from .packed import cross, pack, sandwich, unpack
 
 POWERS = 20
 """Power iterations that tell about a spectral radius."""
@@ -99,13 +99,16 @@ class MomentMaps:
 
     def matrices(self, V: np.ndarray) -> np.ndarray:
         """M(v), (G, K, n, n)."""
+        return self._matrices(V, self.noises(V))
+
+    def _matrices(self, V: np.ndarray, noises: np.ndarray) -> np.ndarray:
         d, n = self.features, self.noise.shape[-1]
         h, B = V @ self.h, np.eye(d) - 2 * self.mean_matrices(V)
         M = np.zeros((*V.shape[:2], n, n))
         M[..., 0, 0] = 1
         M[..., 1 : 1 + d, 0] = 2 * h
         M[..., 1 : 1 + d, 1 : 1 + d] = B
-        M[..., 1 + d :, :] = 4 * self.noises(V)
+        M[..., 1 + d :, :] = 4 * noises
         M[..., 1 + d :, 0] += 4 * pack(h[..., :, None] * h[..., None, :])
         M[..., 1 + d :, 1 : 1 + d] += 2 * cross(B, h)
         M[..., 1 + d :, 1 + d :] += sandwich(B)
@@ -113,38 +116,32 @@ class MomentMaps:
 
     def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (G, K, n, n) each."""
-        forth, back = self.matrices(V), self.matrices(-V)
+        noises = self.noises(V)
+        forth, back = self._matrices(V, noises), self._matrices(-V, noises)
         return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
 
-    def contract(self, V: np.ndarray, W: np.ndarray) -> np.ndarray:
-        """<W, dM/dv_k> for every k, (G, K, N), of W (G, K, n, n)."""
-        d, D = self.features, size(self.features)
-        groups, problems, _ = V.shape
-        h, B = V @ self.h, np.eye(d) - 2 * self.mean_matrices(V)
-        below = W[..., 1 + d :, :]
-        about = below
-        if self.shift is not None:
-            about = below.copy()
-            about[..., 1 + d :] += below[..., : 1 + d] @ self.shift[:, None, 1 + d :].swapaxes(-1, -2)
-            about[..., 1 : 1 + d] += below[..., :1] * self.shift[:, None, None, 1 : 1 + d, 0]
+    def contract(self, V: np.ndarray, P: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """sum_t p_t . dM/dv_k z_t for every k, (G, K, N), of columns p_t and z_t, (G, K, n, T) each."""
+        d, n = self.features, self.noise.shape[-1]
+        if Z.shape[-1] > n:  # the same sum of fewer terms
+            P, Z = P @ Z.swapaxes(-1, -2), np.broadcast_to(np.eye(n), (*Z.shape[:2], n, n))
+        h, B = (V @ self.h)[..., None], np.eye(d) - 2 * self.mean_matrices(V)
+        about = Z
+        if self.shift is not None:  # about the centre
+            about = Z.copy()
+            about[..., 1 + d :, :] += self.shift[:, None, 1 + d :] @ Z[..., : 1 + d, :]
+            about[..., 1 : 1 + d, :] += self.shift[:, None, 1 : 1 + d, :1] * Z[..., :1, :]
         flat = self.noise.reshape(*self.noise.shape[:2], -1).swapaxes(1, 2)
-        noise = 8 * V / self.batch * _sums(about.reshape(groups, problems, -1), flat)
-        L = unpack(below.swapaxes(-1, -2), d)  # (G, K, n, d, d)
-        L_m = L[:, :, 1 : 1 + d]
-        pairs = L[:, :, 1 + d :].reshape(groups, problems, D, d * d).swapaxes(-1, -2)
-        LS = unpack(pairs, d).reshape(groups, problems, d, d, d, d)  # [i, j, k, l], sum of L_ij S_kl
-        by_h = (
-            2 * W[..., 1 : 1 + d, 0]
-            + 4 * np.einsum("gpcij,gpjc->gpi", L_m, B)
-            + 8 * (L[:, :, 0] @ h[..., None])[..., 0]
-        )
-        by_B = (
-            W[..., 1 : 1 + d, 1 : 1 + d]
-            + 4 * np.einsum("gpcij,gpj->gpic", L_m, h)
-            + 2 * np.einsum("gpijkl,gpjk->gpil", LS, B)
-        )
-        along_h = by_h @ self.h.swapaxes(1, 2)
-        along_A = _sums(by_B.reshape(groups, problems, d * d), self.A.reshape(*self.A.shape[:2], d * d).swapaxes(1, 2))
+        outer = P[..., 1 + d :, :] @ about.swapaxes(-1, -2)
+        noise = 8 * V / self.batch * _sums(outer.reshape(*V.shape[:2], -1), flat)
+        p, z = P.swapaxes(-1, -2), Z.swapaxes(-1, -2)
+        L, S = (unpack(np.ascontiguousarray(one[..., 1 + d :]), d) for one in (p, z))  # (G, K, T, d, d)
+        one, m, slope = z[..., None, :1], z[..., 1 : 1 + d, None], p[..., 1 : 1 + d, None]
+        Lh = L @ h[:, :, None]
+        by_h = (2 * (slope + 4 * Lh) * one + 4 * L @ (B[:, :, None] @ m)).sum(2)[..., 0]
+        by_B = _summed(slope + 4 * Lh, m) + 2 * _summed(L, (B[:, :, None] @ S).swapaxes(-1, -2))
+        along_h = (by_h[..., None, :] @ self.h[:, None].swapaxes(-1, -2))[..., 0, :]
+        along_A = _sums(by_B.reshape(*V.shape[:2], d * d), self.A.reshape(*self.A.shape[:2], d * d).swapaxes(1, 2))
         return noise + along_h - 2 * along_A
 
     def trial(self, V: np.ndarray, steps: int) -> MapsTrial:
@@ -170,6 +167,12 @@ class MomentMaps:
             scale = np.linalg.norm(X, axis=(-2, -1))
             X = X / np.maximum(scale, 1e-300)[..., None, None]
         return np.where(scale > 0, 1 / np.maximum(scale, 1e-300), np.inf)
+
+
+def _summed(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """sum_t X_t Y_t' of (G, K, T, d, r) as one product."""
+    stacked = (one.swapaxes(2, 3).reshape(*one.shape[:2], one.shape[3], -1) for one in (X, Y))
+    return next(stacked) @ next(stacked).swapaxes(-1, -2)
 
 
 def _sums(rates: np.ndarray, of: np.ndarray) -> np.ndarray:
@@ -200,8 +203,8 @@ class MapsTrial:
         back = goals[:, None] - 1 - np.arange(most)
         P = np.take_along_axis(P, np.maximum(back, 0)[:, None, None], axis=-1) * (back >= 0)[:, None, None]
         last = np.take_along_axis(self.excess, goals[:, None, None], axis=-1)[..., 0]
-        # d phi = sum_t p_{t+1} . dM z_t = <W, dM>, W = sum_t p_{t+1} z_t'
-        gradient = self.maps.contract(self.V, P @ self.Z[..., :most].swapaxes(-1, -2))
+        # d phi = sum_t p_{t+1} . dM z_t
+        gradient = self.maps.contract(self.V, P, self.Z[..., :most])
         return np.log(np.maximum(last, 1e-300)), gradient / np.maximum(last, 1e-300)[..., None]
 
 

@@ -34,17 +34,19 @@ def pack(S: np.ndarray) -> np.ndarray:
 def unpack(packed: np.ndarray, d: int) -> np.ndarray:
     """The inverse of `pack`."""
     scale, place = _places(d)[2:]
-    return (packed / scale)[..., place]
+    return np.take(packed / scale, place, axis=-1)
 
 
 def sandwich(B: np.ndarray) -> np.ndarray:
     """The matrix of S -> B S B', from packed (d, d) to packed (e, e), for B (..., e, d)."""
     i, j, scale, _ = _places(B.shape[-2])
     k, m, _, _ = _places(B.shape[-1])
-    rows, columns = B[..., i, :], B[..., j, :]
+    first, second = np.take(B, k, axis=-1), np.take(B, m, axis=-1)  # columns before rows: whole rows are then copied
     # (B S B')_ij = sum_{k<m} (B_ik B_jm + B_im B_jk) S_km + sum_k B_ik B_jk S_kk, and packed S_km carries sqrt(2)
-    both = rows[..., k] * columns[..., m] + rows[..., m] * columns[..., k]
-    return both * (scale[:, None] * np.where(k == m, 0.5, np.sqrt(0.5)))
+    both = np.take(first, i, axis=-2) * np.take(second, j, axis=-2)
+    both += np.take(second, i, axis=-2) * np.take(first, j, axis=-2)
+    both *= scale[:, None] * np.where(k == m, 0.5, np.sqrt(0.5))
+    return both
 
 
 def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:

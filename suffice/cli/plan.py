@@ -41,6 +41,12 @@ def plan(
         bool,
         typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
     ] = False,
+    schedule: Annotated[
+        bool, typer.Option("--schedule", help="Look for three stages that are faster than constant rates.")
+    ] = False,
+    where: Annotated[
+        bool, typer.Option("--break-even", help="Down to which precision peers help, and what a larger batch buys.")
+    ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
     method: Annotated[
@@ -84,10 +90,16 @@ def plan(
     random = {"root": root or 0}
     if not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
-        _statistics_alone(source, planned | {"simulate": simulate or None}, bootstrap, as_json, **random)
+        _statistics_alone(
+            source,
+            planned | {"simulate": simulate or None, "schedule": schedule or None, "break-even": where or None},
+            bootstrap,
+            as_json,
+            **random,
+        )
         return
     with progress("planning", patience=PATIENCE) as report:
-        result = make(source, **(request | memory_limit(data)), progress=report)
+        result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     wanted = result.comparable or method is not None
@@ -96,6 +108,10 @@ def plan(
     runs_of = SEEDS if seeds is None else seeds
     methods = result.methods(method, alpha=weight) if wanted else []
     break_even = result.break_even() if wanted else []
+    exact_even = None
+    if where:
+        with progress("planning smaller precisions", patience=PATIENCE) as report:
+            exact_even = result.exact_break_even(progress=report)
     measured = runs = stable = statistics = None
     if simulate:
         work = result.simulation_work(runs_of)
@@ -124,7 +140,12 @@ def plan(
         answer = result.to_dict()
         answer["methods"] = [entry.to_dict() for entry in methods]
         answer["stops_paying"] = [entry.to_dict() for entry in break_even]
-        for name, entries in (("measured", measured), ("method_runs", runs), ("stability", stable)):
+        for name, entries in (
+            ("break_even", exact_even),
+            ("measured", measured),
+            ("method_runs", runs),
+            ("stability", stable),
+        ):
             if entries is not None:
                 answer[name] = [entry.to_dict() for entry in entries]
         if statistics is not None:
@@ -132,9 +153,11 @@ def plan(
         print_json(answer)
         return
     from .. import plan_tables
-    from ..exact_tables import exact_measured_table
+    from ..exact_tables import break_even_table, exact_measured_table
 
     tables = result.tables()
+    if exact_even is not None:
+        tables.append(break_even_table(exact_even))
     if measured is not None:
         if result.rows[0].exact is not None:
             tables.append(exact_measured_table(measured))

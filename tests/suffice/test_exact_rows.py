@@ -10,7 +10,8 @@ from scipy.stats import norm
 from site_data import site_file
 
 import suffice as sf
-from suffice.measured import weights_of
+from suffice.bounds import InputError
+from suffice.measured import excesses, weights_of
 from suffice.simulate import run
 
 FEW = "client,a,target\nA,1,1\nA,2,5\nA,4,4\nB,1,1\nB,3,2\nB,4,0\nB,6,3\n"
@@ -54,23 +55,24 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
 SEEDS, GRID = 8192, (1, 2, 4, 8, 12)
 
 
-def assert_simulation_is_exact(problem, plans):
+def assert_simulation_is_exact(problem, plans, seeds=SEEDS, quantile=None):
     """Means over paths at several t within the deviation that the largest of so many normal ones exceeds once in 1000.
 
     Steps are at most half the limit: beyond, the excess has too heavy tails for a sampled standard error.
     """
     eta = np.array([min(one.eta, one.step_limit / 2) for one in plans])
-    trace = run(problem, weights_of(problem, plans), iterations=GRID[-1], eta=eta, seeds=SEEDS, grid=list(GRID))
+    trace = run(problem, weights_of(problem, plans), iterations=GRID[-1], eta=eta, seeds=seeds, grid=list(GRID))
     excess = trace.excess.astype(float)  # (seeds, t, clients)
-    error = excess.std(0, ddof=1) / np.sqrt(SEEDS)
+    error = excess.std(0, ddof=1) / np.sqrt(seeds)
     exact = np.stack(
         [one.recursion.curve(np.array([0.0, step]) / one.eta, GRID[-1])[list(GRID)] for one, step in zip(plans, eta)],
         axis=1,
     )
     deviation = np.abs(excess.mean(0) - exact) / error
-    assert deviation.max() < norm.isf(0.5e-3 / exact.size)
+    assert deviation.max() < (norm.isf(0.5e-3 / exact.size) if quantile is None else quantile)
     # the same check tells a curve that is 10 % off
     assert (np.abs(excess.mean(0) - 1.1 * exact) / error).max() > norm.isf(0.5e-3 / exact.size)
+    return deviation
 
 
 @pytest.mark.parametrize("name", ["subjects-sleep", "countries-gasoline", "states-output"])
@@ -84,15 +86,57 @@ def test_simulated_tables_follow_the_exact_curves(tmp_path, name):
     assert_simulation_is_exact(problem, [row.exact_local for row in plan])
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_simulated_quadratics_follow_the_exact_curves(seed):
+def random_quadratics(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
     root = rng.normal(size=(n, d, d))
     A = root @ root.swapaxes(1, 2) / d + 0.2 * np.eye(d)
-    problem = sf.Quadratics.of(
+    return sf.Quadratics.of(
         A, rng.normal(size=(n, d)) * rng.uniform(0, 1), sigma2=rng.uniform(0.1, 2, n), start=2 * rng.normal(size=d)
     )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_simulated_quadratics_follow_the_exact_curves(seed):
+    problem = random_quadratics(seed)
     plan = sf.plan(problem, "5%")
     assert all(row.exact.iterations <= row.exact_local.iterations for row in plan)
     assert_simulation_is_exact(problem, [row.exact for row in plan])
+
+
+@pytest.mark.slow
+def test_two_hundred_quadratics_follow_the_exact_curves():
+    """20,000 paths each: 4 standard errors for one comparison, so many more for all of them."""
+    compared = 200 * 4 * len(GRID)
+    quantile = norm.isf(norm.sf(4.0) / compared)
+    found = []
+    for seed in range(200):
+        problem = random_quadratics(1000 + seed)
+        plans = [row.exact for row in sf.plan(problem, "5%")]
+        found += assert_simulation_is_exact(problem, plans, 20_000, quantile).ravel().tolist()
+    deviation = np.array(found)
+    print(f"{deviation.size} comparisons, largest {deviation.max():.2f} standard errors, limit {quantile:.2f}")
+    print(f"beyond 2: {(deviation > 2).mean():.4f} (of a normal one .0455)")
+    assert (deviation > 2).mean() < 0.07
+
+
+def test_a_schedule_that_is_printed_is_run(tmp_path):
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(n, 2)) for n in (6, 30, 12)]
+    lines = [f"{k},{a},{b},{a + b + rng.normal()}" for k, x in enumerate(X) for a, b in x]
+    (tmp_path / "t.csv").write_text("client,a,b,target\n" + "\n".join(lines))
+    problem = sf.read(tmp_path / "t.csv")
+    plan = sf.plan(problem, "5%", schedule=True)
+    measured = excesses(problem, plan.rows, "scheduled", seeds=4096, root=0)
+    staged = [(row, entry) for row, entry in zip(plan, measured) if row.exact.stages]
+    assert staged
+    for row, entry in staged:
+        assert entry["iterations_scheduled"] == row.exact.scheduled < row.exact.iterations
+        assert entry["exact_scheduled"] <= row.epsilon
+        # 5 standard errors: once in a million for a normal mean
+        assert abs(entry["excess_scheduled"] - entry["exact_scheduled"]) < 5 * entry["excess_scheduled_se"]
+        assert len(row.to_dict()["exact"]["schedule"]) > 1
+    assert "In three stages" in str(plan)
+    assert max(map(len, str(plan).splitlines())) <= 80
+    with pytest.raises(InputError, match="second moments"):
+        sf.plan(problem.constants(), 0.1, schedule=True)

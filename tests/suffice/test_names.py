@@ -13,7 +13,6 @@ import pytest
 import suffice as sf
 from suffice.bounds import printable, unguarded
 from suffice.figures import Figure
-from suffice.figures.plan import _draw
 from suffice.plan_csv import write_csv
 
 ESCAPE = "a\x1b[31m\x07\x9b2J\x7f\u202e"
@@ -121,7 +120,7 @@ def test_the_table_of_a_plan_has_no_formula(tmp_path):
 def test_a_figure_with_such_names_is_drawn_again_from_its_files(tmp_path):
     plan = plan_of((*NAMES, "'=1", "line\rend"))
     plan.plot(tmp_path)
-    again = Figure.load(tmp_path, "plan", _draw)
+    again = Figure.load(tmp_path, "plan", plan.plot().draw)
     assert list(again.data) == list(plan.plot().data)
     assert again.picture() == plan.plot().picture()
     text = (tmp_path / "plan.csv").read_text(encoding="utf-8")

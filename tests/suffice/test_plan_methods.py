@@ -153,8 +153,9 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     (last,) = (c for c in mine if float(c["iteration [1]"]) == row.exact.iterations)
     assert float(last["excess [loss]"]) == pytest.approx(row.exact.excess, rel=1e-12)
     panels = json.loads(folder[3].read_text())["setup"]["panels"]
-    np.testing.assert_array_equal(panels[0]["similarity"][6], row.similarity)
-    assert panels[0]["clusters"][6] == np.flatnonzero(row.exact.weights).tolist()
+    (mine,) = (panel for panel in panels if panel["name"] == "59-64")
+    np.testing.assert_array_equal(mine["weights"], row.exact.weights)
+    assert (mine["iterations"], mine["alone"]) == (row.exact.iterations, row.exact_local.iterations)
     (one,) = plan.plot().write(tmp_path / "matrix.svg")
     assert one.read_bytes().startswith(b"<?xml")
     with pytest.raises(sf.InputError, match=r"^plot = "):

@@ -143,15 +143,6 @@ def test_paths_in_plain_numpy_agree():
         assert abs(e.mean() - exact[t + 1]) < 4 * e.std() / np.sqrt(paths)
 
 
-def test_derivatives_are_differences():
-    recursion = ExactRecursion(moments=least_squares(batch=2).gradient_moments(), client=1)
-    v, h = np.array([0.02, 0.03, 0.0]), 1e-6
-    value, gradient = recursion.value_and_gradient(v, STEPS)
-    np.testing.assert_allclose(value, recursion.curve(v, STEPS)[-1], rtol=1e-14)
-    around = [[recursion.curve(v + s * h * e, STEPS)[-1] for s in (1, -1)] for e in np.eye(N)]
-    np.testing.assert_allclose(gradient, np.diff(around)[:, 0] / (-2 * h), rtol=1e-6)
-
-
 def test_the_step_limit_separates_decay_from_explosion():
     for client in range(N):
         recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=client)

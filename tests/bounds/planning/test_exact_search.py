@@ -12,6 +12,7 @@ from site_data import site_rows
 from suffice.bounds.planning.exact_recursion import ExactRecursion
 from suffice.bounds.planning.exact_search import best_rates, fastest
 from suffice.bounds.planning.gradient_moments import moments_of_quadratics, moments_of_rows
+from suffice.bounds.planning.moment_maps import MomentMaps
 
 
 def quadratics(seed, n=4):
@@ -34,38 +35,40 @@ def table(name, sites, whiten=True):
     return moments.seen_in(vectors / np.sqrt(values))
 
 
-def reference(recursion, epsilon, most, *, supports, starts=2):
-    """The least T <= most that a descent on E e_T reaches from any support, random directions and three lengths."""
+def reached(recursion, epsilon, T, *, supports, starts=2):
+    """Whether a descent on E e_T from any support, random directions and three lengths arrives in T steps."""
     rng = np.random.default_rng(0)
-    n = recursion.moments.clients
-    for T in range(1, most):
-        for support in supports:
-            for _ in range(starts):
-                direction = np.zeros(n)
-                direction[list(support)] = rng.dirichlet(np.ones(len(support)))
-                limit = recursion.limit(direction)
-                value, best = min((recursion.curve(s * limit * direction, T)[-1], s) for s in (0.1, 0.3, 0.6, 0.9))
-                if value <= epsilon:
-                    return T
-                scale, free = best * limit, list(support)
+    n, maps = recursion.moments.clients, MomentMaps.of([(recursion.moments, recursion.client)])
+    for support in supports:
+        for _ in range(starts):
+            direction = np.zeros(n)
+            direction[list(support)] = rng.dirichlet(np.ones(len(support)))
+            limit = recursion.limit(direction)
+            value, best = min((recursion.curve(s * limit * direction, T)[-1], s) for s in (0.1, 0.3, 0.6, 0.9))
+            if value <= epsilon:
+                return True
+            scale, free = best * limit, list(support)
 
-                def log_excess(x, scale=scale, free=free, T=T):
-                    v = np.zeros(n)
-                    v[free] = x * scale
-                    e, gradient = recursion.value_and_gradient(v, T)
-                    return np.log(e), gradient[free] * scale / e
+            def log_excess(x, scale=scale, free=free):
+                v = np.zeros((1, 1, n))
+                v[..., free] = x * scale
+                e, gradient = maps.trial(v, T).derivatives(np.array([T]))
+                return e[0, 0], gradient[0, 0, free] * scale
 
-                found = minimize(
-                    log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
-                    options={"maxiter": 60},
-                )  # fmt: skip
-                if found.fun <= np.log(epsilon):
-                    return T
-    return most
+            found = minimize(
+                log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
+                options={"maxiter": 60},
+            )  # fmt: skip
+            if found.fun <= np.log(epsilon):
+                return True
+    return False
 
 
 def assert_near_best(recursion, share):
-    """T <= max(T_ref, floor(1.05 T_ref)) with T_ref over all supports; what is found must be able to lose."""
+    """T <= max(T_ref, floor(1.05 T_ref)) with T_ref over all supports; what is found must be able to lose.
+
+    The least E e_T falls with T (in 180 of 180 problems), so that one T tells: the largest that would refute.
+    """
     n = recursion.moments.clients
     epsilon = share * recursion.excess
     found = best_rates(recursion, epsilon)
@@ -74,8 +77,8 @@ def assert_near_best(recursion, share):
     assert curve[-1] <= epsilon < curve[-2]
     assert recursion.limit(found.v) > 1
     supports = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
-    T = reference(recursion, epsilon, found.steps, supports=supports)
-    assert found.steps <= max(T, int(1.05 * T))
+    faster = max((T for T in range(1, found.steps) if max(T, int(1.05 * T)) < found.steps), default=0)
+    assert not faster or not reached(recursion, epsilon, faster, supports=supports)
     return found
 
 
@@ -84,6 +87,15 @@ def test_no_support_is_faster_on_quadratics(seed):
     moments = quadratics(seed)
     for client in (0, 1):
         assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "classes-language"])
+def test_none_of_63_supports_is_faster(name):
+    for client in range(3):
+        for share in (0.1, 0.05):
+            found = assert_near_best(ExactRecursion(moments=table(name, 6), client=client), share)
+            print(name, client, share, found.steps)
 
 
 def test_descent_is_faster_than_nested_families_and_never_slower_than_alone(monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suffice.bounds import evaluate, find
 from suffice.bounds.planning.exact_recursion import ExactRecursion, orbit
 from suffice.bounds.planning.gradient_moments import moments_of_rows
 from suffice.bounds.planning.hitting_certificate import certified_rates, contraction, expected_hitting
@@ -74,6 +75,25 @@ def test_no_bound_where_the_floor_is_above_the_precision_and_a_smaller_step_has_
     assert found is not None
     assert found[1].sum() < v.sum()
     assert expected_hitting(exact, v, 2 * exact.excess, 20) == 0
+
+
+def test_it_is_below_what_noise_that_grows_with_the_gradient_promises():
+    """Alone: variance <= floor + factor |grad|^2 at all models, by the corollary at its own best step."""
+    exact, (x, y), epsilon = recursion(), rows()[0], SHARE * recursion().excess
+    A, best = x.T @ x / len(x), np.linalg.lstsq(x, y, rcond=None)[0]
+    mu, beta = 2 * np.linalg.eigvalsh(A)[[0, -1]]
+    # of a row 2 x (x . delta - r), |.|^2 <= 2 (2 |x| r)^2 + 2 |2 x x . delta|^2, and delta = A^-1 grad / 2
+    s2 = 8 * ((x**2).sum(1) * (y - x @ best) ** 2).mean()
+    fourth = np.einsum("ni,nj,n->ij", x, x, (x**2).sum(1)) / len(x)
+    Q = 2 * np.linalg.eigvalsh(np.linalg.inv(A) @ fourth @ np.linalg.inv(A))[-1]
+    record = find("adaptive/corollary-1-multiplicative-expected-time")
+    values = {"mu": mu, "beta": beta, "s2": s2, "eps": epsilon, "e0": exact.excess, "q": 1.0, "Q": Q}
+    own, steps = np.eye(N)[0], np.geomspace(1e-4, 0.5, 40) / (beta * Q)
+    promised = [(float(evaluate(record, **values, eta=eta, split=eta * beta * Q)), eta) for eta in steps]
+    usable = [(bound, eta) for bound, eta in promised if np.isfinite(bound)]
+    assert len(usable) > 20
+    for bound, eta in usable[::4]:
+        assert expected_hitting(exact, eta * own, epsilon, 20) <= bound
 
 
 def test_what_the_client_does_not_see_is_no_ground_for_a_bound():

@@ -1,0 +1,178 @@
+"""The figure of exact plans: every client's expected excess, what single paths do, and whose gradients it uses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Row, printable
+
+from .figure import SEPARATOR, Figure
+from .style import BLACK
+
+MOST_PANELS, MOST_NAMED = 12, 10
+BEYOND = 1.6
+"""Curves end at this multiple of the longer plan of a panel."""
+POINTS = 241
+GREY, LIGHT = "0.45", "0.84"
+SMALL = 7
+
+Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
+
+
+def exact_plan_figure(key: float | str, rows: Sequence[Row], bands: Bands | None = None, *, seeds: int = 0) -> Figure:
+    """One panel per client at one precision, the twelve that gain most where there are more.
+
+    bands  by client the middle 80 % of simulated paths with peers at t = 0, 1, ..., of so many `seeds`
+    """
+    began = time.perf_counter()
+    ranked = sorted(rows, key=lambda row: -(row.exact_speedup or 0))[:MOST_PANELS]
+    data: dict[str, dict[str, np.ndarray]] = {}
+    panels = []
+    for row in sorted(ranked, key=lambda row: row.client):
+        together, alone = row.exact, row.exact_local
+        assert together is not None
+        assert alone is not None
+        times = [one.iterations or 0 for one in (together, alone)]
+        last = int(BEYOND * max(*times, 1)) + 1
+        t = np.unique(np.concatenate((np.linspace(0, last, POINTS).round(), times))).astype(int)
+        curves = {"together": together.curve(last)[t], "alone": alone.curve(last)[t]}
+        for how, values in curves.items():
+            data[_key(key, row.name, how)] = {"iteration": t, "excess": values}
+        for how, values in zip(("low", "high"), (bands or {}).get(row.name, ())):
+            at = t[t < len(values)]
+            data[_key(key, row.name, how)] = {"iteration": at, "excess": values[at]}
+        panels.append(
+            {
+                "client": row.client,
+                "name": row.name,
+                "epsilon": row.epsilon,
+                "iterations": together.iterations,
+                "alone": alone.iterations,
+                "guarantee": None if together.hitting is None else together.hitting["expected_iterations"],
+                "weights": together.weights.tolist(),
+            }
+        )
+    return Figure(
+        name="plan",
+        edition="stated",
+        title="Expected excess with peers and alone, exactly, and the weights of the clients' gradients",
+        data=data,
+        units={"iteration": "1", "excess": "loss"},
+        setup={"precision": key, "panels": panels, "names": list(rows[0].names), "seeds": seeds},
+        seconds=time.perf_counter() - began,
+        draw=draw,
+        keys=("epsilon", "client", "how"),
+    )
+
+
+def _key(precision: float | str, name: str, how: str) -> str:
+    level = precision if isinstance(precision, str) else repr(precision)
+    return SEPARATOR.join((level, name.replace(SEPARATOR, "/"), how))
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    panels, names = figure.setup["panels"], figure.setup["names"]
+    across = min(len(panels), 3 if len(panels) <= 9 else 4)
+    down = -(-len(panels) // across)
+    named = len(names) <= MOST_NAMED
+    canvas.set_size_inches(7.0, 0.55 + down * (2.7 if named else 2.4))
+    grid = canvas.subplots(2 * down, across, squeeze=False, height_ratios=[3, 1] * down)
+    for at, panel in enumerate(panels):
+        row, column = divmod(at, across)
+        above, below = grid[2 * row, column], grid[2 * row + 1, column]
+        _curves(figure, above, panel)
+        _weights(below, panel, names if named else None)
+        if column == 0:
+            above.set_ylabel("excess (loss)", fontsize=SMALL)
+            below.set_ylabel("weight", fontsize=SMALL)
+    for at in range(len(panels), down * across):
+        for axes in grid[2 * (at // across) : 2 * (at // across) + 2, at % across]:
+            axes.set_axis_off()
+    _legend(figure, canvas, across)
+
+
+def _curves(figure: Figure, axes: Any, panel: Any) -> None:
+    def curve(how: str) -> Mapping[str, np.ndarray] | None:
+        return figure.data.get(_key(figure.setup["precision"], panel["name"], how))
+
+    together, alone, low, high = (curve(how) for how in ("together", "alone", "low", "high"))
+    assert together is not None
+    assert alone is not None
+    epsilon, T = panel["epsilon"], panel["iterations"]
+    if low is not None and high is not None:
+        axes.fill_between(low["iteration"], low["excess"], high["excess"], color=LIGHT, linewidth=0)
+    axes.plot(alone["iteration"], alone["excess"], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1)
+    t, e = together["iteration"], together["excess"]
+    kept = t <= (t[-1] if T is None else T)
+    axes.plot(t, e, color=BLACK, linewidth=0.7)
+    axes.plot(t[kept], e[kept], color=BLACK, linewidth=1.8)
+    axes.axhline(epsilon, color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)))
+    if T:
+        axes.plot([T], e[t == T], "o", color=BLACK, markersize=4.5)
+    shown = np.concatenate([one["excess"] for one in (together, alone)])
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    axes.set_yscale("log")
+    axes.set_xscale("symlog", linthresh=1, linscale=0.4)
+    bottom = min(epsilon, float(shown.min(initial=epsilon)))
+    axes.set_ylim(0.4 * bottom, 2.5 * float(e[0]))
+    last = float(t[-1])
+    if panel["guarantee"]:
+        last = max(last, 1.3 * panel["guarantee"])
+        axes.plot([panel["guarantee"]], [epsilon], marker="D", markersize=4.5, markerfacecolor="white", color=BLACK)
+    axes.set_xlim(0, last)
+    axes.tick_params(labelsize=SMALL)
+    axes.set_xlabel("iteration $t$", fontsize=SMALL, labelpad=0)
+    axes.minorticks_off()
+    for axis in (axes.xaxis, axes.yaxis):  # exponents would be smaller than the text
+        axis.set_major_formatter("{x:g}")
+    axes.set_title(f"{_short(panel['name'])}: {_steps(T)}, alone {_steps(panel['alone'])}", loc="left")
+
+
+def _weights(axes: Any, panel: Any, names: Sequence[str] | None) -> None:
+    weights, own = np.array(panel["weights"]), panel["client"]
+    bars = axes.bar(np.arange(len(weights)), weights, width=0.8, color="0.7", edgecolor=BLACK, linewidth=0.4)
+    bars[own].set(facecolor=BLACK)
+    axes.set_ylim(0, max(1e-3, 1.1 * weights.max()))
+    axes.set_xlim(-0.7, len(weights) - 0.3)
+    axes.tick_params(labelsize=SMALL)
+    axes.grid(False)
+    if names is None:
+        axes.set_xticks([])
+        axes.set_xlabel(f"client 0 to {len(weights) - 1}", fontsize=SMALL)
+    else:
+        axes.set_xticks(range(len(names)), [_short(name, 9) for name in names], rotation=90, fontsize=SMALL)
+
+
+def _legend(figure: Figure, canvas: Any, across: int) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    panels, total = figure.setup["panels"], len(figure.setup["names"])
+    handles: list[Any] = [
+        Line2D([], [], color=BLACK, linewidth=1.8, marker="o", markersize=4.5, label=r"$E[e_t]$ with peers, exact"),
+        Line2D([], [], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1, label="alone, exact"),
+        Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
+        Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
+    ]
+    if any(panel["guarantee"] for panel in panels):
+        mark = Line2D([], [], color=BLACK, marker="D", markerfacecolor="white", linestyle="", markersize=4.5)
+        mark.set_label(r"bound of $E[\tau]$, at its own step")
+        handles.insert(3, mark)
+    if any(key.endswith("low") for key in figure.data):
+        handles.insert(3, Patch(facecolor=LIGHT, label=f"80 % of {figure.setup['seeds']} simulated paths"))
+    said = "" if len(panels) == total else f"{len(panels)} of {total} clients, those that gain most"
+    ncols = 3 if across > 1 else 1
+    canvas.legend(handles=handles, loc="outside upper center", ncols=ncols, title=said, title_fontsize=SMALL)
+
+
+def _steps(iterations: int | None) -> str:
+    return "never" if iterations is None else f"{iterations}"
+
+
+def _short(name: str, most: int = 12) -> str:
+    name = printable(name).replace("$", r"\$")
+    return name if len(name) <= most else name[: most - 1] + "."
