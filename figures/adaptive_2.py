@@ -36,7 +36,7 @@ LOOKS: dict[str, tuple[str, Any]] = {
 }
 SEEDS = {"stated": {2: 1000, 10: 1000}, "published": {2: 256, 10: 256}}
 LOWEST = -20
-"""The vertical axis is cut here; below 1e-30 rounding takes over."""
+"""The vertical axis is cut here; the legend says where a curve that leaves it ends."""
 STEP_NAMES = {
     "stated": {2: r"$1/(2\beta)$", 10: r"$1/(4\beta)$"},
     "published": {2: "$1/(2L_i)$", 10: "$1/(8L_i)$"},
@@ -120,11 +120,10 @@ def _block(edition: str, features: int, iterations: int, seeds: Sequence[int]) -
     eta = step_sizes(edition, features, seeds)
     paths = lockstep(
         _contenders(edition, features, settings),
-        settings.starts,
         seeds=seeds,
         grid=range(iterations + 1),
         eta=lambda t: eta,
-        measure=settings.mean_log10_excess,
+        measure=Regressions.mean_log10_excess,
     )
     return {name: path.values.numpy() for name, path in paths.items()}
 
@@ -133,13 +132,15 @@ def _contenders(edition: str, features: int, settings: Regressions) -> dict[str,
     from suffice.simulate import APFL, WGABC, CoBo, Ditto, FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
-    from .regression import CLIENTS, all_for_one
+    from .regression import CLIENTS, Relative, all_for_one
 
-    # Where a client uses its own samples alone, the other pairs' need not be drawn.
-    single = settings.variant(pairwise=False)
+    # Rules that move along gradients alone are simulated without rounding. Where a client uses its own samples alone,
+    # the other pairs' need not be drawn.
+    exact = Relative.of_same(settings)
+    single, shared = exact.variant(pairwise=False), settings.variant(pairwise=False)
     ratio = "released" if edition == "published" else "m=1"
     chosen = {
-        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=settings)
+        f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=exact)
         for criterion in ("binary", "continuous")
     }
     rest = {"Local": Local(), "FedAvg": FedAvg()}
@@ -151,9 +152,12 @@ def _contenders(edition: str, features: int, settings: Regressions) -> dict[str,
             "WGA-BC": WGABC(mixture=WGA_MIXTURE, memory=WGA_MEMORY),
             "APFL": APFL(mixture=APFL_MIXTURE, adaptive=True),
         }
-    chosen |= {name: Contender(algorithm=algorithm, problem=single) for name, algorithm in rest.items()}
+    chosen |= {
+        name: Contender(algorithm=algorithm, problem=single if name in ("Local", "Oracle") else shared)
+        for name, algorithm in rest.items()
+    }
     if edition == "stated" and features == 10:
-        chosen["Local, batch 1"] = Contender(algorithm=Local(), problem=settings.variant(batch=1))
+        chosen["Local, batch 1"] = Contender(algorithm=Local(), problem=exact.variant(pairwise=False, batch=1))
     return chosen
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .regression import Regressions
 
 FEATURES = 10
-SEEDS = 200
+SEEDS = 32
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
 STEP_NAMES = {"published": "$1/(8L_i)$", "stated": r"$1/(4\beta)$"}
@@ -124,11 +124,10 @@ def _block(setting: str, last: int, seeds: Sequence[int]) -> dict[str, Path]:
     eta = step_sizes(setting, FEATURES, seeds)
     paths = lockstep(
         _contenders(drawn),
-        drawn.starts,
         seeds=seeds,
         grid=range(last + 1),
         eta=lambda t: eta,
-        measure=drawn.mean_log10_excess,
+        measure=Regressions.mean_log10_excess,
         collaborators=True,
     )
     alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(CLIENTS)}
@@ -147,12 +146,13 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     from suffice.simulate import FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
-    from .regression import CLIENTS, all_for_one
+    from .regression import CLIENTS, Relative, all_for_one
 
-    shared = drawn.variant(pairwise=False)
+    exact = Relative.of_same(drawn)
+    shared = exact.variant(pairwise=False)
     chosen = {
         SEPARATOR.join((ratio, criterion)): Contender(
-            algorithm=all_for_one(ratio, criterion), problem=drawn if ratio == "released" else shared
+            algorithm=all_for_one(ratio, criterion), problem=exact if ratio == "released" else shared
         )
         for ratio in RATIOS
         for criterion in CRITERIA
@@ -161,7 +161,9 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     clusters = [0] * CLIENTS if drawn.pairwise else [i % 2 for i in range(CLIENTS)]
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
     return chosen | {
-        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, problem=shared)
+        SEPARATOR.join((name, "none")): Contender(
+            algorithm=algorithm, problem=drawn.variant(pairwise=False) if name == "fedavg" else shared
+        )
         for name, algorithm in rest.items()
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 from suffice.bounds import InputError
 
 from . import redraw
-from .figure import SEPARATOR, Curve, Figure
+from .figure import SEPARATOR, Figure
 
 SIZES = {
     "v=0.001": {1e-5: 14, 1e-4: 20},
@@ -33,8 +33,8 @@ START = {"adaptive-2a": 1, "adaptive-2b": 2}
 ELBOW = 40
 PROBABILITY = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
 GAP = {"mushrooms": 5.565, "a6a": 16.97}
-SPREAD = {"All-for-one binary": 8.2, "All-for-one continuous": 8.3, "Local": 8.3, "FedAvg": 5.5}
-"""The paper's Table S2: standard deviation of the test accuracy."""
+LOSS, ACCURACY = 0.02, 1.5
+"""Margins of the hospitals' entries: decades, and points of one patient in 16 over four hospitals, from few runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,33 +140,24 @@ def elbow(values: np.ndarray) -> int:
 
 
 def _heart(drawn: Figure) -> Iterator[Feature]:
-    for curve, (loss, accuracy) in drawn.setup["table_2"].items():
-        values: Curve = drawn.data[curve]
-
-        def at_end(column: str, values: Curve = values) -> float:
-            return float(values[column][-1])
-
-        rows: tuple[tuple[str, str, float, float], ...] = (
-            ("test log10 loss", "test_log10_loss", loss, 0.02),
-            ("test accuracy (%)", "test_accuracy", accuracy, 1.0),
-        )
-        for what, column, published, margin in rows:
-            weighted, plain = at_end(column), at_end(f"{column}_plain")
-            yield Feature(
-                figure=drawn.name,
-                feature=f"{what}, {curve}",
-                published=f"{published:g}",
-                ours=f"{weighted:.3g} weighted by patients, {plain:.3g} plain mean",
-                agrees=abs(weighted - published) <= margin,
-            )
-        spread = at_end("test_accuracy_spread")
-        yield Feature(
-            figure=drawn.name,
-            feature=f"deviation of test accuracy, {curve}",
-            published=f"{SPREAD[curve]:g}",
-            ours=f"{spread:.2g} over hospitals",
-            agrees=abs(spread - SPREAD[curve]) <= 1,
-        )
+    """Every entry to compare with. What is fitted (`setup`) agrees by choice."""
+    columns = (
+        ("test log10 loss", "test_log10_loss", LOSS),
+        ("test accuracy (%)", "test_accuracy", ACCURACY),
+        ("deviation of test accuracy", "test_accuracy_spread", ACCURACY),
+    )
+    for run, facts in drawn.setup["runs_of"].items():
+        for rule, entries in facts["published"].items():
+            for (what, column, margin), entry in zip(columns, entries):
+                curve = drawn.data[SEPARATOR.join((run, rule))]
+                ours, sd = float(curve[column][-1]), float(curve[f"{column}_sd"][-1])
+                yield Feature(
+                    figure=drawn.name,
+                    feature=f"{run}: {what}, {rule}",
+                    published=f"{entry:g}",
+                    ours=f"{ours:.3g}, single runs +- {sd:.2g}",
+                    agrees=abs(ours - entry) <= margin,
+                )
 
 
 def _scafflix(drawn: Figure) -> Iterator[Feature]:
