@@ -25,7 +25,7 @@ from suffice.bounds import InputError
 from .adaptive_2 import LOOKS, parameters
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import COLUMN_WIDTH
+from .style import COLUMN_WIDTH, SMALL
 
 EPOCHS = 25
 SEEDS = 32
@@ -166,7 +166,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         entries = [entry[place] for facts in about.values() for entry in facts["published"].values()]
         axes.set_ylim(min(map(np.min, [*later, *entries])) - spare, max(map(np.max, [*later, *entries])) + spare)
     canvas.suptitle(f"mean of {figure.setup['runs']} runs, plain over hospitals; band: one deviation of runs",
-                    x=0.01, ha="left", fontsize=7)  # fmt: skip
+                    x=0.01, ha="left", fontsize=SMALL)  # fmt: skip
     handles, labels = above.get_legend_handles_labels()
     columns = 3 if len(about) == 1 else 4
     canvas.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4, columnspacing=1.0)
