@@ -35,7 +35,7 @@ LOOKS: dict[str, tuple[str, Any]] = {
     "Local, batch 1": (VERMILION, (0, (1, 2.5))),
 }
 """A colour and a line style of its own for every rule."""
-SEEDS = 192
+SEEDS = 96
 LOWEST = -20
 """The vertical axis is cut here; the legend says where a curve that leaves it ends."""
 STEP_NAMES = {
@@ -190,7 +190,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             below = mean[out[0]] < bottom
             edge = bottom if below else top
             axes.plot(out[0], edge, "v" if below else "^", color=LOOKS[name][0], clip_on=False, zorder=5)
-            line.set_label(f"{name} (ends at {mean[-1]:.0f})")
+            line.set_label(f"{name}, to {mean[-1]:.0f}")
     axes.set_xlabel("iteration")
     axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
     setup = figure.setup
@@ -198,5 +198,7 @@ def draw(figure: Figure, canvas: Any) -> None:
              "band: one deviation"]  # fmt: skip
     if published:
         lines.append("crosses: last values of the published picture (one run)")
+    if any(", to " in str(line.get_label()) for line in axes.get_lines()):
+        lines.append("triangles: leaves the axes, to where the legend says")
     axes.set_title("\n".join(lines), loc="left")
-    canvas.legend(loc="outside lower center", ncols=2, handlelength=2.8, columnspacing=1.0)
+    canvas.legend(loc="outside lower center", ncols=2, handlelength=2.6, columnspacing=1.0)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .regression import Regressions
 
 FEATURES = 10
-SEEDS = 32
+SEEDS = 20
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
 STEP_NAMES = {"published": "$1/(8L_i)$", "stated": r"$1/(4\beta)$"}

@@ -33,8 +33,8 @@ def collaboration(
     *,
     problem: Any = None,
     table: str | None = None,
-    client: str | None = None,
-    target: str | None = None,
+    client: str = "client",
+    target: str = "target",
     clients: int = CLIENTS,
     features: int = FEATURES,
     spread: float = SPREAD,
@@ -58,8 +58,7 @@ def collaboration(
         if not size > 0:
             raise InputError(name, size, "give a number above 0")
     if problem is None:
-        columns = {name: value for name, value in (("client", client), ("target", target)) if value is not None}
-        problem = _default(clients, features, spread) if table is None else read(table, **columns)
+        problem = _default(clients, features, spread) if table is None else read(table, client=client, target=target)
     eta = step / np.asarray(problem.constants().beta)
     rules = {"All-for-one": all_for_one("exact", "binary"), "alone": Local(), "all together": FedAvg()}
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -136,7 +135,7 @@ def _places(problem: Problem) -> np.ndarray:
         away = np.where(distance[..., None] > 1e-9, apart / distance[..., None],
                         np.stack([np.cos(angle), np.sin(angle)], -1)[:, None])  # fmt: skip
         at = at + 0.5 * (push[..., None] * away).sum(1)
-    return at / np.abs(at).max()
+    return at / np.maximum(np.abs(at).max(0), 1e-300)
 
 
 def moments(collaborators: np.ndarray) -> np.ndarray:

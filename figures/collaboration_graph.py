@@ -133,7 +133,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     dots = [
         panels[0].scatter([], [], s=18 + 10 * count, color="0.8", edgecolors=BLACK, linewidths=0.5) for count in sizes
     ]
-    lines = [panels[0].plot([], [], color=arrows.to_rgba(0.25 + 0.75 * rho))[0] for rho in (0.1, 0.5, 1)]
+    shades: Any = arrows.to_rgba(0.25 + 0.75 * np.array((0.1, 0.5, 1)))
+    lines = [panels[0].plot([], [], color=shade)[0] for shade in shades]
     words = [f"{count} in its cluster" for count in sizes] + [rf"$\rho_{{ik}} = {rho}$" for rho in (0.1, 0.5, 1)]
     canvas.legend([*dots, *lines], words, loc="outside lower center", ncols=6, handlelength=1.4, columnspacing=1.2)
     canvas.suptitle(
