@@ -33,6 +33,7 @@ _MODULES = (
     "best_threshold",
     "who_helps_whom",
     "collaboration_graph",
+    "collaboration",
     "sharpness",
 )
 """Those that make figures, in the order that `suffice figure` prints; they import torch when they compute."""
@@ -51,13 +52,22 @@ def makers() -> dict[str, Maker]:
 
 
 def figure(
-    name: str, *, edition: str = EDITIONS[0], progress: Callable[[int, int], None] | None = None, **options: Any
+    name: str,
+    *,
+    edition: str = EDITIONS[0],
+    progress: Callable[[int, int], None] | None = None,
+    ax: Any = None,
+    **options: Any,
 ) -> Figure:
     """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
 
-    `options` are the figure's own, such as `seeds`. Raises `InputError` for an unknown name, edition or option.
+    `options` are the figure's own, such as `seeds`. With `ax`, Matplotlib Axes, a picture of one panel is drawn there
+    too. Raises `InputError` for an unknown name, edition or option.
     """
-    return _maker(name)(edition, progress=progress, **options)
+    made = _maker(name)(edition, progress=progress, **options)
+    if ax is not None:
+        made.on(ax)
+    return made
 
 
 def takes(name: str, option: str) -> bool:

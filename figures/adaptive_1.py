@@ -16,7 +16,7 @@ from suffice.bounds import InputError, QuadraticCertificate, entry_precisions
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION
 
 CLIENTS, FEATURES = 20, 10
 SPREADS = {0.001: (BLUE, "o"), 0.01: (VERMILION, "s"), 0.1: (ORANGE, "D"), 1.0: (GREEN, "^")}
@@ -127,10 +127,15 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.step(x, middle, where="post", color=colour, linestyle=(0, (1, 1)), linewidth=1)
         x, size = _steps(figure.data[name], low, high)
         axes.step(x, size, where="post", color=colour)
-        powers = 10.0 ** np.arange(-5, 2)
+        if figure.edition == "published":
+            at = 10.0 ** np.arange(-5, 2)  # where the published picture has its marks
+        else:
+            at = np.asarray(figure.data[name]["epsilon"])[4:-4:5]  # between both ends, where no two curves meet
+            at = at[(at > low) & (at < high)]
+            at = at if len(at) else np.array([high / 2])  # a curve that stays at one size
         axes.plot(
-            powers,
-            [size_at(figure.data[name], p) for p in powers],
+            at,
+            [size_at(figure.data[name], p) for p in at],
             linestyle="none",
             marker=marker,
             color=colour,
@@ -146,7 +151,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_title(
         f"{_RULES[figure.edition].capitalize()}\nline: one draw; dotted, band: median, 5 to 95 %",
         loc="left",
-        fontsize=7,
+        fontsize=SMALL,
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
 

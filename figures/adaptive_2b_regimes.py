@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,14 +18,14 @@ from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
 
 if TYPE_CHECKING:
     from .lockstep import Contender, Path
     from .regression import Regressions
 
 FEATURES = 10
-SEEDS = 200
+SEEDS = 20
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
 STEP_NAMES = {"published": "$1/(8L_i)$", "stated": r"$1/(4\beta)$"}
@@ -50,8 +51,10 @@ NAMES = {
     "oracle": "oracle",
 }
 LINES = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
-LOWEST = -21
-"""The vertical axis is cut here."""
+WIDTHS = {"exact": 3.2, "oracle": 1.0, "fedavg": 2.6, "released": 1.8}
+"""Curves that may coincide: the lower is the wider."""
+TOGETHER = 0.3
+"""Decades within which curves of a panel are said to lie together."""
 
 
 @maker(
@@ -105,7 +108,7 @@ def regimes(
             "seeds": [min(wanted), max(wanted)],
             "weights": "1{r > 0} or r, divided by their sum",
             "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
-            "samples": "one per client for all models; one per pair for the released ratio in its own setting",
+            "samples": "one per client for all models, which leaves means as they are",
         },
         keys=("setting", "d", "rule", "criterion"),
     )
@@ -124,11 +127,10 @@ def _block(setting: str, last: int, seeds: Sequence[int]) -> dict[str, Path]:
     eta = step_sizes(setting, FEATURES, seeds)
     paths = lockstep(
         _contenders(drawn),
-        drawn.starts,
         seeds=seeds,
         grid=range(last + 1),
         eta=lambda t: eta,
-        measure=drawn.mean_log10_excess,
+        measure=Regressions.mean_log10_excess,
         collaborators=True,
     )
     alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(CLIENTS)}
@@ -142,18 +144,16 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     """Rules by "ratio | criterion".
 
     Sharing one sample of a client among all models leaves the law of every model's path as it is, so it does not change
-    means; the released code draws one per pair, and its rule does so here.
+    means; the released code draws one per pair, at many times the cost.
     """
     from suffice.simulate import FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
-    from .regression import CLIENTS, all_for_one
+    from .regression import CLIENTS, Relative, all_for_one
 
-    shared = drawn.variant(pairwise=False)
+    shared = Relative.of_same(drawn).variant(pairwise=False)
     chosen = {
-        SEPARATOR.join((ratio, criterion)): Contender(
-            algorithm=all_for_one(ratio, criterion), problem=drawn if ratio == "released" else shared
-        )
+        SEPARATOR.join((ratio, criterion)): Contender(algorithm=all_for_one(ratio, criterion), problem=shared)
         for ratio in RATIOS
         for criterion in CRITERIA
     }
@@ -161,7 +161,9 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     clusters = [0] * CLIENTS if drawn.pairwise else [i % 2 for i in range(CLIENTS)]
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
     return chosen | {
-        SEPARATOR.join((name, "none")): Contender(algorithm=algorithm, problem=shared)
+        SEPARATOR.join((name, "none")): Contender(
+            algorithm=algorithm, problem=drawn.variant(pairwise=False) if name == "fedavg" else shared
+        )
         for name, algorithm in rest.items()
     }
 
@@ -170,26 +172,32 @@ def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: excess above, collaborators below, one column per setting."""
     from matplotlib.lines import Line2D
 
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.3)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
     panels = canvas.subplots(2, 2, sharex=True, height_ratios=(2.2, 1))
     for (above, below), setting in zip(panels.T, SETTINGS):
-        for name, curve in figure.data.items():
-            of, _, rule, criterion = name.split(SEPARATOR)
-            if of != setting:
-                continue
-            look = {"color": COLOURS[rule], "linestyle": LINES[criterion]}
+        shown = {
+            tuple(name.split(SEPARATOR)[2:]): curve for name, curve in figure.data.items() if name.startswith(setting)
+        }
+        for (rule, criterion), curve in shown.items():
+            look = {
+                "color": COLOURS[rule],
+                "linestyle": LINES[criterion],
+                "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
+                "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
+                "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
+            }
             mean, se = curve["mean_log10_excess"], curve["se"]
-            above.fill_between(curve["iteration"], mean - 2 * se, mean + 2 * se, color=look["color"], alpha=0.2, lw=0)
+            above.fill_between(curve["iteration"], mean - 2 * se, mean + 2 * se, color=look["color"], alpha=0.15, lw=0)
             above.plot(curve["iteration"], mean, **look)
             below.plot(curve["iteration"], curve["collaborators"], **look)
-        lowest, highest = above.get_ylim()
-        above.set_ylim(max(lowest, LOWEST), highest)
         batch = figure.setup["batch"][setting]
         above.set_title(f"{TITLES[setting]}, batch {batch}, step {STEP_NAMES[setting]}", loc="left")
-        below.set_xlabel("iteration")
+        alike = [f"together: {words}" for words in together({key: c["mean_log10_excess"] for key, c in shown.items()})]
+        lines = [line for words in alike for line in wrap(words, 62)]
+        below.set_xlabel("\n".join(["iteration", *lines]), loc="left", fontsize=SMALL)
         below.set_xlim(0, figure.setup["iterations"])
-        below.set_ylim(0, 21)
-        below.set_yticks([1, 10, 20])
+        below.set_ylim(0, figure.setup["clients"] + 1)
+        below.set_yticks([1, *range(5, figure.setup["clients"] + 1, 5)])
     panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
     rules = [Line2D([], [], color=COLOURS[rule], label=NAMES[rule]) for rule in RATIOS]
@@ -197,9 +205,27 @@ def draw(figure: Figure, canvas: Any) -> None:
     kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
     canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)
     canvas.suptitle(
-        f"$d = {FEATURES}$, mean of {figure.setup['runs']} seeds, band: two standard errors; cut at $10^{{{LOWEST}}}$. "
-        "Left, FedAvg lies under the oracle",
-        fontsize=8,
+        f"$d = {figure.setup['features']}$, mean of {figure.setup['runs']} seeds, band: two standard errors",
+        fontsize=SMALL,
         x=0.01,
         ha="left",
     )
+
+
+def together(curves: dict[tuple[str, ...], np.ndarray]) -> list[str]:
+    """Groups of (rule, criterion) whose curves stay within `TOGETHER` of the first of them, in words."""
+    groups: list[list[tuple[str, ...]]] = []
+    for key, curve in curves.items():
+        near = (group for group in groups if np.abs(curve - curves[group[0]]).max() < TOGETHER)
+        if (group := next(near, None)) is None:
+            groups.append([key])
+        else:
+            group.append(key)
+    words = []
+    for group in (group for group in groups if len(group) > 1):
+        both = [
+            rule for rule in dict.fromkeys(rule for rule, _ in group) if len([1 for r, _ in group if r == rule]) > 1
+        ]
+        single = [f"{NAMES[rule]} {kind}".removesuffix(" none") for rule, kind in group if rule not in both]
+        words.append(", ".join([*(NAMES[rule] for rule in both), *single]))
+    return words

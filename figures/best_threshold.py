@@ -24,7 +24,7 @@ from suffice.bounds import (
 
 from .figure import Content, Figure
 from .maker import maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION
 
 CLIENTS, FEATURES = 20, 10
 NEAREST, FURTHEST = 0.01, 1.0
@@ -96,7 +96,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     n = figure.setup["clients"]
     for value, words, place, side in ((1.0, "alone", 90, "right"), (1 / n, "everybody alike", 1.2e-5, "left")):
         above.axhline(value, color=BLACK, linewidth=0.7, linestyle=(0, (1, 2)))
-        above.text(place, value, words, ha=side, va="bottom", fontsize=7)
+        above.text(place, value, words, ha=side, va="bottom", fontsize=SMALL)
     curve = figure.data["binary, best lambda"]
     below.plot(curve["epsilon"], curve["threshold"], color=BLUE)
     above.set_xscale("log")

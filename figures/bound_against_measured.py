@@ -16,7 +16,7 @@ from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SMALL, VERMILION
 
 if TYPE_CHECKING:
     from suffice.simulate import Algorithm, Quadratics
@@ -148,7 +148,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.set_xlim(1, figure.setup["iterations"])
             ratio = curve["bound"][-1] / curve["measured"][-1]
             place = words.replace("\n", " ") if column == 0 else "the same, ill-conditioned"
-            axes.set_title(f"{place}: ratio at the end {ratio:.3g}", loc="left", fontsize=7)
+            axes.set_title(f"{place}: ratio at the end {ratio:.3g}", loc="left", fontsize=SMALL)
         panels[row, 0].set_ylabel("excess (loss)")
         panels[row, 0].set_ylim(bottom=max(panels[row, 0].get_ylim()[0], 1e-6))
     for axes in panels[-1]:

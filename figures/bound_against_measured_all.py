@@ -17,7 +17,7 @@ from suffice.bounds import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, VERMILION
+from .style import BLUE, COLUMN_WIDTH, SMALL, VERMILION
 
 if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 CONDITION = 10.0
 DRAWS = 96
 LEAST = 1e-4
-"""Smaller ratios are drawn at the edge."""
+"""Smaller ratios are drawn at the edge, as arrows."""
 COLUMNS = ("sharp", "sharp_instances", "low", "median", "high", "instances", "conditioned")
 
 
@@ -97,7 +97,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: two columns of rows."""
     names = list(figure.data)
     half = (len(names) + 1) // 2
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 0.13 * half)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 0.118 * half)
     panels = canvas.subplots(1, 2, sharex=True)
     for axes, part in zip(panels, (names[:half], names[half:])):
         for at, name in enumerate(part):
@@ -111,7 +111,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_xscale("log")
         axes.set_xlim(LEAST / 1.3, 1.6)
         axes.set_ylim(half - 0.4, -0.6)
-        axes.set_yticks(range(len(part)), part, fontsize=5.2)
+        axes.set_yticks(range(len(part)), part, fontsize=SMALL)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="y", alpha=0.12)
         axes.set_xlabel("measured / bound")

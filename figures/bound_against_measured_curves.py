@@ -1,6 +1,7 @@
 """bound-against-measured-curves: every corrected theorem with a horizon T, measured and bound against T.
 
-One panel per theorem whose claim measures instances at a horizon T, by the exact engines of `suffice verify`. Blue: a
+One panel per theorem whose claim measures instances at a horizon T, by the exact engines of `suffice verify`; six of
+them unless told otherwise. Blue: a
 sharp instance. Red: an ill-conditioned one, the random instance of the largest beta/mu, where the engine's arguments
 have both and they differ (else the median one, in orange). Thick: measured; dashed: the bound. Both are divided by the
 bound at the first T, as quantities differ from row to row. A horizon at which an instance misses the hypotheses is
@@ -17,7 +18,7 @@ from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+from .style import BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION
 
 if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence, Family
@@ -28,7 +29,16 @@ LONG = 12
 """Families with fewer iterations make no curve."""
 DRAWS, CANDIDATES = 48, 24
 SMALLEST = 1e-12
-COLUMNS = 5
+KEYS = (
+    "adaptive/theorem-2-constant",
+    "adaptive/theorem-3",
+    "worst-case/noise-floor",
+    "sample-optimal/theorem-3",
+    "cobo/theorem-1-tuned",
+    "scafflix/theorem-1",
+)
+"""Drawn unless others are asked for."""
+COLUMNS = 3
 LOOKS = {"sharp": BLUE, "largest beta/mu": VERMILION, "random": ORANGE}
 LEAST = 1e-6
 NARROW = 4.0
@@ -36,12 +46,12 @@ NARROW = 4.0
 
 
 @maker("bound-against-measured-curves", "the same over the horizon, theorem by theorem")
-def bound_curves(*, keys: tuple[str, ...] = (), progress: Progress) -> Content:
-    """keys: some theorems (all when empty)."""
+def bound_curves(*, keys: tuple[str, ...] = KEYS, progress: Progress) -> Content:
+    """keys: theorems, a panel each; `all` for every one that has a horizon."""
     from suffice.verification.claims import all_claims
 
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and _family(claim) is not None]
-    claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
+    claims = [claim for claim in claims if keys == ("all",) or claim.theorem.key in keys]
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, claim in enumerate(claims):
         for kind, curve in _curves(claim).items():
@@ -136,7 +146,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a panel per theorem."""
     keys = list(dict.fromkeys(name.split(SEPARATOR)[0] for name in figure.data))
     rows = -(-len(keys) // COLUMNS)
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.5 + 1.05 * rows)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 1.6 * rows)
     panels = canvas.subplots(rows, COLUMNS, squeeze=False).ravel()
     for axes in panels[len(keys) :]:
         axes.axis("off")
@@ -145,8 +155,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             curve = figure.data.get(SEPARATOR.join((key, kind)))
             if curve is None:
                 continue
-            measured = np.where(curve["measured"] > 0, curve["measured"], np.nan)
-            axes.plot(curve["T"], measured, color=colour, alpha=0.45, linewidth=2.2)
+            axes.plot(curve["T"], curve["measured"], color=colour, alpha=0.45, linewidth=2.2)
             axes.plot(curve["T"], curve["bound"], "--", color=colour, linewidth=1)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -154,13 +163,17 @@ def draw(figure: Figure, canvas: Any) -> None:
         low = max(low, LEAST)
         spare = max((NARROW * low / high) ** 0.5, 1.0)
         axes.set_ylim(low / spare, high * spare)
-        paper, result = key.split("/")
-        axes.set_title(f"{paper}\n{result}", loc="left", fontsize=4.8, pad=2)
-        axes.tick_params(labelsize=4.5, length=2, pad=1)
+        for kind, colour in LOOKS.items():
+            curve = figure.data.get(SEPARATOR.join((key, kind)), {"T": np.empty(0), "measured": np.empty(0)})
+            under = curve["measured"] < low / spare  # zeros among them
+            if under.any():
+                axes.plot(curve["T"][under], np.full(under.sum(), low / spare), "v", color=colour, clip_on=False)
+        axes.set_title(key.replace("/", "\n"), loc="left")
         axes.minorticks_off()
     handles = [panels[0].plot([], [], color="0.3", alpha=0.45, linewidth=2.2)[0]]
     handles += [panels[0].plot([], [], "--", color="0.3", linewidth=1)[0]]
     handles += [panels[0].plot([], [], color=colour)[0] for colour in LOOKS.values()]
-    words = ["measured", "bound", "sharp", r"largest $\beta/\mu$ drawn", "random"]
-    canvas.legend(handles, words, loc="outside lower center", ncols=5, handlelength=1.8)
-    canvas.suptitle("against the horizon $T$; all over the bound at the first $T$", x=0.01, ha="left", fontsize=7)
+    handles += [panels[0].plot([], [], "v", color="0.3")[0]]
+    words = ["measured", "bound", "sharp", r"largest $\beta/\mu$ drawn", "random", "measured below the axis (or 0)"]
+    canvas.legend(handles, words, loc="outside lower center", ncols=6, handlelength=1.8, columnspacing=1.0)
+    canvas.suptitle("against the horizon $T$; all over the bound at the first $T$", x=0.01, ha="left", fontsize=SMALL)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION
 
 MINIMISERS = np.array([[-1.0, 0.0], [1.0, 0.0]])
 MODELS = {
@@ -110,7 +110,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             midpoint,
             xytext=(x_at, y_at),
             ha=side,
-            fontsize=7,
+            fontsize=SMALL,
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
             arrowprops={"arrowstyle": "-", "color": "0.5", "linewidth": 0.5, "shrinkB": 4},
         )
@@ -124,5 +124,5 @@ def draw(figure: Figure, canvas: Any) -> None:
         "blue: descent directions at the midpoint, red: at the models\ncontours: $(f_1 + f_2)/2$; "
         "shaded: midpoints that disconnect;\nproduct: of the two gradients at the midpoint",
         loc="left",
-        fontsize=6.5,
+        fontsize=SMALL,
     )

@@ -19,7 +19,7 @@ from suffice.bounds import plan_rows
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .style import BLACK, COLUMN_WIDTH
+from .style import BLACK, COLUMN_WIDTH, SMALL
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares
@@ -85,7 +85,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     from matplotlib.colors import LogNorm, Normalize
 
     names, precisions = figure.setup["clients"], figure.setup["precisions"]
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.5)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.8)
     panels = canvas.subplots(1, len(precisions), squeeze=False)[0]
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     place = np.column_stack((np.cos(angle), np.sin(angle)))
@@ -118,7 +118,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             size = 18 + 10 * curve["member"].sum()
             colour = shade.to_rgba(curve["speedup"][0])
             axes.scatter(*place[i], s=size, color=colour, edgecolors=BLACK, linewidths=0.5, zorder=3)
-            axes.annotate(name, (1.5, 1.3) * place[i], ha="center", va="center", fontsize=7)
+            axes.annotate(name, (1.5, 1.3) * place[i], ha="center", va="center", fontsize=SMALL)
         axes.set_title(rf"$\varepsilon = {epsilon:g}$: {count} of {len(names) * (len(names) - 1)} arrows", loc="left")
         axes.set_aspect("equal")
         axes.set_xlim(-1.75, 1.75)
@@ -128,6 +128,15 @@ def draw(figure: Figure, canvas: Any) -> None:
     ticks = [tick for tick in (0.2, 0.5, 1, 2, 3, 5, 10) if least <= tick <= most]
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.ax.minorticks_off()
+    most_members = max(int(curve["member"].sum()) for curve in figure.data.values())
+    sizes = sorted({1, (1 + most_members) // 2, most_members})
+    dots = [
+        panels[0].scatter([], [], s=18 + 10 * count, color="0.8", edgecolors=BLACK, linewidths=0.5) for count in sizes
+    ]
+    shades: Any = arrows.to_rgba(0.25 + 0.75 * np.array((0.1, 0.5, 1)))
+    lines = [panels[0].plot([], [], color=shade)[0] for shade in shades]
+    words = [f"{count} in its cluster" for count in sizes] + [rf"$\rho_{{ik}} = {rho}$" for rho in (0.1, 0.5, 1)]
+    canvas.legend([*dots, *lines], words, loc="outside lower center", ncols=6, handlelength=1.4, columnspacing=1.2)
     canvas.suptitle(
         "ages of eight clients; arrow from a member of the sufficient cluster", x=0.01, ha="left", fontsize=8
     )

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,10 @@ import numpy as np
 from suffice.bounds import InputError, csv_text, make_folder, unguarded, write_whole
 
 from .style import style
+
+PIXELS, MILLISECONDS = 130, 120
+"""Of a moving picture: per inch, and per frame."""
+MULTIPLE = "this figure has several panels; leave ax out"
 
 Curve = Mapping[str, np.ndarray]
 
@@ -61,6 +65,29 @@ class Figure(Content):
     edition: str
     seconds: float
     draw: Callable[[Figure, Any], None]
+    frames: Sequence[int] = ()
+    draw_frame: Callable[[Figure, Any, int], None] | None = None
+
+    def animation(self) -> bytes:
+        """A GIF of the frames; `InputError` where the figure has none."""
+        from matplotlib.figure import Figure as Canvas
+        from PIL import Image
+
+        if self.draw_frame is None or not self.frames:
+            raise InputError("animate", self.name, "this figure does not move; collaboration does")
+        pictures = []
+        with style():
+            for at in self.frames:
+                canvas, buffer = Canvas(), io.BytesIO()
+                self.draw_frame(self, canvas, at)
+                canvas.savefig(buffer, format="png", dpi=PIXELS)
+                pictures.append(Image.open(buffer).convert("RGB"))
+        palette = pictures[0].quantize(64)
+        reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+        out = io.BytesIO()
+        pause = [MILLISECONDS] * (len(reduced) - 1) + [20 * MILLISECONDS]
+        reduced[0].save(out, format="gif", save_all=True, append_images=reduced[1:], duration=pause, loop=0)
+        return out.getvalue()
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write NAME.pdf, .png, .csv and .json into `folder` (made if absent), each whole and then renamed.
@@ -92,6 +119,19 @@ class Figure(Content):
         """The drawing alone, as "pdf", "png" or "svg"."""
         return self._pictures(kind)[0]
 
+    def on(self, axes: Any) -> None:
+        """Draw on Axes of the caller's own; `InputError` for a picture of several panels."""
+        with style():
+            self.draw(self, _OneAxes(axes))
+
+    def canvas(self) -> Any:
+        """The drawing as a Matplotlib figure."""
+        from matplotlib.figure import Figure as Canvas
+
+        canvas = Canvas()
+        self.draw(self, canvas)
+        return canvas
+
     def __repr__(self) -> str:
         return f"Figure({self.name}, {self.edition}: {self.title}; {len(self.data)} curves)"
 
@@ -100,12 +140,9 @@ class Figure(Content):
         return self.picture("png")
 
     def _pictures(self, *kinds: str) -> list[bytes]:
-        from matplotlib.figure import Figure as Canvas
-
         written = []
         with style():
-            canvas = Canvas()
-            self.draw(self, canvas)
+            canvas = self.canvas()
             for kind in kinds:
                 buffer = io.BytesIO()
                 # no creation date: the same data give the same file
@@ -122,8 +159,9 @@ class Figure(Content):
             with open(folder / f"{name}.csv", encoding="utf-8", newline="") as file:
                 header, *rows = csv.reader(file)
             about = json.loads((folder / f"{name}.json").read_text())
-            units = dict(column[:-1].split(" [", 1) for column in header if column.endswith("]"))
-            keys = tuple(header[: len(header) - len(units)])
+            units, keys = dict(about["columns"]), tuple(header[: len(header) - len(about["columns"])])
+            if header[len(keys) :] != list(units):
+                raise ValueError("columns")
             columns: dict[str, list[list[float]]] = {}
             for row in rows:
                 curve = columns.setdefault(SEPARATOR.join(map(unguarded, row[: len(keys)])), [[] for _ in units])
@@ -149,7 +187,7 @@ class Figure(Content):
 
     def _csv(self) -> str:
         columns = list(self.units)
-        rows: list[list[object]] = [[*self.keys, *(f"{column} [{self.units[column]}]" for column in columns)]]
+        rows: list[list[object]] = [[*self.keys, *columns]]
         for name, curve in self.data.items():
             parts = name.split(SEPARATOR) if len(self.keys) > 1 else [name]
             for row in zip(*(curve[column] for column in columns)):
@@ -162,8 +200,33 @@ class Figure(Content):
             "name": self.name,
             "edition": self.edition,
             "title": self.title,
+            "columns": dict(self.units),
             "setup": dict(self.setup),
             "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
             "wall_seconds": round(self.seconds, 3),
         }
         return json.dumps(about, indent=2) + "\n"
+
+
+class _OneAxes:
+    """Stands for the Matplotlib figure while a picture of one panel is drawn on somebody's Axes."""
+
+    def __init__(self, axes: Any) -> None:
+        self.axes = axes
+
+    def subplots(self, rows: int = 1, columns: int = 1, *, squeeze: bool = True, **_: Any) -> Any:
+        if (rows, columns) != (1, 1):
+            raise InputError("ax", self.axes, MULTIPLE)
+        return self.axes if squeeze else np.array([[self.axes]], dtype=object)
+
+    def subfigures(self, *_: Any, **__: Any) -> Any:
+        raise InputError("ax", self.axes, MULTIPLE)
+
+    def set_size_inches(self, *_: float) -> None:
+        """The size is the caller's."""
+
+    def suptitle(self, words: str, **_: Any) -> None:
+        self.axes.set_title(words, loc="left")
+
+    def legend(self, *entries: Any, loc: str = "", **more: Any) -> None:
+        self.axes.legend(*entries, **more)

@@ -13,7 +13,7 @@ from scipy.spatial.distance import squareform
 from suffice.bounds import printable
 
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, VERMILION
+from .style import BLACK, BLUE, SMALL, VERMILION
 
 MOST_NAMED = 40
 
@@ -87,14 +87,14 @@ def _draw(figure: Figure, canvas: Any) -> None:
     if figure.setup["network_gain"] is not None:
         middle.axvline(figure.setup["network_gain"], color=BLUE, linewidth=0.8, linestyle=(0, (3, 1.5)))
     middle.set_ylim(count - 0.5, -0.5)
-    middle.set_xlabel("gain per new row, +- 2 se (loss)\ndashed: all sites", fontsize=7)
+    middle.set_xlabel("gain per new row, +- 2 se (loss)\ndashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
         short, size = [_short(name) for name in names], 7 if count <= 15 else 5
         left.set_xticks(at, short, rotation=90, fontsize=size)
         left.set_yticks(at, short, fontsize=size)
         middle.set_yticks(at, short, fontsize=size)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
-    right.set_yticks(range(len(families)), list(families), fontsize=7)
+    right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
     right.set_xlabel("weight of the candidates")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +33,14 @@ from .adaptive_2 import APFL_MIXTURE, COBO_RHO, DITTO_PULL, WGA_MEMORY, WGA_MIXT
 from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
 
-STEP, DECADE = 0.05, 5
+DECADE = 5
+"""The step is divided by ten after every so many epochs."""
 WEIGHT_DECAY = {"stated": 5e-4, "published": 0.0}
 WEIGHT_SAMPLES = 16
 MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accuracy")
-"""Means over hospitals, weighted by their numbers of patients."""
-PLAIN = ("test_log10_loss_plain", "test_accuracy_plain", "test_accuracy_spread")
-"""Plain means over hospitals, and the standard deviation over them."""
+"""Plain means over hospitals, as the released code takes them."""
+BESIDE = ("test_log10_loss_weighted", "test_accuracy_weighted", "test_accuracy_spread")
+"""Means weighted by numbers of patients, as the paper says, and the standard deviation over hospitals."""
 
 
 def data_folder(data: str | Path | None) -> Path:
@@ -55,13 +55,15 @@ def data_folder(data: str | Path | None) -> Path:
     raise InputError("data", str(given), f"no processed.{CENTRES[0]}.data in it; get UCI Heart Disease (CC BY 4.0)")
 
 
-def with_intercept(four: HeartDisease) -> HeartDisease:
-    """The hospitals with a last column of ones."""
+def with_intercept(four: HeartDisease, hospitals: Sequence[str] = CENTRES) -> HeartDisease:
+    """Those named, with a last column of ones."""
 
     def extended(table: Table) -> Table:
         return replace(table, X=np.column_stack((table.X, np.ones(len(table.X)))), columns=(*table.columns, "1"))
 
-    return HeartDisease(train=tuple(map(extended, four.train)), test=tuple(map(extended, four.test)))
+    kept = [CENTRES.index(name) for name in hospitals]
+    train, test = (tuple(extended(part[at]) for at in kept) for part in (four.train, four.test))
+    return HeartDisease(train=train, test=test)
 
 
 def epoch_length(four: HeartDisease) -> int:
@@ -93,7 +95,8 @@ class Patients(Logistic):
         return self._kept.get(iteration, stream, batch or self.batch, make)
 
 
-def block(edition: str, four: HeartDisease, epochs: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+def block(edition: str, four: HeartDisease, step: float, epochs: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+    """Each algorithm's `MEASURED` and `BESIDE` after every epoch, (epochs + 1, S, 7)."""
     problem, length = Patients.training(four, edition), epoch_length(four)
     d = problem.features
     uniform = Randomness(seeds=torch.as_tensor(list(seeds))).uniform(
@@ -101,14 +104,15 @@ def block(edition: str, four: HeartDisease, epochs: int, seeds: Sequence[int]) -
     )
     # a linear layer's default: its 13 weights and its bias uniform in +-1 / sqrt(13), the same for all clients
     start = ((2 * uniform - 1) / np.sqrt(d - 1)).expand(-1, problem.clients, -1)
-    steps = [torch.tensor(STEP * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
+    tables = padded(four)
+    steps = [torch.tensor(step * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
     paths = lockstep(
         _contenders(edition, problem, four, length),
-        start,
+        starts=start,
         seeds=seeds,
         grid=range(0, epochs * length + 1, length),
         eta=lambda t: steps[(t - 1) // length],
-        measure=partial(measure, padded(four)),
+        measure=lambda problem, models: measure(tables, models),
     )
     return {name: path.values.numpy() for name, path in paths.items()}
 
@@ -149,8 +153,8 @@ def padded(four: HeartDisease) -> Tables:
 
 
 def measure(tables: Tables, models: Tensor) -> Tensor:
-    """`MEASURED` and `PLAIN` at models (S, N, d), (S, 7)."""
-    losses, accuracies, plain = [], [], []
+    """`MEASURED` and `BESIDE` at models (S, N, d), (S, 7)."""
+    losses, accuracies, weighted = [], [], []
     for rows, labels, weights in tables:
         margin = torch.einsum("ind,sid->sin", rows, models)
         loss = (torch.logaddexp(torch.zeros_like(margin), margin) - labels * margin) * weights
@@ -158,7 +162,7 @@ def measure(tables: Tables, models: Tensor) -> Tensor:
         patients = (weights > 0).double().sum(-1)
         share = patients / patients.sum()
         logarithm, accuracy = torch.log10(loss.sum(-1)), 100 * correct.sum(-1)  # (S, N)
-        losses.append((logarithm * share).sum(-1))
-        accuracies.append((accuracy * share).sum(-1))
-        plain.append((logarithm.mean(-1), accuracy.mean(-1), accuracy.std(-1, correction=0)))
-    return torch.stack([*losses, *accuracies, *plain[0]], dim=-1)
+        losses.append(logarithm.mean(-1))
+        accuracies.append(accuracy.mean(-1))
+        weighted.append(((logarithm * share).sum(-1), (accuracy * share).sum(-1), accuracy.std(-1, correction=0)))
+    return torch.stack([*losses, *accuracies, *weighted[0]], dim=-1)

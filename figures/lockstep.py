@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -59,24 +59,25 @@ class LastDraws:
 
 def lockstep(
     contenders: Mapping[str, Contender],
-    starts: Tensor,
     *,
     seeds: Sequence[int],
     grid: Sequence[int],
     eta: Callable[[int], Tensor],
-    measure: Callable[[Tensor], Tensor],
+    measure: Callable[[Any, Tensor], Tensor],
+    starts: Tensor | None = None,
     collaborators: bool = False,
 ) -> dict[str, Path]:
-    """Run all from models `starts` (S, N, d) and record `measure(models)`, (S, ...), at the iterations `grid`.
+    """Run all and record `measure(problem, models)`, (S, ...), at the iterations `grid`.
 
-    eta(t) is the step size of iteration t = 1, 2, ..., anything that broadcasts to (S, N).
+    They start from `starts` (S, N, d), or each from its own problem's start. eta(t) is the step size of iteration
+    t = 1, 2, ..., anything that broadcasts to (S, N).
     """
     indices, wanted, last = torch.as_tensor(list(seeds)), set(grid), max(grid)
     # Weights of the step that comes next are known with its draw: one iteration more.
     iterations = last + 1 if collaborators else last
     values: dict[str, list[Tensor]] = {name: [] for name in contenders}
     sizes: dict[str, list[Tensor]] = {name: [] for name in contenders}
-    unknown = torch.full((len(starts),), torch.nan, dtype=torch.float64)
+    unknown = torch.full((len(indices),), torch.nan, dtype=torch.float64)
     # Contenders take turns inside an iteration: a problem need remember one iteration's draws alone.
     paths = [
         iterate(entry.problem, entry.algorithm, seeds=indices, iterations=iterations, eta=eta, starts=starts)
@@ -86,7 +87,7 @@ def lockstep(
         for (name, entry), path in zip(contenders.items(), paths):
             t, before, draw, state = next(path)
             if t in wanted:
-                values[name].append(measure(state["models"]))
+                values[name].append(measure(entry.problem, state["models"]))
             if collaborators and t - 1 in wanted and before is not None and draw is not None:
                 weights = entry.algorithm.collaboration(entry.problem, before, draw)
                 sizes[name].append(unknown if weights is None else (weights > 0).double().sum(-1).mean(-1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,18 @@ class Maker:
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
-        return Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw)
+        return self._moving(Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw))
 
     def again(self, folder: str | Path) -> Figure:
         """The figure saved in `folder`."""
-        return Figure.load(folder, self.name, self._draw)
+        return self._moving(Figure.load(folder, self.name, self._draw))
+
+    def _moving(self, figure: Figure) -> Figure:
+        """With the frames that its module knows, if any."""
+        module = self.compute.__globals__
+        if "draw_frame" not in module:
+            return figure
+        return replace(figure, frames=module["frames"](figure), draw_frame=module["draw_frame"])
 
     @property
     def options(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 from suffice.bounds import Constants, Row, evaluate, find, printable
 
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MOST_PRECISIONS, MOST_NAMED = 4, 24
@@ -110,7 +110,7 @@ def _matrix(axes: Any, panel: Any) -> Any:
         axes.scatter(cluster, [i] * len(cluster), s=14, marker="o", c=tone, linewidths=0)
     axes.grid(False)
     level = _shown_as(panel["epsilon"])
-    axes.set_title(rf"$\varepsilon$ = {level}: dot: $i$ uses gradients of $k$", loc="left", fontsize=7)
+    axes.set_title(rf"$\varepsilon$ = {level}: dot: $i$ uses gradients of $k$", loc="left", fontsize=SMALL)
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
@@ -122,7 +122,7 @@ def _matrix(axes: Any, panel: Any) -> Any:
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xlabel("iteration $T$ (a sample of every client each)")
-    axes.set_ylabel(BOUND, fontsize=7)
+    axes.set_ylabel(BOUND, fontsize=SMALL)
     if not panel["curves"]:
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
@@ -139,7 +139,7 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
     axes.set_xlim(left=0)
-    axes.set_title(said, loc="left", fontsize=7)
+    axes.set_title(said, loc="left", fontsize=SMALL)
     axes.legend(ncols=2, handlelength=1.2, fontsize=6)
 
 

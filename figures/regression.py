@@ -36,8 +36,6 @@ STEPS = {"stated": {2: 1 / (2 * BETA), 10: 1 / (4 * BETA)}, "published": {2: 1 /
 """Step size, in the published edition times L_i."""
 SAMPLES = 10_000
 """Rows from which the released code estimates smoothness and strong convexity."""
-FLOOR = 1e-30
-"""Excess losses below are rounding errors: optima are of size 5 and doubles have 16 digits."""
 BLOCK = 64
 """Seeds that run together."""
 
@@ -137,7 +135,63 @@ class Regressions(StreamingLeastSquares):
 
     def mean_log10_excess(self, theta: Tensor) -> Tensor:
         """Mean over clients, (S,): what the papers' pictures show. The log of the mean is dominated by rare runs."""
-        return torch.log10(self.excess(theta).clamp_min(FLOOR)).mean(-1)
+        return torch.log10(self.excess(theta)).mean(-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relative(Regressions):
+    """The same settings with models written as theta_i - theta_i*, for rules that move along gradients alone.
+
+    theta_i itself is known to 1e-16 of an optimum of size 5, so its excess is rounding below 1e-30. Here a sample of
+    client k gives x . (theta_i - theta_i*) - x . (theta_k* - theta_i*) - noise, whose middle term is exactly 0 inside a
+    cluster: nothing cancels, and excesses are right to the smallest.
+    """
+
+    _shifts: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list, repr=False, compare=False)
+
+    @classmethod
+    def of_same(cls, other: Regressions) -> Relative:
+        kept = {entry.name: getattr(other, entry.name) for entry in fields(other) if entry.init}
+        return cls(**kept | {"_kept": LastDraws(), "_gaps": []})
+
+    @property
+    def optimum(self) -> Tensor:
+        return torch.zeros_like(self.optima)
+
+    @property
+    def start(self) -> Tensor:
+        return self.starts - self.optima
+
+    def centred(self, theta: Tensor) -> Tensor:
+        return theta
+
+    def samples(self, draw: Tensor) -> tuple[Tensor, Tensor]:
+        for known, x, _ in self._shifts:
+            if known is draw:
+                return x, draw[..., -1]
+        x, noise = draw[..., :-1], draw[..., -1]
+        if self.pairwise and draw.ndim == 5:
+            # optima[k] - optima[i] for the sample of client k at model i
+            return x, torch.einsum("skjid,skid->skji", x, self.optima[:, :, None] - self.optima[:, None]) + noise
+        seen = torch.matmul(self.optima, x.flatten(1, 2).mT).unflatten(-1, x.shape[1:3])  # [s, i, k, j]
+        shift = seen.diagonal(dim1=1, dim2=2).permute(0, 2, 1)[:, None] - seen
+        self._shifts[:] = [*self._shifts[-2:], (draw, x, shift.masked_fill_(self._same[..., None], 0))]
+        return x, noise
+
+    def _slopes(self, theta: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        shift = next(shift for _, known, shift in self._shifts if known is x)
+        prediction = torch.matmul(theta, x.flatten(1, 2).mT) - shift.flatten(2)
+        return self.slope(prediction, y.flatten(1)[:, None]) / x.shape[2]
+
+    @cached_property
+    def _same(self) -> Tensor:
+        return (self.optima[:, :, None] == self.optima[:, None]).all(-1)
+
+    def excess(self, theta: Tensor) -> Tensor:
+        return (theta**2).sum(-1)
+
+    def gradient(self, theta: Tensor) -> Tensor:
+        return 2 * theta
 
 
 def step_sizes(edition: str, features: int, seeds: Sequence[int]) -> Tensor:

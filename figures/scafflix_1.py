@@ -29,18 +29,19 @@ from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, VERMILION
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SMALL, VERMILION
 
 CLIENTS = 8
 MU = 0.1
 ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 ROUNDS = {"mushrooms": 45, "a6a": 35, "w6a": 25, "w8a": 25}
 """Communication rounds of the longer of the paper's two rows of panels."""
-SEEDS = 5
+SEEDS = 20
 REFERENCE = 300
 """Steps of gradient descent to the published edition's f*."""
 FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
+BAND = (0.05, 0.95)
 COLUMNS = ("gap", "gradient2")
 COLOURS = dict(zip(ALPHAS, (BLUE, VERMILION, ORANGE, GREEN, PURPLE)))
 
@@ -64,6 +65,8 @@ def scafflix_rounds(
     data      folder of the LIBSVM files, or one above it; by default SUFFICE_DATA. `InputError` without it.
     datasets  names of files; by default mushrooms, a6a and w6a (if there) or w8a
     """
+    from threadpoolctl import threadpool_limits
+
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
         raise InputError("seeds", seeds, "give how many, at least 1")
     if rounds is not None and rounds < 1:
@@ -72,37 +75,38 @@ def scafflix_rounds(
     chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
     constants: dict[str, Any] = {}
-    for done, name in enumerate(chosen):
-        problem = Regression.read(folder, name, edition)
-        last = rounds or ROUNDS.get(name, 30)
-        steps, p = problem.steps(edition)
-        anchors = problem.anchors
-        value = _reference(problem, anchors, edition)
-        for method, runs in (
-            ("GD", _descent(problem, anchors, last, edition)),
-            ("Scafflix", _scafflix(problem, anchors, steps, p, last, seeds, edition)),
-        ):
-            runs[..., 0] -= value  # (rounds + 1, alphas, seeds, 2)
-            for a, alpha in enumerate(ALPHAS):
-                curve = {"round": np.arange(last + 1, dtype=float)}
-                for c, column in enumerate(COLUMNS):
-                    curve[column] = np.median(runs[:, a, :, c], axis=1)
-                    curve[f"{column}_low"], curve[f"{column}_high"] = runs[:, a, :, c].min(1), runs[:, a, :, c].max(1)
-                curves[SEPARATOR.join((name, method, f"{alpha:g}"))] = curve
-        constants[name] = {
-            "rows": int(sum(problem.sizes)),
-            "features": int(problem.features),
-            "positive_share": float(np.mean(np.concatenate(problem.y) > 0)),
-            "p": p,
-            "mean_L": float(problem.smoothness(edition).mean()),
-        }
-        progress(done + 1, len(chosen))
+    with threadpool_limits(1):  # small matrices: threads would wait for each other
+        for done, name in enumerate(chosen):
+            problem = Regression.read(folder, name, edition)
+            last = rounds or ROUNDS.get(name, 30)
+            steps, p = problem.steps(edition)
+            value = _reference(problem, edition)
+            for method, runs in (
+                ("GD", _descent(problem, last, edition)),
+                ("Scafflix", _scafflix(problem, steps, p, last, seeds, edition)),
+            ):
+                runs[..., 0] -= value  # (rounds + 1, alphas, seeds, 2)
+                for a, alpha in enumerate(ALPHAS):
+                    curve = {"round": np.arange(last + 1, dtype=float)}
+                    for c, column in enumerate(COLUMNS):
+                        curve[column] = np.median(runs[:, a, :, c], axis=1)
+                        low, high = np.quantile(runs[:, a, :, c], BAND, axis=1)
+                        curve |= {f"{column}_low": low, f"{column}_high": high}
+                    curves[SEPARATOR.join((name, method, f"{alpha:g}"))] = curve
+            constants[name] = {
+                "rows": int(sum(problem.sizes)),
+                "features": int(problem.features),
+                "positive_share": float(np.mean(np.concatenate(problem.y) > 0)),
+                "p": p,
+                "mean_L": float(problem.smoothness(edition).mean()),
+            }
+            progress(done + 1, len(chosen))
     of_seeds = f"median of {seeds} runs" if seeds > 1 else "one run"
     unit = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
     units = {"round": "communication rounds"}
     for column in COLUMNS:
         units |= {column: f"{unit[column]}, {of_seeds}"}
-        units |= {f"{column}_low": f"{unit[column]}, least", f"{column}_high": f"{unit[column]}, most"}
+        units |= {f"{column}_low": f"{unit[column]}, 5 % quantile", f"{column}_high": f"{unit[column]}, 95 % quantile"}
     return Content(
         title="Scafflix and gradient descent on FLIX, logistic regression",
         data=curves,
@@ -229,90 +233,75 @@ def _folder(data: str | Path | None) -> Path:
     raise InputError("data", str(given), "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page")
 
 
-def _mixed(x: np.ndarray, anchors: np.ndarray, i: int) -> np.ndarray:
-    """alpha x + (1 - alpha) x_i* for x (d, alphas, ...), flattened to (d, m)."""
-    alpha = np.array(ALPHAS).reshape(-1, *(1,) * (x.ndim - 2))
-    anchor = anchors[i].reshape(-1, *(1,) * (x.ndim - 1))
-    return (alpha * x + (1 - alpha) * anchor).reshape(len(x), -1)
+def _measured(problem: Regression, alpha: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """f (m,) and grad f (d, m) of FLIX at the columns of x (d, m), each with its alpha (m,)."""
+    points = [alpha * x + (1 - alpha) * anchor[:, None] for anchor in problem.anchors]
+    values = [problem.value(i, at) for i, at in enumerate(points)]
+    return np.mean(values, axis=0), alpha * np.mean([problem.gradient(i, at) for i, at in enumerate(points)], axis=0)
 
 
-def _measured(problem: Regression, anchors: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """f (alphas, ...) and grad f (d, alphas, ...) at x (d, alphas, ...)."""
-    values = [problem.value(i, _mixed(x, anchors, i)) for i in range(CLIENTS)]
-    return np.mean(values, axis=0).reshape(x.shape[1:]), _slope(problem, anchors, x)
-
-
-def _slope(problem: Regression, anchors: np.ndarray, x: np.ndarray) -> np.ndarray:
-    alpha = np.array(ALPHAS).reshape(-1, *(1,) * (x.ndim - 2))
-    gradients = [problem.gradient(i, _mixed(x, anchors, i)) for i in range(CLIENTS)]
-    return alpha * np.mean(gradients, axis=0).reshape(x.shape)
-
-
-def _descent_step(problem: Regression, edition: str) -> np.ndarray:
-    return 1 / (np.array(ALPHAS) ** 2 * problem.smoothness(edition).mean())
-
-
-def _descent(problem: Regression, anchors: np.ndarray, last: int, edition: str) -> np.ndarray:
+def _descent(problem: Regression, last: int, edition: str) -> np.ndarray:
     """f and |grad f|^2 of gradient descent on FLIX, (rounds + 1, alphas, 1, 2)."""
-    x = np.ones((problem.features, len(ALPHAS)))
-    found, step = [], _descent_step(problem, edition)
+    alpha = np.array(ALPHAS)
+    x, step = np.ones((problem.features, len(alpha))), 1 / (alpha**2 * problem.smoothness(edition).mean())
+    found = []
     for _ in range(last + 1):
-        value, gradient = _measured(problem, anchors, x)
+        value, gradient = _measured(problem, alpha, x)
         found.append(np.stack([value, (gradient**2).sum(0)], axis=-1))
         x = x - step * gradient
     return np.array(found)[:, :, None]
 
 
-def _reference(problem: Regression, anchors: np.ndarray, edition: str) -> np.ndarray:
-    """f* (alphas, 1)."""
+def _reference(problem: Regression, edition: str) -> np.ndarray:
+    """f* (alphas, 1): the least value, in the published edition that of `REFERENCE` steps of gradient descent."""
     if edition == "published":
-        x = np.ones((problem.features, len(ALPHAS)))
-        step = _descent_step(problem, edition)
-        for _ in range(REFERENCE):
-            x = x - step * _slope(problem, anchors, x)
-    else:
-        x = np.stack([problem.minimum(alpha, anchors) for alpha in ALPHAS], axis=1)
-    return _measured(problem, anchors, x)[0][:, None]
+        return _descent(problem, REFERENCE, edition)[-1, :, :, 0]
+    x = np.stack([problem.minimum(alpha, problem.anchors) for alpha in ALPHAS], axis=1)
+    return _measured(problem, np.array(ALPHAS), x)[0][:, None]
 
 
-def _scafflix(
-    problem: Regression, anchors: np.ndarray, steps: np.ndarray, p: float, last: int, seeds: int, edition: str
-) -> np.ndarray:
-    """f and |grad f|^2 (or what the code takes for it) in communication rounds, (rounds + 1, alphas, seeds, 2)."""
+def _scafflix(problem: Regression, steps: np.ndarray, p: float, last: int, seeds: int, edition: str) -> np.ndarray:
+    """f and |grad f|^2 (or what the code takes for it) in communication rounds, (rounds + 1, alphas, seeds, 2).
+
+    Every alpha tosses coins of its own. A column is a pair of alpha and seed, and is dropped after its last round.
+    """
     import torch
 
     from suffice.simulate import Randomness, Stream
 
-    d, alpha = problem.features, np.array(ALPHAS)[:, None]
+    def columns(of_alphas: np.ndarray) -> np.ndarray:
+        return np.repeat(of_alphas, seeds, axis=-1)
+
+    alpha, step = columns(np.array(ALPHAS)), columns(steps)[:, None]  # (m,), (N, 1, m)
     randomness = Randomness(seeds=torch.arange(seeds))
-    x = np.ones((CLIENTS, d, len(ALPHAS), seeds))
+    x = np.ones((CLIENTS, problem.features, len(alpha)))
     h = np.zeros_like(x)
-    step = steps[:, None, :, None]
-    found = np.full((last + 1, len(ALPHAS), seeds, 2), np.nan)
-    value, gradient = _measured(problem, anchors, x[0])
+    found = np.full((last + 1, len(alpha), 2), np.nan)
+    value, gradient = _measured(problem, alpha, x[0])
     found[0] = np.stack([value, (gradient**2).sum(0)], axis=-1)
-    done, t = np.zeros(seeds, dtype=int), 0
-    while done.min() < last:
+    done, left, t = np.zeros(len(alpha), dtype=int), np.arange(len(alpha)), 0
+    while len(left):
         t += 1
-        local = np.stack([problem.gradient(i, _mixed(x[i], anchors, i)).reshape(x[i].shape) for i in range(CLIENTS)])
-        local *= alpha
+        points = (alpha * x[i] + (1 - alpha) * problem.anchors[i][:, None] for i in range(CLIENTS))
+        local = alpha * np.stack([problem.gradient(i, at) for i, at in enumerate(points)])
         moved = x - step * (local - h)
-        coin = randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1)[:, 0, 0].numpy() < p
+        tossed = randomness.uniform(iteration=t, stream=Stream.COIN, clients=len(ALPHAS), features=1)[..., 0]
+        coin = tossed.T.flatten().numpy()[left] < p
+        x = moved
         if not coin.any():
-            x = moved
             continue
         mean = (moved / step).sum(0) / (1 / step).sum(0)
         h = np.where(coin, h + p / step * (mean - moved), h)
         x = np.where(coin, mean, moved)
-        met = np.flatnonzero(coin & (done < last))
-        done[met] += 1
-        if len(met) == 0:
-            continue
-        value, gradient = _measured(problem, anchors, mean[..., met])
+        value, gradient = _measured(problem, alpha[coin], mean[:, coin])
         if edition == "published":
-            gradient = local.mean(0)[..., met]
-        found[done[met], :, met] = np.stack([value, (gradient**2).sum(0)], axis=-1).swapaxes(0, 1)
-    return found
+            gradient = local.mean(0)[:, coin]
+        met = left[coin]
+        done[met] += 1
+        found[done[met], met] = np.stack([value, (gradient**2).sum(0)], axis=-1)
+        if (kept := done[left] < last).sum() < len(left):
+            left, alpha, step, x, h = left[kept], alpha[kept], step[..., kept], x[..., kept], h[..., kept]
+    return found.reshape(last + 1, len(ALPHAS), seeds, 2)
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -344,8 +333,12 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes = panels[0, 0]
     handles = [*handles, *(axes.plot([], [], line, color="0.3")[0] for line in ("-", "--"))]
     runs = figure.setup["seeds"][1] + 1
-    words = f"Scafflix: median of {runs} runs, band: their range" if runs > 1 else "Scafflix: one run"
-    canvas.suptitle(words, fontsize=7, x=0.01, ha="left")
+    words = (
+        f"Scafflix: median of {runs} runs, each with coins of its own; band: 5 to 95 %"
+        if runs > 1
+        else "Scafflix: one run"
+    )
+    canvas.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
     canvas.legend(
         handles, [*labels, "Scafflix", "GD"], loc="outside lower center", ncols=7, handlelength=1.6, columnspacing=1.0
     )

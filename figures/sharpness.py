@@ -17,11 +17,11 @@ from suffice.bounds import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION
 
 LEAST = 1e-3
-"""Smaller ratios are drawn at the left edge."""
-_ROW = 0.105
+"""Smaller ratios are drawn at the left edge, as arrows."""
+_ROW = 0.112
 """Inches per claim."""
 
 
@@ -83,7 +83,10 @@ def draw(figure: Figure, canvas: Any) -> None:
         low, high = np.clip(median, LEAST, 1e3), np.clip(worst, LEAST, 1e3)
         axes.axvline(1, color=BLACK, linewidth=0.8)
         axes.hlines(at, low, high, color=SKY, linewidth=0.8)
-        axes.plot(low, at, "|", color=BLUE, markersize=4, label="median")
+        beyond = median < LEAST
+        axes.plot(low[~beyond], at[~beyond], "|", color=BLUE, markersize=4, label="median")
+        if beyond.any():
+            axes.plot(low[beyond], at[beyond], "<", color=BLUE, markersize=3, label=f"median below {LEAST:g}")
         axes.plot(high[fits], at[fits], "o", color=BLUE, markersize=2.5, label="worst")
         if (above := worst > 1 + 1e-9).any():
             axes.plot(high[above], at[above], "X", color=VERMILION, markersize=4, label="exceeded")
@@ -91,13 +94,15 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
         axes.set_ylim(-rows + 0.4, 0.6)
-        axes.set_yticks(at, [text for _, text in lines], fontsize=4.5)
+        axes.set_yticks(at, [text for _, text in lines], fontsize=SMALL)
         axes.tick_params(axis="y", length=0, pad=1)
+        axes.margins(y=0)
         for label, (key, _) in zip(axes.get_yticklabels(), lines):
             label.set_fontweight("normal" if key else "bold")
         axes.grid(axis="y", visible=False)
         axes.set_xlabel("measured / bound")
-    panels[0].legend(loc="lower left", framealpha=1)
+    entries = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
+    canvas.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
 
 
 def _columns(keys: list[str]) -> list[list[tuple[str, str]]]:

@@ -17,6 +17,8 @@ BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY, BLACK = (
 )
 COLUMN_WIDTH = 3.4
 """Inches."""
+SMALL = 7
+"""Points at the printed width; nothing is set smaller."""
 
 
 @contextmanager
@@ -27,9 +29,11 @@ def style() -> Iterator[None]:
     with mpl.rc_context(
         {
             "font.size": 8,
-            "axes.titlesize": 8,
+            "axes.titlesize": SMALL,
+            "xtick.labelsize": SMALL,
+            "ytick.labelsize": SMALL,
             "axes.labelsize": 8,
-            "legend.fontsize": 7,
+            "legend.fontsize": SMALL,
             "legend.frameon": False,
             "axes.spines.top": False,
             "axes.spines.right": False,

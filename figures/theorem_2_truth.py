@@ -16,7 +16,7 @@ from suffice.bounds import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, SMALL, VERMILION
 
 if TYPE_CHECKING:
     from suffice.verification.instances.quadrature_1d import Line
@@ -136,7 +136,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         xytext=(6, 0),
         textcoords="offset points",
         va="center",
-        fontsize=7,
+        fontsize=SMALL,
     )
     axes.axhline(figure.setup["epsilon"], color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.text(0, figure.setup["epsilon"], r"$\varepsilon$", va="bottom", ha="right")

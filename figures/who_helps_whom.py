@@ -26,13 +26,14 @@ from suffice.bounds import (
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import COLUMN_WIDTH
+from .style import COLUMN_WIDTH, SMALL
 
 CLIENTS, FEATURES = 20, 10
 SIGMA2, MU = 1.0, 2.0
 SPREADS = np.geomspace(1e-3, 1, 49)
 PRECISIONS = np.geomspace(1e-5, 10, 61)
 DRAWS = 25
+LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
 @maker("who-helps-whom", "cluster size and speed-up by spread of the optima and precision")
@@ -114,14 +115,17 @@ def draw(figure: Figure, canvas: Any) -> None:
     curves = list(figure.data.values())
     epsilon = np.asarray(curves[0]["epsilon"])
     size, speedup = (np.array([curve[what] for curve in curves]) for what in ("size", "speedup"))
-    most = max(float(np.nanmax(speedup)), 2.0)
-    least = min(1.0, float(np.nanmin(speedup)))
-    ratios = [tick for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if least <= tick <= most]
+    # 1 is neutral, so the map has two branches of one length; contours carry the values where colours are grey
+    most = max(float(np.nanmax(speedup)), 1 / float(np.nanmin(speedup)), 2.0)
+    levels = [level for level in LEVELS if np.nanmin(speedup) < level < np.nanmax(speedup)]
+    ratios = [tick for tick in LEVELS if 1 / most <= tick <= most]
     for axes, values, label, norm, ticks in (
         (left, size, "clients in the sufficient cluster", None, [1, 5, 10, 15, figure.setup["clients"]]),
-        (right, speedup, "iterations alone / together", LogNorm(least, most), ratios),
+        (right, speedup, "iterations alone / together", LogNorm(1 / most, most), ratios),
     ):
-        image = axes.pcolormesh(epsilon, spreads, values, norm=norm, cmap="cividis", shading="nearest", rasterized=True)
+        image = axes.pcolormesh(
+            epsilon, spreads, values, norm=norm, cmap="RdBu" if norm else "cividis", shading="nearest", rasterized=True
+        )
         bar = canvas.colorbar(image, ax=axes, label=label, ticks=ticks)
         bar.ax.set_yticklabels([f"{tick:g}" for tick in ticks])
         bar.ax.minorticks_off()
@@ -132,9 +136,11 @@ def draw(figure: Figure, canvas: Any) -> None:
     # expected entry of a peer: eps = 4 E|xi_0 - xi_k|^2 / (2 mu) = 2 d v^2
     shown = 2 * figure.setup["features"] * spreads**2
     for axes in (left, right):
-        axes.plot(shown, spreads, color="white", linewidth=1.2)
+        axes.plot(shown, spreads, "--", color="white" if axes is left else "0.25", linewidth=1.2)
         axes.set_xlim(epsilon[0], epsilon[-1])
     left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
-    left.set_title(r"white: mean entry precision $\varepsilon = 2 d v^2$", loc="left", fontsize=7)
-    right.set_title("dotted: no gain (1); dark blue: a loss", loc="left", fontsize=7)
-    right.contour(epsilon, spreads, speedup, levels=[1.0], colors="white", linestyles="dotted", linewidths=1)
+    left.set_title(r"dashed: mean entry precision $\varepsilon = 2 d v^2$", loc="left")
+    lines = right.contour(epsilon, spreads, speedup, levels=levels, colors="black", linewidths=0.7)
+    right.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=SMALL)
+    lost = " (below 1: a loss)" if np.nanmin(speedup) < 1 else ""
+    right.set_title(f"contours: {', '.join(f'{level:g}' for level in levels)}{lost}", loc="left")

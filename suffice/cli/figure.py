@@ -31,12 +31,17 @@ def figure(
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them."),
+        typer.Option(
+            "--set",
+            "--option",
+            help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them.",
+        ),
     ] = None,
+    animate: Annotated[bool, typer.Option("--animate", help="Write NAME.gif too (collaboration).")] = False,
     reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
-    from suffice.bounds import InputError, make_folder
+    from suffice.bounds import InputError, make_folder, write_whole
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
     from suffice.figures import figure as draw
 
@@ -81,7 +86,10 @@ def figure(
             typer.echo(f"{entry} left out: {error}", err=True)  # no data at hand, or no such edition
             continue
         drawn += 1
-        for path in picture.save(out):
+        written = picture.save(out)
+        if animate and (name != "all" or picture.frames):
+            written.append(write_whole(out / f"{entry}.gif", picture.animation()))
+        for path in written:
             echo(str(path))
     if not drawn:
         raise InputError("figure", name, "none could be drawn, for the reasons above")

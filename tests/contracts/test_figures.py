@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from suffice.bounds import InputError
 from suffice.figures import figure, makers, redraw
@@ -30,6 +31,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "best-threshold": {},
     "who-helps-whom": {"draws": 1, "spreads": (0.01, 0.1), "precisions": (0.1, 1.0)},
     "collaboration-graph": {"precisions": (1000.0,)},
+    "collaboration": {"clients": 4, "features": 3, "iterations": 8, "seeds": 2},
     "sharpness": {"instances": 1},
 }
 NEED_DATA = ("adaptive-3-heart", "scafflix-1")
@@ -59,6 +61,9 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path):
         for column, values in columns.items():
             np.testing.assert_array_equal(again.data[curve][column], values)
     assert again.picture("pdf") == (tmp_path / f"{name}.pdf").read_bytes()
+    # at its printed width nothing is set below 7 points
+    sizes = {text.get_text(): text.get_fontsize() for text in made.canvas().findobj(Text) if text.get_text().strip()}
+    assert min(sizes.values()) >= 7, min(sizes, key=lambda words: sizes[words])
 
 
 @pytest.mark.parametrize("name", SMALL)

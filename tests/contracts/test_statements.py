@@ -80,6 +80,23 @@ def test_what_the_paper_numbers_is_in_the_list(paper):
     assert {label for label in labels if not re.search(rf"{re.escape(label)}(?!\w)", places)} == set()
 
 
+@every
+def test_the_page_of_figures_has_a_row_for_every_caption_with_its_status(paper):
+    page = (Path(__file__).parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    rows = [row for row in table if len(row) == 5 and row[0] == paper.key]
+    for _, what, status, here, reason in rows:
+        assert status.startswith(("reproduced", "by proxy", "other data", "not to be had")), what
+        assert bool(here) != (status == "not to be had"), what
+        assert reason or status == "reproduced", what
+    text = text_of(paper)
+    if text is None:
+        pytest.skip("the paper's text is not there: set SUFFICE_DATA to a folder beside the papers' texts")
+    captions = set(re.findall(r"^\**((?:Figure|Table) S?\d+)\**\s?[:.]", text, flags=re.MULTILINE))
+    assert captions <= {row[1] for row in rows}
+    assert rows
+
+
 def test_a_statement_without_keys_gives_a_reason():
     with pytest.raises(ValueError, match="Theorem 9"):
         statement("Theorem 9", "everything")

@@ -96,7 +96,7 @@ def test_saving_writes_four_files_and_the_csv_holds_every_jump(published, tmp_pa
     assert {path.suffix for path in paths} == {".pdf", ".png", ".csv", ".json"}
     rows = list(csv.reader(next(path for path in paths if path.suffix == ".csv").read_text().splitlines()))
     assert rows[0][0] == "curve"
-    assert "[loss" in rows[0][1]
+    assert rows[0][1:] == ["epsilon", "size"]
     assert len(rows) == 1 + 16 * CLIENTS
     stored = np.array([float(row[1]) for row in rows[1:] if row[0] == "v=0.01"])
     np.testing.assert_array_equal(stored, published.data["v=0.01"]["epsilon"])

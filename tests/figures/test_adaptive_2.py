@@ -13,7 +13,7 @@ from suffice.bounds import InputError
 from suffice.figures import figure, redraw
 from suffice.figures.adaptive_2 import PUBLISHED_FINAL
 from suffice.figures.lockstep import Contender, lockstep
-from suffice.figures.regression import CLIENTS, Regressions, estimated_smoothness, step_sizes
+from suffice.figures.regression import CLIENTS, Regressions, Relative, all_for_one, estimated_smoothness, step_sizes
 from suffice.simulate import Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
@@ -101,15 +101,34 @@ def test_lockstep_takes_the_paths_of_the_runner():
     trace = run(problem, Local(), iterations=5, eta=0.25, seeds=3)
     path = lockstep(
         {"local": Contender(algorithm=Local(), problem=problem)},
-        problem.start.expand(3, -1, -1),
         seeds=range(3),
         grid=(0, 5),
         eta=lambda t: torch.tensor(0.25, dtype=torch.float64),
-        measure=problem.excess,
+        measure=lambda problem, models: problem.excess(models),
     )["local"]
     for at, t in enumerate((0, 5)):
         np.testing.assert_allclose(path.values[at].numpy(), trace.excess[:, t], rtol=1e-10)
     assert path.collaborators.isnan().all()
+
+
+@pytest.mark.parametrize("edition", ["stated", "published"])
+def test_models_seen_from_their_own_optima_take_the_same_paths_without_rounding(edition):
+    drawn = Regressions.drawn(edition, 2, (3, 4))
+    same = Relative.of_same(drawn)
+    rules = {"released": all_for_one("released", "continuous"), "m=16": all_for_one("m=16", "binary")}
+    eta = torch.tensor(0.25, dtype=torch.float64)
+    problems = {name: {"there": drawn, "here": same} for name in rules}
+    contenders = {f"{name} {place}": Contender(algorithm=rules[name], problem=problem)
+                  for name, places in problems.items() for place, problem in places.items()}  # fmt: skip
+    contenders["local"] = Contender(algorithm=Local(), problem=same.variant(pairwise=False, batch=8))
+    paths = lockstep(contenders, seeds=(3, 4), grid=(0, 6, 100), eta=lambda t: eta,
+                     measure=lambda problem, models: problem.excess(models))  # fmt: skip
+    for name in rules:
+        here, there = (paths[f"{name} {place}"].values[:2] for place in ("here", "there"))
+        # optima of size 5 against distances of 1e-3 at the least: 1e-12 of them after six steps
+        torch.testing.assert_close(here, there, rtol=1e-9, atol=0)
+    # what is rounding at optima of size 5, below 1e-30, is none here
+    assert 0 < float(paths["local"].values[-1].max()) < 1e-45
 
 
 @pytest.mark.parametrize(("d", "typical"), [(2, 2.02), (10, 2.106)])

@@ -12,6 +12,8 @@ from suffice.bounds import InputError
 from suffice.figures import Figure, figure
 from suffice.figures.features import elbow, features, main, table
 
+PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
+
 
 def keep(drawn: Figure, folder: Path) -> None:
     """The two files that `features` reads, without the drawings."""
@@ -29,7 +31,7 @@ def folder(tmp_path_factory):
 
 def test_figure_1_and_2a_agree_with_the_published_pictures(folder):
     rows = features(folder)
-    assert {row.figure for row in rows} == {"adaptive-1", "adaptive-2a"}
+    assert {row.figure for row in rows} == {"adaptive-1, published", "adaptive-2a, published"}
     assert [row.feature for row in rows if not row.agrees] == []
     assert len(rows) == 11 + 2 + 4
     assert table(rows).count("\n| ") == len(rows)
@@ -45,15 +47,29 @@ def test_a_wrong_curve_does_not_agree(folder, tmp_path):
             row[2] = repr(float(row[2]) + 4)
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
-    assert [row.feature for row in features(tmp_path) if not row.agrees] == ["log10 at the end, Local"]
+    wrong = [row.feature for row in features(tmp_path) if not row.agrees]
+    assert wrong == ["log10 at the start, all curves", "log10 at the end, Local"]
 
 
-def test_the_other_edition_and_an_empty_folder_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no published edition"):
-        features(tmp_path)
-    keep(figure("adaptive-1", draws=2), tmp_path)
-    with pytest.raises(InputError, match="draw the published"):
-        features(tmp_path)
+def test_what_holds_nothing_to_compare_is_refused(tmp_path):
+    for drawn in (None, figure("adaptive-1", draws=2)):
+        if drawn is not None:
+            keep(drawn, tmp_path)
+        with pytest.raises(InputError, match="nothing in it to compare"):
+            features(tmp_path)
+
+
+def test_the_page_has_the_rows_as_they_are_recomputed(folder, tmp_path):
+    """Names, printed values and verdicts: ours differ, as fewer runs are drawn here."""
+    keep(figure("adaptive-2a", seeds=4), tmp_path)
+    page = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.read_text().splitlines()]
+    written = {(row[0], row[1], row[2], row[4]) for row in page if len(row) == 5}
+    rows = [*features(folder), *features(tmp_path)]
+    assert len(rows) == 11 + 2 + 4 + 2 + 4 + 2
+    # the text says that the competitors converge like Local; here none does
+    assert [row.feature.split()[0] for row in rows if not row.agrees] == ["Ditto", "CoBo", "WGA-BC", "APFL"]
+    for row in rows:
+        assert (row.figure, row.feature, row.published, "yes" if row.agrees else "**no**") in written, row
 
 
 def test_elbow_of_two_lines_is_their_corner():

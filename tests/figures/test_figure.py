@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from typing import Any
@@ -96,3 +97,29 @@ def test_a_few_seeds_are_drawn_with_the_command(monkeypatch, capsys, tmp_path):
     assert stop.value.code == 0, capsys.readouterr().err
     setup = json.loads((tmp_path / "adaptive-2a.json").read_text())["setup"]
     assert (setup["runs"], setup["seeds"]) == (2, [127, 496])
+
+
+def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
+    from matplotlib.figure import Figure as Canvas
+
+    axes = Canvas().subplots()
+    drawn = figure("cobo-1", ax=axes)
+    assert drawn.name == "cobo-1"
+    assert axes.get_xlabel()
+    assert len(axes.get_lines()) > 3
+    with pytest.raises(InputError, match=r"ax = .*several panels"):
+        figure("best-threshold", ax=axes)
+
+
+def test_the_slide_moves_and_its_network_loses_its_arrows():
+    from io import BytesIO
+
+    from PIL import Image
+
+    slide = figure("collaboration", clients=5, features=3, iterations=60, seeds=2)
+    arrows = {int(t): len(pairs) for t, pairs in slide.setup["arrows"].items()}
+    assert (arrows[0], arrows[60]) == (5 * 4, 0)
+    few = dataclasses.replace(slide, frames=slide.frames[:2])
+    assert Image.open(BytesIO(few.animation())).n_frames == 2
+    with pytest.raises(InputError, match="does not move"):
+        figure("cobo-1").animation()
