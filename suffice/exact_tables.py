@@ -115,7 +115,7 @@ def _staged(row: Row) -> tuple[str, ...]:
     gone = sorted(set[int]().union(*follows[:-1]) - follows[-1] - {row.client})
     names = ", ".join(row.names[k] for k in gone)
     return (
-        _short(row.name),
+        row.name,
         number(row.epsilon),
         _count(row.exact.iterations),
         f"{row.exact.scheduled} = " + "+".join(str(stage.iterations) for stage in stages),
@@ -138,7 +138,7 @@ def break_even_table(entries: Sequence[ExactBreakEven]) -> Table:
         numeric=("help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
         rows=[
             (
-                _short(one.name), number(one.helped), number(one.stopped), number(one.tried),
+                one.name, number(one.helped), number(one.stopped), number(one.tried),
                 _count(one.iterations), _count(one.doubled),
             )
             for one in entries[:MOST_ROWS]
