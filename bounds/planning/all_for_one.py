@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import as_numbers
-from ..cluster import best_threshold, collaboration_weights, sufficient_cluster, sufficient_variance, tight_variance
+from ..sufficient_cluster import best_threshold, collaboration_weights, sufficient_cluster, sufficient_variance, tight_variance
 from ..constants import Constants
 from ..criteria import Binary, Continuous, Criterion, named
 from ..errors import InputError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cluster import entry_precisions
+from ..sufficient_cluster import entry_precisions
 from ..constants import Constants
 from ..criteria import Criterion
 from .all_for_one import weighing

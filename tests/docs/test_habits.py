@@ -31,6 +31,12 @@ def test_targets_that_pages_name_are_there():
         assert {word for words in named for word in words.split()} <= TARGETS
 
 
+def test_the_tests_of_a_wheel_are_there():
+    named = re.findall(r"tests/[\w/]+\.py", (ROOT / ".ci" / "wheel-check").read_text(encoding="utf-8"))
+    assert len(named) >= 10
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_hooks_are_the_linters_of_make_lint():
     hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
     lint = MAKEFILE.partition("\nlint:")[2].partition("\n\n")[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...cluster import combined_variance
+from ...sufficient_cluster import combined_variance
 from ...elementary import minimum
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cluster import best_threshold, combined_variance
+from ...sufficient_cluster import best_threshold, combined_variance
 from ...elementary import log, maximum
 from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity, Unit
 from ...theorem import Conditions, Definition, Theorem, no_conditions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...cluster import combined_variance
+from ...sufficient_cluster import combined_variance
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
