@@ -7,12 +7,6 @@ from .arrays import as_number as as_number
 from .arrays import as_numbers as as_numbers
 from .arrays import as_whole as as_whole
 from .arrays import real_array as real_array
-from .sufficient_cluster import best_threshold as best_threshold
-from .sufficient_cluster import collaboration_weights as collaboration_weights
-from .sufficient_cluster import entry_precisions as entry_precisions
-from .sufficient_cluster import sufficient_cluster as sufficient_cluster
-from .sufficient_cluster import sufficient_variance as sufficient_variance
-from .sufficient_cluster import tight_variance as tight_variance
 from .constants import Constants as Constants
 from .constants import labelled as labelled
 from .criteria import Binary as Binary
@@ -52,6 +46,12 @@ from .quadratics import positive_definite as positive_definite
 from .quantities import Quantity as Quantity
 from .quantities import Unit as Unit
 from .quantities import add_quantity as add_quantity
+from .sufficient_cluster import best_threshold as best_threshold
+from .sufficient_cluster import collaboration_weights as collaboration_weights
+from .sufficient_cluster import entry_precisions as entry_precisions
+from .sufficient_cluster import sufficient_cluster as sufficient_cluster
+from .sufficient_cluster import sufficient_variance as sufficient_variance
+from .sufficient_cluster import tight_variance as tight_variance
 from .text import csv_text as csv_text
 from .text import printable as printable
 from .text import unguarded as unguarded

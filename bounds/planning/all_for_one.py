@@ -11,11 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..arrays import as_numbers
-from ..sufficient_cluster import best_threshold, collaboration_weights, sufficient_cluster, sufficient_variance, tight_variance
 from ..constants import Constants
 from ..criteria import Binary, Continuous, Criterion, named
 from ..errors import InputError
 from ..evaluate import evaluate, outward
+from ..sufficient_cluster import (
+    best_threshold,
+    collaboration_weights,
+    sufficient_cluster,
+    sufficient_variance,
+    tight_variance,
+)
 from ..theorems import find
 from .precision import Precision, precisions
 from .row import Row, Schedules, quotient

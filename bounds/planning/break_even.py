@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..sufficient_cluster import entry_precisions
 from ..constants import Constants
 from ..criteria import Criterion
+from ..sufficient_cluster import entry_precisions
 from .all_for_one import weighing
 
 GRID, HALVINGS = 33, 26

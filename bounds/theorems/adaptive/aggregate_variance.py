@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...sufficient_cluster import combined_variance
 from ...elementary import minimum
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...sufficient_cluster import combined_variance
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...sufficient_cluster import best_threshold, combined_variance
 from ...elementary import log, maximum
 from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity, Unit
+from ...sufficient_cluster import best_threshold, combined_variance
 from ...theorem import Conditions, Definition, Theorem, no_conditions
 from .paper import source
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...sufficient_cluster import combined_variance
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
+from ...sufficient_cluster import combined_variance
 from ...theorem import Definition, Theorem
 from .paper import source
 
