@@ -63,7 +63,10 @@ class Table:
             for at in shown:
                 right = self.columns[at] in self.numeric
                 grid.add_column(
-                    _styled(self.columns[at]), justify="right" if right else "left", overflow="fold", no_wrap=right
+                    _styled(self.columns[at]),
+                    justify="right" if right else "left",
+                    overflow="fold",
+                    no_wrap=right or self.columns[at] in self.named,
                 )
             for row in rows:
                 grid.add_row(*(_styled(row[at]) for at in shown))
@@ -116,12 +119,11 @@ def shortened(names: Sequence[str], most: int) -> list[str]:
 
 
 def _text(cell: Cell) -> str:
-    return cell if isinstance(cell, str) else cell[0]
-
-
-def _styled(cell: Cell) -> Text:
     """Control characters of whatever is in it, such as a client's name, escaped."""
     from suffice.bounds import printable  # here, since `suffice --help` imports this file and needs no NumPy
 
-    text, style = (cell, "") if isinstance(cell, str) else cell
-    return Text(printable(text), style)
+    return printable(cell if isinstance(cell, str) else cell[0])
+
+
+def _styled(cell: Cell) -> Text:
+    return Text(_text(cell), "" if isinstance(cell, str) else cell[1])

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.bounds import InputError, Theorem, write_whole
+from suffice.bounds import InputError, Theorem, find, write_whole
 from suffice.bounds.symbolic import as_expression, expression, on_symbols
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def write_verdicts(path: Path, verdicts: Sequence[Verdict], effort: str) -> None
             "instances": verdict.instances,
             "worst_ratio": _ratio(verdict),
             "note": verdict.note,
-            "fingerprint": fingerprint(theorem),
+            "fingerprint": fingerprint(find(theorem.key, theorem.edition)),  # a claim may turn a lower bound round
         }
     text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
     write_whole(path, text.encode())

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_CLIENTS, PER_TABLE = 10, 3
 """Clients that are shown, and how many of them side by side."""
+LONGEST = 14
+"""Characters of a name."""
 
 
 @app.command()
@@ -89,7 +91,9 @@ def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     import numpy as np
 
-    from ..render import Table, number
+    from suffice.bounds import printable
+
+    from ..render import Table, number, shortened
 
     trace, names = run.trace, run.problem.names
     mean, error = run.mean(), run.standard_error()
@@ -97,26 +101,24 @@ def simulation_tables(run: Experiment) -> list[Table]:
     tables, shown = [], min(len(names), MOST_CLIENTS)
     for begin in range(0, shown, PER_TABLE):
         some = range(begin, min(begin + PER_TABLE, shown))
-        last = some[-1] == shown - 1
-        costs = {"oracle calls": trace.oracle_calls, "vectors sent": trace.vectors_sent} if last else {}
-        columns = ("iteration", *(f"{names[i]} (s.e.)" for i in some), *costs)
+        columns = ("iteration", *(f"{name} (s.e.)" for name in shortened([printable(names[i]) for i in some], LONGEST)))
         rows = [
-            (
-                str(t),
-                *(f"{number(mean[at, i].item())} ({number(error[at, i].item(), 2)})" for i in some),
-                *(f"{cost[at]:,.0f}" for cost in costs.values()),
-            )
+            (str(t), *(f"{number(mean[at, i].item())} ({number(error[at, i].item(), 2)})" for i in some))
             for at, t in enumerate(trace.iterations)
         ]
         title = f"{trace.algorithm}: mean excess over {len(trace.seeds)} seeds, step {run.eta:.3g}"
-        more = f"{len(names) - shown} more clients: see --json."
         tables.append(
             Table(
                 title="" if begin else title,
                 columns=columns,
                 numeric=columns,
                 rows=rows,
-                lines=[more] if last and shown < len(names) else (),
             )
         )
-    return tables
+    columns = ("iteration", "oracle calls", "vectors sent")
+    rows = [
+        (str(t), f"{trace.oracle_calls[at]:,.0f}", f"{trace.vectors_sent[at]:,.0f}")
+        for at, t in enumerate(trace.iterations)
+    ]
+    more = [f"{len(names) - shown} more clients: see --json."] if shown < len(names) else []
+    return [*tables, Table(columns=columns, numeric=columns, rows=rows, lines=more)]

@@ -149,9 +149,9 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     curves = list(csv.DictReader(folder[2].read_text().splitlines()))
     row = plan["59-64"]
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
-    assert float(mine[0]["excess [loss]"]) == pytest.approx(row.exact.start, rel=1e-12)
-    (last,) = (c for c in mine if float(c["iteration [1]"]) == row.exact.iterations)
-    assert float(last["excess [loss]"]) == pytest.approx(row.exact.excess, rel=1e-12)
+    assert float(mine[0]["excess"]) == pytest.approx(row.exact.start, rel=1e-12)
+    (last,) = (c for c in mine if float(c["iteration"]) == row.exact.iterations)
+    assert float(last["excess"]) == pytest.approx(row.exact.excess, rel=1e-12)
     panels = json.loads(folder[3].read_text())["setup"]["panels"]
     (mine,) = (panel for panel in panels if panel["name"] == "59-64")
     np.testing.assert_array_equal(mine["weights"], row.exact.weights)
