@@ -79,7 +79,7 @@ class Claim:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
         theorem, spend = self.theorem, effort if isinstance(effort, Effort) else EFFORTS[effort]
-        evidence = self._evidence(spend, root)
+        evidence = self.explored(spend, root)
         engines = list(dict.fromkeys(piece.engine for piece in evidence))
         outside = {name: make() for name, make in self.outside_conditions.items()}
         evidence += outside.values()
@@ -149,7 +149,8 @@ class Claim:
         """Why no instance breaks a condition, by its name: those that hold of all instances, and the claim's own."""
         return {**IMPLIED, **self.unrefuted_conditions}
 
-    def _evidence(self, spend: Effort, root: int) -> list[Evidence]:
+    def explored(self, spend: Effort, root: int) -> list[Evidence]:
+        """What `exact` gives, and the sharp, random and searched instances of every family."""
         evidence = [] if self.exact is None else self.exact(spend, root)
         for family in self.families:
             if family.sharp is not None:

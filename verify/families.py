@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,27 @@ class ProblemFamily:
         if not isinstance(setting, Setting):
             raise InputError("build", type(setting).__name__, "return a Setting")
         return setting
+
+
+def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
+    """The family whose instances give these arguments too."""
+    if not scalars:
+        return family
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.setting(values)
+        return replace(setting, arguments={**setting.arguments, **scalars})
+
+    movable = family.movable
+    if movable is not None:
+        own = movable.scalars
+
+        def known(values: Values) -> dict[str, np.ndarray]:
+            found = own(values)
+            return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
+
+        movable = replace(movable, scalars=known)
+    return replace(family, build=build, movable=movable)
 
 
 def _problem(A: np.ndarray, xi: np.ndarray, sigma2: float, start: np.ndarray) -> Quadratics:
