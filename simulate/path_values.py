@@ -23,9 +23,7 @@ from .problems.additive import AdditiveNoise
 from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
 
-_TOGETHER = 32
-"""Instances of one batch: those of similar numbers of iterations."""
-_ENTRIES = 1 << 20
+_ENTRIES = 1 << 18
 """Numbers in the models of one batch."""
 _NUDGE = 2.0**-44
 """Relative size of the disturbance that shows how rounding moves a deterministic path: 256 units in the last place."""
@@ -65,7 +63,7 @@ def path_values(
         if quiet and any(algorithm.draw(problems[rows[0]], _few(root), t).extra for t in (1, 2, 3, 4)):
             quiet = False
         count = 3 if quiet else seeds
-        size = max(1, min(_TOGETHER, _ENTRIES // (count * problems[rows[0]].start.numel())))
+        size = max(1, _ENTRIES // (count * problems[rows[0]].start.numel()))
         for part in (rows[first : first + size] for first in range(0, len(rows), size)):
             states: dict[int, State] = {}
             for at in part:
@@ -141,19 +139,28 @@ def _values(
 
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     total: Tensor = state["models"] if form.of_mean else torch.zeros(())
-    last = int(iterations.max(initial=0))
-    for t in range(last + 1):
+    left = np.arange(len(problems))
+    for t in range(int(iterations.max(initial=0)) + 1):
         if t:
+            running = iterations[left] >= t
+            if 2 * running.sum() <= len(left):  # what is through no longer costs
+                kept = torch.from_numpy(np.flatnonzero(running))
+                given, steps, left = [each[kept] for each in given], steps[kept], left[running]
+                state, total = {name: each[kept] for name, each in state.items()}, total[kept] if total.ndim else total
             if form.average:
                 total = total + valued(state["models"])
             state = stepped(state, t)
             if form.of_mean:
                 total = total + state["models"]
-        due = np.flatnonzero(iterations == t)
+        due = np.flatnonzero(iterations[left] == t)
         if len(due):
-            now = total / max(t, 1) if form.average and t else valued(total / (t + 1) if form.of_mean else state["models"])
+            now = (
+                total / max(t, 1)
+                if form.average and t
+                else valued(total / (t + 1) if form.of_mean else state["models"])
+            )
             for at in due:
-                found[at] = now[at].double().cpu().numpy()
+                found[left[at]] = now[at].double().cpu().numpy()
     return found
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_number, as_whole, digits
+from suffice.bounds import PARAMETERS, InputError, Parameter, Quantity, Source, Theorem, as_number, as_whole, digits
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
+from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import forms
 from suffice.simulate.threads import one_thread
 
@@ -45,10 +47,10 @@ def check(
     """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
     `direction` is "lower"; the quantity is E[e_T] of one client unless given.
 
-    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in arithmetic,
-                the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
-                `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
-                keywords are varied, and the verdict says so
+    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...) or the family's own,
+                in arithmetic, the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and
+                those of `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other
+                function only keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
                 last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
@@ -87,7 +89,7 @@ def check(
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction)
+    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction, {} if family is None else family.own())
     theorem = theorem if delta is None else replace(theorem, mode="probability")
     with one_thread():
         if delta is not None or not chosen.linear or not (family is None or quadratic(family)):
@@ -196,6 +198,7 @@ def _record(
     conditions: Callable[..., Any] | None,
     quantity: Quantity = Quantity.EXCESS,
     direction: Any = "upper",
+    own: Mapping[str, Parameter] = MappingProxyType({}),
 ) -> tuple[Theorem, str]:
     """The record, and why no formula can be read from the bound ("" where one can)."""
     for function in filter(None, (bound, conditions)):
@@ -205,12 +208,12 @@ def _record(
             remedy = "its parameters cannot be read; give a function of scalars"
             raise InputError("bound" if function is bound else "conditions", function, remedy) from None
         for name, parameter in signature.parameters.items():
-            if name not in PARAMETERS:
+            if name not in PARAMETERS and name not in own:
                 raise InputError(
                     "parameter",
                     name,
-                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or give it a meaning "
-                    "with suffice.bounds.add_parameter and a family that says its value",
+                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or declare "
+                    "it with the family that says its value: ProblemFamily(..., parameters={NAME: None})",
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")
@@ -226,6 +229,7 @@ def _record(
         direction=direction,
         mode="expectation",
         bound=read.bound,
+        own=own,
         **given,
     )
     return theorem, read.opaque
@@ -236,7 +240,7 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
     simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
     setting = measure.settings(theorem, simple)[0]
     measured, good = high_precision.measured(
-        setting.problem,
+        cast(QuadraticProblem, setting.problem),
         measure.algorithm,
         iterations=setting.iterations,
         eta=setting.eta,

@@ -126,7 +126,7 @@ class Claim:
             worst_ratio=worst_ratio,
             worst_instance=_instance(evidence, ends, at) if instances else {},
             worst_bound=float(bound[at]),
-            ranges=_ranges(evidence, np.split(counted, ends[:-1])),
+            ranges=_ranges(evidence, np.split(counted, ends[:-1]), {*PARAMETERS, *theorem.own}),
             opaque=self.opaque,
             violations=violations,
             undefined=int(undefined.sum()),
@@ -216,12 +216,12 @@ def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, flo
     return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
 
 
-def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tuple[float, float]]:
+def _ranges(evidence: list[Evidence], counted: list[np.ndarray], names: set[str]) -> dict[str, tuple[float, float]]:
     """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
     found: dict[str, tuple[float, float]] = {}
     some = any(mask.any() for mask in counted)
     for piece, mask in zip(evidence, counted):
-        chosen = {name: value for name, value in piece.arguments.items() if name in PARAMETERS}
+        chosen = {name: value for name, value in piece.arguments.items() if name in names}
         if "eta" in chosen and "beta" in chosen:
             chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
         for name, value in chosen.items():

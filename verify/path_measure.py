@@ -30,7 +30,9 @@ from .sampled import log_evidence
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
 BETS = (0.005, 0.02, 0.08, 0.3, 0.9)
-_HALVINGS = 20
+_HALVINGS = 8
+_WIDE = 14.0
+"""Standard errors below the mean at which the search of its bound starts."""
 _ROUNDING = 16.0
 """How many times as far as the disturbed path (256 units in the last place per iteration) rounding may lead."""
 
@@ -62,9 +64,10 @@ class PathMeasure(Measure):
         steps, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
+        drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
         drawn, exact = path_values(
             [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
-            form=self.form, seeds=self.paths, root=(key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)) % 2**32,
+            form=self.form, seeds=self.paths, root=drawing % 2**32,
         )  # fmt: skip
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
@@ -106,8 +109,14 @@ class PathMeasure(Measure):
 
 def mean_bound(paths: np.ndarray, alpha: float) -> float:
     """A lower confidence bound (1 - alpha) of E[Y] from independent draws Y >= 0 (n,), whatever their distribution."""
-    low, high, level = 0.0, float(paths.mean()), -np.log(alpha)
-    for _ in range(_HALVINGS if high > 0 else 0):
+    mean, level = float(paths.mean()), -np.log(alpha)
+    if mean <= 0:
+        return 0.0
+    # where a normal mean would be bounded, if that is low enough, and else from 0
+    low, high = max(mean - _WIDE * float(paths.std()) / len(paths) ** 0.5, 0.0), mean
+    if low and log_evidence(paths, low, bets=BETS) <= level:
+        low, high = 0.0, low
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if log_evidence(paths, middle, bets=BETS) > level else (low, middle)
     return low
@@ -141,7 +150,9 @@ def _check_quiet(paths: np.ndarray, name: str) -> None:
 
 def _check_positive(paths: np.ndarray, name: str) -> None:
     if paths.min() < -1e-9 * np.abs(paths).max():
-        remedy = f"a quantity that is never negative is {paths.min():.3g} on a path: is `optimum` where the loss is least?"
+        remedy = (
+            f"a quantity that is never negative is {paths.min():.3g} on a path: is `optimum` where the loss is least?"
+        )
         raise InputError("problem", name, remedy)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
 
 from .admissible import moved_inside
@@ -95,7 +96,7 @@ class Measure:
         self._check_parameters(theorem, list(settings[0].arguments))
         T = np.array([each.iterations for each in settings])
         measured, rounding = expected_values(
-            [each.problem for each in settings],
+            [cast(QuadraticProblem, each.problem) for each in settings],
             self.algorithm,
             eta=np.array([each.eta for each in settings]),
             iterations=T,
@@ -229,5 +230,5 @@ def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm
     setting = family.setting({name: value[3] for name, value in drawn.items()})
     if not hasattr(setting.problem, "A"):
         return setting.problem, algorithm, setting.eta
-    beta = float(np.linalg.eigvalsh(2 * setting.problem.A.numpy()).max())
+    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
     return setting.problem, algorithm, min(setting.eta, 0.3 / beta)

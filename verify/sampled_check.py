@@ -32,7 +32,7 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 LONGEST = {"quick": 100, "full": 1000}
 """The largest T of these families."""
-LOOKED_AT = {"quick": 192, "full": 1024}
+LOOKED_AT = {"quick": 128, "full": 1024}
 """Paths of each instance that is only looked at."""
 _CERTIFIED = (2**13, 2**17)
 """Paths of each certified instance: of `_CHOSEN`, and of those whose bound may yet be exceeded."""
@@ -89,11 +89,16 @@ def sampled_verdict(
 ) -> tuple[Verdict, int]:
     """The verdict, and how many instances were certified."""
     pieces: list[tuple[PathMeasure, PathEvidence]] = []
+    evidence: list[Evidence] = []
+    refuted = False
     for measure in measured:
         claim = Claim(theorem=theorem, families=(measure.family(theorem),))
         pieces += [(measure, piece) for piece in claim.explored(spend, root) if isinstance(piece, PathEvidence)]
-    evidence = [_only_exact(theorem, piece) for _, piece in pieces]
-    certified = _certified(theorem, pieces)
+        evidence = [_only_exact(theorem, piece) for _, piece in pieces]
+        refuted = any((piece.counted(theorem) & (piece.ratio(theorem) > 1 + AGREEMENT)).any() for piece in evidence)
+        if refuted:  # by what draws nothing: samples add nothing
+            break
+    certified = [] if refuted else _certified(theorem, pieces)
     verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified], opaque=opaque).verify(
         effort=spend, root=root
     )
@@ -178,5 +183,3 @@ def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: 
         f"exact {kind}: they were sampled, on {LOOKED_AT[effort]} paths where an instance is only looked at and on up "
         f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen"
     )
-
-
