@@ -81,7 +81,8 @@ class PathMeasure(Measure):
                 measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
             else:
                 _check_positive(paths, type(settings[at].problem).__name__)
-                measured[at] = self._of_paths(np.maximum(paths, 0), upper)
+                with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
+                    measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         arguments = arguments_of(settings)
         says, own = stated(theorem, arguments)
         return PathEvidence(
