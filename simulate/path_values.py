@@ -34,6 +34,10 @@ def noiseless(problem: Problem) -> bool:
     return isinstance(problem, AdditiveNoise) and not bool(problem.sigma2.any())
 
 
+class _Coins(Exception):
+    """An algorithm draws more than the noise, so that an instance without noise is random after all."""
+
+
 @torch.no_grad()
 def path_values(
     problems: Sequence[Problem],
@@ -45,23 +49,21 @@ def path_values(
     form: QuadraticForm,
     seeds: int,
     root: int,
+    coins: bool = False,
 ) -> tuple[list[np.ndarray], list[bool]]:
     """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
-    `_NUDGE`. An instance on which the algorithm refuses to start has none.
+    `_NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random.
     """
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
-    fixed = [noiseless(problem) for problem in problems]
+    fixed = [not coins and noiseless(problem) for problem in problems]
     groups: dict[Any, list[int]] = {}
     for at in np.argsort(iterations, kind="stable").tolist():
         shape = (type(problems[at]), fixed[at], *(each.shape for each in tensors(problems[at])))
         groups.setdefault(shape, []).append(at)
     together, refused = True, None
     for (_, quiet, *_), rows in groups.items():
-        # with coins a noiseless instance is random after all, which is known after its first step
-        if quiet and any(algorithm.draw(problems[rows[0]], _few(root), t).extra for t in (1, 2, 3, 4)):
-            quiet = False
         count = 3 if quiet else seeds
         size = max(1, _ENTRIES // (count * problems[rows[0]].start.numel()))
         for part in (rows[first : first + size] for first in range(0, len(rows), size)):
@@ -78,6 +80,11 @@ def path_values(
                 given = [problems[at] for at in chosen], algorithm, eta[chosen], iterations[chosen], client, form
                 try:
                     values = _values(*given, [states[at] for at in chosen], quiet, count, root)
+                except _Coins:
+                    return path_values(
+                        problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
+                        root=root, coins=True,
+                    )  # fmt: skip
                 # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
                 except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
                     if len(chosen) == 1:
@@ -93,10 +100,6 @@ def path_values(
     if refused is not None and not any(map(len, found)):
         raise refused
     return found, fixed
-
-
-def _few(root: int) -> Randomness:
-    return Randomness(seeds=torch.arange(2), root=root)
 
 
 def _values(
@@ -120,7 +123,10 @@ def _values(
 
     def step(parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
         problem = problems[0] if alone else with_tensors(batch, parts)
-        after = algorithm.step(problem, state, algorithm.draw(problem, randomness, t), eta)
+        draw = algorithm.draw(problem, randomness, t)
+        if quiet and draw.extra:
+            raise _Coins
+        after = algorithm.step(problem, state, draw, eta)
         if not quiet:
             return after
         moved = _nudged(problem, after["models"], t)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 import torch
 
-from suffice.simulate import FixedWeights, Quadratics, expected_excess
+from suffice.simulate import FixedWeights, Quadratics, Stream, expected_excess
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.simulate.path_values import path_values
@@ -57,3 +57,30 @@ def test_one_by_one_as_side_by_side_and_on_average_the_expected_value():
         np.testing.assert_allclose(one, two, rtol=1e-12)
         expected = expected_excess(problem, MIXED, iterations=int(t), eta=float(eta))[t, 0]
         assert abs(one.mean() - expected) < 5 * one.std() / 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Late(FixedWeights):
+    """Keeps still with probability 1/2, in the fifth iteration alone."""
+
+    def draw(self, problem, randomness, iteration):
+        drawn = super().draw(problem, randomness, iteration)
+        if iteration < 5:
+            return drawn
+        coin = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=1, features=1) < 0.5
+        return replace(drawn, extra={"still": coin})
+
+    def step(self, problem, state, draw, eta):
+        after = super().step(problem, state, draw, eta)
+        if "still" not in draw.extra:
+            return after
+        return {"models": torch.where(draw.extra["still"], state["models"], after["models"])}
+
+
+def test_a_late_coin_makes_an_instance_without_noise_random():
+    form = forms()["excess"]
+    drawn, exact = path_values(
+        instances(0.0), Late(alpha=MIXED.alpha), eta=ETA, iterations=T, client=0, form=form, seeds=64, root=0
+    )
+    assert exact == [False] * 3
+    assert [len(set(paths.tolist())) for paths in drawn] == [2, 1, 1]  # T = 5, 1 and 3
