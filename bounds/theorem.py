@@ -73,7 +73,7 @@ def no_conditions() -> Conditions:
 class Theorem:
     """One edition of one numbered result.
 
-    `bound` is a function of keyword scalars (names from `bounds.parameters`) that runs on floats,
+    `bound` is a function of keyword scalars (names from `own` or `bounds.parameters`) that runs on floats,
     arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
     pair (lhs, rhs) that must satisfy lhs <= rhs; `hypotheses` says what numbers cannot. `fault` says what is wrong with
     a printed edition: a printed edition is never a guarantee. `superseded_by` names a sharper statement; the old one
@@ -98,6 +98,7 @@ class Theorem:
     superseded_by: Sharper | None = None
     fault: str | None = None
     order_only: str | None = None
+    own: Mapping[str, Parameter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not _KEY.match(self.key):
@@ -106,7 +107,7 @@ class Theorem:
             raise ValueError(f"{self.key}: exactly one of bound and order_only must be given")
         if (self.edition == "printed") != (self.fault is not None):
             raise ValueError(f"{self.key}: a printed edition states its fault, a corrected one has none")
-        unknown = [name for name in self._names() if name not in PARAMETERS]
+        unknown = [name for name in self._names() if name not in {**PARAMETERS, **self.own}]
         if unknown:
             raise ValueError(f"{self.key}: {unknown} are not in bounds.parameters: add_parameter makes a keyword known")
 
@@ -129,7 +130,11 @@ class Theorem:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The scalars that the bound or its conditions take, in the order of their signatures."""
-        return tuple(PARAMETERS[name] for name in self._names())
+        return tuple(map(self.parameter, self._names()))
+
+    def parameter(self, name: str) -> Parameter:
+        """What a keyword means here."""
+        return self.own[name] if name in self.own else PARAMETERS[name]
 
     @cached_property
     def bound_keywords(self) -> tuple[str, ...]:
@@ -143,7 +148,7 @@ class Theorem:
 
     def symbol(self, name: str) -> str:
         """The LaTeX symbol of a keyword in the paper's own letters."""
-        return self.source.symbols.get(name, PARAMETERS[name].symbol)
+        return self.source.symbols.get(name, self.parameter(name).symbol)
 
     def _names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.bound_keywords, *self.condition_keywords)))

@@ -1,6 +1,6 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is theorems, statements, errata, notation or verdicts; without one, all. Pages are written below DIR, by
+NAME is theorems, statements, routes, errata, notation or verdicts; without one, all. Pages are written below DIR, by
 default this checkout.
 """
 
@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, statements, theorems, verdicts
+from pages import errata, notation, routes, statements, theorems, verdicts
 
 from suffice.bounds import write_whole
 
@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
+    "routes": lambda: {"docs/routes.md": routes.text()},
     "errata": lambda: {"docs/errata.md": errata.text()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},

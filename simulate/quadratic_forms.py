@@ -1,7 +1,8 @@
-"""Quantities of a linear algorithm that second moments determine, each as a quadratic form of the models.
+"""Quantities of an algorithm as functions of its models, and of a linear one as quadratic forms.
 
 With delta_k = theta_k - theta_k* and z = (delta_1, ..., delta_N, 1) a quantity is E[z^T F z] at T; or its average over
 t < T, which is that of an iterate drawn uniformly from the first T; or that of the mean of theta_0, ..., theta_T.
+Second moments give it on quadratics; `value` gives it of simulated models of any problem.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from .randomness import Randomness
 
 Matrix = Callable[[QuadraticProblem, int], Tensor]
 """F (N d + 1, N d + 1) of a problem and a client."""
+OfModels = Callable[[Problem, Tensor, int], Tensor]
+"""The quantity (S,) of a problem, models (S, N, d) and a client: never negative."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,7 @@ class QuadraticForm:
 
     quantity: Quantity
     matrix: Matrix
+    value: OfModels
     average: bool = False
     of_mean: bool = False
 
@@ -110,22 +114,47 @@ def _consensus(problem: QuadraticProblem, client: int) -> Tensor:
     return lift.T @ K @ lift
 
 
-_excess = _of_client(lambda A: A)
-_gradient = _of_client(lambda A: 4 * A @ A)
+def _spread(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return 2 * ((models - models.mean(1, keepdim=True)) ** 2).sum(-1).mean(-1)
+
+
+def _excess(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return problem.excess(models)[:, client]
+
+
+def _distance(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return ((models - problem.optimum) ** 2).sum(-1)[:, client]
+
+
+def _slope(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return (problem.gradient(models) ** 2).sum(-1)[:, client]
+
+
+def _mean_excess(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return problem.excess(models).mean(-1)
+
+
+def _mean_slope(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return (problem.gradient(models) ** 2).sum(-1).mean(-1)
+
+
+_E = _of_client(lambda A: A)
+_G = _of_client(lambda A: 4 * A @ A)
+_D = _of_client(lambda A: torch.eye(len(A)).to(A))
 
 
 def forms() -> dict[str, QuadraticForm]:
     """By the quantity's name in lower case."""
     known = [
-        QuadraticForm(quantity=Quantity.EXCESS, matrix=_excess),
-        QuadraticForm(quantity=Quantity.LAST_DISTANCE, matrix=_of_client(lambda A: torch.eye(len(A)).to(A))),
-        QuadraticForm(quantity=Quantity.LAST_GRADIENT, matrix=_gradient),
-        QuadraticForm(quantity=Quantity.MEAN_EXCESS, matrix=_mean(_excess)),
-        QuadraticForm(quantity=Quantity.LAST_CONSENSUS, matrix=_consensus),
-        QuadraticForm(quantity=Quantity.RANDOM_ITERATE_EXCESS, matrix=_excess, average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_GRADIENT, matrix=_gradient, average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_gradient), average=True),
-        QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, average=True),
-        QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_excess, of_mean=True),
+        QuadraticForm(quantity=Quantity.EXCESS, matrix=_E, value=_excess),
+        QuadraticForm(quantity=Quantity.LAST_DISTANCE, matrix=_D, value=_distance),
+        QuadraticForm(quantity=Quantity.LAST_GRADIENT, matrix=_G, value=_slope),
+        QuadraticForm(quantity=Quantity.MEAN_EXCESS, matrix=_mean(_E), value=_mean_excess),
+        QuadraticForm(quantity=Quantity.LAST_CONSENSUS, matrix=_consensus, value=_spread),
+        QuadraticForm(quantity=Quantity.RANDOM_ITERATE_EXCESS, matrix=_E, value=_excess, average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_GRADIENT, matrix=_G, value=_slope, average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_G), value=_mean_slope, average=True),
+        QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, value=_spread, average=True),
+        QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_E, value=_excess, of_mean=True),
     ]
     return {form.quantity.name.lower(): form for form in known}

@@ -20,7 +20,7 @@ from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.base import Draw, State
 from suffice.simulate.maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
-from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.problem import Problem, QuadraticProblem
 from suffice.simulate.problems.additive import AdditiveNoise
 from suffice.simulate.threads import one_thread
 
@@ -67,11 +67,27 @@ def assumptions(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> 
         return Assumptions(cycle=Cycle(blocks=()), periodic=False, reason=str(failure))
 
 
+def paths_only(problem: Problem, algorithm: Algorithm, eta: float) -> str:
+    """What simulated paths assume, tested: why they may not be used, "" where they may; `InputError` as above."""
+    step = torch.as_tensor(eta, dtype=problem.dtype)
+    with one_thread():
+        for state, draw in _path(problem, algorithm, step)[::8]:
+            with torch.no_grad():
+                whole = algorithm.step(problem, state, draw, step)
+                extra = {name: value[1:3] for name, value in draw.extra.items()}
+                few = Draw(iteration=draw.iteration, noise=draw.noise[1:3], extra=extra)
+                part = algorithm.step(problem, {name: value[1:3] for name, value in state.items()}, few, step)
+            for name, value in part.items():
+                if float((value - whole[name][1:3]).abs().max()) > _AFFINE * float(value.abs().max() + 1e-300):
+                    return f"its paths depend on each other (state {name!r}): keep the leading axis, the seed, apart"
+    return ""
+
+
 def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
 
-def _path(problem: QuadraticProblem, algorithm: Algorithm, eta: Tensor, paths: int = 4) -> list[tuple[State, Draw]]:
+def _path(problem: Problem, algorithm: Algorithm, eta: Tensor, paths: int = 4) -> list[tuple[State, Draw]]:
     """States before, and draws of, iterations 1 to `APERIODIC` of a few paths; each step is taken twice."""
     randomness, visited = _randomness(paths), []
     state = algorithm.init(problem, problem.start.expand(paths, *problem.start.shape).clone())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, cast
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, InputError, Quantity, Source, Theorem, as_whole, digits
+from suffice.bounds import PARAMETERS, InputError, Parameter, Quantity, Source, Theorem, as_number, as_whole, digits
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
+from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import forms
 from suffice.simulate.threads import one_thread
 
@@ -21,7 +23,8 @@ from .evidence import AGREEMENT
 from .families import ProblemFamily
 from .family import Values
 from .loosened import loosened
-from .problem_measure import Measure, measures
+from .problem_measure import Measure, measures, quadratic
+from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
 from .search import shrink
 from .tried import not_tried, tried
 from .user_function import reading
@@ -37,30 +40,36 @@ def check(
     algorithm: Algorithm | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
+    delta: float | None = None,
     effort: str = "quick",
     root: int = 0,
 ) -> Verdict:
     """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
     `direction` is "lower"; the quantity is E[e_T] of one client unless given.
 
-    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...), in arithmetic,
-                the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and those of
-                `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other function only
-                keywords are varied, and the verdict says so
+    bound       a function of keyword scalars from `PARAMETERS` (mu, beta, eta, e0, sigma2, T, ...) or the family's own,
+                in arithmetic, the functions that `verify.user_function.FUNCTIONS` names (of math, NumPy or Python) and
+                those of `bounds.elementary`, so that wrong variants of it can be made and refuted; of any other
+                function only keywords are varied, and the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
                 last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
                 average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T
-    algorithm   a linear one, `Local()` unless given: expected values are computed exactly
+    algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
+                simulated, and so is any on other losses: a false bound is called violated from sampled paths with
+                probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
     family      instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                 up to the largest that `conditions` allow at each instance, at most 4/beta
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
+    delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
+                may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
     of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see
     `verdict.counterexample`. `verdict.tried` says on what, `verdict.not_tried` what was left out. Where the bound is
     not a number it counts as violated, and the verdict names the place. What exact moments assume of the algorithm is
-    tested on simulated paths first; where that fails the verdict is inconclusive and `verdict.reason` says why.
+    tested on simulated paths first; where that fails the verdict is inconclusive and `verdict.reason` says why. What
+    was sampled is said in `verdict.not_tried`; `verdict.error_probability` is 0 where nothing was.
     Raises `InputError`, also for a bound that is infinite wherever it was tried.
     """
     chosen = algorithm if algorithm is not None else Local()
@@ -76,12 +85,16 @@ def check(
         raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
     if direction not in ("upper", "lower"):
         raise InputError("direction", direction, "use upper or lower")
-    if not chosen.linear:
-        raise InputError("algorithm", chosen.name, "give a linear one: its expected excess is computed exactly")
+    if delta is not None and not 0 < as_number("delta", delta) < 1:
+        raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction)
+    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction, {} if family is None else family.own())
+    theorem = theorem if delta is None else replace(theorem, mode="probability")
     with one_thread():
+        if delta is not None or not chosen.linear or not (family is None or quadratic(family)):
+            given = theorem, chosen, family, client
+            return _sampled(*given, delta=delta, opaque=opaque, effort=effort, root=root)
         measured, reason = measures(theorem, chosen, family, client, effort=effort)
         if reason:
             return Verdict.inconclusive(theorem, reason)
@@ -91,13 +104,46 @@ def check(
             more = {"instances": 5, "restarts": 3, "ascents": 3, "corners": 5}
             spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
         verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
-        if verdict.instances and verdict.unbounded == verdict.instances:
-            name, count = getattr(bound, "__name__", "own bound"), f"all {verdict.instances} instances"
-            raise InputError("bound", name, f"it is infinite on {count} tried and says nothing; give a finite one")
+        _check_finite(verdict)
         verdict = replace(verdict, tried=tried(measured, chosen, verdict), not_tried=not_tried(measured, verdict))
         if verdict.outcome is Outcome.VIOLATED:
             return _with_counterexample(verdict, theorem, measured)
         return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
+
+
+def _check_finite(verdict: Verdict) -> None:
+    if verdict.instances and verdict.unbounded == verdict.instances:
+        count = f"all {verdict.instances} instances"
+        remedy = f"it is infinite on {count} tried and says nothing; give a finite one"
+        raise InputError("bound", verdict.theorem.title, remedy)
+
+
+def _sampled(
+    theorem: Theorem,
+    algorithm: Algorithm,
+    family: ProblemFamily | None,
+    client: int,
+    *,
+    delta: float | None,
+    opaque: str,
+    effort: str,
+    root: int,
+) -> Verdict:
+    """The verdict by simulated paths, see `sampled_check`."""
+    options: dict[str, Any] = {"effort": effort, "root": root, "delta": delta}
+    measured, reason = path_measures(theorem, algorithm, family, client, **options)
+    if reason:
+        return Verdict.inconclusive(theorem, reason)
+    spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
+    verdict, certified = sampled_verdict(theorem, measured, opaque=opaque, spend=spend, root=root)
+    _check_finite(verdict)
+    left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(measured, verdict)}"
+    verdict = replace(verdict, tried=tried(measured, algorithm, verdict), not_tried=left_out)
+    if verdict.outcome is Outcome.VIOLATED:
+        return replace(verdict, counterexample=path_counterexample(theorem, verdict, measured))
+    if not verdict.valid:
+        return verdict
+    return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=root)
 
 
 def _with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
@@ -152,6 +198,7 @@ def _record(
     conditions: Callable[..., Any] | None,
     quantity: Quantity = Quantity.EXCESS,
     direction: Any = "upper",
+    own: Mapping[str, Parameter] = MappingProxyType({}),
 ) -> tuple[Theorem, str]:
     """The record, and why no formula can be read from the bound ("" where one can)."""
     for function in filter(None, (bound, conditions)):
@@ -161,12 +208,12 @@ def _record(
             remedy = "its parameters cannot be read; give a function of scalars"
             raise InputError("bound" if function is bound else "conditions", function, remedy) from None
         for name, parameter in signature.parameters.items():
-            if name not in PARAMETERS:
+            if name not in PARAMETERS and name not in own:
                 raise InputError(
                     "parameter",
                     name,
-                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or give it a meaning "
-                    "with suffice.bounds.add_parameter and a family that says its value",
+                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or declare "
+                    "it with the family that says its value: ProblemFamily(..., parameters={NAME: None})",
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")
@@ -182,6 +229,7 @@ def _record(
         direction=direction,
         mode="expectation",
         bound=read.bound,
+        own=own,
         **given,
     )
     return theorem, read.opaque
@@ -192,7 +240,7 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
     simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
     setting = measure.settings(theorem, simple)[0]
     measured, good = high_precision.measured(
-        setting.problem,
+        cast(QuadraticProblem, setting.problem),
         measure.algorithm,
         iterations=setting.iterations,
         eta=setting.eta,

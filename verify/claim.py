@@ -79,7 +79,7 @@ class Claim:
         """Run every engine, then try to tell the bound from its mutants."""
         began = time.perf_counter()
         theorem, spend = self.theorem, effort if isinstance(effort, Effort) else EFFORTS[effort]
-        evidence = self._evidence(spend, root)
+        evidence = self.explored(spend, root)
         engines = list(dict.fromkeys(piece.engine for piece in evidence))
         outside = {name: make() for name, make in self.outside_conditions.items()}
         evidence += outside.values()
@@ -126,7 +126,7 @@ class Claim:
             worst_ratio=worst_ratio,
             worst_instance=_instance(evidence, ends, at) if instances else {},
             worst_bound=float(bound[at]),
-            ranges=_ranges(evidence, np.split(counted, ends[:-1])),
+            ranges=_ranges(evidence, np.split(counted, ends[:-1]), {*PARAMETERS, *theorem.own}),
             opaque=self.opaque,
             violations=violations,
             undefined=int(undefined.sum()),
@@ -149,7 +149,8 @@ class Claim:
         """Why no instance breaks a condition, by its name: those that hold of all instances, and the claim's own."""
         return {**IMPLIED, **self.unrefuted_conditions}
 
-    def _evidence(self, spend: Effort, root: int) -> list[Evidence]:
+    def explored(self, spend: Effort, root: int) -> list[Evidence]:
+        """What `exact` gives, and the sharp, random and searched instances of every family."""
         evidence = [] if self.exact is None else self.exact(spend, root)
         for family in self.families:
             if family.sharp is not None:
@@ -215,12 +216,12 @@ def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, flo
     return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
 
 
-def _ranges(evidence: list[Evidence], counted: list[np.ndarray]) -> dict[str, tuple[float, float]]:
+def _ranges(evidence: list[Evidence], counted: list[np.ndarray], names: set[str]) -> dict[str, tuple[float, float]]:
     """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
     found: dict[str, tuple[float, float]] = {}
     some = any(mask.any() for mask in counted)
     for piece, mask in zip(evidence, counted):
-        chosen = {name: value for name, value in piece.arguments.items() if name in PARAMETERS}
+        chosen = {name: value for name, value in piece.arguments.items() if name in names}
         if "eta" in chosen and "beta" in chosen:
             chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
         for name, value in chosen.items():

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, as_number, as_whole
+from suffice.bounds import InputError, Parameter, as_number, as_whole
+from suffice.bounds.quantities import DIMENSIONLESS, Unit
 from suffice.simulate import Quadratics
 from suffice.simulate.oracle import Additive
-from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.problem import Problem
+from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
+from suffice.simulate.problems.nonconvex import Profile
 
 from .family import Domain, Values
 
@@ -26,7 +29,7 @@ FLATTEST = 2.0**-20
 class Setting:
     """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for."""
 
-    problem: QuadraticProblem
+    problem: Problem
     eta: float
     iterations: int
     arguments: Mapping[str, float]
@@ -50,7 +53,9 @@ class ProblemFamily:
 
     `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
     share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
-    `outside` says in words what the family leaves out.
+    `outside` says in words what the family leaves out. `parameters` declares scalars of its own that bounds may take,
+    by name with their units, None where a unit does not matter; each
+    `Setting` has their values among its arguments.
     """
 
     name: str
@@ -59,8 +64,14 @@ class ProblemFamily:
     sharp: Callable[[], Values] | None = None
     movable: Movable | None = None
     outside: str = ""
+    parameters: Mapping[str, Unit | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping) or not all(
+            isinstance(name, str) and name.isidentifier() and isinstance(unit, Unit | None)
+            for name, unit in self.parameters.items()
+        ):
+            raise InputError("parameters", self.parameters, 'give names with units or None, such as {"kappa": None}')
         if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
             raise InputError("domains", self.domains, "give a Domain by the name of each parameter")
         if not self.domains:
@@ -69,12 +80,43 @@ class ProblemFamily:
             if not callable(value) and (name, value) != ("sharp", None):
                 raise InputError(name, value, "give a function")
 
+    def own(self) -> dict[str, Parameter]:
+        """Its own scalars as parameters of a theorem."""
+        return {
+            name: Parameter(
+                name=name, symbol=name, meaning=f"{name} of the family {self.name}", unit=unit or DIMENSIONLESS,
+                typical=(0.1, 10.0), lower=-np.inf,
+            )
+            for name, unit in self.parameters.items()
+        }  # fmt: skip
+
     def setting(self, values: Mapping[str, Any]) -> Setting:
         """The instance of `values`, or `InputError` if `build` gives none."""
         setting = self.build(values)
         if not isinstance(setting, Setting):
             raise InputError("build", type(setting).__name__, "return a Setting")
         return setting
+
+
+def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
+    """The family whose instances give these arguments too."""
+    if not scalars:
+        return family
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.setting(values)
+        return replace(setting, arguments={**setting.arguments, **scalars})
+
+    movable = family.movable
+    if movable is not None:
+        own = movable.scalars
+
+        def known(values: Values) -> dict[str, np.ndarray]:
+            found = own(values)
+            return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
+
+        movable = replace(movable, scalars=known)
+    return replace(family, build=build, movable=movable)
 
 
 def _problem(A: np.ndarray, xi: np.ndarray, sigma2: float, start: np.ndarray) -> Quadratics:
@@ -216,4 +258,106 @@ def quadratics(
         movable=Movable(scalars=scalars, moved=moved),
         outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "
         "additive",
+    )
+
+
+def _kink(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return Kink(inner=inner, outer=outer, width=width), 1.0
+
+
+def _logistic(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return LogisticPiece(ridge=outer / inner), inner
+
+
+def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    profile = _RIPPLES[int(width > 0.1) + int(width > 1)]
+    return profile, inner / profile.smoothness
+
+
+_RIPPLES = tuple(Ripple(amplitude) for amplitude in (1.5, 3.0, 4.6))
+_CURVES = {"kink": _kink, "logistic": _logistic, "ripple": _ripple}
+
+
+def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: float = LARGEST_STEP) -> ProblemFamily:
+    """`clients` losses of one variable that are not quadratic, minimisers and weights of their own, additive noise.
+
+    kind   "kink": strongly convex, one curvature near the minimiser and another beyond, Huber's loss in the limit;
+           "logistic": a centred logistic loss and a ridge; "ripple": not convex, but the PL inequality with mu holds
+    The other arguments and the scalars of a bound are those of `quadratics`; mu and beta are of all clients together.
+    """
+    if kind not in _CURVES:
+        raise InputError("kind", kind, f"use {', '.join(_CURVES)}")
+    for name, value in (("clients", clients), ("longest", longest)):
+        as_whole(name, value)
+    if as_number("steps", steps) <= 0:
+        raise InputError("steps", steps, "give a positive number, in units of 1/beta")
+
+    def problem(values: Mapping[str, Any]) -> Separable:
+        inner, outer = map(float, values["curvature"])
+        profile, scale = _CURVES[kind](inner, outer, float(values["width"]))
+        minimiser = np.reshape(values["minimiser"], (clients, 1)) if clients > 1 else np.zeros((1, 1))
+        weights = scale * (np.reshape(values["weight"], (clients, 1)) if clients > 1 else np.ones((1, 1)))
+        noise, start = np.sqrt(values["sigma2"]) * np.ones((clients, 1, 1)), np.zeros((clients, 1))
+        return Separable(  # `Separable.of` checks for longer than a short path takes
+            profile=profile,
+            optimum=torch.from_numpy(minimiser.astype(float)),
+            scale=torch.from_numpy(weights),
+            noise=Additive(covariance=torch.from_numpy(noise**2), factor=torch.from_numpy(noise)),
+            start=torch.from_numpy(start + minimiser[0] + values["far"]),
+            names=tuple(f"client {index}" for index in range(clients)),
+        )
+
+    def one(values: Mapping[str, Any]) -> dict[str, float]:
+        given = problem(values)
+        constants = {"mu": float(given.mu.min()), "beta": float(given.smoothness.max())}
+        e0 = float(given.excess(given.start[None])[0, 0])
+        rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(clients), "d": 1.0}
+        return {**constants, "e0": e0, **rest}
+
+    def scalars(values: Values) -> dict[str, np.ndarray]:
+        rows = [one({name: value[at] for name, value in values.items()}) for at in range(len(values["T"]))]
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+    def moved(values: Values, name: str, target: np.ndarray) -> Values:
+        return values | {name: target} if name in ("T", "sigma2") else values
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        arguments = one(values)
+        arguments["eta"] = float(values.get("eta", values["step"] * steps / arguments["beta"]))
+        return Setting(problem=problem(values), eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
+
+    domains = {
+        "curvature": Domain(low=4 * 2.0**-10, high=4, log=True, shape=(2,)),
+        "width": Domain(low=0.01, high=10, log=True),
+        "sigma2": Domain(low=1e-4, high=1e4, log=True, zero=0.3),
+        "far": Domain(low=1e-2, high=1e2, log=True, zero=0.1),
+        "step": Domain(low=1e-4, high=1, log=True),
+        "T": Domain(low=1, high=longest, log=True, integer=True),
+    }
+    if clients > 1:
+        domains |= {"minimiser": Domain(low=-2, high=2, shape=(clients,)),
+                    "weight": Domain(low=0.25, high=1, shape=(clients,))}  # fmt: skip
+
+    def sharp() -> Values:
+        """Steep inside or outside, the start inside, at and beyond the kink; with noise and without."""
+        rows = [
+            (pair, 1.0, sigma2, far, step, T)
+            for pair in ((1.0, 0.25), (0.25, 1.0), (1.0, 2.0**-8), (1.0, 1.0))
+            for sigma2, far in ((0.0, 0.5), (0.0, 2.0), (0.0, 16.0), (1.0, 0.0))
+            for step, T in ((1.0, 1), (1.0, 40), (0.5, 4))
+        ]
+        curvature, width, sigma2, far, step, T = (np.array(column, dtype=float) for column in zip(*rows))
+        values = {"curvature": curvature, "width": width, "sigma2": sigma2, "far": far, "step": step,
+                  "T": np.minimum(T, longest)}  # fmt: skip
+        if clients > 1:
+            values |= {"minimiser": np.zeros((len(rows), clients)), "weight": np.ones((len(rows), clients))}
+        return values
+
+    return ProblemFamily(
+        name=f"{clients} {kind} losses in R^1",
+        domains=domains,
+        build=build,
+        sharp=sharp,
+        movable=Movable(scalars=scalars, moved=moved),
+        outside=f"T > {longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not additive",
     )

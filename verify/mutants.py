@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, Theorem
+from suffice.bounds import Theorem
 
 from .array_formula import Formulas
 
@@ -66,7 +66,7 @@ def _points(theorem: Theorem) -> dict[str, np.ndarray]:
     """Arguments at which variants are told apart: `POINTS` points, of no special ratio to each other."""
     names = theorem.bound_keywords
     share = np.modf((1 + np.arange(len(names)))[:, None] * np.sqrt([2.0, 3.0, 5.0, 7.0, 11.0][:POINTS]))[0]
-    taken = [PARAMETERS[name].typical for name in names]
+    taken = [theorem.parameter(name).typical for name in names]
     return {name: low * (high / low) ** part for name, (low, high), part in zip(names, taken, share)}
 
 
@@ -74,7 +74,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """Variants of a bound that gives no expression: keywords exchanged, moved by 5 %, taken as 0; the whole scaled."""
     assert theorem.bound is not None
     bound, found = theorem.bound, []
-    taken = [PARAMETERS[name] for name in theorem.bound_keywords]
+    taken = [theorem.parameter(name) for name in theorem.bound_keywords]
 
     def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         found.append(Mutant(change=change, value=lambda **values: bound(**values | changed(values))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
+from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
 
 from .admissible import moved_inside
@@ -73,7 +74,7 @@ class Measure:
             measure=lambda values: self._evidence(theorem, values),
             sharp=self.problems.sharp,
             # the library's own families are moved inside the conditions, the step to its limit too
-            arguments=None if self.problems.movable else lambda values: _arguments(self.settings(theorem, values)),
+            arguments=None if self.problems.movable else lambda values: arguments_of(self.settings(theorem, values)),
         )
 
     def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
@@ -91,14 +92,11 @@ class Measure:
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
         values, settings = self._moved(theorem, values)
-        first = settings[0]
-        if not 0 <= self.client < first.problem.clients:
-            last = first.problem.clients - 1
-            raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
-        self._check_parameters(theorem, list(first.arguments))
+        self._check_client(settings[0])
+        self._check_parameters(theorem, list(settings[0].arguments))
         T = np.array([each.iterations for each in settings])
         measured, rounding = expected_values(
-            [each.problem for each in settings],
+            [cast(QuadraticProblem, each.problem) for each in settings],
             self.algorithm,
             eta=np.array([each.eta for each in settings]),
             iterations=T,
@@ -106,18 +104,23 @@ class Measure:
             client=self.client,
             form=self.form,
         )
-        arguments = _arguments(settings)
-        stated, own_rounding = _stated(theorem, arguments)
+        arguments = arguments_of(settings)
+        says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
             engine="exact moments",
             measured=np.where(finite, measured, 0.0),
             rounding=np.where(finite, rounding, 0.0) + own_rounding,
             arguments=arguments,
-            hypothesis=finite & stated,
+            hypothesis=finite & says,
             label=self.problems.name,
             values=values,
         )
+
+    def _check_client(self, first: Setting) -> None:
+        if not 0 <= self.client < first.problem.clients:
+            last = first.problem.clients - 1
+            raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
 
     def _check_parameters(self, theorem: Theorem, known: list[str]) -> None:
         for parameter in theorem.parameters:
@@ -126,11 +129,11 @@ class Measure:
                 raise InputError("parameter", parameter.name, f"the family {self.problems.name} gives {names}")
 
 
-def _arguments(settings: list[Setting]) -> dict[str, np.ndarray]:
+def arguments_of(settings: list[Setting]) -> dict[str, np.ndarray]:
     return {name: np.array([each.arguments[name] for each in settings]) for name in settings[0].arguments}
 
 
-def _stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Where the bound states something, and how much rounding of the step changes it.
 
     Formulas with ln(e0) or 1/sigma2 have no value at 0: they are read as theorems on positive numbers. Close to a
@@ -158,7 +161,7 @@ def measured_family(
     """
     form = form_of(theorem)
     chosen = follows(algorithm if algorithm is not None else Local(), form)
-    tested = assumptions(*_typical(problems, chosen))
+    tested = assumptions(*typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
     return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, form=form).family(theorem)
@@ -171,7 +174,7 @@ def measures(
     form = form_of(theorem)
     algorithm = follows(algorithm, form)
     if family is not None:
-        tested = assumptions(*_typical(family, algorithm))
+        tested = assumptions(*typical(family, algorithm))
         measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, form=form)
         return [measure], tested.reason
     refused: InputError | None = None
@@ -182,7 +185,7 @@ def measures(
             continue
         problems = quadratics(clients=clients, features=features, identical=True)
         try:
-            problem, _, eta = _typical(problems, algorithm)
+            problem, _, eta = typical(problems, algorithm)
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
             if tested is None:
                 tested = assumptions(problem, algorithm, eta)
@@ -211,7 +214,12 @@ def _shape(problems: ProblemFamily) -> tuple[int, int]:
     return setting.problem.clients, setting.problem.features
 
 
-def _typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
+def quadratic(family: ProblemFamily) -> bool:
+    """Whether second moments of a linear algorithm say all about its instances."""
+    return hasattr(typical(family, Local())[0], "A")
+
+
+def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
     """An instance in the middle of the family, on which the algorithm's assumptions are tested."""
     drawn = Family(name=family.name, domains=family.domains).draw(16, seed=0)
     if family.movable is not None:
@@ -220,5 +228,7 @@ def _typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorith
             drawn[name] = np.clip(drawn[name], 0.5, 2)
         drawn["step"] = np.full(16, 0.05)
     setting = family.setting({name: value[3] for name, value in drawn.items()})
-    beta = float(np.linalg.eigvalsh(2 * setting.problem.A.numpy()).max())
+    if not hasattr(setting.problem, "A"):
+        return setting.problem, algorithm, setting.eta
+    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
     return setting.problem, algorithm, min(setting.eta, 0.3 / beta)

@@ -7,7 +7,7 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,15 +34,15 @@ class SampledResult:
     largest_mean_ratio: float
 
 
-def log_evidence(draws: np.ndarray, bound: float) -> float:
-    """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound."""
+def log_evidence(draws: np.ndarray, bound: float, *, bets: Sequence[float] = BETS) -> float:
+    """Largest log of the test supermartingale along `draws` (n,) against E[Y] <= bound, an average over `bets`."""
     if np.isnan(draws).any() or np.isnan(bound):
         raise ValueError("draws and bound must be numbers")
     if np.isinf(draws).any() or (bound <= 0 and (draws > bound).any()):
         return np.inf
     if bound <= 0:
         return 0.0
-    steps = np.log1p(np.asarray(BETS)[:, None] * (draws / bound - 1))
+    steps = np.log1p(np.asarray(bets)[:, None] * (draws / bound - 1))
     paths = np.cumsum(steps, axis=1)
     top = paths.max(0)
     return float((top + np.log(np.exp(paths - top).mean(0))).max())

@@ -46,8 +46,8 @@ def search(
     last = max(int((scores > 0).sum()), restarts) - 1
     chosen = np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
     best, score = u[chosen], scores[chosen]
-    if corners:
-        late = _at_last(family, u)
+    late = _at_last(family, u) if corners else u[:0]
+    if len(late):
         scores = _score(theorem, family, late)
         chosen = np.argsort(-scores, kind="stable")[:half]
         best, score = np.concatenate((best, late[chosen])), np.append(score, scores[chosen])

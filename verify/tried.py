@@ -42,8 +42,8 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
     families = [each.problems for each in measured]
     parts = [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]
     if all(each.movable for each in families):
-        clients = [each.domains["direction"].shape[0] for each in families]
-        parts.append(f"d > {max(clients)}")
+        clients = [each.domains["direction"].shape[0] for each in families if "direction" in each.domains]
+        parts += [f"d > {max(clients)}"] if clients else []
         if not any("minimiser" in each.domains for each in families):
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
     if any(not each.periodic for each in measured):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from . import generators as generators
+from .convex import Kink as Kink
+from .convex import LogisticPiece as LogisticPiece
 from .least_squares import LeastSquares as LeastSquares
 from .logistic import Logistic as Logistic
 from .nonconvex import Cosine as Cosine

@@ -8,9 +8,10 @@ from dataclasses import replace
 import generate
 import pytest
 from blocks import ROOT
-from pages import notation, theorems, verdicts
+from pages import notation, routes, theorems, verdicts
 
 from suffice.bounds import DEFINITIONS, PARAMETERS, THEOREMS, Quantity, find
+from suffice.simulate.catalogue import ALGORITHMS
 from suffice.verification.errata import ERRATA
 
 
@@ -29,6 +30,16 @@ def test_every_record_definition_erratum_keyword_and_quantity_is_on_its_page():
     words = notation.text()
     assert words.count("\n| `") == len(PARAMETERS)
     assert words.count("\n| $") == len(Quantity)
+
+
+def test_every_algorithm_has_a_route_or_a_reason():
+    found = routes.routes()
+    assert set(found) == set(ALGORITHMS)
+    for name, cells in found.items():
+        assert all(cell == "yes" or len(cell) > 8 for cell in cells), name
+        assert cells[2] == "yes" or cells[0] == "yes", name
+    assert found["local"][0] == found["local"][3] == "yes"
+    assert found["ifca"][0].startswith("no: ")
 
 
 def test_a_changed_statement_changes_its_page_and_no_other(monkeypatch):

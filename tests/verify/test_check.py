@@ -9,9 +9,9 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from suffice.bounds import Binary, InputError, digits
+from suffice.bounds import InputError, digits
 from suffice.bounds.elementary import fall, survive
-from suffice.simulate import AllForOne, FixedWeights, Local, LocalSGD, Quadratics, expected_excess
+from suffice.simulate import FixedWeights, Local, LocalSGD, Quadratics, expected_excess
 from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle
 from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
@@ -355,8 +355,6 @@ def test_requests_that_cannot_be_checked_are_named():
         check(lambda *, eta: eta.nothing)
     with pytest.raises(InputError, match=r"^alpha = "):
         FixedWeights(alpha=[[1.0], [2.0, 3.0]])
-    with pytest.raises(InputError, match="algorithm = 'all-for-one'"):
-        check(right, algorithm=AllForOne(criterion=Binary(threshold=0.5)))
     with pytest.raises(InputError, match="quantity = 'gradient'"):
         check(right, quantity="gradient")
     with pytest.raises(InputError, match="client = 1: the family one quadratic in R\\^2 has clients 0 to 0"):

@@ -1,0 +1,176 @@
+"""A quantity on simulated paths of any algorithm and any problem, many instances side by side.
+
+Instances of one shape run together where `torch.func.vmap` can follow the step, one by one elsewhere. They read the
+same random numbers: each instance's own paths are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.func import vmap
+
+from suffice.bounds import InputError
+
+from .algorithms.base import Algorithm, State
+from .batches import stack, tensors, with_tensors
+from .problem import Problem
+from .problems.additive import AdditiveNoise
+from .quadratic_forms import QuadraticForm
+from .randomness import Randomness
+
+_ENTRIES = 1 << 18
+"""Numbers in the models of one batch."""
+_NUDGE = 2.0**-44
+"""Relative size of the disturbance that shows how rounding moves a deterministic path: 256 units in the last place."""
+
+
+def noiseless(problem: Problem) -> bool:
+    """Whether stochastic gradients are the gradients themselves."""
+    return isinstance(problem, AdditiveNoise) and not bool(problem.sigma2.any())
+
+
+class _Coins(Exception):
+    """An algorithm draws more than the noise, so that an instance without noise is random after all."""
+
+
+@torch.no_grad()
+def path_values(
+    problems: Sequence[Problem],
+    algorithm: Algorithm,
+    *,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    client: int,
+    form: QuadraticForm,
+    seeds: int,
+    root: int,
+    coins: bool = False,
+) -> tuple[list[np.ndarray], list[bool]]:
+    """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
+
+    Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
+    `_NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random.
+    """
+    found: list[np.ndarray] = [np.zeros(0)] * len(problems)
+    fixed = [not coins and noiseless(problem) for problem in problems]
+    groups: dict[Any, list[int]] = {}
+    for at in np.argsort(iterations, kind="stable").tolist():
+        shape = (type(problems[at]), fixed[at], *(each.shape for each in tensors(problems[at])))
+        groups.setdefault(shape, []).append(at)
+    together, refused = True, None
+    for (_, quiet, *_), rows in groups.items():
+        count = 3 if quiet else seeds
+        size = max(1, _ENTRIES // (count * problems[rows[0]].start.numel()))
+        for part in (rows[first : first + size] for first in range(0, len(rows), size)):
+            states: dict[int, State] = {}
+            for at in part:
+                fixed[at] = quiet
+                try:
+                    start = problems[at].start
+                    states[at] = algorithm.init(problems[at], start.expand(count, *start.shape).clone())
+                except InputError as error:
+                    refused = error
+            part = list(states)
+            for chosen in [part] if together and len(part) > 1 else [[at] for at in part]:
+                given = [problems[at] for at in chosen], algorithm, eta[chosen], iterations[chosen], client, form
+                try:
+                    values = _values(*given, [states[at] for at in chosen], quiet, count, root)
+                except _Coins:
+                    return path_values(
+                        problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
+                        root=root, coins=True,
+                    )  # fmt: skip
+                # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
+                except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
+                    if len(chosen) == 1:
+                        raise
+                    together = False
+                    values = [
+                        _values([problems[at]], algorithm, eta[[at]], iterations[[at]], client, form, [states[at]],
+                                quiet, count, root)[0]
+                        for at in chosen
+                    ]  # fmt: skip
+                for at, value in zip(chosen, values):
+                    found[at] = value
+    if refused is not None and not any(map(len, found)):
+        raise refused
+    return found, fixed
+
+
+def _values(
+    problems: list[Problem],
+    algorithm: Algorithm,
+    eta: np.ndarray,
+    iterations: np.ndarray,
+    client: int,
+    form: QuadraticForm,
+    states: list[State],
+    quiet: bool,
+    count: int,
+    root: int,
+) -> list[np.ndarray]:
+    randomness = Randomness(seeds=torch.arange(count), root=root)
+    alone = len(problems) == 1
+    batch = problems[0] if alone else stack(problems)
+    state = states[0] if alone else {name: torch.stack([each[name] for each in states]) for name in states[0]}
+    steps = torch.as_tensor(eta, dtype=problems[0].dtype)
+    given = tensors(batch)
+
+    def step(parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
+        problem = problems[0] if alone else with_tensors(batch, parts)
+        draw = algorithm.draw(problem, randomness, t)
+        if quiet and draw.extra:
+            raise _Coins
+        after = algorithm.step(problem, state, draw, eta)
+        if not quiet:
+            return after
+        moved = _nudged(problem, after["models"], t)
+        return {**after, "models": torch.cat((after["models"][:2], moved[2:]))}
+
+    def value(parts: list[Tensor], models: Tensor) -> Tensor:
+        return form.value(problems[0] if alone else with_tensors(batch, parts), models, client)
+
+    def stepped(state: State, t: int) -> State:
+        if alone:
+            return step(given, steps[0], state, t)
+        return vmap(lambda parts, eta, state: step(parts, eta, state, t))(given, steps, state)
+
+    def valued(models: Tensor) -> Tensor:
+        return value(given, models)[None] if alone else vmap(value)(given, models)
+
+    found: list[np.ndarray] = [np.zeros(0)] * len(problems)
+    total: Tensor = state["models"] if form.of_mean else torch.zeros(())
+    left = np.arange(len(problems))
+    for t in range(int(iterations.max(initial=0)) + 1):
+        if t:
+            running = iterations[left] >= t
+            if 2 * running.sum() <= len(left):  # what is through no longer costs
+                kept = torch.from_numpy(np.flatnonzero(running))
+                given, steps, left = [each[kept] for each in given], steps[kept], left[running]
+                state, total = {name: each[kept] for name, each in state.items()}, total[kept] if total.ndim else total
+            if form.average:
+                total = total + valued(state["models"])
+            state = stepped(state, t)
+            if form.of_mean:
+                total = total + state["models"]
+        due = np.flatnonzero(iterations[left] == t)
+        if len(due):
+            now = (
+                total / max(t, 1)
+                if form.average and t
+                else valued(total / (t + 1) if form.of_mean else state["models"])
+            )
+            for at in due:
+                found[left[at]] = now[at].double().cpu().numpy()
+    return found
+
+
+def _nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
+    """The models, each number moved by `_NUDGE` of its size or of the largest optimum, signs alternating."""
+    signs = 1 - 2 * (torch.arange(models[0].numel()).reshape(models[0].shape).to(models) + t).remainder(2)
+    return models + _NUDGE * signs * (models.abs() + problem.optimum.abs().amax())

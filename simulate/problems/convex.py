@@ -1,0 +1,96 @@
+"""Convex losses of one variable that are not quadratic, as profiles of `Separable`: kinks and logistic pieces.
+
+Worst functions of first-order methods change their curvature where a quadratic cannot: it is `inner` within `width` of
+the minimiser and `outer` beyond. With outer = 0 that is Huber's loss. `smoothness` is the larger, `mu` the smaller one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError, as_number
+
+from .nonconvex import Profile
+
+
+def _not_negative(**values: float) -> None:
+    for name, value in values.items():
+        if as_number(name, value) < 0:
+            raise InputError(name, value, "give a number >= 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kink(Profile):
+    """phi'(u) = outer u + (inner - outer) clip(u, -width, width), phi(0) = 0."""
+
+    inner: float = 1.0
+    outer: float = 0.0
+    width: float = 1.0
+
+    def __post_init__(self) -> None:
+        _not_negative(inner=self.inner, outer=self.outer, width=self.width)
+        if max(self.inner, self.outer) == 0:
+            raise InputError("inner", self.inner, "give a positive curvature inside or outside")
+
+    @property
+    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return max(self.inner, self.outer)
+
+    @property
+    def mu(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return min(self.inner, self.outer)
+
+    def value(self, u: Tensor) -> Tensor:
+        near = torch.minimum(u.abs(), torch.as_tensor(self.width).to(u))
+        return self.outer * u**2 / 2 + (self.inner - self.outer) * near * (u.abs() - near / 2)
+
+    def slope(self, u: Tensor) -> Tensor:
+        width = torch.as_tensor(self.width).to(u)
+        return self.outer * u + (self.inner - self.outer) * torch.minimum(torch.maximum(u, -width), width)
+
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        # phi' has slope at most the smoothness and phi'(u) - outer u is at most |inner - outer| width in size: the gap
+        # is bounded by both, and the linear parts of unequal weights leave |w - w'| outer |u|
+        moved = np.minimum(self.smoothness * np.abs(shift), self.outer * np.abs(shift) + 2 * self._bend())
+        apart = other * moved + np.abs(w - other) * self._bend()
+        return np.where((w == other) | (self.outer == 0), apart, np.inf)
+
+    def _bend(self) -> float:
+        return abs(self.inner - self.outer) * self.width
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticPiece(Profile):
+    """phi(u) = 4 (ln cosh(u/2)) + ridge u^2 / 2, centred logistic loss: phi'' falls from 1 + ridge to ridge."""
+
+    ridge: float = 0.0
+
+    def __post_init__(self) -> None:
+        _not_negative(ridge=self.ridge)
+
+    @property
+    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return 1.0 + self.ridge
+
+    @property
+    def mu(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.ridge
+
+    def value(self, u: Tensor) -> Tensor:
+        # ln cosh(u/2) = |u|/2 + ln(1 + exp(-|u|)) - ln 2; near 0 by (1/2) ln(1 + sinh^2(u/2)), which keeps its digits
+        size = u.abs()
+        near = torch.log1p(torch.sinh(size.clamp_max(1.0) / 2) ** 2) / 2
+        far = size / 2 + torch.log1p(torch.exp(-size)) - np.log(2.0)
+        return 4 * torch.where(size < 1, near, far) + self.ridge * u**2 / 2
+
+    def slope(self, u: Tensor) -> Tensor:
+        return 2 * torch.tanh(u / 2) + self.ridge * u
+
+    def apart(self, w: np.ndarray, other: np.ndarray, shift: np.ndarray) -> np.ndarray:
+        moved = np.minimum(np.abs(shift), 4 * np.tanh(np.abs(shift) / 4)) + self.ridge * np.abs(shift)
+        apart = other * moved + 2 * np.abs(w - other)
+        return np.where((w == other) | (self.ridge == 0), apart, np.inf)

@@ -1,0 +1,162 @@
+"""What `check` measures where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
+
+An instance that draws nothing is followed exactly. Elsewhere, for independent Y >= 0 and any m, log_evidence(Y, m)
+exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m grows: the largest m at which it does
+exceed is a lower confidence bound of E[Y], at any time and whatever the distribution of Y. In place of an expectation
+the quantile: the k-th smallest of n draws exceeds the (1 - delta)-quantile with probability at most
+P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for the measured number: an upper bound below it is
+false but for probability alpha.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from suffice.bounds import InputError, Theorem
+from suffice.simulate.moment_powers import Cycle
+from suffice.simulate.path_values import path_values
+
+from .assumptions import Assumptions
+from .claim import FALSE_ALARMS
+from .evidence import Evidence
+from .family import Values
+from .problem_measure import Measure, arguments_of, stated
+from .sampled import log_evidence
+
+MOST_CERTIFIED = 4096
+"""Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
+BETS = (0.005, 0.02, 0.08, 0.3, 0.9)
+_HALVINGS = 8
+_WIDE = 14.0
+"""Standard errors below the mean at which the search of its bound starts."""
+_ROUNDING = 16.0
+"""How many times as far as the disturbed path (256 units in the last place per iteration) rounding may lead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathEvidence(Evidence):
+    """`exact` (n,): which instances draw nothing, so that their measured number is that of the one path."""
+
+    exact: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathMeasure(Measure):
+    """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
+    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded."""
+
+    paths: int
+    root: int
+    certify: bool = False
+    delta: float | None = None
+
+    def certified(self, paths: int) -> PathMeasure:
+        return replace(self, paths=paths, certify=True)
+
+    def _evidence(self, theorem: Theorem, values: Values) -> PathEvidence:
+        values, settings = self._moved(theorem, values)
+        self._check_client(settings[0])
+        self._check_parameters(theorem, list(settings[0].arguments))
+        steps, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
+        # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
+        key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
+        drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
+        drawn, exact = path_values(
+            [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
+            form=self.form, seeds=self.paths, root=drawing % 2**32,
+        )  # fmt: skip
+        upper = theorem.direction == "upper"
+        measured, rounding = np.zeros((2, len(settings)))
+        finite = np.zeros(len(settings), dtype=bool)
+        for at, (paths, quiet) in enumerate(zip(drawn, exact)):
+            if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
+                continue
+            finite[at] = True
+            if quiet:
+                _check_quiet(paths, self.algorithm.name)
+                measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
+            else:
+                _check_positive(paths, type(settings[at].problem).__name__)
+                with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
+                    measured[at] = self._of_paths(np.maximum(paths, 0), upper)
+        arguments = arguments_of(settings)
+        says, own = stated(theorem, arguments)
+        return PathEvidence(
+            engine="sampled paths",
+            measured=measured,
+            rounding=rounding + own,
+            arguments=arguments,
+            hypothesis=finite & says,
+            label=self.problems.name,
+            values=values,
+            exact=np.array(exact),
+        )
+
+    def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
+        alpha = FALSE_ALARMS / MOST_CERTIFIED
+        if self.delta is not None:
+            if self.certify:
+                return quantile_bound(paths, self.delta, alpha, upper=upper)
+            return float(np.quantile(paths, 1 - self.delta if upper else self.delta))
+        if self.certify:
+            return mean_bound(paths, alpha) if upper else np.inf  # nothing bounds a mean from above
+        error = paths.std() / len(paths) ** 0.5
+        return max(float(paths.mean() - error), 0.0) if upper else np.inf
+
+
+def mean_bound(paths: np.ndarray, alpha: float) -> float:
+    """A lower confidence bound (1 - alpha) of E[Y] from independent draws Y >= 0 (n,), whatever their distribution."""
+    mean, level = float(paths.mean()), -np.log(alpha)
+    if mean <= 0:
+        return 0.0
+    # where a normal mean would be bounded, if that is low enough, and else from 0
+    low, high = max(mean - _WIDE * float(paths.std()) / len(paths) ** 0.5, 0.0), mean
+    if low and log_evidence(paths, low, bets=BETS) <= level:
+        low, high = 0.0, low
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_evidence(paths, middle, bets=BETS) > level else (low, middle)
+    return low
+
+
+def quantile_bound(paths: np.ndarray, delta: float, alpha: float, *, upper: bool = True) -> float:
+    """A number that exceeds the smallest q with P(Y <= q) >= 1 - delta with probability at most alpha; of a lower
+    bound, one that the largest q with P(Y >= q) >= 1 - delta exceeds with such a probability."""
+    ordered = np.sort(paths if upper else -paths)
+    k = _rank(len(paths), delta, alpha)
+    if upper:
+        return float(ordered[k - 1]) if k else 0.0
+    return float(-ordered[k - 1]) if k else np.inf
+
+
+@lru_cache(maxsize=256)
+def _rank(n: int, delta: float, alpha: float) -> int:
+    """The largest k with P(Binomial(n, 1 - delta) <= k - 1) <= alpha; 0 where there is none."""
+    from scipy.stats import binom
+
+    k = int(binom.ppf(alpha, n, 1 - delta))
+    while k > 0 and binom.cdf(k - 1, n, 1 - delta) > alpha:
+        k -= 1
+    return k
+
+
+def _check_quiet(paths: np.ndarray, name: str) -> None:
+    if paths[0] != paths[1]:
+        raise InputError("algorithm", name, "two paths differ on a problem without noise: draw in `draw`, into extra")
+
+
+def _check_positive(paths: np.ndarray, name: str) -> None:
+    if paths.min() < -1e-9 * np.abs(paths).max():
+        remedy = (
+            f"a quantity that is never negative is {paths.min():.3g} on a path: is `optimum` where the loss is least?"
+        )
+        raise InputError("problem", name, remedy)
+
+
+def untested() -> Assumptions:
+    """Paths need none of what exact moments assume."""
+    return Assumptions(cycle=Cycle(blocks=()), periodic=True)

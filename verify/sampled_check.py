@@ -1,0 +1,185 @@
+"""The check of one's own bound where second moments do not determine what it bounds: by paths.
+
+Instances are drawn and searched on few paths; those where the bound is nearly or more than attained are certified on
+fresh ones. Only what draws nothing, and what is certified, counts against the bound or its wrong variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import InputError, Theorem
+from suffice.simulate import Algorithm
+
+from .assumptions import paths_only
+from .claim import FALSE_ALARMS, Claim, Effort
+from .evidence import AGREEMENT, Evidence
+from .families import ProblemFamily, quadratics, with_scalars
+from .family import Values
+from .path_measure import PathEvidence, PathMeasure, untested
+from .problem_measure import form_of, typical
+from .search import shrink
+from .verdict import Outcome, Verdict
+
+SHAPES = {
+    "quick": ((1, 1), (1, 3), (2, 1), (3, 2)),
+    "full": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (2, 3), (3, 2), (4, 1), (6, 1), (8, 4)),
+}
+"""(clients, features) of the families that are drawn from unless one is given."""
+LONGEST = {"quick": 100, "full": 1000}
+"""The largest T of these families."""
+LOOKED_AT = {"quick": 128, "full": 1024}
+"""Paths of each instance that is only looked at."""
+_CERTIFIED = (2**13, 2**17)
+"""Paths of each certified instance: of `_CHOSEN`, and of those whose bound may yet be exceeded."""
+_CHOSEN = 12
+_AGAIN = 3
+_NEAR = 0.6
+_NORMALS = 3e7
+"""Numbers that the paths of one certified instance may draw."""
+
+
+def path_measures(
+    theorem: Theorem,
+    algorithm: Algorithm,
+    family: ProblemFamily | None,
+    client: int,
+    *,
+    effort: str,
+    root: int,
+    delta: float | None,
+) -> tuple[list[PathMeasure], str]:
+    """The families to draw from, and why nothing can be measured ("" where it can)."""
+    form = form_of(theorem)
+    scalars = {} if delta is None else {"delta": delta}
+    families = [family] if family is not None else [
+        quadratics(clients=clients, features=features, identical=True, longest=LONGEST[effort])
+        for clients, features in SHAPES[effort]
+        if client < clients
+    ]  # fmt: skip
+    found: list[PathMeasure] = []
+    refused: InputError | None = None
+    for problems in (with_scalars(each, scalars) for each in families):
+        try:
+            reason = paths_only(*typical(problems, algorithm))
+        except InputError as error:
+            if error.field == "algorithm" or family is not None:
+                raise
+            refused = error  # this algorithm is not for so many clients
+            continue
+        if reason:
+            return [], reason
+        found.append(
+            PathMeasure(
+                problems=problems, algorithm=algorithm, client=client, tested=untested(), form=form,
+                paths=LOOKED_AT[effort], root=root, delta=delta,
+            )
+        )  # fmt: skip
+    if not found:
+        raise refused if refused is not None else InputError("client", client, "give 0 to 2, or a family of more")
+    return found, ""
+
+
+def sampled_verdict(
+    theorem: Theorem, measured: list[PathMeasure], *, opaque: str, spend: Effort, root: int
+) -> tuple[Verdict, int]:
+    """The verdict, and how many instances were certified."""
+    pieces: list[tuple[PathMeasure, PathEvidence]] = []
+    evidence: list[Evidence] = []
+    refuted = False
+    for measure in measured:
+        claim = Claim(theorem=theorem, families=(measure.family(theorem),))
+        pieces += [(measure, piece) for piece in claim.explored(spend, root) if isinstance(piece, PathEvidence)]
+        evidence = [_only_exact(theorem, piece) for _, piece in pieces]
+        refuted = any((piece.counted(theorem) & (piece.ratio(theorem) > 1 + AGREEMENT)).any() for piece in evidence)
+        if refuted:  # by what draws nothing: samples add nothing
+            break
+    certified = [] if refuted else _certified(theorem, pieces)
+    verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified], opaque=opaque).verify(
+        effort=spend, root=root
+    )
+    count = len(certified)
+    return replace(verdict, error_probability=FALSE_ALARMS if count else 0.0), count
+
+
+def _only_exact(theorem: Theorem, piece: PathEvidence) -> Evidence:
+    """Looked at only, an instance that draws says nothing: the number that no chance contradicts."""
+    return replace(piece, measured=np.where(piece.exact, piece.measured, _nothing(theorem)))
+
+
+def _nothing(theorem: Theorem) -> float:
+    return 0.0 if theorem.direction == "upper" else np.inf
+
+
+def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, PathEvidence]]) -> list[Evidence]:
+    if theorem.direction == "lower" and pieces[0][0].delta is None:
+        return []  # an expectation may be as large as one likes by what is rarely drawn
+    ranked: list[tuple[float, int, int]] = []
+    for index, (_, piece) in enumerate(pieces):
+        score = np.where(piece.counted(theorem) & ~piece.exact, piece.ratio(theorem), -np.inf)
+        score = np.where(np.isnan(piece.bound(theorem)), -np.inf, score)  # no number needs no sample
+        for place, row in enumerate(np.argsort(-score, kind="stable")[:_CHOSEN]):
+            if score[row] > 0:  # the best of each family and of each way to find it come before the rest
+                ranked.append((-float(score[row]) * (2.0 if place == 0 else 1.0), index, int(row)))
+    found: list[tuple[float, PathMeasure, Evidence, Values]] = []
+    for _, index, row in sorted(ranked)[:_CHOSEN]:
+        measure, piece = pieces[index]
+        assert piece.values is not None
+        values = {name: value[row : row + 1] for name, value in piece.values.items()}
+        one = _on_paths(theorem, measure, values, _CERTIFIED[0])
+        found.append((float(one.ratio(theorem)[0]), measure, one, values))
+    found.sort(key=lambda each: -each[0])
+    again = [
+        _on_paths(theorem, measure, values, _CERTIFIED[1])
+        for ratio, measure, _, values in found[:_AGAIN]
+        if _NEAR < ratio <= 1 + AGREEMENT
+    ]
+    return [one for _, _, one, _ in found] + again
+
+
+def _on_paths(theorem: Theorem, measure: PathMeasure, values: Values, most: int) -> Evidence:
+    setting = measure.settings(theorem, values)[0]
+    size = setting.problem.clients * setting.problem.features * max(setting.iterations, 1)
+    paths = int(np.clip(_NORMALS / size, 64, most))
+    return measure.certified(paths).family(theorem).evidence(values)
+
+
+def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathMeasure]) -> dict[str, Any] | None:
+    """The violation at a simpler instance where one is certified too: its values, arguments, both sides."""
+    if verdict.outcome is not Outcome.VIOLATED or "values" not in verdict.worst_instance:
+        return None
+    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
+    measure = measure.certified(_CERTIFIED[0])
+    values = {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
+    try:
+        values = shrink(theorem, measure.family(theorem), values, margin=10 * AGREEMENT)
+    except ValueError:  # it takes more paths than these to see it
+        return None
+    piece = measure.family(theorem).evidence(values)
+    assert isinstance(piece, PathEvidence)
+    setting = measure.settings(theorem, values)[0]
+    arguments: Mapping[str, float] = setting.arguments
+    value, bound = float(piece.measured[0]), float(piece.bound(theorem)[0])
+    return {
+        "values": {name: entry[0].tolist() for name, entry in values.items()},
+        "arguments": {parameter.name: arguments[parameter.name] for parameter in theorem.parameters},
+        "measured": value,
+        "bound": bound,
+        "margin": value - bound if theorem.direction == "upper" else bound - value,
+        "digits": 15 if piece.exact[0] else 0,
+    }
+
+
+def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
+    """What a verdict by paths leaves open."""
+    if theorem.direction == "lower" and measured[0].delta is None:
+        return "instances with noise or coins: samples cannot refute a lower bound of an expectation"
+    kind = "expected values" if measured[0].delta is None else "quantiles"
+    return (
+        f"exact {kind}: they were sampled, on {LOOKED_AT[effort]} paths where an instance is only looked at and on up "
+        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen"
+    )
