@@ -96,7 +96,12 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
         }
     }
     mass *= task->problem >= ROWS ? *task->ridge : 0;
-    for (int f = 0; f < d; f++) theta[f] -= eta * (to[f] + mass * theta[f]);
+    for (int f = 0; f < d; f++) to[f] += mass * theta[f];
+    if (task->precondition) {
+        image(task, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers);
+        to = b->peers;
+    }
+    for (int f = 0; f < d; f++) theta[f] -= eta * to[f];
 }
 
 /* The weights of model i's step, where they are recorded. */
@@ -115,11 +120,47 @@ ONCE void record_weights(const Task *task, const Block *b, int64_t begin, int li
     }
 }
 
+/* Whether client i has stopped in all of a part's seeds. */
+INLINE int stopped(const Task *task, int64_t begin, int live, int i) {
+    int still = !task->level;
+    for (int l = 0; !still && l < live; l++) still = isinf(task->stopping[(begin + l) * task->clients + i]);
+    return !still;
+}
+
+/* Whether none of a part's seeds can have reached client i's level: a convex loss lies above its tangents, and MARGIN is
+   more than what rounding took from this one. Losses over all rows are evaluated where this leaves it open. */
+#define MARGIN ((REAL)(SINGLE ? 1e-3 : 1e-9))
+INLINE int above(const Task *task, const Block *b, size_t place, int64_t begin, int live, int i) {
+    int d = (int)task->features, clear = 1;
+    const real *theta = b->theta + place * d, *anchor = b->anchor + place * d, *tilt = b->tilt + place * d;
+    real low = b->height[place] * (1 - MARGIN), drop = every(0);
+    for (int f = 0; f < d; f++) drop += tilt[f] * (theta[f] - anchor[f]);
+    low += drop - MARGIN * choose((ints)drop, -drop, drop);
+    for (int l = 0; l < live; l++)
+        clear &= !isinf(task->stopping[(begin + l) * task->clients + i]) || low[l] > task->level[i];
+    return clear;
+}
+
+INLINE void drop_anchor(const Task *task, const Block *b, size_t place, int i, real value) {
+    int d = (int)task->features;
+    real *theta = b->theta + place * d, *tilt = b->tilt + place * d;
+    over_rows(task, i, theta, tilt);
+    for (int f = 0; f < d; f++) b->anchor[place * d + f] = theta[f], tilt[f] += *task->ridge * theta[f];
+    b->height[place] = value;
+}
+
 /* Excess losses after iteration t, and who has stopped; how many of this part's seeds and clients have not. */
 ONCE int record(const Task *task, const Block *b, int part, int64_t begin, int live, int64_t t, int64_t column) {
     int N = (int)task->clients, running = 0;
     for (int i = 0; i < N; i++) {
-        real value = excess(task, b, i, b->theta + ((size_t)part * N + i) * task->features);
+        size_t place = (size_t)part * N + i;
+        if (column < 0 && stopped(task, begin, live, i)) continue;
+        if (column < 0 && t > 0 && task->problem == LOGISTIC && above(task, b, place, begin, live, i)) {
+            running++;
+            continue;
+        }
+        real value = excess(task, b, i, b->theta + place * task->features);
+        if (task->level && task->problem == LOGISTIC) drop_anchor(task, b, place, i, value);
         for (int l = 0; l < live; l++) {
             if (column >= 0 && task->excess) task->excess[((begin + l) * task->grid + column) * N + i] = value[l];
             if (!task->level) continue;
@@ -145,11 +186,11 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             if (b->compare.count) draw(task, b, &b->compare, &lanes, (uint32_t)t, SIMILARITY_STREAM);
             for (int part = 0; part < PARTS && part * VL < seeds; part++)
                 for (int i = 0; i < N; i++) {
+                    int live = seeds - part * VL < VL ? seeds - part * VL : VL;
+                    if (task->early && stopped(task, begin + part * VL, live, i)) continue;
                     move(task, b, part, i, b->theta + ((size_t)part * N + i) * d, every(eta[i]));
-                    if (due && (task->sum || task->sizes || task->weights)) {
-                        int live = seeds - part * VL < VL ? seeds - part * VL : VL;
+                    if (due && (task->sum || task->sizes || task->weights))
                         record_weights(task, b, begin + part * VL, live, i, column);
-                    }
                 }
         }
         for (int part = 0; part < PARTS && part * VL < seeds && (due || task->level); part++) {
@@ -172,7 +213,7 @@ int general(const Task *task, int64_t begin, int64_t end) {
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)b.group * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
-        {&b.theta, PARTS * N * d}, {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
+        {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N}, {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, N * d}, {&b.gap, N},
         {&b.weight, N}, {&b.ratio, N}, {&b.own, d}, {&b.slope, most}, {&b.fresh, d}, {&b.z, z > d ? z : d}};
     size_t total = 0, parts = sizeof part / sizeof part[0];

@@ -22,7 +22,7 @@ from suffice.bounds.criteria import TOLERANCE
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
 from ..algorithms.base import Algorithm
-from ..algorithms.fixed_weights import FixedWeights
+from ..algorithms.fixed_weights import FixedWeights, PreconditionedWeights
 from ..algorithms.local import Local
 from ..problem import Problem
 from ..problems.least_squares import LeastSquares
@@ -36,7 +36,7 @@ from .library import library
 from .paths import Progress, in_threads, pieces_of
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
-_RULES = (Local, FixedWeights, AllForOne)
+_RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2}
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
 _LARGEST_SUMS = 20_000_000
@@ -51,9 +51,10 @@ class _Task(ctypes.Structure):
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
                                              "root_diagonal", "inner", "eta_stride", "root_key", "early")]
         + [(name, ctypes.c_void_p) for name in ("seed", "points", "chosen", "from", "rows", "start", "eta", "A",
-                                                "optimum", "root", "mean", "label_noise", "x", "y", "margin", "ridge",
-                                                "precision", "threshold", "alpha", "mixed", "pull", "level", "excess",
-                                                "stopping", "weights", "sum", "sizes", "final")]
+                                                "optimum", "root", "mean", "label_noise", "x", "y", "wrong", "right",
+                                                "ridge", "precision", "threshold", "alpha", "mixed", "pull",
+                                                "precondition", "zero", "level", "excess", "stopping", "weights",
+                                                "sum", "sizes", "final")]
     )  # fmt: skip
 
 
@@ -133,7 +134,7 @@ def general_paths(
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values), shape), dtype=real)
 
     blocks, g = -(-number // code.lanes()), len(points)
-    choice: dict[str, int] = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES.index(type(algorithm))}
+    choice: dict[str, int] = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES[type(algorithm)]}
     arrays = {
         "seed": np.ascontiguousarray(seeds, dtype=np.uint32),
         "points": points,
@@ -194,12 +195,14 @@ def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int]
         data = problem.data
         x = data.X * data.y[:, None] if isinstance(problem, Logistic) else data.X
         owner = torch.repeat_interleave(torch.arange(n), data.counts)
+        margin = (x.double() * problem.optimum[owner].double()).sum(-1)
         arrays |= {
             "from": data.first.numpy().astype(np.int64),
             "rows": data.counts.numpy().astype(np.int64),
             "x": reals(x, *x.shape),
             "y": reals(data.y, len(x)),
-            "margin": (x.double() * problem.optimum[owner].double()).sum(-1).numpy(),
+            "wrong": reals(torch.sigmoid(-margin), len(x)),
+            "right": reals(torch.sigmoid(margin), len(x)),
             "ridge": reals(problem.ridge, 1),
         }
         return
@@ -217,6 +220,8 @@ def _rule(
     if isinstance(algorithm, FixedWeights):
         alpha = algorithm.alpha.double().numpy()
         arrays["alpha"] = reals(alpha, n, n)
+        if isinstance(algorithm, PreconditionedWeights):
+            arrays |= {"precondition": reals(algorithm.preconditioners, n, d, d), "zero": reals(0.0, d)}
         if isinstance(problem, Quadratics):
             # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
             # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.

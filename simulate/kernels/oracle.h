@@ -14,9 +14,9 @@
 #define DEGREE 13
 #endif
 
-/* 1 / (1 + exp(-z)). exp(-|z|) = 2^k exp(r) with |r| <= log(2) / 2, where the series of degree 13 is off by 4e-18, that
-   of degree 8 by 2e-10. NaN stays. */
-INLINE real probability(real z) {
+/* exp(-|z|) = 2^k exp(r) with |r| <= log(2) / 2, where the series of degree 13 is off by 4e-18, that of degree 8 by 2e-10.
+   NaN stays. */
+INLINE real decay(real z) {
     static const REAL factor[] = {1, 1, 1 / 2.0, 1 / 6.0, 1 / 24.0, 1 / 120.0, 1 / 720.0, 1 / 5040.0, 1 / 40320.0,
                                   1 / 362880.0, 1 / 3628800.0, 1 / 39916800.0, 1 / 479001600.0, 1 / 6227020800.0};
     bits top = (bits){} + ((natural)1 << (sizeof(REAL) * 8 - 1));
@@ -30,8 +30,25 @@ INLINE real probability(real z) {
     real e = every(factor[DEGREE]);
 #pragma GCC unroll 16
     for (int p = DEGREE - 1; p >= 0; p--) e = e * r + factor[p];
-    e *= (real)(((bits)shifted << MANTISSA) + (natural)ONE);
+    return e * (real)(((bits)shifted << MANTISSA) + (natural)ONE);
+}
+
+/* 1 / (1 + exp(-z)) */
+INLINE real probability(real z) {
+    real e = decay(z);
     return choose((ints)z, e, every(1)) / (1 + e);
+}
+
+/* log u of two registers, for normal u > 0; NaN stays. */
+INLINE void logarithms(const real u[2], real out[2]) {
+    real f[2], k[2];
+    BOTH {
+        bits raw = (bits)u[h] + (natural)(ONE - ROOT_HALF);
+        f[h] = (real)((raw & (((natural)1 << MANTISSA) - 1)) + (natural)ROOT_HALF) - 1;
+        k[h] = __builtin_convertvector((ints)(raw >> MANTISSA), real) - (REAL)(ONE >> MANTISSA);
+    }
+    minus_two_log(f, k, out);
+    BOTH out[h] = choose((ints)(u[h] == u[h]), (REAL)-0.5 * out[h], u[h]);
 }
 
 /* Slopes dl/dprediction of `count` samples x (count, d) at a model: 2 (x . theta - y), or of signed rows -1 / (1 +
@@ -147,15 +164,27 @@ INLINE void gradient(const Task *task, const Block *b, const Samples *of, int pa
     for (int f = 0; f < d; f++) out[f] /= (REAL)count;
 }
 
-/* log(1 + e^-z) at z = margin + step above its tangent at the margin; see problems/logistic.py. */
-ONCE double above_tangent(double margin, double step) {
-    double p = 1 / (1 + exp(fabs(margin))), s = margin >= 0 ? -step : step, v = p * (1 - p), q = 1 - 2 * p;
-    if (fabs(s) < 0.02) {
-        double series = s * s / 2 + q * s * s * s / 6 + (1 - 6 * v) * s * s * s * s / 24;
-        double rest = q * (1 - 12 * v) / 120 + (1 - 30 * v + 120 * v * v) * s / 720;
-        return v * (series + rest * s * s * s * s * s);
+/* log(q + p e^s) - p s for two rows: log(1 + e^-z) above its tangent where a label is wrong with probability p = 1 - q,
+   s the way down of its margin. It is the same for q and -s: so s <= 0, and p may be near 1. Near s = 0 by the
+   cumulants of problems/logistic.py; for p <= 1/2 the logarithm is that of 1 + v with what rounding took from v. */
+INLINE void above_tangent(const real s[2], const REAL *wrong, const REAL *right, real out[2]) {
+    real u[2], lost[2], size[2], p[2], q[2];
+    BOTH {
+        p[h] = choose((ints)s[h], every(wrong[h]), every(right[h]));
+        q[h] = choose((ints)s[h], every(right[h]), every(wrong[h]));
+        size[h] = choose((ints)s[h], -s[h], s[h]);
+        real e = decay(s[h]), v = p[h] * (e - 1);
+        ints small = (ints)(p[h] <= (REAL)0.5);
+        u[h] = choose(small, 1 + v, q[h] + p[h] * e);
+        lost[h] = choose(small, (v - (u[h] - 1)) / u[h], every(0));
     }
-    return (s <= 30 ? log1p(p * expm1(s)) : s + log(p + (1 - p) * exp(-s))) - p * s;
+    logarithms(u, out);
+    BOTH {
+        real t = -size[h], v = p[h] * q[h], skew = q[h] - p[h];
+        real rest = skew * (1 - 12 * v) / 120 + (1 - 30 * v + 120 * v * v) * t / 720;
+        real near = (REAL)0.5 + skew * t / 6 + (1 - 6 * v) * t * t / 24 + rest * t * t * t;
+        out[h] = choose((ints)(size[h] < (REAL)0.02), v * (near * t * t), out[h] + lost[h] + p[h] * size[h]);
+    }
 }
 
 /* R_k(theta) - min R_k */
@@ -168,15 +197,22 @@ INLINE real excess(const Task *task, const Block *b, int k, const real *theta) {
         for (int f = 0; f < d; f++) sum += delta[f] * to[f];
         return sum;
     }
-    double mean[VL];
-    for (int l = 0; l < VL; l++) mean[l] = 0;
+    real mean = every(0);
     for (int f = 0; f < d; f++) delta[f] = theta[f] - best[f], sum += delta[f] * delta[f];
-    for (int64_t j = task->from[k]; j < task->from[k] + task->rows[k]; j++) {
-        real step = every(0);
-        for (int f = 0; f < d; f++) step += delta[f] * task->x[(size_t)j * d + f];
-        for (int l = 0; l < VL; l++) mean[l] += above_tangent(task->margin[j], step[l]);
+    int n = (int)task->rows[k], j = 0;
+    const REAL *x = task->x + (size_t)task->from[k] * d, *wrong = task->wrong + task->from[k],
+               *right = task->right + task->from[k];
+    for (; j < n; j += 2) {
+        int two = j + 1 < n; /* the last of an odd number stands twice, and counts once */
+        real s[2] = {every(0), every(0)}, loss[2];
+        const REAL p[2] = {wrong[j], wrong[j + two]}, q[2] = {right[j], right[j + two]};
+        for (int f = 0; f < d; f++) {
+            s[0] -= delta[f] * x[(size_t)j * d + f];
+            s[1] -= delta[f] * x[(size_t)(j + two) * d + f];
+        }
+        above_tangent(s, p, q, loss);
+        mean += two ? loss[0] + loss[1] : loss[0];
     }
-    sum *= task->ridge[0] / 2;
-    for (int l = 0; l < VL; l++) sum[l] += (REAL)(mean[l] / (double)task->rows[k]);
+    sum = mean / (REAL)n + sum * (task->ridge[0] / 2);
     return sum;
 }

@@ -18,10 +18,11 @@ typedef struct {
     const REAL *A, *optimum;                /* (N, d, d), (N, d) half Hessians and minimisers */
     const REAL *root, *mean, *label_noise;  /* (N, d, inner) of noise or features; (N, d), (N) of streams */
     const REAL *x, *y;                      /* (rows, d), (rows): all clients' data; logistic: x times the label */
-    const double *margin;                   /* (rows) x . optimum of the row's client, logistic */
+    const REAL *wrong, *right;              /* (rows) probabilities of a row's labels at its client's optimum, logistic */
     const REAL *ridge;                      /* (1) */
     const REAL *precision, *threshold;      /* (N) 1 / sigma^2, and of the binary criterion */
     const REAL *alpha, *mixed, *pull;       /* (N, N) fixed weights; sum_k alpha_ik (A_k, grad R_k(optimum_i) / 2) */
+    const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
     const double *level;                    /* (N) that stops a client, or null */
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
     double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
@@ -42,7 +43,8 @@ typedef struct {
 
 typedef struct {
     Samples step, compare;
-    real *theta; /* PARTS times (N, d) */
+    real *theta;                   /* PARTS times (N, d) */
+    real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *z;
     int group;
 } Block;

@@ -25,6 +25,7 @@ from suffice.simulate import (
     hitting_times,
     run,
 )
+from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
 
 pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
@@ -49,6 +50,9 @@ EACH = Binary(threshold=torch.linspace(0.1, 0.9, N, dtype=torch.float64)[:, None
 RULES: dict[str, Any] = {
     "local": Local(),
     "fixed": FixedWeights(alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N)) * (rng.uniform(size=(N, N)) > 0.2))),
+    "preconditioned": PreconditionedWeights(
+        alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N))), preconditioners=torch.from_numpy(HESSIAN)
+    ),
     "exact binary": AllForOne(criterion=EACH),
     "exact continuous": AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True),
     "exact sharp": AllForOne(criterion=Sharp(), similarity=ExactSimilarity()),
