@@ -12,9 +12,10 @@ from torch import Tensor
 
 from suffice.bounds import InputError
 
-from .algorithms.base import Draw
+from .algorithms.base import Algorithm, Draw
 from .algorithms.local import Local
 from .kernels import Unavailable, compiled_paths, general_paths, general_refusal, identity, refusal, room_for_weights
+from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
 from .recorder import Recorder
 
@@ -43,6 +44,19 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
             _said.add(str(reason))
             warnings.warn(f"the torch reference runs instead of the compiled kernel: {reason}", stacklevel=4)
         return None
+
+
+def here(dtype: torch.dtype = torch.float64) -> str:
+    """What "auto" runs on this machine where it can, as traces name it. Nothing is built: the compiler is asked."""
+    try:
+        return identity(dtype)
+    except Unavailable:
+        return "reference"
+
+
+def settled(problem: Problem, algorithm: Algorithm) -> Kernel:
+    """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
+    return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
 
 
 def cannot_record(recorder: Recorder) -> str | None:
