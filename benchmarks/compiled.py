@@ -41,7 +41,7 @@ def plain(kind: str, problem: Any, iterations: int) -> Callable[[], Any]:
     """One seed of `EXACT` in NumPy, with a loop over models: what a user would write."""
     rng, n, best = np.random.default_rng(1), problem.clients, problem.optimum.numpy()
     A = None if kind == "logistic" else problem.A.numpy()
-    tables = None if kind == "quadratics" else [np.stack(part) for part in zip(*problem.data.blocks())]
+    tables: Any = None if kind == "quadratics" else [np.stack(part) for part in zip(*problem.data.blocks())]
     noise = math.sqrt(1 / problem.features)
 
     def slope(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -53,7 +53,7 @@ def plain(kind: str, problem: Any, iterations: int) -> Callable[[], Any]:
     def call() -> None:
         theta = np.zeros_like(best)
         for _ in range(iterations):
-            drawn = None
+            drawn: Any = None
             if tables is not None:
                 index = rng.integers(0, tables[1].shape[1], (n, problem.batch))
                 drawn = [np.take_along_axis(tables[0], index[..., None], 1), np.take_along_axis(tables[1], index, 1)]

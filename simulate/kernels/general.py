@@ -188,14 +188,14 @@ def _diagonal(matrices: torch.Tensor) -> int:
 
 
 def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
-    n, d = problem.clients, problem.features
+    n, d, optimum = problem.clients, problem.features, problem.optimum.double()
     if not isinstance(problem, Logistic):
         arrays["A"], choice["diagonal"] = reals(problem.A, n, d, d), _diagonal(problem.A)
     if isinstance(problem, RowModel):
         data = problem.data
         x = data.X * data.y[:, None] if isinstance(problem, Logistic) else data.X
         owner = torch.repeat_interleave(torch.arange(n), data.counts)
-        margin = (x.double() * problem.optimum[owner].double()).sum(-1)
+        margin = (x.double() * optimum[owner]).sum(-1)
         arrays |= {
             "from": data.first.numpy().astype(np.int64),
             "rows": data.counts.numpy().astype(np.int64),

@@ -69,6 +69,8 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
     more = {} if rule == "local" else {"weights": [1, 9], "clusters": True}
+    ours: Any
+    theirs: Any
     ours, theirs = (
         run(problem, algorithm, epsilon=level, models=True, kernel=kernel, **SETTING, **more)
         for kernel in ("c", "reference")
@@ -83,6 +85,8 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
     np.testing.assert_allclose(ours.oracle_calls, theirs.oracle_calls, rtol=1e-14)  # thirds are added up there
     if more:
         np.testing.assert_allclose(ours.weights, theirs.weights, rtol=1e-11, atol=1e-12)
+        one: Any
+        two: Any
         one, two = (
             run(problem, algorithm, weights="mean", grid=[0, 4], kernel=kernel, **SETTING).weights
             for kernel in ("c", "reference")
@@ -94,9 +98,10 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
 def test_hitting_times_are_those_of_the_reference_and_stop_early(name):
     problem = PROBLEMS[name]
     level = 0.99 * problem.excess(problem.start[None])[0].numpy()
+    cases: Any = ((60, "c"), (60, "reference"), (10**9, "c"))
     found = [
         hitting_times(problem, Local(), epsilon=level, limit=limit, eta=0.02, seeds=11, kernel=kernel)
-        for limit, kernel in ((60, "c"), (60, "reference"), (10**9, "c"))
+        for limit, kernel in cases
     ]
     assert np.isfinite(found[0]).all()
     for other in found[1:]:
@@ -109,9 +114,9 @@ def test_a_seed_is_bitwise_alone(name, dtype):
     """Whatever the range, its lane and the number of threads; and the sums over seeds whatever the threads."""
     problem, algorithm = PROBLEMS[name].to(dtype), RULES["exact continuous"]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.02, "kernel": "c", "models": True}
-    whole = run(problem, algorithm, seeds=45, weights="mean", **setting)
+    whole: Any = run(problem, algorithm, seeds=45, weights="mean", **setting)
     for part in (range(13, 41), range(44, 45)):
-        again = run(problem, algorithm, seeds=part, **setting)
+        again: Any = run(problem, algorithm, seeds=part, **setting)
         np.testing.assert_array_equal(again.excess, whole.excess[part.start : part.stop])
         np.testing.assert_array_equal(again.models, whole.models[part.start : part.stop])
     threads = torch.get_num_threads()
@@ -127,6 +132,8 @@ def test_a_seed_is_bitwise_alone(name, dtype):
 @pytest.mark.parametrize("name", PROBLEMS)
 @pytest.mark.parametrize("rule", ["local", "fixed", "exact continuous", "sampled"])
 def test_a_float32_path_is_near_the_float64_one(name, rule):
+    single: Any
+    double: Any
     single, double = (
         run(PROBLEMS[name].to(dtype), RULES[rule], kernel="c", grid=[2], models=True, iterations=2, eta=0.01, seeds=9)
         for dtype in (torch.float32, torch.float64)
