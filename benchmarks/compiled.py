@@ -47,7 +47,8 @@ def plain(kind: str, problem: Any, iterations: int) -> Callable[[], Any]:
     def slope(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return 2 * (X @ theta - y) if kind == "least squares" else -y / (1 + np.exp(y * (X @ theta)))
 
-    def mean(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def mean(table: Any, theta: np.ndarray) -> np.ndarray:
+        X, y = table
         return np.einsum("kj,kjd->kd", slope(X, y, theta), X) / X.shape[1]
 
     def call() -> None:
@@ -59,9 +60,9 @@ def plain(kind: str, problem: Any, iterations: int) -> Callable[[], Any]:
                 drawn = [np.take_along_axis(tables[0], index[..., None], 1), np.take_along_axis(tables[1], index, 1)]
             z, new = noise * rng.standard_normal(best.shape), theta.copy()
             for i, model in enumerate(theta):
-                whole = mean(*tables, model) if A is None else 2 * np.einsum("kde,ke->kd", A, model - best)
+                whole = mean(tables, model) if A is None else 2 * np.einsum("kde,ke->kd", A, model - best)
                 r = np.maximum(1 - ((whole - whole[i]) ** 2).sum(1) / (whole[i] ** 2).sum(), 0)
-                sampled = whole + z if drawn is None else mean(*drawn, model)
+                sampled = whole + z if drawn is None else mean(drawn, model)
                 new[i] = model - ETA * (r / (r * r).sum()) @ sampled
             theta = new
 
