@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import Continuous, digits, evaluate, find, write_whole
 from suffice.simulate import AllForOne, run
 
-from . import fit, gpu, kernels
+from . import compiled, fit, gpu, kernels
 from .problems import network
 from .timing import alternate, row
 
@@ -71,10 +71,11 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "figures": kernels.second_core,
     "moments": kernels.moments,
     "kernels": bench_kernels,
+    "problems": compiled.table,
     "fit": fit.table,
     "gpu": gpu.table,
 }
-DEFAULT = ("bounds", "simulate", "kernels", "moments")
+DEFAULT = ("bounds", "simulate", "kernels", "problems", "moments")
 
 
 def shown(entry: dict[str, Any]) -> str:
@@ -82,7 +83,7 @@ def shown(entry: dict[str, Any]) -> str:
         return f"{entry['name']:80s} {entry['value']:.3g}"
     floor = "" if entry["floor_fraction"] is None else f"   floor {entry['floor_fraction']:.0%}"
     return (
-        f"{entry['name']:20s} {entry['shape']!s:16s} ours {entry['ours_us']:10.3f} us   "
+        f"{entry['name']:24s} {entry['shape']!s:16s} ours {entry['ours_us']:10.3f} us   "
         f"{entry['peer']:28s} {entry['peer_us']:12.2f} us   ratio {entry['ratio']:.3g}{floor}"
     )
 

@@ -115,8 +115,8 @@ class Recorder:
             if self.weights is not None and seed in self.chosen:
                 self.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
 
-    def trace(self) -> Trace:
-        """What was recorded, when all blocks are done; call it once."""
+    def trace(self, kernel: str = "reference") -> Trace:
+        """What was recorded, when all blocks are done, and what ran; call it once."""
         count = len(self.wanted)
         if self.weights is not None:
             self.weights[..., self.grid == 0, :, :] = np.nan
@@ -136,6 +136,7 @@ class Recorder:
             weight_seeds=np.array(list(self.chosen), dtype=int) if self.chosen else None,
             cluster_sizes=self.sizes,
             models=self.models,
+            kernel=kernel,
         )
 
 

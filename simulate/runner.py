@@ -7,9 +7,8 @@ however many processes share the work.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +17,9 @@ from torch import Tensor
 from suffice.bounds import InputError, as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
-from .kernels import Unavailable, compiled_paths, refusal
+from .compiled import Kernel, attempt, cannot_record, record, steps_taken
+from .kernels import general_paths, general_refusal
 from .problem import Problem, check_problem
-from .problems.streaming import StreamingLeastSquares
 from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
 from .step_sizes import StepSize, step_sizes
@@ -33,7 +32,6 @@ MOST_DRAWN = 5e8
 """Numbers that the samples of one step may hold (4 GB)."""
 
 Progress = Callable[[int, int], None]
-Kernel = Literal["reference", "auto", "c"]
 
 
 def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
@@ -61,7 +59,7 @@ def run(
     weights: Weights | None = None,
     clusters: bool = False,
     models: bool = False,
-    kernel: Kernel = "reference",
+    kernel: Kernel = "auto",
     progress: Progress | None = None,
 ) -> Trace:
     """Trace the excess losses of `algorithm` from the problem's start.
@@ -73,9 +71,9 @@ def run(
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
     models    keep the models after the last iteration
-    kernel    "reference", in torch; "c", compiled: the same paths up to rounding and many times as fast, for the
-              pairs that `kernels.refusal` allows; "auto", compiled where possible, with a warning if only a compiler
-              is missing
+    kernel    "auto", compiled where `kernels.general_refusal` has no objection, the torch reference elsewhere, with one
+              warning if only a compiler is missing; "c", compiled or an error; "reference". Paths are the same up to
+              rounding, and bit by bit for one kernel, which the trace names
     Raises `InputError`.
     """
     check_problem(problem)
@@ -88,13 +86,6 @@ def run(
         raise InputError("grid", grid, f"give whole iterations within 0..{iterations}")
     step_size = step_sizes(eta, problem)
     levels = None if epsilon is None else _levels(epsilon, problem)
-    if _compiled(kernel, problem, algorithm, extras=levels is not None or weights is not None or clusters or models):
-        try:
-            return _run_compiled(problem, algorithm, wanted, root, iterations, points.astype(int), step_size, progress)
-        except Unavailable as reason:
-            if kernel == "c":
-                raise InputError("kernel", kernel, f"this machine cannot build it: {reason}") from None
-            warnings.warn(f"the torch reference runs instead of the compiled kernel: {reason}", stacklevel=2)
     recorder = Recorder(
         problem,
         algorithm,
@@ -106,6 +97,10 @@ def run(
         last=iterations if models else None,
     )
     blocks = seed_blocks(problem, wanted)
+    setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
+    trace = attempt(kernel, cannot_record(recorder), lambda: record(recorder, **setting))
+    if trace is not None:
+        return trace
     with one_thread():
         for done, block in enumerate(blocks):
             recorder.block(block)
@@ -118,54 +113,6 @@ def run(
     return recorder.trace()
 
 
-def _compiled(kernel: Kernel, problem: Problem, algorithm: Algorithm, *, extras: bool) -> bool:
-    if kernel not in ("reference", "auto", "c"):
-        raise InputError("kernel", kernel, 'give "reference", "auto" or "c"')
-    if kernel == "reference":
-        return False
-    why = "it records excess losses alone" if extras else refusal(problem, algorithm)
-    if why is not None and kernel == "c":
-        raise InputError("kernel", kernel, f'the compiled kernel does not run this ({why}); use "auto" or "reference"')
-    return why is None
-
-
-def _run_compiled(
-    problem: Problem,
-    algorithm: Algorithm,
-    wanted: range,
-    root: int,
-    iterations: int,
-    points: np.ndarray,
-    step_size: Callable[[int], Tensor],
-    progress: Progress | None,
-) -> Trace:
-    n = problem.clients
-    check_size(len(wanted), len(points), n)
-    first = step_size(1)
-    changes = any(step_size(t) is not first for t in (1, 2))  # a constant is prepared once
-    steps = [step_size(t) for t in range(1, iterations + 1)] if changes else [first]
-    eta = torch.stack([value.expand(n) for value in steps]).numpy()
-    paths = compiled_paths(
-        cast(StreamingLeastSquares, problem),
-        algorithm,
-        seeds=wanted,
-        iterations=iterations,
-        grid=points,
-        eta=eta if changes else eta[0],
-        root=root,
-        progress=progress,
-    )
-    draw = Draw(iteration=1, noise=torch.zeros(0))  # what the compiled algorithms cost does not depend on the draw
-    return Trace(
-        algorithm=algorithm.name,
-        excess=paths.excess,
-        iterations=points,
-        seeds=np.asarray(wanted),
-        oracle_calls=float(algorithm.oracle_calls(problem, draw)) * points,
-        vectors_sent=float(algorithm.vectors_sent(problem, draw)) * points,
-    )
-
-
 def hitting_times(
     problem: Problem,
     algorithm: Algorithm,
@@ -175,6 +122,7 @@ def hitting_times(
     eta: StepSize,
     seeds: int | range = 64,
     root: int = 0,
+    kernel: Kernel = "auto",
     progress: Progress | None = None,
 ) -> np.ndarray:
     """tau = min{t: e_t < epsilon} per seed and client (S, N), epsilon one number or (N,); inf beyond `limit`.
@@ -188,8 +136,26 @@ def hitting_times(
     check_size(len(wanted), 1, problem.clients)
     level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
     step_size = step_sizes(eta, problem)
-    times: dict[int, np.ndarray] = {}
     blocks = seed_blocks(problem, wanted)
+
+    def compiled() -> np.ndarray | None:
+        return general_paths(
+            problem,
+            algorithm,
+            seeds=wanted,
+            iterations=limit,
+            grid=[],
+            eta=steps_taken(step_size, limit, problem.clients),
+            root=root,
+            level=level.double().numpy(),
+            early=True,
+            progress=progress,
+        ).stopping
+
+    found = attempt(kernel, general_refusal(problem, algorithm), compiled)
+    if found is not None:
+        return found
+    times: dict[int, np.ndarray] = {}
     with one_thread():
         for done, block in enumerate(blocks):
             hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)

@@ -27,6 +27,8 @@ class Trace:
                     iteration t took the models to the recorded ones; NaN at t = 0
     cluster_sizes   (G, N) how many of these are positive (a client counts itself), in the mean over seeds
     models          (S, N, d) after the last iteration run
+
+    kernel  what ran: "reference", or "c" with the hash of the compiled program; paths are bitwise those of one kernel
     """
 
     algorithm: str
@@ -40,6 +42,7 @@ class Trace:
     weight_seeds: np.ndarray | None = None
     cluster_sizes: np.ndarray | None = None
     models: np.ndarray | None = None
+    kernel: str = "reference"
 
     def mean(self) -> np.ndarray:
         """Mean excess over seeds, (G, N)."""
@@ -87,4 +90,5 @@ class Trace:
         """Read what `save` wrote; object arrays are refused."""
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        return cls(algorithm=str(arrays.pop("algorithm")), **arrays)
+        words = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
+        return cls(**words, **arrays)  # pyright: ignore[reportArgumentType]

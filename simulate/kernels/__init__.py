@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from .general import general_paths as general_paths
+from .general import general_refusal as general_refusal
+from .general import room_for_weights as room_for_weights
 from .library import Unavailable as Unavailable
+from .library import identity as identity
 from .library import library as library
 from .paths import Paths as Paths
 from .paths import compiled_paths as compiled_paths

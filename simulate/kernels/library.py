@@ -1,4 +1,4 @@
-"""Build paths.c on first use with the machine's own C compiler, and keep the result.
+"""Build paths.c and general.c on first use with the machine's own C compiler, and keep the result.
 
 C through ctypes, because a C compiler is more often at hand than LLVM's Python (numba pins NumPy and Python versions
 and cannot say "this register holds 8 seeds"), and torch's C++ extensions take a minute to build where this takes two
@@ -38,31 +38,44 @@ class Unavailable(Exception):
     """Why there is no compiled kernel on this machine, in one line."""
 
 
-@cache
-def library(dtype: torch.dtype) -> ctypes.CDLL:
-    """The compiled kernel for one precision, built if it is not in the cache. `Unavailable` with the reason."""
+def _recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
+    """Compiler, flags, and a hash of them, of the sources and of all that the machine's compiler can do."""
     source = b"\0".join(path.read_bytes() for path in sources())
     compiler = _compiler()
     name, width = _REAL[dtype]
     # The predefined macros name the compiler's version and every instruction set that -march=native allows.
     machine = _call([compiler, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
     flags = [*_FLAGS, *(() if b"__clang__" in machine else _OF_GCC), f"-DREAL={name}", f"-DREAL_BITS={width}"]
-    key = hashlib.sha256(b"\0".join((source, machine, " ".join(flags).encode()))).hexdigest()[:20]
+    return compiler, flags, hashlib.sha256(b"\0".join((source, machine, " ".join(flags).encode()))).hexdigest()[:20]
+
+
+@cache
+def identity(dtype: torch.dtype) -> str:
+    """What traces record: "c" and the hash of sources, compiler, flags and machine, on which the last bits depend."""
+    return f"c {_recipe(dtype)[2]}"
+
+
+@cache
+def library(dtype: torch.dtype, source: str = "paths") -> ctypes.CDLL:
+    """One compiled source for one precision, built if it is not in the cache. `Unavailable` with the reason."""
+    compiler, flags, key = _recipe(dtype)
     try:
-        loaded = _cached(compiler, flags, _folder(), f"paths-{name}-{key}")
+        loaded = _cached(compiler, flags, _folder(), source, f"{_REAL[dtype][0]}-{key}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise Unavailable(f"{where}{error.strerror or error}") from None
-    loaded.arrange.restype = ctypes.c_int64
-    loaded.drain.restype = loaded.multiply.restype = ctypes.c_double
+    if source == "paths":
+        loaded.arrange.restype = ctypes.c_int64
+        loaded.drain.restype = loaded.multiply.restype = ctypes.c_double
     return loaded
 
 
-def _cached(compiler: str, flags: list[str], folder: Path, stem: str) -> ctypes.CDLL:
+def _cached(compiler: str, flags: list[str], folder: Path, source: str, key: str) -> ctypes.CDLL:
     """The library from `folder`, where its name ends in a hash of its content; built where none is sound.
 
     Processes that build at once write the same file, or files of different names, each of them whole.
     """
+    stem = f"{source}-{key}"
     for path in sorted(folder.glob(f"{stem}-*.so")):
         try:
             if path.stem == f"{stem}-{_hash(path.read_bytes())}":
@@ -71,8 +84,8 @@ def _cached(compiler: str, flags: list[str], folder: Path, stem: str) -> ctypes.
             pass  # sound as a file, but not for this machine: built anew
         path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        built = Path(scratch, "paths.so")
-        _call([compiler, *flags, str(Path(__file__).with_name("paths.c")), "-o", str(built), "-lm"])
+        built = Path(scratch, "built.so")
+        _call([compiler, *flags, str(Path(__file__).with_name(f"{source}.c")), "-o", str(built), "-lm"])
         content = built.read_bytes()
     return ctypes.CDLL(str(write_whole(folder / f"{stem}-{_hash(content)}.so", content)))
 
@@ -105,8 +118,8 @@ def _folder() -> Path:
 
 
 def sources() -> list[Path]:
-    """paths.c and the headers that it includes."""
-    return sorted((*Path(__file__).parent.glob("*.h"), Path(__file__).with_name("paths.c")))
+    """What is compiled, and the headers that it includes."""
+    return sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".c", ".h"))
 
 
 def _call(command: list[str]) -> bytes:

@@ -164,7 +164,7 @@ def compiled_paths(
         **choice,
         **{name: array.ctypes.data for name, array in arrays.items()},
     )
-    pieces = _pieces(number, code.lanes(), "seeds" if isinstance(algorithm, Local) else lanes)
+    pieces = pieces_of(number, code.lanes(), "seeds" if isinstance(algorithm, Local) else lanes)
     for in_clients in {kind for *_, kind in pieces}:
         kind = ctypes.c_int64(in_clients)
         packed = np.zeros(code.arrange(ctypes.byref(run), kind, None), dtype=real)
@@ -172,11 +172,11 @@ def compiled_paths(
         name = "packed_clients" if in_clients else "packed_seeds"
         arrays[name] = packed  # kept alive
         setattr(run, name, packed.ctypes.data)
-    _in_threads(code, run, pieces, progress)
+    in_threads(code.paths, run, pieces, progress)
     return Paths(excess=arrays["excess"], models=arrays.get("final"))
 
 
-def _pieces(number: int, width: int, lanes: str | None) -> list[tuple[int, int, bool]]:
+def pieces_of(number: int, width: int, lanes: str | None) -> list[tuple[int, int, bool]]:
     """Seeds begin .. end - 1 and whether their lanes are clients: enough pieces for progress and an even load.
 
     Lanes of seeds are the faster where all are used; for half a register of seeds or less, lanes of clients are.
@@ -196,9 +196,11 @@ def _pieces(number: int, width: int, lanes: str | None) -> list[tuple[int, int, 
     return cut(0, whole, False) + cut(whole, number, True)
 
 
-def _in_threads(code: ctypes.CDLL, run: _Run, pieces: list[tuple[int, int, bool]], progress: Progress | None) -> None:
-    def work(piece: tuple[int, int, bool]) -> int:  # ctypes releases the interpreter's lock
-        return code.paths(ctypes.byref(run), *(ctypes.c_int64(value) for value in piece))
+def in_threads(code: Any, run: ctypes.Structure, pieces: Sequence[tuple[int, ...]], progress: Progress | None) -> None:
+    """Call `code` for each piece, on torch's number of threads. `MemoryError` where a block has no room."""
+
+    def work(piece: tuple[int, ...]) -> int:  # ctypes releases the interpreter's lock
+        return code(ctypes.byref(run), *(ctypes.c_int64(value) for value in piece))
 
     def watch(results: Any) -> None:
         for done, failed in enumerate(results):

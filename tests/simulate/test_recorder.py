@@ -68,7 +68,8 @@ def test_the_models_after_the_last_iteration_are_kept_whatever_the_grid(monkeypa
     assert kept is not None
     assert kept.shape == (seeds - 3, N, D)
     last = run(built(), RULE, **setting).excess[:, -1]
-    np.testing.assert_array_equal(built().excess(torch.from_numpy(kept)).numpy(), last)
+    # the losses of the run are the kernel's, those of the models torch's: a few roundings
+    np.testing.assert_allclose(built().excess(torch.from_numpy(kept)).numpy(), last, rtol=1e-14)
     assert run(built(), RULE, **setting).models is None
     monkeypatch.setattr("suffice.simulate.recorder._LARGEST", seeds * N)
     with pytest.raises(InputError, match=r"^models = "):

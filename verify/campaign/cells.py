@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.bounds import InputError
 from suffice.simulate import Quadratics, algorithm, generators, run
+from suffice.simulate.compiled import settled
 
 from .definition import Cell
 from .limits import POINTS, bounded
@@ -72,8 +73,9 @@ def _simulate(cell: Cell) -> dict[str, Any]:
     chosen = algorithm(cell["algorithm"], problem, eta=eta)
     grid = np.unique(np.linspace(0, cell["iterations"], POINTS).round().astype(int)).tolist()
     trace = run(
-        problem, chosen, iterations=cell["iterations"], eta=eta, seeds=cell["seeds"], root=cell["root"], grid=grid
-    )
+        problem, chosen, iterations=cell["iterations"], eta=eta, seeds=cell["seeds"], root=cell["root"], grid=grid,
+        kernel=settled(problem, chosen),
+    )  # fmt: skip
     mean = trace.mean().mean(1)
     return {
         "iteration": trace.iterations.tolist(),
@@ -81,6 +83,7 @@ def _simulate(cell: Cell) -> dict[str, Any]:
         "final_excess": float(mean[-1]),
         "oracle_calls": float(trace.oracle_calls[-1]),
         "vectors_sent": float(trace.vectors_sent[-1]),
+        "kernel": trace.kernel,
     }
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.bounds import InputError, unfinished, write_whole
+from suffice.simulate.compiled import here
 
 from .definition import Campaign, Cell, identity
 
@@ -66,10 +67,14 @@ class Folder:
             raise InputError(
                 "out", str(self.path), "it holds another campaign (its definition changed); give a new --out"
             )
+        if manifest.get("kernel", here()) != here():
+            remedy = f"its cells ran on kernel {manifest['kernel']}, this machine has {here()}; give a new --out"
+            raise InputError("out", str(self.path), remedy)
         if not manifest:
             self._keep(
-                {"campaign": campaign.digest, "name": campaign.name, "cells": len(campaign.cells), "sessions": []}
-            )
+                {"campaign": campaign.digest, "name": campaign.name, "cells": len(campaign.cells), "kernel": here(),
+                 "sessions": []}
+            )  # fmt: skip
         names = {f"{identity(cell)}.json" for cell in campaign.cells}
         for left in (
             *unfinished(self.path, {"manifest.json"}),

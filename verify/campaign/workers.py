@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from suffice.bounds import InputError
+from suffice.simulate.compiled import here
 
 from .cells import compute
 from .definition import Cell, identity
@@ -105,7 +106,7 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
         except TimeoutError:
             raise InputError("scheduler", scheduler, f"no worker came within {PATIENCE} s") from None
         try:
-            packages = [name for name in versions() if name != "python"]
+            packages = [name for name in versions() if name not in ("python", "kernel")]
             for worker, about in client.get_versions(packages=packages)["workers"].items():
                 python = ".".join(about["host"]["python"].split(".")[:2])
                 _check_versions(
@@ -146,9 +147,11 @@ def _death(scheduler: str, error: BaseException) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Of what a result depends on in this process: Python's first two numbers, and packages."""
+    """Of what a result depends on in this process: Python's first two numbers, the compiled kernel, and packages."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return {"python": python} | {name: version(name) for name in ("suffice", "numpy", "scipy", "torch")}
+    return {"python": python, "kernel": here()} | {
+        name: version(name) for name in ("suffice", "numpy", "scipy", "torch")
+    }
 
 
 def _answer(cell: Cell, *, compute: Callable[[Cell], Answer]) -> tuple[str, dict[str, str], Answer]:

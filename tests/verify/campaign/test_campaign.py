@@ -14,6 +14,7 @@ import torch
 from campaign_files import MANY, SMALL, written
 
 from suffice.bounds import InputError
+from suffice.simulate.compiled import here
 from suffice.verification.campaign import conduct, markdown, read_campaign, report, simulations, summary, table, workers
 from suffice.verification.campaign.cells import compute
 from suffice.verification.campaign.definition import identity
@@ -61,6 +62,17 @@ def test_cells_hold_no_time_and_the_manifest_does(finished):
     assert manifest["sessions"][0]["computed"] == len(campaign.cells)
     assert manifest["sessions"][0]["versions"]["numpy"] == np.__version__
     assert "second" not in text
+
+
+def test_simulations_name_their_kernel_and_one_campaign_has_one(finished, monkeypatch):
+    campaign, _, _ = finished
+    cells = [json.loads(path.read_text()) for path in (campaign.out / "cells").iterdir()]
+    ran = {cell["result"]["kernel"] for cell in cells if cell["cell"]["kind"] == "simulate"}
+    assert ran <= {"reference", here(), f"{here()} general"}
+    assert json.loads((campaign.out / "manifest.json").read_text())["kernel"] == here()
+    monkeypatch.setattr("suffice.verification.campaign.folder.here", lambda: "c of another machine")
+    with pytest.raises(InputError, match="this machine has c of another machine; give a new --out"):
+        conduct(campaign)
 
 
 def test_running_again_computes_nothing(finished):

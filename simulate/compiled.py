@@ -1,0 +1,113 @@
+"""Which compiled kernel runs a problem and an algorithm, and what it leaves as the reference would."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError
+
+from .algorithms.base import Algorithm, Draw
+from .algorithms.local import Local
+from .kernels import Unavailable, compiled_paths, general_paths, general_refusal, identity, refusal, room_for_weights
+from .problem import Problem
+from .problems.streaming import StreamingLeastSquares
+from .recorder import Recorder
+
+Kernel = Literal["reference", "auto", "c"]
+_said: set[str] = set()
+"""Why there was no compiled kernel, as far as it was said in this process."""
+
+
+def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any:
+    """What `compiled` returns, or None where the reference is to run; `why` says what the kernel cannot do here.
+
+    Raises `InputError` for kernel "c" where it does not run.
+    """
+    if kernel not in ("reference", "auto", "c"):
+        raise InputError("kernel", kernel, 'give "reference", "auto" or "c"')
+    if kernel == "reference" or (why is not None and kernel == "auto"):
+        return None
+    if why is not None:
+        raise InputError("kernel", kernel, f'the compiled kernel does not run this ({why}); use "auto" or "reference"')
+    try:
+        return compiled()
+    except (Unavailable, MemoryError) as reason:
+        if kernel == "c":
+            raise InputError("kernel", kernel, f"this machine cannot run it: {reason}") from None
+        if str(reason) not in _said:
+            _said.add(str(reason))
+            warnings.warn(f"the torch reference runs instead of the compiled kernel: {reason}", stacklevel=4)
+        return None
+
+
+def here(dtype: torch.dtype = torch.float64) -> str:
+    """What "auto" runs on this machine where it can, as traces name it. Nothing is built: the compiler is asked."""
+    try:
+        return identity(dtype)
+    except Unavailable:
+        return "reference"
+
+
+def settled(problem: Problem, algorithm: Algorithm) -> Kernel:
+    """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
+    return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
+
+
+def cannot_record(recorder: Recorder) -> str | None:
+    """Why no compiled kernel leaves what is to be recorded, or None."""
+    problem, algorithm = recorder.problem, recorder.algorithm
+    weighs = recorder.weights is not None or recorder.clusters
+    if weighs and isinstance(algorithm, Local):
+        return "it weighs no clients"
+    if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
+        return "it keeps sums of weights for each block of seeds, which would fill the memory"
+    return general_refusal(problem, algorithm)
+
+
+def record(recorder: Recorder, *, root: int, iterations: int, step_size: Callable[[int], Tensor], progress: Any) -> Any:
+    """Fill the recorder and return its trace; `Unavailable` without a compiler."""
+    problem, algorithm, points = recorder.problem, recorder.algorithm, recorder.grid
+    setting: dict[str, Any] = {
+        "seeds": recorder.wanted,
+        "iterations": iterations,
+        "grid": points,
+        "eta": steps_taken(step_size, iterations, problem.clients),
+        "root": root,
+        "progress": progress,
+    }
+    kernel = identity(problem.dtype)
+    extras = (recorder.stopping, recorder.weights, recorder.sizes, recorder.models)
+    if all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
+        recorder.excess = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
+    else:
+        kernel = f"{kernel} general"
+        found = general_paths(
+            problem,
+            algorithm,
+            level=recorder.epsilon,
+            mean_weights=recorder.mean_weights,
+            chosen=list(recorder.chosen),
+            sizes=recorder.clusters,
+            models=recorder.models is not None,
+            **setting,
+        )
+        recorder.excess, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
+        recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
+    draw = Draw(iteration=1, noise=torch.zeros(0))  # what the compiled algorithms cost does not depend on the draw
+    recorder.calls = float(algorithm.oracle_calls(problem, draw)) * points * len(recorder.wanted)
+    recorder.vectors = float(algorithm.vectors_sent(problem, draw)) * points * len(recorder.wanted)
+    return recorder.trace(kernel)
+
+
+def steps_taken(step_size: Callable[[int], Tensor], iterations: int, clients: int) -> np.ndarray:
+    """(N,), or (T, N) for a step size that changes."""
+    first = step_size(1)
+    if all(step_size(t) is first for t in (1, 2)):  # a constant is prepared once
+        return first.expand(clients).numpy()
+    return torch.stack([step_size(t).expand(clients) for t in range(1, iterations + 1)]).numpy()

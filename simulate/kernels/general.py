@@ -1,0 +1,242 @@
+"""Whole runs in compiled code, for every problem whose samples the kernel can draw.
+
+Quadratics with additive noise, least squares on rows and on streams, logistic regression on rows; each client alone,
+fixed weights, and All-for-one with exact, sampled, debiased or released similarities and the three criteria. Random
+numbers are those of `Randomness`, so float64 paths agree with the reference to 1e-11 as long as no similarity falls
+within rounding of a threshold. Where `paths` runs a pair too, it is the faster.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from suffice.bounds import Binary, Continuous, Sharp
+from suffice.bounds.criteria import TOLERANCE
+
+from ..algorithms.all_for_one import AllForOne
+from ..algorithms.arguments import per_client
+from ..algorithms.base import Algorithm
+from ..algorithms.fixed_weights import FixedWeights, PreconditionedWeights
+from ..algorithms.local import Local
+from ..problem import Problem
+from ..problems.least_squares import LeastSquares
+from ..problems.logistic import Logistic
+from ..problems.quadratic import Quadratics
+from ..problems.row_model import RowModel
+from ..problems.streaming import StreamingLeastSquares
+from ..schedule import Every
+from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
+from .library import library
+from .paths import Progress, in_threads, pieces_of
+
+_PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
+_RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2}
+_SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
+_CRITERIA = (Binary, Continuous, Sharp)
+_LARGEST_SUMS = 20_000_000
+"""Numbers in the sums of weights of all blocks of seeds (160 MB)."""
+
+
+class _Task(ctypes.Structure):
+    """`Task` of task.h."""
+
+    _fields_ = tuple(
+        [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
+                                             "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
+                                             "root_diagonal", "inner", "eta_stride", "root_key", "early")]
+        + [(name, ctypes.c_void_p) for name in ("seed", "points", "chosen", "from", "rows", "start", "eta", "A",
+                                                "optimum", "root", "mean", "label_noise", "x", "y", "wrong", "right",
+                                                "ridge", "precision", "threshold", "alpha", "mixed", "pull",
+                                                "precondition", "zero", "level", "excess", "stopping", "weights",
+                                                "sum", "sizes", "final")]
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """What was asked for: excess (S, G, N), stopping times (S, N), weights (G, N, N) summed over seeds or (K, G, N, N)
+    of those chosen, sizes (G, N) summed over seeds, and the last models (S, N, d)."""
+
+    excess: np.ndarray
+    stopping: np.ndarray | None
+    sum: np.ndarray | None
+    weights: np.ndarray | None
+    sizes: np.ndarray | None
+    models: np.ndarray | None
+
+
+def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
+    """Why the compiled kernel does not run this pair, or None where it does."""
+    if type(problem) not in _PROBLEMS:
+        return f"the problem is {type(problem).__name__}"
+    if isinstance(problem, Quadratics) and problem.shared_noise:
+        return "all clients share their noise"
+    if isinstance(problem, StreamingLeastSquares) and problem.pairwise:
+        return "the stream has pairwise samples"
+    if problem.device.type != "cpu" or problem.dtype not in (torch.float32, torch.float64):
+        return f"the problem lives on {problem.device} in {problem.dtype}"
+    if type(algorithm) not in _RULES:
+        return f"the algorithm is {type(algorithm).__name__}"
+    if not isinstance(algorithm, AllForOne):
+        return None
+    similarity, criterion = algorithm.similarity, algorithm.criterion
+    if type(similarity) not in _SIMILARITIES:
+        return f"its similarities are {similarity}"
+    if type(criterion) not in _CRITERIA:
+        return f"its criterion is {criterion.kind}"
+    if isinstance(criterion, Binary) and np.shape(criterion.threshold) not in ((), (problem.clients, 1)):
+        return "its thresholds are neither one number nor (N, 1)"
+    if algorithm.refresh != Every() or isinstance(algorithm.participation, torch.Tensor) or algorithm.participation < 1:
+        return "it keeps ratios between iterations, or clients are inactive at times"
+    return None
+
+
+def room_for_weights(seeds: int, points: int, clients: int) -> bool:
+    """Whether the sums of weights of all blocks fit: `general_paths` has one for each, whatever the threads."""
+    return -(-seeds // 8) * points * clients**2 <= _LARGEST_SUMS
+
+
+def general_paths(
+    problem: Problem,
+    algorithm: Algorithm,
+    *,
+    seeds: Sequence[int] | np.ndarray,
+    iterations: int,
+    grid: Sequence[int] | np.ndarray,
+    eta: np.ndarray,
+    root: int = 0,
+    level: np.ndarray | None = None,
+    early: bool = False,
+    mean_weights: bool = False,
+    chosen: Sequence[int] = (),
+    sizes: bool = False,
+    models: bool = False,
+    progress: Progress | None = None,
+) -> Recorded:
+    """Run a pair that `general_refusal` allows, on torch's number of threads. `Unavailable` without a compiler.
+
+    eta           (N,), or (T, N) for a step size that changes
+    level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
+    mean_weights  sum the weights over seeds; chosen: record those of these seeds; sizes: sum how many are positive
+    """
+    code = library(problem.dtype, "general")
+    n, d, number, points = problem.clients, problem.features, len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
+    real = np.dtype("float32" if problem.dtype == torch.float32 else "float64")
+    algorithm.init(problem, problem.start[None])
+
+    def reals(values: Any, *shape: int) -> np.ndarray:
+        return np.ascontiguousarray(np.broadcast_to(np.asarray(values), shape), dtype=real)
+
+    blocks, g = -(-number // code.lanes()), len(points)
+    choice: dict[str, int] = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES[type(algorithm)]}
+    arrays = {
+        "seed": np.ascontiguousarray(seeds, dtype=np.uint32),
+        "points": points,
+        "start": reals(problem.start, n, d),
+        "eta": reals(eta, *np.shape(eta)),
+        "optimum": reals(problem.optimum, n, d),
+        "excess": np.empty((number, g, n)),
+    }
+    if level is not None:
+        arrays |= {"level": np.ascontiguousarray(level, dtype=float), "stopping": np.full((number, n), np.inf)}
+    if mean_weights:
+        arrays["sum"] = np.zeros((blocks, g, n, n))
+    if sizes:
+        arrays["sizes"] = np.zeros((blocks, g, n))
+    if chosen:
+        place = {int(seed): at for at, seed in enumerate(chosen)}
+        arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
+        arrays["weights"] = np.zeros((len(chosen), g, n, n))
+    if models:
+        arrays["final"] = np.empty((number, n, d))
+    _problem(problem, arrays, choice, reals)
+    _rule(problem, algorithm, arrays, choice, reals)
+    task = _Task(
+        seeds=number,
+        iterations=iterations,
+        grid=g,
+        clients=n,
+        features=d,
+        batch=problem.batch,
+        eta_stride=n if np.ndim(eta) == 2 else 0,
+        root_key=root,
+        early=int(early),
+        **choice,
+        **{name: array.ctypes.data for name, array in arrays.items()},
+    )
+    in_threads(code.general, task, [piece[:2] for piece in pieces_of(number, code.lanes(), "seeds")], progress)
+    return Recorded(
+        excess=arrays["excess"],
+        stopping=arrays.get("stopping"),
+        sum=arrays["sum"].sum(0) if mean_weights else None,  # block by block, whatever the threads
+        weights=arrays.get("weights"),
+        sizes=arrays["sizes"].sum(0) if sizes else None,
+        models=arrays.get("final"),
+    )
+
+
+def _diagonal(matrices: torch.Tensor) -> int:
+    if matrices.shape[-1] != matrices.shape[-2]:
+        return 0
+    return int(matrices.count_nonzero() == matrices.diagonal(dim1=-2, dim2=-1).count_nonzero())
+
+
+def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
+    n, d, optimum = problem.clients, problem.features, problem.optimum.double()
+    if not isinstance(problem, Logistic):
+        arrays["A"], choice["diagonal"] = reals(problem.A, n, d, d), _diagonal(problem.A)
+    if isinstance(problem, RowModel):
+        data = problem.data
+        x = data.X * data.y[:, None] if isinstance(problem, Logistic) else data.X
+        owner = torch.repeat_interleave(torch.arange(n), data.counts)
+        margin = (x.double() * optimum[owner]).sum(-1)
+        arrays |= {
+            "from": data.first.numpy().astype(np.int64),
+            "rows": data.counts.numpy().astype(np.int64),
+            "x": reals(x, *x.shape),
+            "y": reals(data.y, len(x)),
+            "wrong": reals(torch.sigmoid(-margin), len(x)),
+            "right": reals(torch.sigmoid(margin), len(x)),
+            "ridge": reals(problem.ridge, 1),
+        }
+        return
+    matrix = problem.noise.factor if isinstance(problem, Quadratics) else problem.root
+    arrays["root"], choice["inner"] = reals(matrix, *matrix.shape), matrix.shape[-1]
+    choice["root_diagonal"] = _diagonal(matrix)
+    if isinstance(problem, StreamingLeastSquares):
+        arrays |= {"mean": reals(problem.mean, n, d), "label_noise": reals(problem.label_noise, n)}
+
+
+def _rule(
+    problem: Any, algorithm: Algorithm, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any
+) -> None:
+    n, d = problem.clients, problem.features
+    if isinstance(algorithm, FixedWeights):
+        alpha = algorithm.alpha.double().numpy()
+        arrays["alpha"] = reals(alpha, n, n)
+        if isinstance(algorithm, PreconditionedWeights):
+            arrays |= {"precondition": reals(algorithm.preconditioners, n, d, d), "zero": reals(0.0, d)}
+        if isinstance(problem, Quadratics):
+            # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
+            # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.
+            A, x = problem.A.double().numpy(), (problem.optimum - problem.optimum[0]).double().numpy()
+            mixed = np.tensordot(alpha, A, 1)
+            pull = 2 * (np.einsum("ide,ie->id", mixed, x) - alpha @ np.einsum("kde,ke->kd", A, x))
+            arrays |= {"mixed": reals(mixed, n, d, d), "pull": reals(pull, n, d)}
+    if isinstance(algorithm, AllForOne):
+        variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
+        threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
+        arrays["precision"] = reals(1 / per_client("sigma2", variances, problem).double(), n)
+        arrays["threshold"] = reals(np.asarray(threshold, dtype=float) * (1 - TOLERANCE), n, 1)
+        choice |= {
+            "similarity": _SIMILARITIES.index(type(algorithm.similarity)),
+            "samples": algorithm.similarity.samples,
+            "criterion": _CRITERIA.index(type(algorithm.criterion)),
+            "normalised": int(algorithm.normalised),
+        }

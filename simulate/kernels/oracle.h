@@ -1,0 +1,218 @@
+/* Gradients of one client at a model, excess losses: what simulate/problems computes, VL seeds a register. */
+
+#pragma once
+
+#include "task.h"
+
+#if REAL_BITS == 32
+#define LEAST (-87.0f)
+#define ROUNDER 0x1.8p23f
+#define DEGREE 8
+#else
+#define LEAST (-708.0)
+#define ROUNDER 0x1.8p52
+#define DEGREE 13
+#endif
+
+/* exp(-|z|) = 2^k exp(r) with |r| <= log(2) / 2, where the series of degree 13 is off by 4e-18, that of degree 8 by 2e-10.
+   NaN stays. */
+INLINE real decay(real z) {
+    static const REAL factor[] = {1, 1, 1 / 2.0, 1 / 6.0, 1 / 24.0, 1 / 120.0, 1 / 720.0, 1 / 5040.0, 1 / 40320.0,
+                                  1 / 362880.0, 1 / 3628800.0, 1 / 39916800.0, 1 / 479001600.0, 1 / 6227020800.0};
+    bits top = (bits){} + ((natural)1 << (sizeof(REAL) * 8 - 1));
+    real x = greatest((real)((bits)z | top), every(LEAST));
+    real shifted = x * (REAL)1.44269504088896340736 + ROUNDER, k = shifted - ROUNDER;
+#if REAL_BITS == 32
+    real r = (x - k * 0.693359375f) - k * -2.12194440e-4f;
+#else
+    real r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+#endif
+    real e = every(factor[DEGREE]);
+#pragma GCC unroll 16
+    for (int p = DEGREE - 1; p >= 0; p--) e = e * r + factor[p];
+    return e * (real)(((bits)shifted << MANTISSA) + (natural)ONE);
+}
+
+/* 1 / (1 + exp(-z)) */
+INLINE real probability(real z) {
+    real e = decay(z);
+    return choose((ints)z, e, every(1)) / (1 + e);
+}
+
+/* log u of two registers, for normal u > 0; NaN stays. */
+INLINE void logarithms(const real u[2], real out[2]) {
+    real f[2], k[2];
+    BOTH {
+        bits raw = (bits)u[h] + (natural)(ONE - ROOT_HALF);
+        f[h] = (real)((raw & (((natural)1 << MANTISSA) - 1)) + (natural)ROOT_HALF) - 1;
+        k[h] = __builtin_convertvector((ints)(raw >> MANTISSA), real) - (REAL)(ONE >> MANTISSA);
+    }
+    minus_two_log(f, k, out);
+    BOTH out[h] = choose((ints)(u[h] == u[h]), (REAL)-0.5 * out[h], u[h]);
+}
+
+/* Slopes dl/dprediction of `count` samples x (count, d) at a model: 2 (x . theta - y), or of signed rows -1 / (1 +
+   exp(x . theta)). Four sums at a time, as each waits for itself. */
+INLINE void slopes(const Task *task, const real *x, const real *y, const real *theta, int count, real *out) {
+    int d = (int)task->features, q = 0;
+    real origin[4];
+    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d) {
+        for (int a = 0; a < 4; a++) origin[a] = every(0);
+        for (int f = 0; f < d; f++)
+#pragma GCC unroll 4
+            for (int a = 0; a < 4; a++) origin[a] += x[a * d + f] * theta[f];
+#pragma GCC unroll 4
+        for (int a = 0; a < 4; a++) out[q + a] = origin[a];
+    }
+    for (; q < count; q++, x += d) {
+        real sum = every(0);
+        for (int f = 0; f < d; f++) sum += x[f] * theta[f];
+        out[q] = sum;
+    }
+    for (q = 0; q < count; q++) out[q] = task->problem == LOGISTIC ? -probability(-out[q]) : 2 * (out[q] - y[q]);
+}
+
+/* to[f] += sum_q c_q x_q[f] */
+INLINE void gather(const real *x, const real *c, int count, int d, real *to) {
+    int q = 0;
+    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d, c += 4)
+        for (int f = 0; f < d; f++)
+            to[f] += (x[f] * c[0] + x[d + f] * c[1]) + (x[2 * d + f] * c[2] + x[3 * d + f] * c[3]);
+    for (; q < count; q++, x += d, c++)
+        for (int f = 0; f < d; f++) to[f] += x[f] * c[0];
+}
+
+/* out = scale M (theta - optimum) for one client's matrix. */
+INLINE void image(const Task *task, const REAL *matrix, int diagonal, const real *theta, const REAL *optimum, REAL scale,
+                  real *delta, real *out) {
+    int d = (int)task->features, a = 0;
+    for (int f = 0; f < d; f++) delta[f] = theta[f] - optimum[f];
+    if (diagonal) {
+        for (; a < d; a++) out[a] = delta[a] * (scale * matrix[(size_t)a * d + a]);
+        return;
+    }
+    for (; a + 4 <= d; a += 4) {
+        real sum[4] = {every(0), every(0), every(0), every(0)};
+        const REAL *row = matrix + (size_t)a * d;
+        for (int e = 0; e < d; e++)
+#pragma GCC unroll 4
+            for (int r = 0; r < 4; r++) sum[r] += delta[e] * row[(size_t)r * d + e];
+#pragma GCC unroll 4
+        for (int r = 0; r < 4; r++) out[a + r] = scale * sum[r];
+    }
+    for (; a < d; a++) {
+        real sum = every(0);
+        for (int e = 0; e < d; e++) sum += delta[e] * matrix[(size_t)a * d + e];
+        out[a] = scale * sum;
+    }
+}
+
+/* Client k's gradient over all its rows: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
+INLINE void over_rows(const Task *task, int k, const real *theta, real *out) {
+    int d = (int)task->features, n = (int)task->rows[k], j = 0;
+    const REAL *x = task->x + (size_t)task->from[k] * d;
+    for (int f = 0; f < d; f++) out[f] = every(0);
+    for (; j + 4 <= n; j += 4, x += 4 * (size_t)d) {
+        real e[4] = {every(0), every(0), every(0), every(0)};
+        for (int f = 0; f < d; f++)
+#pragma GCC unroll 4
+            for (int a = 0; a < 4; a++) e[a] -= theta[f] * x[a * d + f];
+#pragma GCC unroll 4
+        for (int a = 0; a < 4; a++) e[a] = probability(e[a]);
+        for (int f = 0; f < d; f++)
+            out[f] -= (e[0] * x[f] + e[1] * x[d + f]) + (e[2] * x[2 * d + f] + e[3] * x[3 * d + f]);
+    }
+    for (; j < n; j++, x += d) {
+        real e = every(0);
+        for (int f = 0; f < d; f++) e -= theta[f] * x[f];
+        e = probability(e);
+        for (int f = 0; f < d; f++) out[f] -= e * x[f];
+    }
+    for (int f = 0; f < d; f++) out[f] /= (REAL)n;
+}
+
+/* The model as samples see it: streams count from the first client's optimum. */
+INLINE const real *seen(const Task *task, const Block *b, const real *theta) {
+    if (task->problem != STREAM) return theta;
+    for (int f = 0; f < task->features; f++) b->fresh[f] = theta[f] - task->optimum[f];
+    return b->fresh;
+}
+
+/* Client k's gradient at theta without regularisation, over its population (`of` null) or the mean of its samples
+   from .. from + count - 1 of `of`, whose model is `view`. */
+INLINE void gradient(const Task *task, const Block *b, const Samples *of, int part, int k, int from, int count,
+                     const real *theta, const real *view, real *out) {
+    int d = (int)task->features;
+    real *delta = b->z;
+    if (!of && task->problem == LOGISTIC) over_rows(task, k, theta, out);
+    else if (!of || task->problem == QUADRATIC)
+        image(task, task->A + (size_t)k * d * d, (int)task->diagonal, theta, task->optimum + (size_t)k * d, 2, delta, out);
+    if (!of) return;
+    size_t at = ((size_t)part * task->clients + k) * of->count + from;
+    const real *x = of->x + at * d;
+    if (task->problem == QUADRATIC) {
+        for (int f = 0; f < d; f++) {
+            real sum = every(0);
+            for (int j = 0; j < count; j++) sum += x[(size_t)j * d + f];
+            out[f] += sum / (REAL)count;
+        }
+        return;
+    }
+    slopes(task, x, of->y + at, view, count, b->slope);
+    for (int f = 0; f < d; f++) out[f] = every(0);
+    gather(x, b->slope, count, d, out);
+    for (int f = 0; f < d; f++) out[f] /= (REAL)count;
+}
+
+/* log(q + p e^s) - p s for two rows: log(1 + e^-z) above its tangent where a label is wrong with probability p = 1 - q,
+   s the way down of its margin. It is the same for q and -s: so s <= 0, and p may be near 1. Near s = 0 by the
+   cumulants of problems/logistic.py; for p <= 1/2 the logarithm is that of 1 + v with what rounding took from v. */
+INLINE void above_tangent(const real s[2], const REAL *wrong, const REAL *right, real out[2]) {
+    real u[2], lost[2], size[2], p[2], q[2];
+    BOTH {
+        p[h] = choose((ints)s[h], every(wrong[h]), every(right[h]));
+        q[h] = choose((ints)s[h], every(right[h]), every(wrong[h]));
+        size[h] = choose((ints)s[h], -s[h], s[h]);
+        real e = decay(s[h]), v = p[h] * (e - 1);
+        ints small = (ints)(p[h] <= (REAL)0.5);
+        u[h] = choose(small, 1 + v, q[h] + p[h] * e);
+        lost[h] = choose(small, (v - (u[h] - 1)) / u[h], every(0));
+    }
+    logarithms(u, out);
+    BOTH {
+        real t = -size[h], v = p[h] * q[h], skew = q[h] - p[h];
+        real rest = skew * (1 - 12 * v) / 120 + (1 - 30 * v + 120 * v * v) * t / 720;
+        real near = (REAL)0.5 + skew * t / 6 + (1 - 6 * v) * t * t / 24 + rest * t * t * t;
+        out[h] = choose((ints)(size[h] < (REAL)0.02), v * (near * t * t), out[h] + lost[h] + p[h] * size[h]);
+    }
+}
+
+/* R_k(theta) - min R_k */
+INLINE real excess(const Task *task, const Block *b, int k, const real *theta) {
+    int d = (int)task->features;
+    const REAL *best = task->optimum + (size_t)k * d;
+    real sum = every(0), *delta = b->z, *to = b->own;
+    if (task->problem != LOGISTIC) {
+        image(task, task->A + (size_t)k * d * d, (int)task->diagonal, theta, best, 1, delta, to);
+        for (int f = 0; f < d; f++) sum += delta[f] * to[f];
+        return sum;
+    }
+    real mean = every(0);
+    for (int f = 0; f < d; f++) delta[f] = theta[f] - best[f], sum += delta[f] * delta[f];
+    int n = (int)task->rows[k], j = 0;
+    const REAL *x = task->x + (size_t)task->from[k] * d, *wrong = task->wrong + task->from[k],
+               *right = task->right + task->from[k];
+    for (; j < n; j += 2) {
+        int two = j + 1 < n; /* the last of an odd number stands twice, and counts once */
+        real s[2] = {every(0), every(0)}, loss[2];
+        const REAL p[2] = {wrong[j], wrong[j + two]}, q[2] = {right[j], right[j + two]};
+        for (int f = 0; f < d; f++) {
+            s[0] -= delta[f] * x[(size_t)j * d + f];
+            s[1] -= delta[f] * x[(size_t)(j + two) * d + f];
+        }
+        above_tangent(s, p, q, loss);
+        mean += two ? loss[0] + loss[1] : loss[0];
+    }
+    sum = mean / (REAL)n + sum * (task->ridge[0] / 2);
+    return sum;
+}

@@ -1,0 +1,115 @@
+/* What a run of any compiled problem is given, and its draws: samples as the reference draws them, VL seeds a register. */
+
+#pragma once
+
+#include "normals.h"
+
+/* Arrays are C contiguous; N clients, d features, m samples per step. */
+typedef struct {
+    int64_t seeds, iterations, grid, clients, features, batch;
+    int64_t problem, rule, similarity, samples, criterion, normalised;
+    int64_t diagonal, root_diagonal, inner; /* of A, of the root, whose columns `inner` counts */
+    int64_t eta_stride;                     /* 0: eta (N); N: eta (T, N) */
+    int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
+    const uint32_t *seed;
+    const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
+    const int64_t *from, *rows;     /* (N) first row and number of rows */
+    const REAL *start, *eta;
+    const REAL *A, *optimum;                /* (N, d, d), (N, d) half Hessians and minimisers */
+    const REAL *root, *mean, *label_noise;  /* (N, d, inner) of noise or features; (N, d), (N) of streams */
+    const REAL *x, *y;                      /* (rows, d), (rows): all clients' data; logistic: x times the label */
+    const REAL *wrong, *right;              /* (rows) probabilities of a row's labels at its client's optimum, logistic */
+    const REAL *ridge;                      /* (1) */
+    const REAL *precision, *threshold;      /* (N) 1 / sigma^2, and of the binary criterion */
+    const REAL *alpha, *mixed, *pull;       /* (N, N) fixed weights; sum_k alpha_ik (A_k, grad R_k(optimum_i) / 2) */
+    const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
+    const double *level;                    /* (N) that stops a client, or null */
+    double *excess, *stopping;              /* (S, grid, N), (S, N) */
+    double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
+    double *final;                          /* (S, N, d), or null */
+} Task;
+
+enum { QUADRATIC, STREAM, ROWS, LOGISTIC };
+enum { LOCAL, FIXED, ADAPTIVE };
+enum { EXACT, SAMPLED, RELEASED, DEBIASED };
+enum { BINARY, CONTINUOUS, SHARP };
+enum { STEP_STREAM = 0, SIMILARITY_STREAM = 1 };
+
+/* Samples of one kind of draw, PARTS times (N, m, d) and (N, m): features and responses, or noise alone. */
+typedef struct {
+    int count; /* m */
+    real *x, *y;
+} Samples;
+
+typedef struct {
+    Samples step, compare;
+    real *theta;                   /* PARTS times (N, d) */
+    real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
+    real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *z;
+    int group;
+} Block;
+
+/* Row j of what client k drew is row from + floor(u rows), u the reference's uniform. */
+ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, uint32_t iteration, uint32_t stream) {
+    int d = (int)task->features, m = to->count, N = (int)task->clients, blocks = (m + 3) / 4;
+    uint32_t key = (uint32_t)task->root_key;
+    for (int c = 0; c < N * blocks; c += COUNTERS) {
+        wide who[COUNTERS][2];
+        uint32_t which[COUNTERS];
+        words w[4 * COUNTERS];
+        for (int n = 0; n < COUNTERS; n++) {
+            for (int half = 0; half < 2; half++) who[n][half] = lanes->keys[0][half] ^ (uint64_t)((c + n) / blocks);
+            which[n] = (uint32_t)((c + n) % blocks);
+        }
+        philox(lanes, who, key, which, iteration, stream, w);
+        for (int n = 0; n < COUNTERS && c + n < N * blocks; n++)
+            for (int j = 4 * (int)which[n], q = 0; q < 4 && j < m; q++, j++) {
+                size_t k = (c + n) / blocks, at = k * m + j;
+                for (int l = 0; l < LANES; l++) {
+                    double u = ((double)w[4 * n + q][l] + 0.5) * 0x1p-32;
+                    size_t row = task->from[k] + (int64_t)(u * (double)task->rows[k]);
+                    size_t place = (l / VL) * (size_t)N * m + at;
+                    REAL *x = (REAL *)(to->x + place * d) + l % VL;
+                    for (int f = 0; f < d; f++) x[f * VL] = task->x[row * d + f];
+                    to->y[place][l % VL] = task->y[row];
+                }
+            }
+    }
+}
+
+/* Noise root z, or features mean + root z and responses from the first client's optimum. */
+ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, uint32_t iteration,
+                       uint32_t stream) {
+    int d = (int)task->features, m = to->count, N = (int)task->clients, inner = (int)task->inner;
+    int streams = task->problem == STREAM, each = inner + streams, blocks = (m * each + 3) / 4;
+    for (int first = 0; first < N; first += b->group) {
+        int some = N - first < b->group ? N - first : b->group;
+        normals(lanes, (uint32_t)task->root_key, (uint32_t)first, 1, some, iteration, stream, blocks, b->z);
+        for (int part = 0; part < PARTS; part++)
+            for (int k = first; k < first + some; k++)
+                for (int j = 0; j < m; j++) {
+                    const real *z = b->z + ((size_t)(k - first) * 4 * blocks + (size_t)j * each) * PARTS + part;
+                    const REAL *root = task->root + (size_t)k * d * inner;
+                    size_t place = ((size_t)part * N + k) * m + j;
+                    real *x = to->x + place * d, y = every(0);
+                    for (int f = 0; f < d; f++) {
+                        real sum = every(0);
+                        if (task->root_diagonal) sum = z[f * PARTS] * root[(size_t)f * inner + f];
+                        else
+                            for (int e = 0; e < inner; e++) sum += z[e * PARTS] * root[(size_t)f * inner + e];
+                        if (streams) {
+                            sum += task->mean[(size_t)k * d + f];
+                            y += sum * (task->optimum[(size_t)k * d + f] - task->optimum[f]);
+                        }
+                        x[f] = sum;
+                    }
+                    if (streams) to->y[place] = y + z[inner * PARTS] * task->label_noise[k];
+                }
+    }
+}
+
+INLINE void draw(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, uint32_t iteration,
+                 uint32_t stream) {
+    if (task->problem >= ROWS) draw_rows(task, to, lanes, iteration, stream);
+    else draw_normals(task, b, to, lanes, iteration, stream);
+}

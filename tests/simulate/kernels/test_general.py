@@ -1,0 +1,170 @@
+"""The kernel of all compiled problems against the reference: the same paths, weights and stopping times in float64."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from suffice.bounds import Binary, Continuous, Sharp
+from suffice.simulate import (
+    AllForOne,
+    DebiasedSimilarity,
+    ExactSimilarity,
+    FixedWeights,
+    LeastSquares,
+    Local,
+    Logistic,
+    Quadratics,
+    ReleasedSimilarity,
+    SampledSimilarity,
+    StreamingLeastSquares,
+    hitting_times,
+    run,
+)
+from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
+
+pytestmark = pytest.mark.skipif(
+    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
+)
+rng = np.random.default_rng(7)
+N, D = 5, 6
+TABLES = [rng.normal(size=(rows, D)) for rows in (9, 30, 12, 21, 10)]
+BEST = rng.normal(size=(2, D))[np.arange(N) % 2] + 0.1 * rng.normal(size=(N, D))
+RESPONSES = [x @ best + 0.3 * rng.normal(size=len(x)) for x, best in zip(TABLES, BEST)]
+LABELS = [np.where(y + rng.normal(size=len(y)) > 0, 1.0, -1.0) for y in RESPONSES]
+ROOT = rng.normal(size=(N, D, D))
+HESSIAN = 0.3 * np.eye(D) + ROOT @ ROOT.transpose(0, 2, 1) / D
+PROBLEMS: dict[str, Any] = {
+    "rows": LeastSquares.of(TABLES, RESPONSES, batch=3, start=BEST + 1),
+    "rows, ridge": LeastSquares.of(TABLES, RESPONSES, regularisation=0.2, start=1e3 * np.ones(D)),
+    "logistic": Logistic.of(TABLES, LABELS, regularisation=0.1, batch=5),
+    "quadratics": Quadratics.of(HESSIAN, -BEST, covariance=HESSIAN[::-1] / 5),
+    "spheres": Quadratics.of(np.array([1.0, 2, 3, 1, 2])[:, None, None] * np.eye(D), -BEST, sigma2=1.0),
+    "stream with a bias": StreamingLeastSquares.of(np.eye(D - 1), BEST, label_noise=0.3, bias=True, batch=2),
+}
+EACH = Binary(threshold=torch.linspace(0.1, 0.9, N, dtype=torch.float64)[:, None])
+RULES: dict[str, Any] = {
+    "local": Local(),
+    "fixed": FixedWeights(alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N)) * (rng.uniform(size=(N, N)) > 0.2))),
+    "preconditioned": PreconditionedWeights(
+        alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N))), preconditioners=torch.from_numpy(HESSIAN)
+    ),
+    "exact binary": AllForOne(criterion=EACH),
+    "exact continuous": AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True),
+    "exact sharp": AllForOne(criterion=Sharp(), similarity=ExactSimilarity()),
+    "sampled": AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=6)),
+    "debiased": AllForOne(criterion=Binary(threshold=0.3), similarity=DebiasedSimilarity(samples=5)),
+    "released": AllForOne(criterion=Binary(threshold=0.3), similarity=ReleasedSimilarity(samples=2)),
+}
+SETTING: dict[str, Any] = {"iterations": 6, "eta": np.linspace(0.01, 0.03, N), "seeds": 11}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule):
+    problem, algorithm = PROBLEMS[name], RULES[rule]
+    level = 0.9 * problem.excess(problem.start[None])[0].numpy()
+    more = {} if rule == "local" else {"weights": [1, 9], "clusters": True}
+    ours: Any
+    theirs: Any
+    ours, theirs = (
+        run(problem, algorithm, epsilon=level, models=True, kernel=kernel, **SETTING, **more)
+        for kernel in ("c", "reference")
+    )
+    assert ours.kernel.endswith("general")
+    assert np.ptp(ours.excess[:, 1:], axis=0).min() > 0
+    # six steps of some hundred roundings each; a ratio within rounding of a threshold has probability 1e-12
+    np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
+    np.testing.assert_allclose(ours.models, theirs.models, rtol=1e-11, atol=1e-12)
+    for field in ("stopping_times", "cluster_sizes", "vectors_sent", "weight_seeds"):
+        np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+    np.testing.assert_allclose(ours.oracle_calls, theirs.oracle_calls, rtol=1e-14)  # thirds are added up there
+    if more:
+        np.testing.assert_allclose(ours.weights, theirs.weights, rtol=1e-11, atol=1e-12)
+        one: Any
+        two: Any
+        one, two = (
+            run(problem, algorithm, weights="mean", grid=[0, 4], kernel=kernel, **SETTING).weights
+            for kernel in ("c", "reference")
+        )
+        np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rows", "logistic", "quadratics"])
+def test_hitting_times_are_those_of_the_reference_and_stop_early(name):
+    problem = PROBLEMS[name]
+    level = 0.99 * problem.excess(problem.start[None])[0].numpy()
+    cases: Any = ((60, "c"), (60, "reference"), (10**9, "c"))
+    found = [
+        hitting_times(problem, Local(), epsilon=level, limit=limit, eta=0.02, seeds=11, kernel=kernel)
+        for limit, kernel in cases
+    ]
+    assert np.isfinite(found[0]).all()
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0], other)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_seed_is_bitwise_alone(name, dtype):
+    """Whatever the range, its lane and the number of threads; and the sums over seeds whatever the threads."""
+    problem, algorithm = PROBLEMS[name].to(dtype), RULES["exact continuous"]
+    setting: dict[str, Any] = {"iterations": 3, "eta": 0.02, "kernel": "c", "models": True}
+    whole: Any = run(problem, algorithm, seeds=45, weights="mean", **setting)
+    for part in (range(13, 41), range(44, 45)):
+        again: Any = run(problem, algorithm, seeds=part, **setting)
+        np.testing.assert_array_equal(again.excess, whole.excess[part.start : part.stop])
+        np.testing.assert_array_equal(again.models, whole.models[part.start : part.stop])
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3 if threads != 3 else 2)
+    try:
+        again = run(problem, algorithm, seeds=45, weights="mean", **setting)
+        np.testing.assert_array_equal(again.excess, whole.excess)
+        np.testing.assert_array_equal(again.weights, whole.weights)
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("rule", ["local", "fixed", "exact continuous", "sampled"])
+def test_a_float32_path_is_near_the_float64_one(name, rule):
+    single: Any
+    double: Any
+    single, double = (
+        run(PROBLEMS[name].to(dtype), RULES[rule], kernel="c", grid=[2], models=True, iterations=2, eta=0.01, seeds=9)
+        for dtype in (torch.float32, torch.float64)
+    )
+    # two steps of a few hundred roundings of 6e-8 each, of models up to 1e3 times the steps
+    scale = np.abs(double.models).max()
+    np.testing.assert_allclose(single.models, double.models, rtol=0, atol=2e-5 * scale)
+
+
+def test_probabilities_far_out_and_losses_near_the_optimum():
+    """Predictions of +-1e4, where exp overflows, and models a millionth from the optimum, where losses cancel."""
+    given = PROBLEMS["logistic"]
+    for start in (1e4 * np.ones(D), given.optimum.numpy() + 1e-6):
+        problem = Logistic.of(TABLES, LABELS, regularisation=0.1, start=start)
+        for rule in ("local", "exact continuous"):
+            ours, theirs = (
+                run(problem, RULES[rule], iterations=3, eta=1e-7, seeds=3, kernel=kernel).excess
+                for kernel in ("c", "reference")
+            )
+            assert np.isfinite(ours).all()
+            np.testing.assert_allclose(ours, theirs, rtol=1e-11)
+
+
+def test_vanishing_gradients_and_divergence():
+    """Clients with one optimum, started there without noise: everyone is like everyone. And steps far too long."""
+    same = Quadratics.of(HESSIAN, np.zeros((N, D)), sigma2=0.0)
+    rule = AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True)
+    trace = run(same, rule, iterations=2, eta=0.1, seeds=2, weights=[0], kernel="c")
+    assert trace.weights is not None
+    np.testing.assert_array_equal(trace.excess, 0.0)
+    np.testing.assert_array_equal(trace.weights[0, 1:], 1 / N)
+    for name in ("rows", "quadratics"):
+        last = run(PROBLEMS[name], rule, iterations=3000, eta=9.0, seeds=3, grid=[3000], kernel="c").excess
+        assert not np.isfinite(last).any()
