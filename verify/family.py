@@ -112,7 +112,8 @@ class Family:
 
     def corners(self, count: int, *, seed: int) -> np.ndarray:
         """`count` random points of the unit cube (count, k) where simple things happen: each number is at an end of its
-        interval with probability 2/5, and the entries of an array are all alike, or of two values, with 1/3 each."""
+        interval with probability 2/5; the entries of an array are all alike, of two values, or (with several axes)
+        differ from the rest in a block alone, some clients in some features, with 1/4 each."""
         u, side = self.quantiles(count, seed=seed), self.quantiles(count, seed=seed + 0x10000)
         pick = self.quantiles(count, seed=seed + 0x20000)
         u = np.where(side < 0.4, (side < 0.2).astype(float), u)
@@ -120,16 +121,28 @@ class Family:
         for domain in self.domains.values():
             size = int(np.prod(domain.shape, dtype=int))
             if size > 1:
-                own = u[:, offset : offset + size]  # a view
-                kind = pick[:, offset, None]
-                two = np.where(pick[:, offset : offset + size] < 0.5, own[:, :1], own[:, 1:2])
-                own[:] = np.where(kind < 1 / 3, own[:, :1], np.where(kind < 2 / 3, two, own))
+                own, lots = u[:, offset : offset + size], pick[:, offset : offset + size]  # the first one is a view
+                first, second, kind = own[:, :1], own[:, 1:2], lots[:, :1]
+                two = np.where(lots < 0.5, first, second)
+                if len(domain.shape) > 1:
+                    block = np.where(_block(lots, domain.shape), first, np.where(second < 0.5, 0.5, second))
+                    own[:] = np.where((kind > 0.5) & (kind < 0.75), block, own)
+                own[:] = np.where(kind < 0.25, first, np.where(kind < 0.5, two, own))
             offset += size
         return u
 
     def draw(self, count: int, *, seed: int) -> Values:
         """`count` random instances, a pure function of the seed."""
         return self.at(self.quantiles(count, seed=seed))
+
+
+def _block(lots: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Which entries lie in a random block of an array, (n, size): few, half or most of the rows, in some columns."""
+    lots = lots.reshape(len(lots), shape[0], -1)
+    share = np.array([0.2, 0.5, 0.9])[(lots[:, 0, -1] * 3).astype(int)]
+    rows = lots[:, :, 0] * 7 % 1 < share[:, None]
+    columns = lots[:, -1] * 11 % 1 < 0.5
+    return (rows[:, :, None] & columns[:, None]).reshape(len(lots), -1)
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,8 @@ _ENDS = 16
 _EDGES = 40
 """Starts that are moved to the edge of what the theorem covers."""
 _HALVINGS = 12
+_SPREAD = 8.0
+"""beta/mu from which an instance counts as ill-conditioned."""
 
 
 def search(
@@ -33,24 +35,28 @@ def search(
     """Instances reached from `restarts` of `draws` random ones and `corners` by `ascents` improvements each.
 
     Half of the starts are the best draws, half are spread over the ranks: the best ones often share a ridge where a
-    bound is nearly attained without being wrong. With `corners` half as many more are the best at the longest T: a
-    rate that is a little too good is seen late, and by then far from where bounds are attained.
+    bound is nearly attained without being wrong. With `corners` twice as many more are the best at the
+    longest T (a rate that is a little too good is seen late, and by then far from where bounds are attained), and the
+    best ill-conditioned ones, at the longest T and at any.
     """
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
     u = np.concatenate((u, _edges(theorem, family, u)))
-    scores = _score(theorem, family, u)
+    scores, apart = _score_and_spread(theorem, family, u)
     ranked = np.argsort(-scores, kind="stable")
     half = (restarts + 1) // 2
     last = max(int((scores > 0).sum()), restarts) - 1
     chosen = np.concatenate((ranked[:half], ranked[np.linspace(half, last, restarts - half).astype(int)]))
     best, score = u[chosen], scores[chosen]
+    choices = [(u, scores, apart, half)] if corners else []
     late = _at_last(family, u) if corners else u[:0]
     if len(late):
-        scores = _score(theorem, family, late)
-        chosen = np.argsort(-scores, kind="stable")[:half]
-        best, score = np.concatenate((best, late[chosen])), np.append(score, scores[chosen])
+        late_scores, late_apart = _score_and_spread(theorem, family, late)
+        choices += [(late, late_scores, ~late_apart, half), (late, late_scores, late_apart, 2 * half)]
+    for points, found, some, count in choices:
+        chosen = np.argsort(np.where(some, -found, 1.0), kind="stable")[:count]
+        best, score = np.concatenate((best, points[chosen])), np.append(score, found[chosen])
     for turn in range(ascents):
         best, score = _ascend(theorem, family, best, score, turn)
     return family.evidence(family.at(best))
@@ -126,9 +132,17 @@ def _ascend(
 
 def _score(theorem: Theorem, family: Family, u: np.ndarray) -> np.ndarray:
     """measured/bound at every point, 0 outside the hypotheses."""
+    return _score_and_spread(theorem, family, u)[0]
+
+
+def _score_and_spread(theorem: Theorem, family: Family, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`_score`, and whether mu is far below beta: where they are equal, most bounds are attained, and those that take
+    one for the other are right."""
     evidence = family.evidence(family.at(u))
     ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
-    return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1)
+    mu, beta = (np.asarray(evidence.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
+    apart = np.broadcast_to(_SPREAD * mu <= beta, ratio.shape).reshape(len(u), -1).any(1)
+    return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart
 
 
 def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 1e-6) -> Values:
