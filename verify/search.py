@@ -141,7 +141,7 @@ def _score_and_spread(theorem: Theorem, family: Family, u: np.ndarray) -> tuple[
     evidence = family.evidence(family.at(u))
     ratio = np.where(evidence.counted(theorem), evidence.ratio(theorem), 0.0)
     mu, beta = (np.asarray(evidence.arguments.get(name, 1.0), dtype=float) for name in ("mu", "beta"))
-    apart = np.broadcast_to(_SPREAD * mu <= beta, ratio.shape).reshape(len(u), -1).any(1)
+    apart = np.any(np.broadcast_to(_SPREAD * mu <= beta, ratio.shape).reshape(len(u), -1), axis=1, keepdims=True)[:, 0]
     return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart
 
 
