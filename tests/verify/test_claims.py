@@ -177,7 +177,8 @@ def test_an_oracle_with_twice_the_noise_is_caught_by_the_moments_and_by_sampling
     for fault in (False, True):
         if fault:
             monkeypatch.setattr(Additive, "draw", doubled)
-        trace = run(problem, Local(), iterations=3, eta=1.0, seeds=1000)
+        # the fault is in torch, which compiled code does not call
+        trace = run(problem, Local(), iterations=3, eta=1.0, seeds=1000, kernel="reference")
         z = (trace.mean()[3, 0] - moment) / trace.standard_error()[3, 0]
         outcome.append((abs(z) < 6, log_evidence(trace.excess[:, 3, 0], bound) < math.log(1e8)))
     assert outcome == [(True, True), (False, False)]
