@@ -58,7 +58,7 @@ def report(
     source    a table, a folder, "sklearn:NAME" or a setup file, as `suffice.read` and `suffice.read_setup` take it
     epsilon   the precision of the plan: an excess loss, or a share of each client's own at the start
     progress  called with the name of each part before it is computed
-    options   client, target, split, seed, as `suffice.read` and `suffice.fit` take them
+    options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
     A part that these data do not allow says why. Raises `InputError` where no part can be made.
     """
@@ -85,7 +85,8 @@ def report(
         body += ["<h2>Who trains with whom</h2>", _section(first, planned.plot()), *map(_section, others)]
     names = {"plan": "Plan of the training", "fit": "Models for new rows"}
     body += [f"<h2>{names[part]}</h2><p>Not made: {text(error)}</p>" for part, error in refused.items()]
-    flags = "".join(f" --{name.replace('_', '-')} {shlex.quote(str(value))}" for name, value in options.items())
+    given = [(name, value) for name, values in options.items() for value in (values if name == "drop" else [values])]
+    flags = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in given)
     command = f"suffice report {shlex.quote(str(source))}{flags} --epsilon {epsilon} --out {shlex.quote(str(path))}"
     page = _PAGE.format(
         title=text(f"Collaboration between the sites of {Path(source).name}"),
@@ -128,14 +129,23 @@ def _summary(planned: Plan | None, fitted: Fit | None) -> str:
         gain, error = fitted.rule["network_gain"], fitted.rule["network_gain_se"]
         alone = [model.expected_loss_alone for model in models if model.expected_loss_alone is not None]
         if gain is not None and error is not None and alone:
+            size = f"{gain:.3g} per row, with two standard errors of {2 * error:.2g}"
             said.append(
-                f"On new rows, models that learn from the other sites are expected to lower the loss by {gain:.3g} "
-                f"(two standard errors: {2 * error:.2g})."
+                f"On new rows, models that learn from the other sites lower the loss by {size}."
+                if gain > 2 * error
+                else f"On new rows, each site does better alone: learning from others gains {size}."
+                if gain < -2 * error
+                else f"These rows cannot tell whether models for new rows gain from other sites: {size}."
             )
     if planned is not None:
         rows = planned.rows
         peers = sum(bool(row.collaborators) for row in rows)
-        said.append(f"{peers} of {len(rows)} sites reach the optimum of their own rows sooner with the help of others.")
+        asked = next(iter(planned.precisions))
+        level = f"{asked} of that at the start" if isinstance(asked, str) else f"{asked:g}"
+        said.append(
+            f"In training, {peers} of {len(rows)} sites reach an excess loss of {level} on their own rows sooner with "
+            "the help of others."
+        )
     return "".join(f"<p>{text(sentence)}</p>" for sentence in said)
 
 

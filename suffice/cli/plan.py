@@ -176,7 +176,7 @@ def plan(
     for table in tables:
         table.show()
     if not wanted:
-        typer.echo("Many clients: name one method with --method to see its plan for the network.")
+        typer.echo("To see what another method costs the whole network: --method NAME.")
     for path in written:
         echo(str(path))
 

@@ -20,6 +20,7 @@ def report(
     ] = "10%",
     client: Annotated[str | None, typer.Option(help="Column of sites (client).")] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict (target).")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat for several.")] = None,
     split: Annotated[
         str | None, typer.Option(help="Divide one table: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1, labels:8.")
     ] = None,
@@ -35,7 +36,7 @@ def report(
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError("out", str(out), "name a .html file")
     precision = epsilon.strip() if epsilon.strip().endswith("%") else parse_number("epsilon", epsilon)
-    given: dict[str, Any] = {"client": client, "target": target, "split": split}
+    given: dict[str, Any] = {"client": client, "target": target, "drop": drop, "split": split}
     terminal = sys.stderr is not None and sys.stderr.isatty()
     echo(
         str(

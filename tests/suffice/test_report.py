@@ -39,13 +39,13 @@ class Tags(HTMLParser):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> Path:
     rng = np.random.default_rng(0)
-    lines = ["site,x,y"]
+    lines = ["site,day,x,y"]
     for site, slope in (("<Lyon>", 1.0), ("Nice & co", 1.05), ("Brest", -2.0)):
         x = rng.normal(size=40)
-        lines += [f"{site},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=40))]
+        lines += [f"{site},2024-01-02,{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=40))]
     folder = tmp_path_factory.mktemp("report")
     (folder / "clients.csv").write_text("\n".join(lines) + "\n")
-    return sf.report(folder / "clients.csv", folder / "report.html", client="site", target="y")
+    return sf.report(folder / "clients.csv", folder / "report.html", client="site", target="y", drop=["day"])
 
 
 def test_the_page_is_whole_in_itself(page):
@@ -59,6 +59,9 @@ def test_the_page_is_whole_in_itself(page):
         assert kind == "data:image/svg+xml;"
         assert b"</svg>" in base64.b64decode(coded)
     assert "&lt;Lyon&gt;" in text
+    assert "--drop day" in text
+    assert "lower the loss by" in text or "cannot tell whether" in text
+    assert "an excess loss of 10% of that at the start" in text
     assert "<Lyon>" not in text
     assert re.search(r"3 sites with 120 rows; 1 columns? predicts? y", text)
 
@@ -73,6 +76,9 @@ def test_constants_are_planned_and_the_missing_models_are_explained(command, tmp
 
 def test_mistakes_are_one_line(refused, tmp_path):
     assert "no such file" in refused("report", tmp_path / "none.csv", "--out", tmp_path / "r.html")
+    (tmp_path / "days.csv").write_text("client,day,target\na,2024-01-02,1\nb,2024-01-03,2\n")
+    assert "--drop" in refused("report", tmp_path / "days.csv", "--out", tmp_path / "r.html")
+    (tmp_path / "days.csv").unlink()
     assert "name a .html file" in refused("report", "sklearn:diabetes", "--out", tmp_path / "r.pdf")
     assert not list(tmp_path.iterdir())
 
