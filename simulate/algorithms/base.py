@@ -31,9 +31,17 @@ class Draw:
 
 
 def check_algorithm(algorithm: object) -> None:
-    """Raise `InputError` for what is none: a name, or a class that was not called."""
+    """Raise `InputError` for what is none: a name, a class that was not called, or one that does not say what it is."""
     if not isinstance(algorithm, Algorithm):
-        raise InputError("algorithm", algorithm, "give an algorithm, such as Local()")
+        example = "an algorithm, such as Local()"
+        if isinstance(algorithm, type) and issubclass(algorithm, Algorithm):
+            example = f"an instance: {algorithm.__name__}()"
+        raise InputError("algorithm", algorithm, f"give {example}")
+    for wanted, example in (("name", '"mine"'), ("linear", "True where the step is affine in the state, else False")):
+        if not hasattr(algorithm, wanted):
+            raise InputError(
+                "algorithm", type(algorithm).__name__, f"its class has no {wanted}: say {wanted} = {example}"
+            )
 
 
 class Algorithm(ABC):
@@ -57,13 +65,13 @@ class Algorithm(ABC):
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         """One iteration with step sizes eta (N,) or a scalar tensor. A pure function of its arguments."""
 
-    @abstractmethod
     def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
-        """Stochastic gradients (of one batch) computed in this iteration, all clients together."""
+        """Stochastic gradients (of one batch) computed in this iteration, all clients together; one each by default."""
+        return problem.clients
 
-    @abstractmethod
     def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
-        """d-vectors communicated in this iteration, both directions, all clients together."""
+        """d-vectors communicated in this iteration, both directions, all clients together; none by default."""
+        return 0
 
     def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor | None:
         """The weights [s, i, k] (S, N, N) with which client i uses client k in the step from `state`; None: no such."""
