@@ -251,5 +251,5 @@ def test_what_is_no_algorithm_is_named(given):
         lambda: expected_excess(built(), given, iterations=2, eta=0.1),
         lambda: expected_step(built(), given, built().start[None], 0.1),
     ):
-        with pytest.raises(InputError, match=r"^algorithm = .*: give an algorithm, such as"):
+        with pytest.raises(InputError, match=r"^algorithm = .*: give an (algorithm, such as|instance: Local)"):
             follow()
