@@ -148,7 +148,8 @@ class _StagedTrial:
         self.excess = np.einsum("gn,gkn->gk", maps.loss, z)[..., None]
 
     def stable(self, groups: np.ndarray, problems: np.ndarray) -> np.ndarray:
-        raise NotImplementedError("stages are minimised at given lengths, and judged by `faster_stages`")
+        """Asked by a hunt for the shortest length alone; here it is given, and `_arrives` checks every stage's step limit."""
+        raise NotImplementedError("stages are minimised at given lengths")
 
     def derivatives(self, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """ln E e_T (G, K) and its derivatives by all rates (G, K, 3 N), at the sum of the lengths."""
