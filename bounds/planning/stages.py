@@ -148,7 +148,7 @@ class _StagedTrial:
         self.excess = np.einsum("gn,gkn->gk", maps.loss, z)[..., None]
 
     def stable(self, groups: np.ndarray, problems: np.ndarray) -> np.ndarray:
-        """Asked by a hunt for the shortest length alone; here it is given, and `_arrives` checks every stage's step limit."""
+        """Asked by a hunt for the shortest length alone; here it is given, and `_arrives` checks every stage."""
         raise NotImplementedError("stages are minimised at given lengths")
 
     def derivatives(self, goals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
