@@ -29,6 +29,16 @@ def test_a_wide_picture_is_narrowed_and_keeps_its_colours(tmp_path):
     assert made.getpixel((10, 50)) == (0, 114, 178)
 
 
+def test_colours_that_few_pixels_have_are_kept(tmp_path):
+    """Blues all over, twenty reds in one corner: a plane of gains with few losses."""
+    blue, red = np.linspace(0, 1, 600), np.linspace(0, 1, 20)
+    pixels = np.stack([255 * (1 - blue), 255 - 127 * blue, np.full(600, 255)], axis=1)[None].repeat(400, axis=0)
+    pixels[10:14, 10:30] = np.stack([np.full(20, 255), 255 - 120 * red, 255 - 160 * red], axis=1)
+    Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "a.png")
+    made = np.asarray(Image.open(io.BytesIO(reduced(tmp_path / "a.png"))).convert("RGB")).astype(int)
+    assert np.abs(made - pixels.astype(np.uint8)).max() <= 16  # the median cut is 59 off
+
+
 def test_absent_and_too_rich_pictures_are_refused(tmp_path):
     with pytest.raises(InputError, match="no such picture"):
         write_pictures(tmp_path, tmp_path / "out")
