@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache, partial
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -54,6 +55,19 @@ def test_a_right_bound_holds_with_every_wrong_variant_refuted():
     apart = replace(verdict, survivors=("two routes differ: here", "proof step not certified: there"))
     assert apart.refuted == verdict.mutants == apart.to_dict()["refuted_mutants"]
     assert f"{verdict.mutants} of {verdict.mutants} mutants refuted" in str(apart)
+
+
+@pytest.mark.parametrize(("outcome", "efforts"), [(Outcome.VIOLATED, ["quick"]), (Outcome.HOLDS, ["quick", "full"])])
+def test_full_effort_begins_with_a_quick_check_and_stops_where_that_refutes(outcome, efforts, monkeypatch):
+    tried, found = [], replace(checked(half_noise), outcome=outcome)
+
+    def verdict_of(*given, effort, **options):
+        tried.append(effort)
+        return found
+
+    monkeypatch.setattr(import_module("suffice.verification.check"), "_exact", verdict_of)
+    assert check(half_noise, conditions=limit, effort="full") is found
+    assert tried == efforts
 
 
 @pytest.mark.parametrize("bound", [half_noise, no_square])
