@@ -123,9 +123,14 @@ def _exact(
     if family is not None:  # as much for one as for all that are drawn from otherwise
         more = {"instances": 5, "restarts": 3, "ascents": 3, "corners": 5}
         spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
-    verdict = Claim(theorem=theorem, families=families, opaque=opaque).verify(effort=spend, root=root)
+    claim = Claim(theorem=theorem, families=families, opaque=opaque, until_refuted=True)
+    verdict = claim.verify(effort=spend, root=root)
     _check_finite(verdict)
-    verdict = replace(verdict, tried=tried(measured, algorithm, verdict), not_tried=not_tried(measured, verdict))
+    reached = measured
+    if verdict.outcome is Outcome.VIOLATED and not verdict.undefined:  # no family after that one was drawn from
+        last = [each.problems.name for each in measured].index(verdict.worst_instance["label"])
+        reached = measured[: last + 1]
+    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=not_tried(reached, verdict))
     if verdict.outcome is Outcome.VIOLATED:
         return _with_counterexample(verdict, theorem, measured)
     return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict

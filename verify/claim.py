@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from suffice.bounds import PARAMETERS, Theorem
 
 from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
-from .evidence import AGREEMENT, Evidence, joined
+from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .family import Family
 from .identities import identities
 from .mutants import mutants, numeric_mutants, readable
@@ -61,7 +61,7 @@ class Claim:
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
     `weak` names the mutants that may survive, and why; `true_variants` those that are true as well, with the proof, and
     are not tried. `opaque` says why the bound gives no expression, where it gives
-    none.
+    none. With `until_refuted` nothing more is tried once an instance clearly violates.
     """
 
     theorem: Theorem
@@ -74,6 +74,7 @@ class Claim:
     weak: Weakness | None = None
     true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
+    until_refuted: bool = False
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
@@ -151,25 +152,29 @@ class Claim:
 
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
         """What `exact` gives, and the sharp, random and searched instances of every family."""
-        evidence = [] if self.exact is None else self.exact(spend, root)
+        evidence = list[Evidence]()
+        for piece in self._pieces(spend, root):
+            evidence.append(piece)
+            if self.until_refuted and self._refutes(piece):
+                break
+        return evidence
+
+    def _pieces(self, spend: Effort, root: int) -> Iterator[Evidence]:
+        yield from [] if self.exact is None else self.exact(spend, root)
         for family in self.families:
             if family.sharp is not None:
-                evidence.append(family.evidence(family.sharp()))
-            evidence.append(family.evidence(family.draw(spend.instances, seed=root)))
+                yield family.evidence(family.sharp())
+            yield family.evidence(family.draw(spend.instances, seed=root))
             if spend.corners:
-                evidence.append(family.evidence(family.at(family.corners(spend.corners, seed=root))))
-            evidence.append(
-                search(
-                    self.theorem,
-                    family,
-                    draws=spend.instances,
-                    restarts=spend.restarts,
-                    ascents=spend.ascents,
-                    corners=spend.corners,
-                    root=root + 1,
-                )
-            )
-        return evidence
+                yield family.evidence(family.at(family.corners(spend.corners, seed=root)))
+            amounts = {"draws": spend.instances, "restarts": spend.restarts, "ascents": spend.ascents}
+            yield search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
+
+    def _refutes(self, piece: Evidence) -> bool:
+        """Whether an instance violates by more than rounding could."""
+        bound = piece.bound(self.theorem)
+        ratio = piece.against(bound, self.theorem.direction)
+        return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
     def _mutants(self, whole: Evidence, counted: np.ndarray, worst_ratio: float) -> tuple[int, dict[str, float]]:
         """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly

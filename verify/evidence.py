@@ -13,6 +13,8 @@ from suffice.bounds import PARAMETERS, Theorem
 
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
+CLEAR = 1e-6
+"""measured/bound above 1 + this is a violation whatever the rounding."""
 
 ROUTES = 1e-8
 """Relative tolerance between two routes to one number, a hundred times what either loses on small instances."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import Evidence
+from .evidence import CLEAR, Evidence
 from .family import Family, Values
 
 _DIFFERENCE = 1e-4
@@ -145,7 +145,7 @@ def _score_and_spread(theorem: Theorem, family: Family, u: np.ndarray) -> tuple[
     return np.nan_to_num(ratio, posinf=1e6).reshape(len(u), -1).max(1), apart
 
 
-def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 1e-6) -> Values:
+def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = CLEAR) -> Values:
     """A simpler instance that still violates `theorem`: whole numbers lowered, the rest rounded to few bits.
 
     `values` hold one instance (leading axis 1) with measured/bound above 1 + margin. Where the bound is a number there,

@@ -74,6 +74,8 @@ def test_full_effort_begins_with_a_quick_check_and_stops_where_that_refutes(outc
 def test_a_wrong_bound_is_violated_with_a_simple_counterexample(bound):
     verdict = checked(bound)
     assert verdict.outcome is Outcome.VIOLATED
+    assert verdict.tried.startswith("local on one quadratic in R^1, ")  # nothing else, once that violates
+    assert "d > 1" in verdict.not_tried
     found = verdict.counterexample
     assert found is not None
     assert found["margin"] > 0
