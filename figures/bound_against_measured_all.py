@@ -36,8 +36,8 @@ def all_bounds(*, draws: int = DRAWS, keys: tuple[str, ...] = (), progress: Prog
 
     if draws < 1:
         raise InputError("draws", draws, "give at least 1")
-    claims = [claim for claim in all_claims() if claim.theorem.guarantee and claim.families]
-    claims = [claim for claim in claims if not keys or claim.theorem.key in keys]
+    claims = [claim for claim in all_claims() if claim.theorem.guarantee and not claim.theorem.superseded_by]
+    claims = [claim for claim in claims if claim.families and (not keys or claim.theorem.key in keys)]
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, claim in enumerate(claims):
         row = _row(claim, draws)

@@ -33,8 +33,8 @@ KEYS = (
     "adaptive/theorem-2-constant",
     "adaptive/theorem-3",
     "worst-case/noise-floor",
-    "sample-optimal/theorem-3",
-    "cobo/theorem-1-tuned",
+    "sample-optimal/theorem-3-sharp",
+    "cobo/theorem-1-star",
     "scafflix/theorem-1",
 )
 """Drawn unless others are asked for."""
@@ -50,7 +50,8 @@ def bound_curves(*, keys: tuple[str, ...] = KEYS, progress: Progress) -> Content
     """keys: theorems, a panel each; `all` for every one that has a horizon."""
     from suffice.verification.claims import all_claims
 
-    claims = [claim for claim in all_claims() if claim.theorem.guarantee and _family(claim) is not None]
+    claims = [claim for claim in all_claims() if claim.theorem.guarantee and not claim.theorem.superseded_by]
+    claims = [claim for claim in claims if _family(claim) is not None]
     claims = [claim for claim in claims if keys == ("all",) or claim.theorem.key in keys]
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, claim in enumerate(claims):

@@ -33,7 +33,8 @@ def sharpness(*, instances: int = 100, progress: Progress) -> Content:
 
     if instances < 1:
         raise InputError("instances", instances, "give at least 1 per family")
-    keys = [claim.theorem.key for claim in all_claims() if claim.theorem.edition == "corrected"]
+    theorems = [claim.theorem for claim in all_claims()]
+    keys = [theorem.key for theorem in theorems if theorem.edition == "corrected" and not theorem.superseded_by]
     rows = []
     for done, key in enumerate(keys):
         rows.append({"key": key, "edition": "corrected"} | sharpness_of(key, instances=instances))

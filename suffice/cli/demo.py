@@ -26,7 +26,7 @@ CLAIMS = (
     "adaptive/theorem-2-constant",
     "adaptive/theorem-2-decreasing",
     "worst-case/one-step",
-    "sample-optimal/theorem-3",
+    "sample-optimal/theorem-3-sharp",
     "cobo/example-2-dissimilarity",
     "scafflix/corollary-1",
 )

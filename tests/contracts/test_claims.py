@@ -63,7 +63,7 @@ def test_every_condition_is_broken_just_beyond_or_says_why_not(name):
 @pytest.mark.parametrize("name", CONDITIONED)
 def test_a_condition_that_is_said_to_be_implied_holds_of_every_instance(name):
     claim = GUARANTEES[name]
-    for family in claim.families:
+    for family in claim.families if claim.theorem.superseded_by is None else ():
         arguments = family.evidence(family.draw(16, seed=9)).arguments
         for condition, (lhs, rhs) in sides(claim.theorem, arguments).items():
             if condition in IMPLIED:
@@ -78,7 +78,7 @@ def test_variants_that_are_said_to_be_true_are_made_and_nothing_refutes_them():
     stated = {name: claim for name, claim in GUARANTEES.items() if claim.true_variants}
     running = ("adaptive/theorem-2-constant-running", "adaptive/theorem-2-multiplicative-constant-running")
     cancelling = "averaged-sgd/theorem-1-finite"  # seems stronger at tiny eta mu alone, which quick does not reach
-    assert list(stated) == [f"{key} corrected" for key in (*running, "sample-optimal/theorem-3-averaged", cancelling)]
+    assert list(stated) == [f"{key} corrected" for key in (*running, cancelling)]
     for claim in stated.values():
         assert set(claim.true_variants) <= {mutant.change for mutant in mutants(claim.theorem, worst_ratio=1.0)}
         surviving = replace(claim, true_variants={}).verify().survivors

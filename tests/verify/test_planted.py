@@ -69,9 +69,10 @@ def test_noise_that_does_not_grow_with_the_loss_is_told_by_its_second_route(monk
 
 def test_a_step_limit_that_forgets_the_spectrum_is_violated():
     def wide(*, eta, mu, beta, smin, smax):
-        return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature": (mu, beta), "eigenvalues": (smin, smax)}
+        limit = 2 / (beta + mu)
+        return {"step size eta <= 2/(beta + mu)": (eta, limit), "curvature": (mu, beta), "eigenvalues": (smin, smax)}
 
-    claim = claim_of("sample-optimal/theorem-3")
+    claim = claim_of("sample-optimal/theorem-3-sharp")
     assert claim.verify().holds
     verdict = replace(claim, theorem=replace(claim.theorem, conditions=wide)).verify()
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)

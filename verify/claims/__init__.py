@@ -14,6 +14,7 @@ from suffice.simulate.threads import one_thread
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
 from ..sampled import shared_paths
+from ..superseded import superseded
 from ..verdict import Verdict
 
 
@@ -21,7 +22,7 @@ from ..verdict import Verdict
 def all_claims() -> tuple[Claim, ...]:
     """In the order of the library."""
     order = {(theorem.key, theorem.edition): at for at, theorem in enumerate(THEOREMS)}
-    claims = parts("claims", "claims")
+    claims = (*parts("claims", "claims"), *(superseded(record) for record in THEOREMS if record.superseded_by))
     return tuple(sorted(claims, key=lambda claim: order[claim.theorem.key, claim.theorem.edition]))
 
 

@@ -99,19 +99,6 @@ def drifted_deviation() -> Step:
     )
 
 
-def joined_averages() -> Step:
-    """Theorem I: B inserted in A, m2 l^2 < 1 with l = L/k; `first` and `second` are what does not hold A or B."""
-    A, B, L, k, m2, first, second = scalars("A B L k m2 first second")
-    mean, deviation = first + L**2 * B - A, second + m2 * A / k**2 - B
-    return Step(
-        left=(1 - m2 * (L / k) ** 2) * A,
-        right=first + L**2 * second,
-        terms=[(1, mean), (L**2, deviation)],
-        atoms=[L],
-        facts=[mean, deviation],
-    )
-
-
 def alignment() -> Step:
     """<a, b> >= (1 - M^2)/(2 (1 + M^2)) (|a|^2 + |b|^2) when |a - b| <= M |a + b|."""
     (M,) = scalars("M,")
@@ -180,8 +167,7 @@ IDENTITIES = (
     Identity(key="cobo/mean-descent", says="step of the cluster's mean", step=mean_step),
     Identity(key="cobo/lemma-4", says="what is kept of a deviation", step=kept_deviation),
     Identity(key="cobo/lemma-4", says="what the drift adds", step=drifted_deviation),
-    Identity(key="cobo/theorem-1-mean-gradient", says="step of the cluster's mean", step=mean_step),
-    Identity(key="cobo/theorem-1-mean-gradient", says="both averages joined", step=joined_averages),
-    Identity(key="cobo/theorem-1-consensus", says="step of the deviation from the mean", step=deviation_step),
+    Identity(key="cobo/theorem-1-star", says="step of the cluster's mean", step=mean_step),
+    Identity(key="cobo/theorem-1-star", says="step of the deviation from the mean", step=deviation_step),
     Identity(key="cobo/selection-margin", says="the test at a midpoint", step=selection_margin),
 )

@@ -20,19 +20,6 @@ def fixed_weights_descent() -> Step:
     )
 
 
-def all_for_all_descent() -> Step:
-    """Theorem 3, last iterate: one step along W grad F, p = Lambda^T grad F, s the largest eigenvalue of W."""
-    eta, beta, s, noise, F = scalars("eta beta s noise F")
-    (p,) = vectors("p")
-    spare = 1 - eta * beta * s
-    return Step(
-        left=F - eta * (p @ p) + eta**2 * beta / 2 * (s * (p @ p) + noise),
-        right=F - eta / 2 * (p @ p) + eta**2 * beta / 2 * noise,
-        terms=[(eta * spare / 2, p)],
-        atoms=[eta, spare],
-    )
-
-
 def all_for_all_averaged() -> Step:
     """Theorem 3, averaged iterate: a whole run of T rounds, a the gradient at the comparator, u from it to the start.
 
@@ -100,30 +87,11 @@ def contraction() -> Step:
     )
 
 
-def all_for_all_contraction() -> Step:
-    """Theorem 3, last iterate: |Lambda^T grad F|^2 >= 2 mu s (F - F_min), s the least eigenvalue.
-
-    F_min is at most the peer excess.
-    """
-    eta, beta, mu, s, noise, F, least, peer_excess = scalars("eta beta mu s noise F least peer_excess")
-    (p,) = vectors("p")
-    pl, jensen = p @ p - 2 * mu * s * (F - least), peer_excess - least
-    return Step(
-        left=F - eta / 2 * (p @ p) + eta**2 * beta / 2 * noise,
-        right=(1 - eta * mu * s) * F + eta * mu * s * (peer_excess + eta * beta * noise / (2 * mu * s)),
-        terms=[(eta / 2, pl), (eta * mu * s, jensen)],
-        atoms=[eta, mu, s],
-        facts=[pl, jensen],
-    )
-
-
 IDENTITIES = (
     Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
     Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
     Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=weak_distance),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
-    Identity(key="sample-optimal/theorem-3", says="descent along W grad F", step=all_for_all_descent),
-    Identity(key="sample-optimal/theorem-3", says="contraction up to the peer excess", step=all_for_all_contraction),
     Identity(key="sample-optimal/theorem-3-averaged-sharp", says="a run and its comparator", step=all_for_all_averaged),
     Identity(key="sample-optimal/theorem-3-sharp", says="contraction of the loss by a square", step=loss_contraction),
 )

@@ -134,13 +134,8 @@ class Cluster(Kinds):
         return np.einsum("bk,bl,bdkl->b", self.share, self.share, middle**2 * total / 4)
 
     @property
-    def consensus(self) -> np.ndarray:
-        """Average over pairs of E|x_i - x_j|^2, over t < T or 1 <= t <= T: the larger one."""
-        return np.maximum(self.consensus_before, self.consensus_after)
-
-    @property
     def consensus_before(self) -> np.ndarray:
-        """The same over t < T."""
+        """Average over pairs of E|x_i - x_j|^2 over t < T."""
         return self._consensus(0)
 
     @property

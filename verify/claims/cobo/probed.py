@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import torch
 
-from suffice.bounds.collaborativeness import pairwise_heterogeneity
 from suffice.simulate import FixedCoBo, Quadratics, expected_moments_batch, split, stack
 
 from ...evidence import Evidence
 from ...family import Domain, Family
 
 
-def simulated(name: str, count: int, root: int) -> Evidence:
-    """Three clients in the plane, Hessians of any direction: second moments by probing the algorithm's own step."""
+def simulated(count: int, root: int) -> list[Evidence]:
+    """Three quadratics in the plane, any symmetric weights: second moments by probing the simulator's own step."""
     values = Family(
         name="clusters",
         domains={
             "turn": Domain(low=-1, high=1, shape=(3, 2, 2)),
             "curvature": Domain(low=0.2, high=1, shape=(3, 2)),
-            "bend": Domain(low=0, high=1),
+            "weight": Domain(low=0, high=1, shape=(3,)),
+            "least": Domain(low=0.1, high=1),
             "start": Domain(low=-1, high=1, shape=(3, 2)),
             "sigma2": Domain(low=1e-3, high=3, log=True),
             "slack": Domain(low=1, high=3),
@@ -29,42 +29,43 @@ def simulated(name: str, count: int, root: int) -> Evidence:
             "T": Domain(low=1, high=12, integer=True),
         },
     ).draw(count, seed=root)
-    rotation = np.linalg.qr(values["turn"])[0]
-    turned = np.einsum("bkij,bkj,bklj->bkil", rotation, values["curvature"], rotation)
-    hessians = turned[:, :1] + values["bend"][:, None, None, None] * (turned - turned[:, :1])
-    hessians = (hessians + hessians.swapaxes(-1, -2)) / 2
-    M = pairwise_heterogeneity(hessians).max((1, 2))
+    rotation, least, T = np.linalg.qr(values["turn"])[0], values["least"], values["T"].astype(int)
+    hessians = np.einsum("bkij,bkj,bklj->bkil", rotation, values["curvature"], rotation)
+    mean, centre = values["start"].mean(1), hessians.mean(1)
+    spread = ((hessians - centre[:, None]) @ (hessians - centre[:, None])).mean(1)
+    inverse = np.linalg.inv(centre)
+    m2 = np.linalg.eigvalsh(inverse @ spread @ inverse)[:, -1]
     beta = np.linalg.eigvalsh(hessians).max((1, 2))
-    m = np.sqrt(2 * M**2 * 2 / (3 * np.maximum(1 - M**2, 1e-3) + 2 * M**2))
-    rho = 1.01 * (1 + m) * beta / 3 * values["slack"]
-    eta = values["fraction"] / (3 * rho)
-    mean = values["start"].mean(1)
+    rho = 1.01 * np.sqrt(1 + m2) * beta / (3 * least) * values["slack"]
+    eta = values["fraction"] * 2 / ((1 + least) * 3 * rho)
+    weight = np.ones((count, 3, 3))
+    for at, (i, j) in enumerate(combinations(range(3), 2)):
+        weight[:, i, j] = weight[:, j, i] = least + values["weight"][:, at] * (1 - least)
     clients = Quadratics.of(
         hessians.reshape(-1, 2, 2) / 2,
         np.zeros((3 * count, 2)),
         sigma2=np.repeat(values["sigma2"], 3),
         start=values["start"].reshape(-1, 2),
     )
-    everybody = torch.ones(3, 3, dtype=torch.float64)
-    rules = stack([FixedCoBo(w=everybody, rho=each) for each in rho.tolist()])
-    T = values["T"].astype(int)
+    rules = stack([FixedCoBo(w=torch.from_numpy(w), rho=each) for w, each in zip(weight, rho.tolist())])
     moments = expected_moments_batch(split(clients, count), rules, iterations=T.max(), eta=eta).of("models").numpy()
-    measured = []
+    averages: dict[str, list[float]] = {"mean_gradient": [], "consensus": [], "midpoint_gradient": []}
     for at in range(count):
-        form = quadratic_forms(hessians[at])[name]
-        before, after = ((form * part.mean(0)).sum() for part in (moments[at, : T[at]], moments[at, 1 : T[at] + 1]))
-        measured.append(max(before, after) if name == "consensus" else before)
-    return Evidence(
-        engine="exact moments",
-        measured=np.array(measured),
-        arguments={
-            **{"eta": eta, "beta": beta, "rho": rho, "size": np.full(count, 3.0), "M": M, "T": values["T"]},
-            "e0": np.einsum("bd,bde,be->b", mean, hessians.mean(1), mean) / 2,
-            "spread": ((values["start"] - mean[:, None]) ** 2).sum(-1).mean(-1),
-            "sigma2": values["sigma2"],
-        },
-        label="three quadratics in the plane with one minimiser",
-    )
+        before = moments[at, : T[at]].mean(0)
+        for name, found in averages.items():
+            found.append(float((quadratic_forms(hessians[at])[name] * before).sum()))
+    arguments = {
+        **{"eta": eta, "beta": beta, "rho": rho, "size": np.full(count, 3.0), "least_weight": least, "T": T},
+        **{"dissimilarity": m2, "mean_gradient2": np.array(averages["mean_gradient"])},
+        **{"consensus2": np.array(averages["consensus"]), "sigma2": values["sigma2"]},
+        "e0": np.einsum("bd,bde,be->b", mean, centre, mean) / 2,
+        "spread": ((values["start"] - mean[:, None]) ** 2).sum(-1).mean(-1),
+    }
+    label = "three quadratics in the plane with one minimiser, any symmetric weights"
+    return [
+        Evidence(engine="exact moments", measured=np.array(found), arguments=arguments, label=label)
+        for found in averages.values()
+    ]
 
 
 def quadratic_forms(hessians: np.ndarray) -> dict[str, np.ndarray]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
-import torch
 
 from suffice.bounds import find
 from suffice.bounds.theorems.cobo import largest_kept
-from suffice.simulate import FixedCoBo, Quadratics, expected_moments_batch, split, stack
 
 from ...claim import Claim
 from ...conditions import beyond
@@ -23,7 +21,7 @@ from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
 from .cluster import Cluster
-from .probed import quadratic_forms
+from .probed import simulated
 
 STEP = "step size eta <= 2/((1 + least_weight) rho size)"
 MEAN = "mean (eta beta + kept - 1) (tilt - kap) <= (1 - kap) (tilt - 1), kap = tilt s dissimilarity/(tilt - s)"
@@ -135,13 +133,13 @@ def _tilts() -> Values:
     return {"tilt": np.full(len(one_client()["T"]), 1e4)}
 
 
-# Identical clients with a kink (`kinked`), and clients that differ: u_i corners of a simplex, w_i directions orthogonal
-# to them, 0 one more; noise +-sigma w_i, eta = 1/k0. In the coordinates (0, u_i, w_i)
+# Clients whose loss has a kink at their mean. u_i are the corners of a simplex, w_i directions orthogonal to them, 0
+# one more; noise +-sigma w_i, eta = 1/k0. In the coordinates (0, u_i, w_i)
 #   grad f_i = (g, m g, 0) at the mean (0, 0, 0),   (0, m g + al, 0) at the clients (0, -y, +-z),
 #   g = L eta sigma/sqrt(1 - m^2 l2), al = l2 m g, y = (al + m g)/k0, z = eta sigma:
 # the two gradients are L times as far apart as the points, so an L-smooth f_i has them. Half of the clients start at
 # each point, and stay: x_i+ = -(m g + al)/k0 u_i -+ z w_i. The largest interpolant is above min_k (f_k - |g_k|^2/(2L)),
-# which bounds Delta. With m = 0 this is the kink. In a cluster as large as needed the mean stays at 0:
+# which bounds Delta. With m = 0 the clients are alike. In a cluster as large as needed the mean stays at 0:
 # E|xbar_t| <= (z/sqrt c) (1 + eta L)^t/(eta L), and E|grad fbar(xbar_t)|^2 >= g^2 - 2 g L E|xbar_t|.
 
 
@@ -190,61 +188,6 @@ def pushed_off(*, clients: bool = False) -> Evidence:
         arguments={**known, **(shares(known, one) if clients else {})},
         label="two equal clients around the minimum of their loss",
     )
-
-
-def simulated(count: int, root: int) -> list[Evidence]:
-    """Three quadratics in the plane, any symmetric weights: second moments by probing the simulator's own step."""
-    values = Family(
-        name="clusters",
-        domains={
-            "turn": Domain(low=-1, high=1, shape=(3, 2, 2)),
-            "curvature": Domain(low=0.2, high=1, shape=(3, 2)),
-            "weight": Domain(low=0, high=1, shape=(3,)),
-            "least": Domain(low=0.1, high=1),
-            "start": Domain(low=-1, high=1, shape=(3, 2)),
-            "sigma2": Domain(low=1e-3, high=3, log=True),
-            "slack": Domain(low=1, high=3),
-            "fraction": Domain(low=0.1, high=1),
-            "T": Domain(low=1, high=12, integer=True),
-        },
-    ).draw(count, seed=root)
-    rotation, least, T = np.linalg.qr(values["turn"])[0], values["least"], values["T"].astype(int)
-    hessians = np.einsum("bkij,bkj,bklj->bkil", rotation, values["curvature"], rotation)
-    mean, centre = values["start"].mean(1), hessians.mean(1)
-    spread = ((hessians - centre[:, None]) @ (hessians - centre[:, None])).mean(1)
-    inverse = np.linalg.inv(centre)
-    m2 = np.linalg.eigvalsh(inverse @ spread @ inverse)[:, -1]
-    beta = np.linalg.eigvalsh(hessians).max((1, 2))
-    rho = 1.01 * np.sqrt(1 + m2) * beta / (3 * least) * values["slack"]
-    eta = values["fraction"] * 2 / ((1 + least) * 3 * rho)
-    weight = np.ones((count, 3, 3))
-    for at, (i, j) in enumerate(combinations(range(3), 2)):
-        weight[:, i, j] = weight[:, j, i] = least + values["weight"][:, at] * (1 - least)
-    clients = Quadratics.of(
-        hessians.reshape(-1, 2, 2) / 2,
-        np.zeros((3 * count, 2)),
-        sigma2=np.repeat(values["sigma2"], 3),
-        start=values["start"].reshape(-1, 2),
-    )
-    rules = stack([FixedCoBo(w=torch.from_numpy(w), rho=each) for w, each in zip(weight, rho.tolist())])
-    moments = expected_moments_batch(split(clients, count), rules, iterations=T.max(), eta=eta).of("models").numpy()
-    averages: dict[str, list[float]] = {"mean_gradient": [], "consensus": [], "midpoint_gradient": []}
-    for at in range(count):
-        before = moments[at, : T[at]].mean(0)
-        for name, found in averages.items():
-            found.append(float((quadratic_forms(hessians[at])[name] * before).sum()))
-    arguments = {
-        **{"eta": eta, "beta": beta, "rho": rho, "size": np.full(count, 3.0), "least_weight": least, "T": T},
-        **{"dissimilarity": m2, "mean_gradient2": np.array(averages["mean_gradient"])},
-        **{"consensus2": np.array(averages["consensus"]), "sigma2": values["sigma2"]},
-        "e0": np.einsum("bd,bde,be->b", mean, centre, mean) / 2,
-        "spread": ((values["start"] - mean[:, None]) ** 2).sum(-1).mean(-1),
-    }
-    label = "three quadratics in the plane with one minimiser, any symmetric weights"
-    return [
-        Evidence(engine="exact moments", measured=np.array(found), arguments=arguments, label=label)
-        for found in averages.values()
-    ]
 
 
 # --- consensus ------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from . import (
     any_threshold,
     estimated,
     linear,
-    loss_contraction,
     lower_bound,
     peer_excess,
     samples,
@@ -32,7 +31,6 @@ _GROUPS = (
     estimated,
     samples,
     any_threshold,
-    loss_contraction,
 )
 
 

@@ -37,31 +37,21 @@ FREE = {**_without(ANY), **_PLAN, "start": Domain(low=-3, high=3)}
 EQUAL = {**_without(AGREED), **_PLAN}
 
 
-def short_step(known: Known) -> np.ndarray:
+def _step(known: Known) -> np.ndarray:
+    """2/((M + 1) mu smin), M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) with s = eps - peer_excess."""
+    m, slack = known["mu"] * known["smin"], known["eps"] - known["peer_excess"]
+    worst = np.maximum(
+        known["beta"] * known["smax"] / m, known["beta"] * known["sigma2"] * known["weight2"] / (m**2 * slack)
+    )
+    return 2 / ((worst + 1) * m)
+
+
+def _averaged_step(known: Known) -> np.ndarray:
+    """min(1/(L smax), s/(sigma2 lambda2)); without slack no step leads to the precision, and any will do."""
     slack = known["eps"] - known["peer_excess"]
     with np.errstate(all="ignore"):
-        limit = known["mu"] * known["smin"] * slack / (known["beta"] * known["sigma2"] * known["weight2"])
-    return _longest(known, limit)
-
-
-def _longest(known: Known, limit: np.ndarray) -> np.ndarray:
-    """The step of a plan; without slack none leads to the precision, and any will do."""
-    limit = np.where(known["eps"] > known["peer_excess"], limit, np.inf)
+        limit = np.where(slack > 0, slack / (known["sigma2"] * known["lambda2"]), np.inf)
     return np.minimum(1 / (known["beta"] * known["smax"]), limit)
-
-
-def _averaged_step(times: float) -> Callable[[Known], np.ndarray]:
-    def step(known: Known) -> np.ndarray:
-        with np.errstate(all="ignore"):
-            limit = (known["eps"] - known["peer_excess"]) / (times * known["sigma2"] * known["lambda2"])
-        return _longest(known, limit)
-
-    return step
-
-
-def half(step: Callable[[Known], np.ndarray]) -> Callable[[Known], np.ndarray]:
-    """The step if half of the precision is left for the peer excess."""
-    return lambda known: step({**known, "peer_excess": known["eps"] / 2})
 
 
 def _filled(values: Values, size: int) -> Values:
@@ -85,7 +75,7 @@ def _planned_any(
     return last_missed(run.averaged if averaged else run.average, eps), known
 
 
-def planned(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
+def _planned(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Callable[[Values], Evidence]:
     @_three_agents
     def measure(values: Values) -> Measured:
         known = network(_filled(values, 3))[1]
@@ -96,7 +86,7 @@ def planned(step: Callable[[Known], np.ndarray], averaged: bool = False) -> Call
 
 
 @measured_by("closed-form moments", "All-for-all on quadratics in dimension one: two groups, equal rows of Lambda")
-def equal(values: Values, step: Callable[[Known], np.ndarray] = short_step) -> Measured:
+def _equal(values: Values) -> Measured:
     """Equal rows: e_0 = eps (1 + rise), eps = peer_excess/(0.9 fill)."""
     filled = _filled(values, 2)
     model, known = agreed(filled)
@@ -106,7 +96,7 @@ def equal(values: Values, step: Callable[[Known], np.ndarray] = short_step) -> M
     noise = (values["noise"] * known["mu"] * eps)[:, None] * np.ones(2)
     filled |= {"start": start, "sigma2": noise}
     known = {**agreed(filled)[1], "eps": eps}
-    run: Mixture = agreed(filled, step(known))[0]
+    run: Mixture = agreed(filled, _step(known))[0]
     return last_missed(run.average, eps), known
 
 
@@ -118,8 +108,8 @@ def _near(values: Values, eps: np.ndarray, mu: np.ndarray) -> np.ndarray:
     return b <= np.sqrt(mu * eps)[:, None, None] * EDGE
 
 
-def threshold(clusters: bool, step: Callable[[Known], np.ndarray] = short_step) -> Callable[[Values], Evidence]:
-    """Equal weights on the near agents; with `clusters` only graphs that are unions of cliques count."""
+def _threshold(clusters: bool) -> Callable[[Values], Evidence]:
+    """Equal weights on the near agents, half of eps left for their excess; `clusters`: only unions of cliques count."""
 
     @_three_agents
     def measure(values: Values) -> Measured:
@@ -127,7 +117,9 @@ def threshold(clusters: bool, step: Callable[[Known], np.ndarray] = short_step) 
         eps = mu * values["spread"] ** 2 * values["fill"] * 4
         linked = _near(values, eps, mu).astype(float)
         chosen = {**values, "kind": np.zeros_like(mu), "weight": linked}
-        measured, arguments = _planned_any(chosen, eps, half(step), averaged=False)
+        measured, arguments = _planned_any(
+            chosen, eps, lambda known: _step({**known, "peer_excess": eps / 2}), averaged=False
+        )
         Lambda = linked / linked.sum(-1, keepdims=True)
         cliques = np.abs(Lambda @ Lambda - Lambda).max((1, 2)) < 1e-12
         return measured, arguments, {"hypothesis": cliques if clusters else None}
@@ -140,7 +132,7 @@ _STILL: dict[str, Any] = {**FORGOTTEN, "fill": 1.0, "noise": 0.0, "rise": 1e30, 
 """Three agents that share one loss of curvature mu and average, no noise."""
 
 
-def sharp_any() -> Values:
+def _sharp_any() -> Values:
     small = {"beta": 1e-2, "kappa": 10.0}
     return rows(
         _STILL,
@@ -150,7 +142,7 @@ def sharp_any() -> Values:
     )
 
 
-def sharp_equal() -> Values:
+def _sharp_equal() -> Values:
     default: dict[str, Any] = {
         "beta": 1.0,
         "kappa": 2000.0,
@@ -173,7 +165,7 @@ def _sharp_averaged() -> Values:
     return rows({**_STILL, **HELD, "kappa": 1e4, "spread": 1.0}, {})
 
 
-def sharp_threshold() -> Values:
+def _sharp_threshold() -> Values:
     small, star = {"beta": 1e-2, "kappa": 10.0}, {"place": np.array([0.0, 0.9, -0.9]), "fill": 0.25}
     far = {"start": 1e12}
     return rows(
@@ -186,32 +178,24 @@ def sharp_threshold() -> Values:
 
 def claims() -> tuple[Claim, ...]:
     """Built on demand."""
-    free = Family(name="any Lambda", domains=FREE, measure=planned(short_step), sharp=sharp_any)
-    near = replace(free, name="near agents", sharp=sharp_threshold)
-    equal_rows = Family(name="equal rows", domains=EQUAL, measure=equal, sharp=sharp_equal)
-    averaged, sharper = (
-        replace(free, name="averaged", measure=planned(_averaged_step(times), averaged=True), sharp=_sharp_averaged)
-        for times in (2, 1)
-    )
+    free = Family(name="any Lambda", domains=FREE, measure=_planned(_step), sharp=_sharp_any)
+    near = replace(free, name="near agents", sharp=_sharp_threshold)
+    equal_rows = Family(name="equal rows", domains=EQUAL, measure=_equal, sharp=_sharp_equal)
+    averaged = replace(free, name="averaged", measure=_planned(_averaged_step, averaged=True), sharp=_sharp_averaged)
     bias = "bias peer_excess <= 0.9 eps"
     return (
         Claim(
-            theorem=find(KEY + "theorem-3-rounds"),
+            theorem=find(KEY + "theorem-3-sharp-rounds"),
             families=(free, equal_rows),
             outside_conditions={bias: beyond(equal_rows, fill=1.3, rise=1.0)},
         ),
         Claim(
-            theorem=find(KEY + "theorem-3-averaged-rounds"),
-            families=(averaged, flat_rounds(2)),
+            theorem=find(KEY + "theorem-3-averaged-sharp-rounds"),
+            families=(averaged, flat_rounds()),
             outside_conditions={bias: beyond(averaged, fill=1.3)},
         ),
-        Claim(
-            theorem=find(KEY + "theorem-3-averaged-sharp-rounds"),
-            families=(sharper, flat_rounds(1)),
-            outside_conditions={bias: beyond(sharper, fill=1.3)},
-        ),
         *(
-            Claim(theorem=find(KEY + key), families=(replace(near, measure=threshold(clusters)),))
+            Claim(theorem=find(f"{KEY}{key}-sharp"), families=(replace(near, measure=_threshold(clusters)),))
             for key, clusters in (("corollary-1", True), ("corollary-1-general", False))
         ),
     )

@@ -8,12 +8,11 @@ every loss has curvature L and its minimiser where all start, and there is the n
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...evidence import Evidence, Measured, measured_by
+from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
 from .moments import last_missed, mean_of_iterates
@@ -116,21 +115,17 @@ PRECISE: dict[str, Domain] = {
 """The start is way/L; eps - peer_excess is the part `share` of F there, the step is 1/(L smax max(1, noise))."""
 
 
-def _rounds(times: float) -> Callable[[Values], Evidence]:
-    """At the step min(1/(L smax), s/(times sigma2 lambda2))."""
-
-    @measured_by("closed form", "mean of All-for-all's iterates on Huber losses, noise across")
-    def measure(values: Values) -> Measured:
-        beta, start = values["beta"], values["way"] / values["beta"]
-        probe = Flat(values, start, 1 / beta, np.zeros_like(beta))
-        known = probe.arguments()
-        slack = values["share"] * probe.drift * start
-        known["sigma2"] = values["noise"] * slack * beta * probe.smax / (times * known["lambda2"])
-        run = Flat(values, start, 1 / (beta * np.maximum(values["noise"], 1)), known["sigma2"])
-        eps = known["peer_excess"] + slack
-        return last_missed(run.averaged, eps), {**known, "eps": eps}
-
-    return measure
+@measured_by("closed form", "mean of All-for-all's iterates on Huber losses, noise across")
+def _rounds(values: Values) -> Measured:
+    """At the step min(1/(L smax), s/(sigma2 lambda2))."""
+    beta, start = values["beta"], values["way"] / values["beta"]
+    probe = Flat(values, start, 1 / beta, np.zeros_like(beta))
+    known = probe.arguments()
+    slack = values["share"] * probe.drift * start
+    known["sigma2"] = values["noise"] * slack * beta * probe.smax / known["lambda2"]
+    run = Flat(values, start, 1 / (beta * np.maximum(values["noise"], 1)), known["sigma2"])
+    eps = known["peer_excess"] + slack
+    return last_missed(run.averaged, eps), {**known, "eps": eps}
 
 
 def _sharp_rounds() -> Values:
@@ -152,6 +147,6 @@ def _sharp_rounds() -> Values:
     )
 
 
-def flat_rounds(times: float) -> Family:
-    """For the rounds to a precision, at the step min(1/(L smax), s/(times sigma2 lambda2))."""
-    return Family(name="flat losses", domains=PRECISE, measure=_rounds(times), sharp=_sharp_rounds)
+def flat_rounds() -> Family:
+    """For the rounds to a precision."""
+    return Family(name="flat losses", domains=PRECISE, measure=_rounds, sharp=_sharp_rounds)

@@ -5,8 +5,6 @@ Gaussian xi in R^d of covariance Sigma = (trace/d) I, empirical means over S sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import gammainccinv, log_ndtr
 
@@ -16,8 +14,7 @@ from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
-from ...verdict import Weakness
-from .estimated import CLUSTERS, PAIR, PLAN, between_clusters, plan, short_step
+from .estimated import CLUSTERS, PAIR, PLAN, between_clusters, plan
 
 KEY = "sample-optimal/"
 
@@ -93,18 +90,18 @@ BOTH: dict[str, Domain] = {
 
 
 @between_clusters
-def theorem_4(values: Values, step: Callable[..., np.ndarray] = short_step) -> Measured:
+def _theorem_4(values: Values) -> Measured:
     """One more than the last round above eps, and than the last number of samples that fails too often: whole numbers,
     of which nobody can run fewer. At T = 0 the excess is e_0 > eps."""
     values = {**values, "size": 2 * values["pairs"]}
-    rounds, known = plan(values, step)
+    rounds, known = plan(values)
     d, trace, gap = np.floor(values["d"]), values["proxy_trace"], values["moment_gap"]
     samples = last_failing(d, values["pairs"], known["failure"], trace, gap)
     arguments = {**known, "proxy_trace": trace, "nu2": trace / d, "moment_gap": gap}
     return (samples + 1) + (rounds + 1), arguments
 
 
-def sharp_theorem_4() -> Values:
+def _sharp_theorem_4() -> Values:
     still = {**{name: PAIR[name] for name in CLUSTERS}, "noise": 0.0, "rise": 1e20, "kappa": 2000.0, "start": 1.0,
              "pairs": 1.0, "d": 1e9, "proxy_trace": 1.0, "moment_gap": 1e6}  # fmt: skip
     small = {"beta": 1e-2, "kappa": 10.0, "noise": 1e5}
@@ -128,13 +125,8 @@ def claims() -> tuple[Claim, ...]:
     between = {name: SAMPLES[name] for name in ("failure", "proxy_trace", "moment_gap")}
     return (
         Claim(
-            theorem=find(KEY + "theorem-4"),
-            families=(Family(name="samples and rounds", domains=BOTH, measure=theorem_4, sharp=sharp_theorem_4),),
-            weak=Weakness(
-                reason="its samples are nearly all needed, of its rounds at most half: the proof of Theorem 3 "
-                "contracts the loss by 1 - eta mu, quadratics contract it by (1 - eta mu)^2",
-                survivors=("log(1 + (4*Max(0, e0 - eps))/eps)*Max(beta/mu",),
-            ),
+            theorem=find(KEY + "theorem-4-sharp"),
+            families=(Family(name="samples and rounds", domains=BOTH, measure=_theorem_4, sharp=_sharp_theorem_4),),
         ),
         Claim(
             theorem=find(KEY + "theorem-5-samples"),
