@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .claim import Claim
 from .conditions import IMPLIED
 from .evidence import Evidence, Measured, measured_by
 from .family import Domain, Family, Values
-from .verdict import Weakness
+from .verdict import Verdict, Weakness
 
 _BETWEEN = "whatever lies between the two bounds"
 
@@ -20,7 +21,10 @@ _BETWEEN = "whatever lies between the two bounds"
 @dataclass(frozen=True, kw_only=True)
 class Compared(Claim):
     """A claim whose "measured" is a bound that is proved: what exceeds it is true, and what is below need not be false,
-    so that no wrong variant of the old bound can be told."""
+    so that no wrong variant of the old bound can be told, and none is tried."""
+
+    def verify(self, **options: Any) -> Verdict:
+        return replace(super().verify(**options), mutants=0, survivor_ratios=())
 
     def _mutants(self, whole: Evidence, counted: np.ndarray, worst_ratio: float) -> tuple[int, dict[str, float]]:
         return 1, {_BETWEEN: worst_ratio}

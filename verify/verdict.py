@@ -208,8 +208,8 @@ class Verdict:
     @property
     def note(self) -> str:
         """What to know about a verdict that is weak as its claim says: how loose it is, and why; else ""."""
-        if not self.weak:
-            return ""
+        if not self.weak or not self.mutants:
+            return self.weak
         text = f"{len(self.survivor_ratios)} of {self.mutants} wrong variants are not refuted"
         if self.survivor_ratios:
             low, high = min(self.survivor_ratios), max(self.survivor_ratios)
