@@ -71,7 +71,7 @@ def no_conditions() -> Conditions:
 
 @dataclass(frozen=True, kw_only=True)
 class Theorem:
-    """One edition of one numbered result.
+    """One edition of one numbered result: corrected, an upper bound, in expectation, unless it says otherwise.
 
     `bound` is a function of keyword scalars (names from `own` or `bounds.parameters`) that runs on floats,
     arrays, mpmath numbers and SymPy symbols alike. `conditions` maps a condition's name to the
@@ -82,13 +82,13 @@ class Theorem:
     """
 
     key: str
-    edition: Edition
+    edition: Edition = "corrected"
     title: str
     source: Source
     statement: str
     quantity: Quantity
-    direction: Literal["upper", "lower"]
-    mode: Literal["sure", "expectation", "probability"]
+    direction: Literal["upper", "lower"] = "upper"
+    mode: Literal["sure", "expectation", "probability"] = "expectation"
     bound: Callable[..., Any] | None
     conditions: Callable[..., Conditions] = no_conditions
     hypotheses: str = ""
@@ -225,7 +225,7 @@ class Definition:
     """
 
     key: str
-    edition: Edition
+    edition: Edition = "corrected"
     title: str
     source: Source
     latex: str

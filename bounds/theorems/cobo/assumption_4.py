@@ -65,13 +65,11 @@ _PAIR = "f_i and f_j satisfy |grad f_i - grad f_j| <= M |grad f_i + grad f_j|, b
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/example-2-similarity",
-        edition="corrected",
         title="Collaborativeness of two quadratics of one cluster",
         source=source("Example 2"),
         statement="For f_i = a_i |x - m|^2 / 2 and f_j = a_j |x - m|^2 / 2, (A4) holds with "
         "M_ij = |a_i - a_j| / (a_i + a_j).",
         quantity=Quantity.COLLABORATIVENESS,
-        direction="upper",
         mode="sure",
         hypotheses="one minimiser m",
         bound=example_2_similarity,
@@ -95,7 +93,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/example-2-dissimilarity",
-        edition="corrected",
         title="Dissimilarity of two quadratics of different clusters",
         source=source("Example 2"),
         statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j|: at every x, "
@@ -110,7 +107,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/alignment",
-        edition="corrected",
         title="Collaborative clients' gradients are aligned",
         source=source("Appendix A.2, case 1", gradient=r"\|\nabla f_i\|"),
         statement="Under (A4) with M < 1 the inner product of the two gradients is at least "
@@ -126,14 +122,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/cluster-dissimilarity",
-        edition="corrected",
         title="Gradients of a cluster around their mean",
         source=source("(A4), summed over a cluster"),
         statement="If all pairs of a cluster of c clients satisfy (A4) with M <= 1, then at every x "
         "(1/c) sum_i |grad f_i - grad fbar|^2 <= m^2 |grad fbar|^2, m^2 = 2 M^2 (c - 1) / (c - (c - 2) M^2), "
         "fbar the cluster's mean loss.",
         quantity=Quantity.CLUSTER_DISSIMILARITY,
-        direction="upper",
         mode="sure",
         hypotheses="(A4) for every pair of the cluster, M the largest M_ij",
         bound=cluster_dissimilarity,
@@ -146,7 +140,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="cobo/example-2-cluster",
-        edition="corrected",
         title="Relative heterogeneity of a cluster of isotropic quadratics",
         source=source("Example 2"),
         latex=r"M = \max_{i,j} \frac{|a_i - a_j|}{a_i + a_j}",
@@ -156,7 +149,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="cobo/assumption-4-similarity",
-        edition="corrected",
         title="Relative heterogeneity of two quadratics with one minimiser",
         source=source("(A4), first case"),
         latex=r"M_{ij} = \|(H_i - H_j)(H_i + H_j)^{-1}\|",
@@ -167,7 +159,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="cobo/assumption-4-dissimilarity",
-        edition="corrected",
         title="Least sum of squared gradients of two quadratics",
         source=source("(A4), second case"),
         latex=r"\zeta_{ij}^2 = (m_i - m_j)^T (H_i^{-2} + H_j^{-2})^{-1} (m_i - m_j)",
@@ -178,7 +169,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="cobo/consensus-distance",
-        edition="corrected",
         title="Consensus distance of a cluster's models",
         source=source("Theorem I: half of its mean over pairs"),
         latex=r"\Xi = \frac1c\sum_i \|x_i - \bar x\|^2 = \frac1{2c^2}\sum_{i,j} \|x_i - x_j\|^2",

@@ -22,15 +22,12 @@ add_quantity(
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/algorithm-1-output",
-        edition="corrected",
         title="Stationarity of the model that is returned, with noise",
         source=source("Algorithm 1, line 8", spread=r"\Xi_0"),
         statement="With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the "
         "cluster's mean model at a step s drawn uniformly from 0, ..., T - 1 has E|grad fbar(xbar_s)|^2 at most the "
         "bound; by Markov |grad fbar(xbar_s)|^2 exceeds it 1/delta times with probability at most delta.",
         quantity=Quantity.RANDOM_MEAN_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar; s independent of the run",
         bound=star,
         conditions=star_conditions,

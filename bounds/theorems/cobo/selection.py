@@ -69,13 +69,11 @@ _PLACE = "Theorem I, Appendix A.2, case 2, near the centres"
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/selection-margin",
-        edition="corrected",
         title="Clients of different clusters point apart near their centres",
         source=source(_PLACE),
         statement="If both models are within r <= D/2 of their own minimisers, the gradients at their midpoint have "
         "an inner product of at most -a_i a_j (D^2/4 - r^2).",
         quantity=Quantity.INNER_PRODUCT,
-        direction="upper",
         mode="sure",
         hypotheses=_NEAR,
         bound=selection_margin,
@@ -90,7 +88,6 @@ THEOREMS: tuple[Theorem, ...] = (
         source=source("Theorem I, Appendix A.2, case 2"),
         statement="The weights are w* from the first update on, for well initialised models.",
         quantity=Quantity.WEIGHT_UPDATES,
-        direction="upper",
         mode="sure",
         bound=None,
         order_only="the text does not say which starts are well initialised",
@@ -99,14 +96,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/selection-time",
-        edition="corrected",
         title="Updates until two clusters are separated",
         source=source(_PLACE),
         statement="While both models stay within r <= 0.499 D of their own minimisers, a weight w_ij <= 1 is 0 after "
         "1/(gamma a_i a_j (D^2/4 - r^2)) of its own updates with exact gradients, or any larger number: at "
         "gamma theta >= 1 after one update.",
         quantity=Quantity.WEIGHT_UPDATES,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_NEAR} at each of these updates; exact gradients",
         bound=selection_time,
@@ -116,13 +111,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/selection-radius",
-        edition="corrected",
         title="Separated clusters stay near their centres",
         source=source(_PLACE, mu=r"a_{\min}", beta=r"a_{\max}"),
         statement="With settled weights, exact gradients and eta <= 1/(max a_i + rho (c - 1)), c the largest cluster, "
         "models within r of their minimisers are within (1 - eta min a_i)^T r after T steps.",
         quantity=Quantity.LARGEST_DISTANCE,
-        direction="upper",
         mode="sure",
         hypotheses="f_i = a_i |x - m_i|^2 / 2, minimisers shared inside a cluster; weights 1 inside clusters, "
         "0 between; exact gradients; mu = min a_i, beta = max a_i",

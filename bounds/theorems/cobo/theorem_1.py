@@ -153,13 +153,10 @@ def _place(locator: str) -> Source:
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/theorem-1-mean-gradient",
-        edition="corrected",
         title="Stationarity of the mean model",
         source=_place("Theorem I, for the mean of the cluster"),
         statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
         quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SETTLED,
         bound=mean_gradient,
         conditions=conditions,
@@ -169,7 +166,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/theorem-1-tuned",
-        edition="corrected",
         title="Stationarity of the mean model at the tuned step",
         source=_place("Theorem I, for the mean of the cluster"),
         statement="For rho c >= 1.01 (1 + m) L and eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), "
@@ -177,8 +173,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "E|grad fbar(xbar_t)|^2 is at most [max(rho c P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). "
         "From rho c >= L (c + 1) on v <= 2/c: linear speed-up in the clients.",
         quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SETTLED,
         bound=tuned,
         conditions=tuned_conditions,
@@ -188,14 +182,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/theorem-1-midpoint-gradient",
-        edition="corrected",
         title="Stationarity at the midpoints",
         source=_place("Theorem I, second bound"),
         statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
         f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
         quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SETTLED,
         bound=midpoint_gradient,
         conditions=conditions,
@@ -205,14 +196,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/theorem-1-consensus",
-        edition="corrected",
         title="Consensus inside a cluster",
         source=_place("Theorem I, first bound"),
         statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
         f"2 B; {_B}.",
         quantity=Quantity.AVERAGE_CONSENSUS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SETTLED,
         bound=consensus,
         conditions=conditions,
@@ -222,14 +210,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/corollary-2",
-        edition="corrected",
         title="Stationarity of every client",
         source=_place("Corollary II"),
         statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
         f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
         quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SETTLED,
         bound=client_gradient,
         conditions=conditions,

@@ -269,15 +269,12 @@ STANDING = (
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/theorem-1-star",
-        edition="corrected",
         title="Stationarity of the mean model, with noise",
         source=source("Theorem I, for the mean of the cluster", spread=r"\Xi_0"),
         statement="With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the "
         "average over T steps of E|grad fbar(xbar_t)|^2 is at most the bound. It covers runs with noise, in which the "
         "weights of a cluster go on moving; least_weight = 1 are settled weights.",
         quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
         bound=star,
         conditions=star_conditions,
@@ -287,15 +284,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/theorem-1-star-consensus",
-        edition="corrected",
         title="Consensus inside a cluster, with noise",
         source=source("Theorem I, first bound", spread=r"\Xi_0"),
         statement="With k0 = least_weight rho c >= 1.01 L, eta <= 2/((1 + least_weight) rho c), A = mean_gradient2 a "
         "bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star), the average over pairs and steps 0 to T - 1 "
         "of E|x_i - x_j|^2 is at most the bound.",
         quantity=Quantity.AVERAGE_CONSENSUS,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=star_consensus,
         conditions=consensus_conditions,
@@ -304,15 +298,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/theorem-1-star-midpoint",
-        edition="corrected",
         title="Stationarity at the midpoints, with noise",
         source=source("Theorem I, second bound", spread=r"\Xi_0"),
         statement="With A = mean_gradient2 a bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star) and "
         "C = consensus2 one of the average over pairs of E|x_i - x_j|^2 (theorem-1-star-consensus), both over the same "
         "steps, the average over pairs of E|grad f_ij(z_ij)|^2 is at most the bound, whatever makes the models move.",
         quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses="every f_i L-smooth on R^d; m^2 holds at the mean models",
         bound=star_midpoints,
         tight="clients alike whose midpoints' gradients are longer than their mean's, all by the same; two clients of "
@@ -321,14 +312,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="cobo/corollary-2-star",
-        edition="corrected",
         title="Stationarity of every client, with noise",
         source=source("Corollary II", spread=r"\Xi_0"),
         statement="With k0 = least_weight rho c and eta <= 2/((1 + least_weight) rho c), for any tilt and kept that "
         "meet the conditions, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most the bound.",
         quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
         bound=star_clients,
         conditions=clients_conditions,

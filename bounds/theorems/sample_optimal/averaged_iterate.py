@@ -86,13 +86,10 @@ _MEAN = (
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="sample-optimal/theorem-3-averaged-sharp",
-        edition="corrected",
         title="All-for-all, averaged iterate, half the noise",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement=_MEAN,
         quantity=Quantity.AVERAGED_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_CONVEX,
         bound=theorem_3_averaged_sharp,
         conditions=averaged_conditions,
@@ -102,13 +99,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3-averaged",
-        edition="corrected",
         title="All-for-all, averaged iterate",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement=_MEAN,
         quantity=Quantity.AVERAGED_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_CONVEX,
         bound=theorem_3_averaged,
         conditions=averaged_conditions,
@@ -118,14 +112,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3-averaged-sharp-rounds",
-        edition="corrected",
         title="All-for-all, half the rounds to a precision for the averaged iterate",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(sigma2 lambda2)), the average of the "
         "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_CONVEX,
         bound=theorem_3_averaged_sharp_rounds,
         conditions=averaged_rounds_conditions,
@@ -134,14 +125,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3-averaged-rounds",
-        edition="corrected",
         title="All-for-all, rounds to a precision for the averaged iterate",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(2 sigma2 lambda2)), the average of the "
         "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_CONVEX,
         bound=theorem_3_averaged_rounds,
         conditions=averaged_rounds_conditions,

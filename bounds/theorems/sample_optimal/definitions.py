@@ -12,7 +12,6 @@ from .paper import source
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="sample-optimal/theorem-2-lambda2",
-        edition="corrected",
         title="Share of the noise that is left",
         source=source("Theorem 2"),
         latex=r"\Lambda_2 = \sum_j \lambda_{ij}^2",
@@ -22,7 +21,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-2-bias",
-        edition="corrected",
         title="Weighted dissimilarity",
         source=source("Theorem 2"),
         latex=r"B_i = \sum_j \lambda_{ij} b_{ij}",
@@ -32,7 +30,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-2-bias2",
-        edition="corrected",
         title="Weighted squared dissimilarity",
         source=source("Theorem 2"),
         latex=r"\overline{b^2} = \sum_j \lambda_{ij} b_{ij}^2",
@@ -42,7 +39,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-2-count",
-        edition="corrected",
         title="Agents that are averaged at a precision",
         source=source("Theorem 2"),
         latex=r"\#\{j: b_{ij}^2 \le \mu\varepsilon\}",
@@ -53,7 +49,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-2-noise",
-        edition="corrected",
         title="Noise of the weighted gradient that does not vanish at the optimum",
         source=source("Theorem 2, for the linear model of Section 6"),
         latex=r"V_i = \sum_j \lambda_{ij}^2 \big(s_j^2 + 2 A b_{ij}^2/\mu\big)",
@@ -72,7 +67,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-2-growth",
-        edition="corrected",
         title="Growth of the noise for Gaussian features",
         source=source("Section 6"),
         latex=r"A = \operatorname{tr} H + \lambda_{\max}(H)",
@@ -83,7 +77,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-3-lambda2",
-        edition="corrected",
         title="Share of the noise that is left, mean over the agents",
         source=source("Theorem 3"),
         latex=r"\overline{\Lambda_2} = \frac1N \sum_{i,j} \lambda_{ij}^2",
@@ -94,7 +87,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-3-weight2",
-        edition="corrected",
         title="Mean squared eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"\overline{W^2} = \frac1N \|\Lambda\Lambda^\top\|_F^2",
@@ -105,7 +97,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-3-smax",
-        edition="corrected",
         title="Largest eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"s_{\max} = \lambda_{\max}(\Lambda\Lambda^\top)",
@@ -116,7 +107,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-3-smin",
-        edition="corrected",
         title="Smallest non-zero eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"s_{\min} = \min\{\lambda > 0: \lambda \in \mathrm{spec}(\Lambda\Lambda^\top)\}",
@@ -127,7 +117,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-3-misfit",
-        edition="corrected",
         title="Bias of All-for-all under weak dissimilarity",
         source=source("Theorem 3 and Remark 1"),
         latex=r"\Phi = \frac1N \sum_{i,j} \lambda_{ij} \frac{b_{ij}^2}{2\mu}",

@@ -118,7 +118,6 @@ THEOREMS: tuple[Theorem, ...] = (
         source=source("Section 6", ball="D^*"),
         statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (a, b): b_ij <= D* |E xi_i - E xi_j|.",
         quantity=Quantity.PEER_GRADIENT,
-        direction="upper",
         mode="sure",
         hypotheses="|x_i*| <= ball; theta measured in units of scale",
         bound=linear_dissimilarity_printed,
@@ -127,13 +126,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/linear-dissimilarity",
-        edition="corrected",
         title="Dissimilarity of linear models",
         source=source("Section 6", ball="D^*"),
         statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (scale a, b): |grad f_j(x_i*)| is at most the "
         "bound, and |grad f_i(x) - grad f_j(x)| for every |x| <= ball.",
         quantity=Quantity.PEER_GRADIENT,
-        direction="upper",
         mode="sure",
         hypotheses="|x_i*| <= ball; theta is measured in the fixed unit scale, and xi with it",
         bound=linear_dissimilarity,
@@ -148,23 +145,18 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="Precision eps needs S = Omega~(nu^2 d_eff/Delta^2), C = Omega~(nu^2 d_eff/eps), "
         "K C = Omega~(kappa sigma^2/(eps mu)), K = Omega~(kappa).",
         quantity=Quantity.SAMPLES,
-        direction="upper",
-        mode="expectation",
         bound=None,
         order_only="Omega~ hides constants and logarithms",
         fault=f"{_FAULTS}; uses nu and d_eff without Assumption 4; C >= nu^2 d_eff/eps compares xi^2 with a loss",
     ),
     Theorem(
         key="sample-optimal/theorem-4",
-        edition="corrected",
         title="Samples per agent with estimated clusters",
         source=source("Theorem 4", **ALL_FOR_ALL),
         statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
         "(theorem-5-samples) and T rounds (corollary-2), both rounded up, E[F^T] <= eps; S + T is at most the "
         "bound.",
         quantity=Quantity.SAMPLES,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=theorem_4,
         conditions=total_conditions,
@@ -180,8 +172,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "O~((kappa sigma^2/(K mu)) (1/C + C exp(-S u/(8 nu^2)))) + "
         "(2 D*^2 b_max exp(-S max(Delta^2 - 2u, 2u^2)/(8 nu^2)) + 4 u^2 1{2u >= Delta})/mu.",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         bound=None,
         order_only="O~ hides constants and logarithms",
         fault=f"{_FAULTS}; u, Delta^2 and nu^2 have the unit of xi^2, so u^2, 2u >= Delta and D*^2 b_max do not fit; a "
@@ -190,14 +180,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-5",
-        edition="corrected",
         title="All-for-all with estimated clusters",
         source=source("Theorem 5", **ALL_FOR_ALL),
         statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 1/L, E[F^T] "
         "is at most the bound.",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=theorem_5,
         conditions=step_conditions,
@@ -207,13 +194,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-5-samples",
-        edition="corrected",
         title="Samples that find the clusters",
         source=source("Theorem 5"),
         statement="From S samples of each agent, S at least the bound, all pairs are judged rightly by "
         "|mean_i - mean_j| <= moment_gap/2 with probability at least 1 - failure.",
         quantity=Quantity.SAMPLES,
-        direction="upper",
         mode="probability",
         hypotheses=_MODEL,
         bound=theorem_5_samples,
@@ -227,22 +212,17 @@ THEOREMS: tuple[Theorem, ...] = (
         source=source("Corollary 2"),
         statement="As Theorem 4.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         bound=None,
         order_only="Omega~ hides constants and logarithms",
         fault=f"{_FAULTS}; C >= nu^2 d_eff/eps compares xi^2 with a loss, and is not needed",
     ),
     Theorem(
         key="sample-optimal/corollary-2",
-        edition="corrected",
         title="Rounds with estimated clusters",
         source=source("Corollary 2", **ALL_FOR_ALL),
         statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)) and "
         "eta = min(1/L, mu eps C/(2 L sigma2)), E[F^T] <= eps for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=corollary_2,
         conditions=lambda *, mu, beta: {"curvature mu <= beta": (mu, beta)},

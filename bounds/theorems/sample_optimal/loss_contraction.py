@@ -127,14 +127,11 @@ _COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above ep
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="sample-optimal/theorem-3-sharp",
-        edition="corrected",
         title="All-for-all, last iterate, loss contracting by a square",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
         "eta <= 2/(L smax + mu smin), E[F^T] is at most the bound.",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
         bound=theorem_3_sharp,
         conditions=wide_step_conditions,
@@ -162,14 +159,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3-sharp-rounds",
-        edition="corrected",
         title="All-for-all, a quarter of the rounds to a precision",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess, M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) and "
         "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=theorem_3_sharp_rounds,
         conditions=rounds_conditions,
@@ -185,14 +179,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/corollary-1-sharp",
-        edition="corrected",
         title="All-for-all, a quarter of the rounds in clusters",
         source=source("Corollary 1", **ALL_FOR_ALL),
         statement="With lambda2 = (1/N) sum_i 1/N_i, M = max(kappa, 2 kappa sigma2 lambda2/(mu eps)) and "
         "eta = 2/((M + 1) mu), E[F^T] <= eps for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
         bound=corollary_1_sharp,
         conditions=convexity_conditions,
@@ -208,14 +199,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/corollary-1-general-sharp",
-        edition="corrected",
         title="All-for-all, a quarter of the rounds with thresholded weights",
         source=source("Corollary 1", **ALL_FOR_ALL),
         statement="With M = max(kappa smax/smin, 2 kappa sigma2 weight2/(mu eps smin^2)) and "
         "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; {THRESHOLD}",
         bound=corollary_1_general_sharp,
         conditions=spectrum_conditions,
@@ -231,15 +219,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-4-sharp",
-        edition="corrected",
         title="Samples per agent with estimated clusters, a quarter of the rounds",
         source=source("Theorem 4", **ALL_FOR_ALL),
         statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
         "(theorem-5-samples) and T rounds (corollary-2-sharp), both rounded up, E[F^T] <= eps; S + T is at most the "
         "bound.",
         quantity=Quantity.SAMPLES,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=theorem_4_sharp,
         conditions=total_conditions,
@@ -247,14 +232,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-5-sharp",
-        edition="corrected",
         title="All-for-all with estimated clusters, loss contracting by a square",
         source=source("Theorem 5", **ALL_FOR_ALL),
         statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 2/(L + mu), "
         "E[F^T] is at most the bound.",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=theorem_5_sharp,
         conditions=cluster_step_conditions,
@@ -263,15 +245,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/corollary-2-sharp",
-        edition="corrected",
         title="A quarter of the rounds with estimated clusters",
         source=source("Corollary 2", **ALL_FOR_ALL),
         statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)), and "
         "eta = 2/((M + 1) mu), M = max(kappa, 2 kappa sigma2/(mu eps C)), E[F^T] <= eps for every T of at least the "
         "bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=RUN,
         bound=corollary_2_sharp,
         conditions=convexity_conditions,

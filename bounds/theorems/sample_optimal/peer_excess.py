@@ -74,12 +74,10 @@ _MIXTURE = f"{_WEAK}; lambda >= 0 with rows of sum 1, in Section 5 lambda_ij = a
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="sample-optimal/assumption-3-peer",
-        edition="corrected",
         title="Excess loss of a peer's optimum",
         source=source("Assumption 3, the line below it"),
         statement="f_i(x_j*) - f_i(x_i*) <= b_ij^2/(2 mu).",
         quantity=Quantity.PEER_EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses=_WEAK,
         bound=peer_excess,
@@ -94,7 +92,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have bias terms of "
         "the form (1/N) sum_i alpha_i/(N - 1) sum_j b_ij; full collaboration has (1/N^2) sum_ij b_ij.",
         quantity=Quantity.MEAN_PEER_EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses=_MIXTURE,
         bound=mixture_bias_printed,
@@ -103,13 +100,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/section-5-bias",
-        edition="corrected",
         title="Bias of a mixture of a common and a local model",
         source=source("Section 5, below Remark 1", bias2=r"\frac1N\sum_{ij}\lambda_{ij}b_{ij}^2"),
         statement="Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have a bias of at "
         "most (1/N) sum_i alpha_i/(N - 1) sum_j b_ij^2/(2 mu); full collaboration has (1/N^2) sum_ij b_ij^2/(2 mu).",
         quantity=Quantity.MEAN_PEER_EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses=_MIXTURE,
         bound=mixture_bias,
@@ -125,7 +120,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-5-threshold",
-        edition="corrected",
         title="Peer excess of clusters estimated with any threshold",
         source=source("Theorem 5", link=r"\sqrt{u}"),
         statement="If Lambda averages over the connected components of {|mean_i - mean_j| <= link}, the peer excess is "
@@ -133,7 +127,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "smin = smax = 1, weight2 = 1/C + p and peer_excess the bound + p b_max^2/(2 mu), p the probability that "
         "deviation is exceeded.",
         quantity=Quantity.MEAN_PEER_EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i mu-strongly convex, "
         "|grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
@@ -148,7 +141,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="sample-optimal/definition-1-affine",
-        edition="corrected",
         title="Distance d_H of two samples, H the 1-Lipschitz affine functions",
         source=source("Definition 1"),
         latex=r"d_{\mathcal{H}}(\mathcal{D}, \mathcal{D}') = \|\mathbb{E}\xi - \mathbb{E}\xi'\|",

@@ -117,14 +117,12 @@ _FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
 
 OPTIMISED = Theorem(
     key="sample-optimal/theorem-1-optimised",
-    edition="corrected",
     title="Lower bound at any level of the start",
     source=source("Theorem 1"),
     statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, "
     "for every e0 in (eps, mu ball^2/2]; the best e0 is at most 3.1451 eps.",
     quantity=Quantity.ROUNDS,
     direction="lower",
-    mode="expectation",
     hypotheses=_FAMILY,
     bound=theorem_1_optimised,
     conditions=family_conditions,
@@ -156,7 +154,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
         quantity=Quantity.ROUNDS,
         direction="lower",
-        mode="expectation",
         bound=None,
         order_only="Omega hides a constant",
         fault="the rounds are an infimum over K of one method's outputs, so a method that outputs a fixed grid, point "
@@ -165,14 +162,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-1",
-        edition="corrected",
         title="Lower bound by the number of near agents",
         source=source("Theorem 1"),
         statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
         "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
         quantity=Quantity.ROUNDS,
         direction="lower",
-        mode="expectation",
         hypotheses=_CLASS,
         bound=theorem_1,
         conditions=theorem_1_conditions,
@@ -181,13 +176,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-1-sum",
-        edition="corrected",
         title="Lower bound by the sum of closenesses",
         source=source("Theorem 1"),
         statement="The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near.",
         quantity=Quantity.ROUNDS,
         direction="lower",
-        mode="expectation",
         hypotheses=f"{_FAMILY}, e0 = 2 eps",
         bound=theorem_1_sum,
         conditions=sum_conditions,
@@ -210,14 +203,12 @@ THEOREMS: tuple[Theorem, ...] = (
     OPTIMISED,
     Theorem(
         key="sample-optimal/theorem-1-excess",
-        edition="corrected",
         title="Least excess loss after some rounds",
         source=source("Theorem 1"),
         statement="After T rounds every method has an excess loss of agent i of at least the bound on some instance "
         "with f_i(0) - f_i* = e0.",
         quantity=Quantity.EXCESS,
         direction="lower",
-        mode="expectation",
         hypotheses=_FAMILY,
         bound=theorem_1_excess,
         conditions=excess_conditions,
@@ -231,7 +222,6 @@ _LEVEL = r"\Big(\sqrt{2\mu e_0} - b_{ij}\Big)_+^2"
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="sample-optimal/theorem-1-count",
-        edition="corrected",
         title="Agents that may help agent i",
         source=source("Theorem 1"),
         latex=r"\mathcal{N}_i^\varepsilon\big(\tfrac{b^2}{4\mu}\big) = \#\{j: b_{ij}^2 \le 4\mu\varepsilon\}",
@@ -242,7 +232,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-1-signal",
-        edition="corrected",
         title="What one round of all agents tells about agent i",
         source=source("Theorem 1"),
         latex=rf"S_i = \sum_j {_LEVEL}",
@@ -253,7 +242,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="sample-optimal/theorem-1-level",
-        edition="corrected",
         title="Level of the start at which most rounds are needed",
         source=source("Theorem 1"),
         latex=rf"\arg\max_{{\varepsilon < e_0 \le \mu r^2/2}} R^{{-1}}(\varepsilon/e_0)^2 \Big/ \sum_j {_LEVEL}",

@@ -156,8 +156,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="With sigma = 0, where nothing of the noise term is left, E[e_T] is at most the bound at the step "
         "size of Equation (6).",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_STRONG} and exact",
         bound=theorem_2_printed,
         conditions=convexity_conditions,
@@ -167,13 +165,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2",
-        edition="corrected",
         title="All-for-one, constant step size",
         source=source("Theorem 2"),
         statement="With any step eta <= 1/L, E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=theorem_2,
         conditions=step_conditions,
@@ -198,14 +193,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-tuned",
-        edition="corrected",
         title="All-for-one, step size for a horizon",
         source=source("Theorem 2"),
         statement="At eta = min(1/L, ln(e0/A)/(mu T)), A = L sigma2 lambda2/(2 mu^2 T) <= e0 (eta = 1/L if sigma = 0): "
         "E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=theorem_2_tuned,
         conditions=tuned_conditions,
@@ -214,14 +206,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-weak",
-        edition="corrected",
         title="All-for-one under weak dissimilarity",
         source=source("Theorem 2", distance2=r"\|x^0-y\|^2"),
         statement="Gradients compared at the minimiser x_i* alone: with any step eta <= 1/L, E[e_T] is at most the "
         "bound. The bias is kappa times that of Theorem 2.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_WEAK,
         bound=theorem_2_weak,
         conditions=step_conditions,
@@ -230,14 +219,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-rounds",
-        edition="corrected",
         title="All-for-one, rounds to a precision",
         source=source("Theorem 2"),
         statement="With s = eps - B^2/(2 mu) and eta = min(1/L, mu s/(L sigma2 lambda2)), E[e_T] <= eps for every T of "
         "at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=theorem_2_rounds,
         conditions=rounds_conditions,
@@ -267,8 +253,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="With lambda_ij = 1{b_ij^2 <= eps/2}/N_i(2b), the precision eps is reached in "
         "O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) rounds.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=None,
         order_only="O~ hides constants and logarithms",
@@ -277,14 +261,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-rounds-threshold",
-        edition="corrected",
         title="All-for-one, rounds with thresholded weights",
         source=source("Theorem 2"),
         statement="With equal weights on the near agents with b_ij^2 <= mu eps and "
         "eta = min(1/L, mu eps near/(2 L sigma2)), E[e_T] <= eps for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=theorem_2_rounds_threshold,
         conditions=convexity_conditions,
@@ -297,7 +278,6 @@ THEOREMS: tuple[Theorem, ...] = (
         source=source("Theorem 2"),
         statement="Averaging agents with b_ij <= b, without noise: the excess loss of agent i tends to at most eps.",
         quantity=Quantity.EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_STRONG} and exact",
         bound=theorem_2_threshold,
@@ -307,13 +287,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-threshold",
-        edition="corrected",
         title="Agents that may be averaged at a precision",
         source=source("Theorem 2"),
         statement="Weights on agents with b_ij <= b, b^2 <= 2 mu eps, without noise, a step eta <= 1/L: the excess "
         "loss of agent i tends to at most eps.",
         quantity=Quantity.EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_STRONG} and exact",
         bound=theorem_2_threshold,
@@ -323,13 +301,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-2-least-squares",
-        edition="corrected",
         title="All-for-one with noise that grows with the loss",
         source=source("Theorem 2, for the linear model of Section 6"),
         statement="With a step eta <= min(1/L, mu/(4 L growth lambda2)), E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_STRONG}, agent j's of total variance at most s_j^2 + 2 growth (f_j(x) - f_j*) at x; every f_j "
         "satisfies PL(mu); for Gaussian features of covariance H and label noise tau^2, "
         "s_j^2 = tau^2 tr H and growth = tr H + the largest eigenvalue of H",

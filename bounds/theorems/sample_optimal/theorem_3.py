@@ -110,8 +110,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="For any stochastic Lambda and sigma = 0, where nothing of the noise term is left, E[F^T] is at most "
         "the bound at the step size of Equation (7).",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; gradients exact; bias2 of weak dissimilarities",
         bound=theorem_3_printed,
         conditions=convexity_conditions,
@@ -121,14 +119,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3",
-        edition="corrected",
         title="All-for-all, last iterate",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
         "eta <= 1/(L smax), E[F^T] is at most the bound.",
         quantity=Quantity.MEAN_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
         bound=theorem_3,
         conditions=step_conditions,
@@ -172,14 +167,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/theorem-3-rounds",
-        edition="corrected",
         title="All-for-all, rounds to a precision",
         source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess and eta = min(1/(L smax), mu smin s/(L sigma2 weight2)), E[F^T] <= eps "
         "for every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=theorem_3_rounds,
         conditions=rounds_conditions,
@@ -217,8 +209,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="With equal weights on {j: b_ij^2 < mu eps}, F^T <= eps after at most the bound's rounds; lambda2 is "
         "(1/N) sum_i 1/N_i.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=corollary_1_printed,
         conditions=printed_rounds_conditions,
@@ -228,14 +218,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/corollary-1",
-        edition="corrected",
         title="All-for-all, rounds in clusters",
         source=source("Corollary 1", **ALL_FOR_ALL),
         statement="With eta = min(1/L, mu eps/(2 L sigma2 lambda2)), lambda2 = (1/N) sum_i 1/N_i, E[F^T] <= eps for "
         "every T of at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
         bound=corollary_1,
         conditions=convexity_conditions,
@@ -256,14 +243,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="sample-optimal/corollary-1-general",
-        edition="corrected",
         title="All-for-all, rounds with thresholded weights",
         source=source("Corollary 1", **ALL_FOR_ALL),
         statement="With eta = min(1/(L smax), mu smin eps/(2 L sigma2 weight2)), E[F^T] <= eps for every T of at least "
         "the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{STANDING}; {THRESHOLD}",
         bound=corollary_1_general,
         conditions=spectrum_conditions,

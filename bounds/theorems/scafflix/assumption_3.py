@@ -90,14 +90,11 @@ _SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; s
 
 _ASSUMPTION_3_FINITE_SUM = Theorem(
     key="scafflix/assumption-3-finite-sum",
-    edition="corrected",
     title="Expected smoothness of one sample",
     source=source("Assumption 3, case 2"),
     statement="If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) "
     "holds with A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
     quantity=Quantity.SECOND_MOMENT,
-    direction="upper",
-    mode="expectation",
     hypotheses=_SAMPLES,
     bound=finite_sum,
     tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
@@ -107,14 +104,11 @@ _ASSUMPTION_3_FINITE_SUM = Theorem(
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="scafflix/assumption-3-additive",
-        edition="corrected",
         title="Expected smoothness of a gradient with additive noise",
         source=source("Assumption 3, case 1"),
         statement="If g_i is the gradient of f_i plus an error of mean zero and variance sigma_i^2, then (2) holds "
         "with A_i = L_i and C_i = sigma_i^2.",
         quantity=Quantity.SECOND_MOMENT,
-        direction="upper",
-        mode="expectation",
         hypotheses="f_i is convex and L_i-smooth",
         bound=additive,
         tight="f_i = L_i |x|^2 / 2",
@@ -132,14 +126,11 @@ THEOREMS: tuple[Theorem, ...] = (
     _ASSUMPTION_3_FINITE_SUM,
     Theorem(
         key="scafflix/assumption-3-minibatch",
-        edition="corrected",
         title="Expected smoothness of a minibatch",
         source=source("Assumption 3, case 2, last remark"),
         statement="If g_i is the mean gradient of m samples drawn uniformly with replacement, then (2) holds with "
         "A_i = (1 - 2/m)_+ L_i + (2/m) max_j L_ij and C_i that of one sample divided by m.",
         quantity=Quantity.SECOND_MOMENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SAMPLES + " with replacement",
         bound=minibatch,
         conditions=minibatch_conditions,
@@ -161,15 +152,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/assumption-3-nonuniform",
-        edition="corrected",
         title="Expected smoothness of one sample, drawn with any probabilities",
         source=source("Assumption 3, case 2, nonuniform sampling"),
         statement="If g_i = grad f_ij/(n_i p_j) for one j drawn with probability p_j, then (2) holds with A_i = "
         "2 max_j L_ij/(n_i p_j) and C_i twice the variance of g_i at x_i*; p_j proportional to L_ij makes A_i least, "
         "2 mean_j L_ij.",
         quantity=Quantity.SECOND_MOMENT,
-        direction="upper",
-        mode="expectation",
         hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
         bound=nonuniform,
         tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
@@ -187,7 +175,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/assumption-3-noise",
-        edition="corrected",
         title="C_i of one sample",
         source=source("Assumption 3, case 2"),
         latex=r"C_i = \frac{2}{n_i}\sum_j\|\nabla f_{ij}(\tilde x_i^\star)\|^2 - 2\|\nabla f_i(\tilde x_i^\star)\|^2",

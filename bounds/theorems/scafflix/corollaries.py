@@ -103,8 +103,6 @@ def _printed(key: str, title: str, locator: str, statement: str, quantity: Quant
         source=source(locator),
         statement=statement,
         quantity=quantity,
-        direction="upper",
-        mode="expectation",
         hypotheses="the hypotheses of Theorem 1",
         bound=None,
         order_only=_HIDDEN,
@@ -126,13 +124,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/corollary-1-iterations",
-        edition="corrected",
         title="Iterations with exact gradients",
         source=source("(6)"),
         statement="With gamma_i = 1/A_i and C_i = 0, E[Psi_T] <= eps for every T at least the bound.",
         quantity=Quantity.ITERATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_EXACT,
         bound=corollary_1_iterations,
         monotone=_MONOTONE_1 | {"p": -1},
@@ -147,14 +142,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/corollary-1-communications",
-        edition="corrected",
         title="Communications with exact gradients",
         source=source("(7)"),
         statement="With gamma_i = 1/A_i and C_i = 0, the first whole T at least the bound of the iterations costs "
         "at most this in expected communications p T.",
         quantity=Quantity.COMMUNICATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_EXACT,
         bound=corollary_1_communications,
         monotone=_MONOTONE_1,
@@ -181,14 +173,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/corollary-1",
-        edition="corrected",
         title="Communications with exact gradients at the best probability",
         source=source("Corollary 1"),
         statement="With gamma_i = 1/A_i, C_i = 0 and p = 1/sqrt(kappa_max), the first whole T at least the bound of "
         "the iterations costs at most this in expected communications p T.",
         quantity=Quantity.COMMUNICATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_EXACT,
         bound=corollary_1,
         monotone={"Psi0": 1, "eps_Psi": -1},
@@ -204,14 +193,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/corollary-2-iterations",
-        edition="corrected",
         title="Iterations with noise",
         source=source("Corollary 2, (10)"),
         statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, E[Psi_T] <= eps for "
         "every T at least the bound.",
         quantity=Quantity.ITERATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=corollary_2_iterations,
         monotone=_MONOTONE_2 | {"kappa_max": 1},
@@ -228,43 +214,34 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="scafflix/corollary-2-communications",
-        edition="corrected",
         title="Communications with noise",
         source=source("Corollary 2, (11)"),
         statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, the first whole T at "
         "least the bound of the iterations costs at most this in expected communications p T.",
         quantity=Quantity.COMMUNICATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=corollary_2_communications,
         monotone={"Psi0": 1},
     ),
     Theorem(
         key="scafflix/equalised-iterations",
-        edition="corrected",
         title="Iterations with equalised steps",
         source=source("Theorem 1, another choice of steps"),
         statement="With gamma_i = zeta/mu_i and p^2 = zeta = min(min_i mu_i/A_i, eps/mean_i(C_i/mu_i)), "
         "E[(1/(2n)) sum_i mu_i |x_i - x_i*|^2] <= eps for every T at least the bound, x_i the personalised models. "
         "The excess loss of xbar is at most max_i(L_i/mu_i) times as large.",
         quantity=Quantity.ITERATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=equalised_iterations,
         monotone={"kappa_max": 1, "noise_mean": 1, "mu_max": 1, "Psi0": 1, "eps_mu": -1},
     ),
     Theorem(
         key="scafflix/equalised-communications",
-        edition="corrected",
         title="Communications with equalised steps",
         source=source("Theorem 1, another choice of steps"),
         statement="With the equalised steps, the first whole T at least the bound of the iterations costs at most "
         "this in expected communications p T.",
         quantity=Quantity.COMMUNICATIONS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING,
         bound=equalised_communications,
         monotone={"mu_max": 1, "Psi0": 1},
@@ -274,7 +251,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/condition-number",
-        edition="corrected",
         title="Largest condition number of the clients",
         source=source("above (6)"),
         latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
@@ -284,7 +260,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/largest-noise",
-        edition="corrected",
         title="Largest noise of the clients",
         source=source("Corollary 2"),
         latex=r"\max_i C_i/\mu_i",
@@ -294,7 +269,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/mean-noise",
-        edition="corrected",
         title="Mean noise of the clients",
         source=source("Theorem 1, another choice of steps"),
         latex=r"\frac1n\sum_i C_i/\mu_i",

@@ -45,7 +45,6 @@ _LOGISTIC = {"features": _PURE, "regularisation": _PURE_CURVATURE}
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/smoothness-least-squares",
-        edition="corrected",
         title="Smoothness of regularised least squares",
         source=source("Assumption 1"),
         latex=r"L_i = \lambda_{\max}(A_i^\top A_i)/n_i + r",
@@ -80,7 +79,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/smoothness-logistic",
-        edition="corrected",
         title="Smoothness of the regularised logistic loss",
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i) + \mu",
@@ -103,7 +101,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/sample-smoothness-least-squares",
-        edition="corrected",
         title="Largest smoothness constant of a sample, least squares",
         source=source("Assumption 3, case 2"),
         latex=r"\max_j L_{ij} = \max_j \|a_{i,j}\|^2 + r",
@@ -114,7 +111,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/sample-smoothness-logistic",
-        edition="corrected",
         title="Largest smoothness constant of a sample, logistic loss",
         source=source("Assumption 3, case 2"),
         latex=r"\max_j L_{ij} = \tfrac14 \max_j \|a_{i,j}\|^2 + \mu",
@@ -125,7 +121,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/flix-smoothness",
-        edition="corrected",
         title="Smoothness of the mixed objective",
         source=source("(FLIX) and Appendix B"),
         latex=r"\tilde L = \frac1n\sum_i \alpha_i^2 L_i",
@@ -135,7 +130,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/flix-strong-convexity",
-        edition="corrected",
         title="Strong convexity of the mixed objective",
         source=source("(FLIX) and Appendix B"),
         latex=r"\tilde\mu = \frac1n\sum_i \alpha_i^2 \mu_i",

@@ -50,13 +50,11 @@ def stiffness(*, alpha: Any, eta: Any, beta: Any) -> Any:
 
 _INITIAL_LYAPUNOV = Theorem(
     key="scafflix/initial-lyapunov",
-    edition="corrected",
     title="Lyapunov function at the start",
     source=source("Remark after Corollary 2"),
     statement="From a common start x^0 with gradients g_i and h_i^0 = g_i - (alpha_i/gamma_i) "
     "sum_j alpha_j g_j / sum_j (alpha_j^2/gamma_j), one communication: Psi_0 is at most the bound.",
     quantity=Quantity.LYAPUNOV_START,
-    direction="upper",
     mode="sure",
     hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
     bound=initial_lyapunov,
@@ -80,7 +78,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/lyapunov",
-        edition="corrected",
         title="Lyapunov function of Scafflix",
         source=source("(3)"),
         latex=r"\Psi = \frac{\gamma_{\min}}{n}\sum_i \frac{1}{\gamma_i}\|\tilde x_i - \tilde x_i^\star\|^2 + "
@@ -97,7 +94,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/inverse-step",
-        edition="corrected",
         title="Weight of the start's distance in the Lyapunov function",
         source=source("Remark after Corollary 2"),
         latex=r"\frac1n\sum_i \alpha_i^2/\gamma_i",
@@ -107,7 +103,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/stiffness",
-        edition="corrected",
         title="Weight of the start's control variates in the Lyapunov function",
         source=source("Remark after Corollary 2"),
         latex=r"\frac1n\sum_i \alpha_i^2\gamma_i L_i^2",

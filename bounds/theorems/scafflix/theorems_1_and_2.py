@@ -87,14 +87,11 @@ _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
 
 _THEOREM_1 = Theorem(
     key="scafflix/theorem-1",
-    edition="corrected",
     title="Linear convergence of Scafflix",
     source=source("Theorem 1 and Algorithm 1"),
     statement="From sum_i alpha_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound, "
     "zeta = min(min_i gamma_i mu_i, p^2).",
     quantity=Quantity.LYAPUNOV,
-    direction="upper",
-    mode="expectation",
     hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
     bound=theorem_1,
     conditions=step_conditions,
@@ -133,15 +130,12 @@ _THEOREM_1 = Theorem(
 
 _THEOREM_2 = Theorem(
     key="scafflix/theorem-2",
-    edition="corrected",
     title="Linear convergence of i-Scaffnew",
     source=source("Theorem 2 and Algorithm 2"),
     statement="From sum_i h_i = 0 and with gamma_i <= 1/A_i: E[V_T] is at most the bound, "
     "V = sum_i |x_i - x*|^2/gamma_i + sum_i gamma_i |h_i - grad f_i(x*)|^2/p^2, "
     "zeta = min(min_i gamma_i mu_i, p^2).",
     quantity=Quantity.LYAPUNOV_SUM,
-    direction="upper",
-    mode="expectation",
     hypotheses=_STANDING + "; alpha_i = 1, sum_i h_i^0 = 0",
     bound=theorem_2,
     conditions=step_conditions,
@@ -161,14 +155,11 @@ THEOREMS: tuple[Theorem, ...] = (
     _THEOREM_1,
     Theorem(
         key="scafflix/theorem-1-excess",
-        edition="corrected",
         title="Excess loss of Scafflix",
         source=source("Theorem 1, consequence"),
         statement="Under the same hypotheses the mean xbar of the models with weights proportional to "
         "alpha_i^2/gamma_i has E[f~(xbar_T)] - min f~ at most the bound.",
         quantity=Quantity.MIXED_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STANDING + "; sum_i alpha_i h_i^0 = 0",
         bound=theorem_1_excess,
         conditions=step_conditions,
@@ -188,7 +179,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/reach",
-        edition="corrected",
         title="Largest step in units of its limit",
         source=source("Theorem 1"),
         latex=r"\max_i \gamma_i A_i",
@@ -198,7 +188,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/contraction",
-        edition="corrected",
         title="Least contraction of the local steps",
         source=source("(5)"),
         latex=r"\min_i \gamma_i \mu_i",
@@ -208,7 +197,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="scafflix/noise",
-        edition="corrected",
         title="Noise of one iteration",
         source=source("(4)"),
         latex=r"\frac1n\sum_i \gamma_i C_i",
