@@ -37,9 +37,9 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Reduction:
-    """A special case: `at` takes the keywords of the theorem `key` and gives the arguments at which the bounds agree.
+    """A special case: at the arguments that `at` makes of those of the theorem `key` the bounds agree.
 
-    `when` says the same in words. The contract tests evaluate both.
+    What `at` does not name stays as it is. `when` says the same in words. The contract tests evaluate both.
     """
 
     key: str

@@ -142,17 +142,14 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="worst-case/contraction",
                 when="one agent, no noise",
-                at=lambda *, eta, mu, beta, weight, pull, e0, T: {
-                    "eta": eta,
+                at=lambda *, mu, beta, weight, pull, **others: {
                     "mu": mu * pull,
                     "beta": beta * (2 * weight - pull),
                     "smin": 1.0,
                     "smax": 1.0,
-                    "e0": e0,
                     "sigma2": 0.0,
                     "weight2": 1.0,
                     "peer_excess": 0.0,
-                    "T": T,
                 },
             ),
         ),
@@ -173,7 +170,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="sample-optimal/corollary-1-general-sharp",
                 when="peer_excess = eps/2",
-                at=lambda *, eps, **others: {**others, "eps": eps, "peer_excess": eps / 2},
+                at=lambda *, eps, **others: {"peer_excess": eps / 2},
             ),
         ),
     ),
@@ -193,7 +190,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="sample-optimal/corollary-2-sharp",
                 when="clusters of one size",
-                at=lambda *, size, **others: {**others, "lambda2": 1 / size},
+                at=lambda *, size, **others: {"lambda2": 1 / size},
             ),
         ),
     ),
@@ -213,7 +210,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="sample-optimal/corollary-1-sharp",
                 when="clusters",
-                at=lambda *, lambda2, **others: {**others, "smin": 1.0, "smax": 1.0, "weight2": lambda2},
+                at=lambda *, lambda2, **others: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
             ),
         ),
     ),

@@ -114,7 +114,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="sample-optimal/assumption-3-peer",
                 when="one pair: lambda_ij = 1",
-                at=lambda *, b, mu: {"bias2": b**2, "mu": mu},
+                at=lambda *, b, **others: {"bias2": b**2},
             ),
         ),
     ),

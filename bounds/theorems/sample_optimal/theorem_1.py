@@ -132,14 +132,7 @@ OPTIMISED = Theorem(
         Reduction(
             key="sample-optimal/theorem-1-sum",
             when="e0 = 2 eps",
-            at=lambda *, mu, eps, sigma2, signal2, ball: {
-                "mu": mu,
-                "eps": eps,
-                "e0": 2 * eps,
-                "sigma2": sigma2,
-                "signal2": signal2,
-                "ball": ball,
-            },
+            at=lambda *, eps, **others: {"e0": 2 * eps},
         ),
     ),
 )
@@ -190,13 +183,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="sample-optimal/theorem-1",
                 when="every agent that counts has b_ij = 0",
-                at=lambda *, mu, eps, sigma2, near, ball: {
-                    "mu": mu,
-                    "eps": eps,
-                    "sigma2": sigma2,
-                    "signal2": 4 * mu * eps * near,
-                    "ball": ball,
-                },
+                at=lambda *, mu, eps, near, **others: {"signal2": 4 * mu * eps * near},
             ),
         ),
     ),

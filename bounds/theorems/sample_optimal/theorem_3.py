@@ -7,7 +7,7 @@ from typing import Any
 
 from ...elementary import decay, fall, log, log1p, maximum, spare, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Sharper, Theorem
+from ...theorem import Conditions, Sharper, Theorem
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import convexity_conditions
 
@@ -130,40 +130,6 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
         superseded_by=Sharper(key="sample-optimal/theorem-3-sharp", ratio=(1, inf)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/theorem-2",
-                when="W a projection",
-                at=lambda *, eta, mu, beta, e0, sigma2, lambda2, bias, T: {
-                    "eta": eta,
-                    "mu": mu,
-                    "beta": beta,
-                    "smin": 1.0,
-                    "smax": 1.0,
-                    "e0": e0,
-                    "sigma2": sigma2,
-                    "weight2": lambda2,
-                    "peer_excess": bias**2 / (2 * mu),
-                    "T": T,
-                },
-            ),
-            Reduction(
-                key="adaptive/theorem-2-constant",
-                when="one agent",
-                at=lambda *, eta, mu, beta, q, e0, s2, T: {
-                    "eta": eta,
-                    "mu": mu,
-                    "beta": beta,
-                    "smin": 1.0,
-                    "smax": 1.0,
-                    "e0": e0,
-                    "sigma2": s2,
-                    "weight2": 1.0,
-                    "peer_excess": 0.0,
-                    "T": T,
-                },
-            ),
-        ),
     ),
     Theorem(
         key="sample-optimal/theorem-3-rounds",
@@ -178,28 +144,6 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="within a factor 2: the count follows (1 - eta mu)^T where the excess falls like (1 - eta mu)^(2T)",
         superseded_by=Sharper(key="sample-optimal/theorem-3-sharp-rounds", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/theorem-2-rounds",
-                when="W a projection",
-                at=lambda *, mu, beta, eps, e0, sigma2, lambda2, bias: {
-                    "mu": mu,
-                    "beta": beta,
-                    "smin": 1.0,
-                    "smax": 1.0,
-                    "eps": eps,
-                    "e0": e0,
-                    "sigma2": sigma2,
-                    "weight2": lambda2,
-                    "peer_excess": bias**2 / (2 * mu),
-                },
-            ),
-            Reduction(
-                key="sample-optimal/corollary-1-general",
-                when="peer_excess = eps/2",
-                at=lambda *, eps, **others: {**others, "eps": eps, "peer_excess": eps / 2},
-            ),
-        ),
     ),
     Theorem(
         key="sample-optimal/corollary-1",
@@ -228,18 +172,6 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=convexity_conditions,
         superseded_by=Sharper(key="sample-optimal/corollary-1-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "beta": 1, "eps": -1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/theorem-2-rounds-threshold",
-                when="one cluster",
-                at=lambda *, near, **others: {**others, "lambda2": 1 / near},
-            ),
-            Reduction(
-                key="sample-optimal/corollary-2",
-                when="clusters of one size",
-                at=lambda *, size, **others: {**others, "lambda2": 1 / size},
-            ),
-        ),
     ),
     Theorem(
         key="sample-optimal/corollary-1-general",
@@ -253,12 +185,5 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=spectrum_conditions,
         superseded_by=Sharper(key="sample-optimal/corollary-1-general-sharp", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/corollary-1",
-                when="clusters",
-                at=lambda *, lambda2, **others: {**others, "smin": 1.0, "smax": 1.0, "weight2": lambda2},
-            ),
-        ),
     ),
 )

@@ -140,13 +140,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="scafflix/assumption-3-finite-sum",
                 when="one sample, m = 1",
-                at=lambda *, beta_max, bregman, sigma2_star: {
-                    "beta": beta_max,
-                    "beta_max": beta_max,
-                    "batch": 1,
-                    "bregman": bregman,
-                    "sigma2_star": sigma2_star,
-                },
+                at=lambda *, beta_max, **others: {"beta": beta_max, "batch": 1},
             ),
         ),
     ),
@@ -166,7 +160,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="scafflix/assumption-3-finite-sum",
                 when="p_j = 1/n_i",
-                at=lambda *, beta_max, **others: {**others, "beta_drawn": beta_max},
+                at=lambda *, beta_max, **others: {"beta_drawn": beta_max},
             ),
         ),
     ),

@@ -154,12 +154,7 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="scafflix/corollary-1",
                 when="p = 1/sqrt(kappa_max), the best probability",
-                at=lambda *, kappa_max, Psi0, eps_Psi: {
-                    "kappa_max": kappa_max,
-                    "p": kappa_max**-0.5,
-                    "Psi0": Psi0,
-                    "eps_Psi": eps_Psi,
-                },
+                at=lambda *, kappa_max, **others: {"p": kappa_max**-0.5},
             ),
         ),
     ),

@@ -101,28 +101,19 @@ _THEOREM_1 = Theorem(
         Reduction(
             key="scafflix/theorem-2",
             when="alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
-            at=lambda *, p, contraction, reach, N, noise, V0, T: {
-                "p": p,
-                "contraction": contraction,
-                "reach": reach,
-                "eta_min": N,
-                "noise": noise,
-                "Psi0": V0,
-                "T": T,
-            },
+            at=lambda *, N, V0, **others: {"eta_min": N, "Psi0": V0},
         ),
         Reduction(
             key="adaptive/theorem-2-constant",
             when="one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
             "so that Psi is the excess loss",
-            at=lambda *, eta, mu, beta, q, e0, s2, T: {
+            at=lambda *, eta, mu, beta, e0, s2, **others: {
                 "p": 1.0,
                 "contraction": eta * mu,
                 "reach": eta * beta,
                 "eta_min": eta,
                 "noise": eta * beta * s2 / 2,
                 "Psi0": e0,
-                "T": T,
             },
         ),
     ),
