@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..family import Values
+from ..family import Domain, Values
 
 
 def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
@@ -20,6 +20,12 @@ def rows(plain: Mapping[str, Any], *given: Mapping[str, Any]) -> Values:
             if name in row:
                 values[name][at] = row[name]
     return values
+
+
+def plain(domains: Mapping[str, Domain], **change: Any) -> dict[str, Any]:
+    """What most rows have: 1 on a logarithmic scale, else 0 or the least there is, in every entry; or what is given."""
+    one = {name: np.clip(float(domain.log), domain.low, domain.high) for name, domain in domains.items()}
+    return {name: np.broadcast_to(change.get(name, one[name]), domains[name].shape) for name in domains}
 
 
 def columns(names: Iterable[str], given: Iterable[Iterable[Any]]) -> Values:

@@ -17,7 +17,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .flat import flat
 from .moments import Filtered, Mixture
 from .reduced import reduced
@@ -158,19 +158,7 @@ def _averaged(values: Values) -> Measured:
     return model.averaged(T), {**known, "eta": model.eta, "T": T}
 
 
-SAME: dict[str, Any] = {
-    "beta": 1.0,
-    "kappa": 1.0,
-    "spread": 0.0,
-    "start": 0.0,
-    "fraction": 1.0,
-    "T": 1.0,
-    "kind": 1.0,
-    "weight": np.eye(N) + 0.1,
-    "bend": np.zeros(N),
-    "place": np.array([0.0, 0.0, 1.0]),
-    "sigma2": np.zeros(N),
-}
+SAME = plain(ANY, spread=0, T=1, kind=1, weight=np.eye(N) + 0.1, place=[0, 0, 1], sigma2=0)
 """Three agents that share one loss, mu = L, at the whole step, at the minimiser, without noise."""
 
 

@@ -14,7 +14,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .all_for_all import AGREED, ANY, HELD, KEY, SAME, agreed, network
 from .flat import flat_rounds
 from .moments import Mixture, last_missed
@@ -143,17 +143,7 @@ def _sharp_any() -> Values:
 
 
 def _sharp_equal() -> Values:
-    default: dict[str, Any] = {
-        "beta": 1.0,
-        "kappa": 2000.0,
-        "spread": 1.0,
-        "count": np.array([1e4, 1.0]),
-        "tilt": 1.0,
-        "bend": np.zeros(2),
-        "fill": 1.0,
-        "noise": 0.0,
-        "rise": 1.0,
-    }
+    default = plain(EQUAL, kappa=2000, count=[1e4, 1], tilt=1, noise=0)
     scales = ((rise, b) for rise in (0.01, 0.1, 1.0, 1e9) for b in (0.1, 1e3))
     return rows(
         default, {"noise": 1e9, "kappa": 10.0, "rise": 1e9}, *({"rise": rise, "spread": b} for rise, b in scales)

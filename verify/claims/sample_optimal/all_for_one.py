@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ...claim import Claim, Effort
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .growing import growing
 from .moments import Mixture
 from .simulated import all_for_one as simulated
@@ -39,19 +38,7 @@ SHARED: dict[str, Domain] = {
 """beta/kappa and beta are the curvatures; `place` times `spread` the minimisers of groups 1 and 2, agent 0's is 0;
 agents of a group have one weight, and the noise `sigma2`, the part `split` of it along the first direction."""
 
-ALONE: dict[str, Any] = {
-    "beta": 1.0,
-    "kappa": 1.0,
-    "place": np.zeros((2, 2)),
-    "spread": 1.0,
-    "count": np.ones(3),
-    "weight": np.array([1.0, 0.0, 0.0]),
-    "sigma2": np.zeros(3),
-    "split": np.full(3, 0.5),
-    "start": np.zeros(2),
-    "fraction": 1.0,
-    "T": 1.0,
-}
+ALONE = plain(SHARED, weight=[1, 0, 0], sigma2=0, split=0.5, T=1)
 """Agent 0 alone at eta = 1/L, at its minimiser, without noise."""
 OTHER = {"weight": np.array([0.0, 1.0, 0.0]), "place": np.array([[1.0, 0.0], [0.0, 0.0]])}
 """All the weight on an agent whose minimiser is `spread` away."""

@@ -7,7 +7,6 @@ is at most eps" is true exactly if that round comes before T.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .all_for_one import KEY, SHARED, constants, hessian, network
 from .moments import Mixture, last_missed
 
@@ -34,19 +33,8 @@ DOMAINS: dict[str, Domain] = {
 }
 """`fill` is the share of the admissible bias that is used, `noise` is sigma2/(mu eps), e_0 = eps (1 + rise)."""
 
-CROWD: dict[str, Any] = {
-    "beta": 1.0,
-    "kappa": 2000.0,
-    "place": np.array([[1.0, 0.0], [0.0, 0.0]]),
-    "count": np.array([1.0, 1e6, 0.0]),
-    "weight": np.array([1.0, 1.0, 0.0]),
-    "split": np.ones(3),
-    "eps": 1.0,
-    "fill": 1.0,
-    "noise": 0.0,
-    "side": np.array([1.0, 0.0]),
-    "rise": 1.0,
-}
+_MANY = {"place": [[1, 0], [0, 0]], "count": [1, 1e6, 0], "weight": [1, 1, 0], "split": 1, "side": [1, 0]}
+CROWD = plain(DOMAINS, **_MANY, kappa=2000, fill=1, noise=0)
 """A million agents b away, a start beyond them, curvature mu on the way, no noise."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 
 MOST = 4
 
@@ -63,10 +62,7 @@ def _family(M: int) -> Family:
         """On a line, every two neighbours linked by the one agent of each that is off towards the other."""
         line = np.arange(M)[:, None] * np.array([1.0, 0.0])
         towards = np.tile([[1.0, 0.0], [-1.0, 0.0]], (M, 1))
-        default: dict[str, Any] = {
-            "h": 1.0, "understated": 1.0, "stretch": 1.0, "link": 1.0, "share": 0.0, "place": line,
-            "spread": 1 - 1e-9, "off": towards,
-        }  # fmt: skip
+        default = plain(_domains(M), understated=1, place=line, spread=1 - 1e-9, off=towards)
         return rows(
             default, *({"share": r, "spread": (1 - 1e-9) * (1 + r), "h": h} for r in (0, 0.5, 1) for h in (1, 9))
         )

@@ -6,7 +6,6 @@ Two clusters of C agents each, curvature h, minimisers D apart; every agent star
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .moments import geometric, last_missed, power
 
 KEY = "sample-optimal/"
@@ -91,18 +90,7 @@ def _theorem_5(values: Values) -> Measured:
     return model.average(values["T"]), {**model.arguments(), **given, "eta": eta}
 
 
-PAIR: dict[str, Any] = {
-    "beta": 1.0,
-    "kappa": 1.0,
-    "size": 2.0,
-    "apart": 1e-12,
-    "start": 0.0,
-    "kind": 0.0,
-    "sigma2": 0.0,
-    "failure": 1e-9,
-    "fraction": 1.0,
-    "T": 1.0,
-}
+PAIR = plain(STEPS, size=2, apart=1e-12, sigma2=0, failure=1e-9, T=1)
 """Two clusters of two agents, mu = L, one step of length 1/L, no noise."""
 
 

@@ -8,13 +8,11 @@ every loss has curvature L and its minimiser where all start, and there is the n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .moments import last_missed, mean_of_iterates
 
 DOMAINS: dict[str, Domain] = {
@@ -74,17 +72,7 @@ def _measure(values: Values) -> Measured:
     return np.maximum(model.averaged(T), 0), {**model.arguments(), "eta": way / model.smax, "T": T}
 
 
-_ALONE: dict[str, Any] = {
-    "beta": 1.0,
-    "many": 1e8,
-    "slope": 0.0,
-    "apart": 0.0,
-    "sigma2": 0.0,
-    "fraction": 1.0,
-    "reach": 1.0,
-    "follow": 0.0,
-    "T": 1e4,
-}
+_ALONE = plain(DOMAINS, many=1e8, sigma2=0, T=1e4)
 
 
 def _sharp() -> Values:

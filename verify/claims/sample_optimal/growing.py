@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from suffice.bounds import find
@@ -12,7 +10,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .moments import growing_excess
 from .reduced import reduced
 from .simulated import least_squares
@@ -52,18 +50,7 @@ def _measure(values: Values) -> Measured:
 
 
 def _sharp() -> Values:
-    default: dict[str, Any] = {
-        "beta": 1.0,
-        "kappa": 1.0,
-        "place": np.zeros((2, 2)),
-        "spread": 1.0,
-        "count": np.array([1e6, 0.0, 0.0]),
-        "weight": np.array([1.0, 0.0, 0.0]),
-        "tau2": np.zeros(3),
-        "start": np.zeros(2),
-        "fraction": 1.0,
-        "T": 1.0,
-    }
+    default = plain(DOMAINS, count=[1e6, 0, 0], weight=[1, 0, 0], tau2=0, T=1)
     away = {"place": np.array([[1.0, 0.0], [0.0, 0.0]]), "weight": np.array([0.0, 1.0, 0.0]),
             "count": np.array([0.0, 1e9, 0.0])}  # fmt: skip
     noise = {"tau2": np.ones(3)}
