@@ -12,12 +12,12 @@ from ..heterogeneity import GradientDissimilarity
 from ..quantities import Quantity
 from ..theorems import find
 from ..theorems.cobo.assumption_4 import cluster_dissimilarity
-from ..theorems.cobo.theorem_1 import absorbed, noise_share, start, tuned_step
+from ..theorems.cobo.theorem_1_star import star_step
 from ..weights import components
 from .method_plan import MethodPlan, failure, unknown_excess, whole
 from .network import Network
 
-KEY = "cobo/theorem-1-tuned"
+KEY = "cobo/theorem-1-star"
 GUARANTEE = (
     "the average over T steps of E|grad fbar(xbar_t)|^2 is <= 2 mu_c epsilon at the mean model of each cluster, for "
     "the weights of the true clusters: no theorem says when CoBo's own selection finds them"
@@ -114,18 +114,17 @@ def _planned(network: Network, members: np.ndarray, M: float, epsilon: float) ->
     target = 2 * mu * epsilon
     if e0 == 0:
         return _Cluster(members=members, rounds=0.0, rho=beta, eta=0.0)
-    m = np.sqrt(max(0.0, float(cluster_dissimilarity(M=M, size=size))))
-    rho = 1.01 * (1 + m) * beta / size * PENALTIES * (1 + 1e-12)
-    given = {"beta": beta, "rho": rho, "size": size}
-    P = start(**given, e0=e0, spread=0.0)
-    left = absorbed(**given, M=M)
-    # max(a/T, s/sqrt T) + s/sqrt T <= g: both a/T + s/sqrt T <= g and 2 s/sqrt T <= g, quadratics in sqrt T
-    a = rho * size * P / left
-    s = np.sqrt(P * beta * sigma2 * noise_share(**given)) / left
-    needed = np.maximum(2 * s / target, (s + np.sqrt(s**2 + 4 * a * target)) / (2 * target)) ** 2
+    m2 = max(0.0, float(cluster_dissimilarity(M=M, size=size)))
+    rho = 1.01 * np.sqrt(1 + m2) * beta / size * PENALTIES * (1 + 1e-12)
+    pull = rho * size
+    # The bound is a/T + n at the step 1/(rho c), and 2 sqrt(a n/T) at the shorter one that balances start and noise,
+    # which comes into play where both are equal, at T = a/n.
+    left = 1 - m2 * beta**2 / ((pull - beta) * (pull + beta))
+    a, n = pull * 2 * e0 / left, beta * sigma2 * (1 + beta / pull * (size - 1)) / (size * pull) / left
+    needed = np.where(2 * n <= target, a / np.maximum(target - n, target / 2), 4 * a * n / target**2)
     at = int(np.argmin(needed))
-    T, values = float(np.ceil(max(needed[at], 1))), {"beta": beta, "rho": rho[at].item(), "size": size}
-    values |= {"e0": e0, "spread": 0.0, "sigma2": sigma2}
-    while float(evaluate(find(KEY), **values, M=M, T=T)) > target:  # rounding, outward
-        T = np.ceil(T * (1 + 1e-9)).item() + 1
-    return _Cluster(members=members, rounds=T, rho=rho[at].item(), eta=float(tuned_step(**values, T=T)))
+    values = {"beta": beta, "rho": rho[at].item(), "size": size, "least_weight": 1.0}
+    values |= {"e0": e0, "spread": 0.0, "sigma2": sigma2, "T": float(np.ceil(max(needed[at], 1)))}
+    while float(evaluate(find(KEY), **values, dissimilarity=m2, eta=(eta := float(star_step(**values))))) > target:
+        values["T"] = np.ceil(values["T"] * (1 + 1e-9)).item() + 1  # rounding, outward
+    return _Cluster(members=members, rounds=values["T"], rho=values["rho"], eta=eta)

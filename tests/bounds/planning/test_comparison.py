@@ -230,16 +230,15 @@ def test_cobo_plans_the_fewest_steps_of_theorem_1_for_agreeing_clients(epsilon):
     m2 = 2 * M**2 * (size - 1) / (size - (size - 2) * M**2)
 
     def level(rho, T):
-        lag = L / (rho * size - L)
-        v = 1 / size + lag * (1 - 1 / size)
-        S = math.sqrt(2 * e0 * L * s2 * v / T)
-        return (max(rho * size * 2 * e0 / T, S) + S) / (1 - m2 * lag**2)
+        v = 1 / size + L / (rho * size) * (1 - 1 / size)
+        eta = min(1 / (rho * size), math.sqrt(2 * e0 / (T * L * s2 * v)))
+        return (2 * e0 / (eta * T) + L * eta * s2 * v) / (1 - m2 * L**2 / ((rho * size) ** 2 - L**2))
 
     (rho,), T = entry.settings["rho"], entry.rounds[0]
-    assert rho >= 1.01 * (1 + math.sqrt(m2)) * L / size
+    assert rho >= 1.01 * math.sqrt(1 + m2) * L / size
     target = 2 * mu * epsilon
     assert level(rho, T) <= target < level(rho, T - 2)
-    others = 1.0101 * (1 + math.sqrt(m2)) * L / size * np.geomspace(1, 100, 40)
+    others = 1.0101 * math.sqrt(1 + m2) * L / size * np.geomspace(1, 100, 40)
     assert min(level(r, T * 0.98) for r in others) > target
     np.testing.assert_allclose(entry.vectors, 3 * 2 * T, rtol=1e-12)
 
