@@ -13,6 +13,7 @@ from suffice.simulate import FixedWeights, Quadratics, expected_excesses, split,
 
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
+from .rows import plain, rows
 
 PEERS = 3
 
@@ -56,44 +57,26 @@ def turned() -> Family:
             theta = np.where((t < values["T"])[:, None], moved, theta)
         return (axes * theta**2).sum(-1) / 2, arguments | {"e0": e0}
 
-    return Family(
-        name="peers at fixed angles",
-        domains=_CONTRACTION
-        | {
-            "curvature": Domain(low=0, high=1, shape=(2,)),
-            "start": Domain(low=0, high=np.pi),
-            "angle": Domain(low=-np.pi, high=np.pi, shape=(PEERS,)),
-        },
-        measure=measure,
-        sharp=turned_attained,
-    )
+    return Family(name="peers at fixed angles", domains=_TURNED, measure=measure, sharp=turned_attained)
+
+
+_TURNED = _CONTRACTION | {
+    "curvature": Domain(low=0, high=1, shape=(2,)),
+    "start": Domain(low=0, high=np.pi),
+    "angle": Domain(low=-np.pi, high=np.pi, shape=(PEERS,)),
+}
 
 
 def turned_attained(ratio: float | None = None) -> Values:
     """Curvature mu and u_k against the gradient; at the step limit also curvature beta and u_k along it."""
-    rows = [
-        (mu, kappa, r, at, T, end)
-        for mu, kappa in ((1.0, 1.0), (0.3, 4.0), (2.0, 20.0))
-        for r in (0.1, 0.6, 1.0)
-        for at in ((0.1, 0.7, 1.0) if ratio is None else (ratio,))
-        for T in (1, 2, 6)
-        for end in (0, 1)
-        if end == 0 or at >= 1
-    ]
-    mu, kappa, r, at, T, end = np.array(rows, dtype=float).T
-    count, each = len(rows), np.ones(PEERS)
-    return {
-        "mu": mu,
-        "kappa": kappa,
-        "alpha": np.outer(np.ones(count), [0.5, 1.0, 0.25]),
-        "r": np.stack((np.ones(count), r, r), -1),
-        "ratio": at,
-        "T": T,
-        "reach": np.ones((count, PEERS)),
-        "curvature": np.stack((end, end), -1),
-        "start": np.zeros(count),
-        "angle": np.outer(np.where(end == 0, np.pi, 0.0), each),
-    }
+    return rows(
+        plain(_TURNED, alpha=[0.5, 1.0, 0.25], reach=1),
+        *({"mu": mu, "kappa": kappa, "r": [1, r, r], "ratio": at, "T": T, "curvature": end,
+           "angle": 0 if end else np.pi}
+          for mu, kappa in ((1.0, 1.0), (0.3, 4.0), (2.0, 20.0)) for r in (0.1, 0.6, 1.0)
+          for at in ((0.1, 0.7, 1.0) if ratio is None else (ratio,)) for T in (1, 2, 6)
+          for end in ((0, 1) if at >= 1 else (0,))),
+    )  # fmt: skip
 
 
 def bent() -> Family:
@@ -147,49 +130,33 @@ def floors() -> Family:
         arguments = {"eta": eta, "mu": mu, "beta": beta, **{name: values[name] for name in ("pull", "e0", "V", "T")}}
         return e.sum(-1), arguments
 
-    return Family(
-        name="aligned peers with noise",
-        domains={
-            "mu": Domain(low=0.1, high=10, log=True),
-            "kappa": Domain(low=1, high=100, log=True),
-            "pull": Domain(low=0.1, high=3, log=True),
-            "ratio": Domain(low=0.02, high=1),
-            "T": Domain(low=1, high=40, integer=True),
-            "e0": Domain(low=0.01, high=100, log=True),
-            "V": Domain(low=0.01, high=100, log=True),
-            "curvature": Domain(low=0, high=1, shape=(3,)),
-            "start": Domain(low=0.001, high=1, shape=(3,)),
-            "spread": Domain(low=0.001, high=1, shape=(3,)),
-        },
-        measure=measure,
-        sharp=floors_attained,
-    )
+    return Family(name="aligned peers with noise", domains=_FLOORS, measure=measure, sharp=floors_attained)
+
+
+_FLOORS = {
+    "mu": Domain(low=0.1, high=10, log=True),
+    "kappa": Domain(low=1, high=100, log=True),
+    "pull": Domain(low=0.1, high=3, log=True),
+    "ratio": Domain(low=0.02, high=1),
+    "T": Domain(low=1, high=40, integer=True),
+    "e0": Domain(low=0.01, high=100, log=True),
+    "V": Domain(low=0.01, high=100, log=True),
+    "curvature": Domain(low=0, high=1, shape=(3,)),
+    "start": Domain(low=0.001, high=1, shape=(3,)),
+    "spread": Domain(low=0.001, high=1, shape=(3,)),
+}
 
 
 def floors_attained(ratio: float | None = None) -> Values:
     """The start along curvature mu and the noise along curvature beta; beyond the step limit the start along beta."""
-    rows = [
-        (mu, kappa, pull, at, T, e0, V)
-        for mu, kappa in ((1.0, 1.0), (1.0, 1.2), (0.3, 5.0), (0.02, 100.0))
-        for pull in (0.3, 2.0)
-        for at in ((0.1, 0.6, 1.0) if ratio is None else (ratio,))
-        for T in (1, 4, 40)
-        for e0, V in ((1.0, 1e-3), (1.0, 2.0), (1e-3, 4.0))
-    ]
-    mu, kappa, pull, at, T, e0, V = np.array(rows).T
-    first, last = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
-    return {
-        "mu": mu,
-        "kappa": kappa,
-        "pull": pull,
-        "ratio": at,
-        "T": T,
-        "e0": e0,
-        "V": V,
-        "curvature": np.outer(np.ones(len(rows)), [0, 0.5, 1]),
-        "start": np.where((at <= 1)[:, None], first, last),
-        "spread": np.outer(np.ones(len(rows)), last),
-    }
+    return rows(
+        plain(_FLOORS, curvature=[0, 0.5, 1], spread=[0, 0, 1]),
+        *({"mu": mu, "kappa": kappa, "pull": pull, "ratio": at, "T": T, "e0": e0, "V": V,
+           "start": [1, 0, 0] if at <= 1 else [0, 0, 1]}
+          for mu, kappa in ((1.0, 1.0), (1.0, 1.2), (0.3, 5.0), (0.02, 100.0)) for pull in (0.3, 2.0)
+          for at in ((0.1, 0.6, 1.0) if ratio is None else (ratio,)) for T in (1, 4, 40)
+          for e0, V in ((1.0, 1e-3), (1.0, 2.0), (1e-3, 4.0))),
+    )  # fmt: skip
 
 
 def simulated(count: int, root: int) -> Evidence:

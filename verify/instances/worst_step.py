@@ -19,6 +19,7 @@ from suffice.simulate import FixedWeights, Quadratics, Randomness, Stream, expec
 
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
+from .rows import plain, rows
 
 PEERS = 3
 
@@ -127,26 +128,14 @@ def plane() -> Family:
 
 def _attained() -> Values:
     """Curvature beta and gaps along the gradient: against it when eta beta A <= 1, with it beyond; noise or none."""
-    rows: list[tuple[float, ...]] = []
-    for length in (0.1, 0.5, 0.9, 1.0, 1.1, 1.6, 2.2):
-        for r in (0.0, 0.3, 0.9, 1.0):
-            for beta, gradient, sigma2 in ((1.0, 1.0, 1e-9), (0.3, 0.4, 1.0), (4.0, 3.0, 1e-3), (4.0, 0.1, 10.0)):
-                rows.append((length, r, beta, gradient, sigma2))
-    length, r, beta, gradient, sigma2 = np.array(rows).T
-    count, each = len(rows), np.ones(PEERS)
-    return {
-        "length": length,
-        "beta": beta,
-        "gradient": gradient,
-        "alpha": np.outer(np.ones(count), [0.5, 1.0, 0.25]),
-        "r": np.stack((np.ones(count), r, r), -1),
-        "sigma2": np.outer(sigma2, each),
-        "curvature": np.ones((count, 2)),
-        "tilt": np.zeros(count),
-        "reach": np.ones((count, PEERS)),
-        "angle": np.outer(np.where(length <= 1, np.pi, 0.0), each),
-        "noise": np.zeros((count, PEERS)),
-    }
+    scales = ((1.0, 1.0, 1e-9), (0.3, 0.4, 1.0), (4.0, 3.0, 1e-3), (4.0, 0.1, 10.0))
+    return rows(
+        plain(_WEIGHTED | _INSTANCE, alpha=[0.5, 1.0, 0.25], curvature=1, reach=1),
+        *({"length": length, "r": [1, r, r], "beta": beta, "gradient": gradient, "sigma2": sigma2,
+           "angle": np.pi if length <= 1 else 0}
+          for length in (0.1, 0.5, 0.9, 1.0, 1.1, 1.6, 2.2) for r in (0.0, 0.3, 0.9, 1.0)
+          for beta, gradient, sigma2 in scales),
+    )  # fmt: skip
 
 
 def line() -> Family:
@@ -293,40 +282,24 @@ def sharp_weights() -> Family:
         steps = Steps(eta=np.ones_like(beta), beta=beta, gradient=np.sqrt(G), alpha=x, r=r, sigma2=sigma2, **instance)
         return steps.evidence("exact", "one step with the sharp weights in R^2", values)
 
-    return Family(
-        name="one step with the sharp weights",
-        domains={
-            "room": Domain(low=0.02, high=1, log=True),
-            "beta": Domain(low=0.1, high=10, log=True),
-            "r": Domain(low=0.05, high=1, shape=(PEERS,)),
-            "sigma2": Domain(low=0.01, high=100, log=True, shape=(PEERS,)),
-            **_INSTANCE,
-        },
-        measure=measure,
-        sharp=sharp_attained,
-    )
+    return Family(name="one step with the sharp weights", domains=_SHARP, measure=measure, sharp=sharp_attained)
+
+
+_SHARP = {
+    "room": Domain(low=0.02, high=1, log=True),
+    "beta": Domain(low=0.1, high=10, log=True),
+    "r": Domain(low=0.05, high=1, shape=(PEERS,)),
+    "sigma2": Domain(low=0.01, high=100, log=True, shape=(PEERS,)),
+    **_INSTANCE,
+}
 
 
 def sharp_attained(room: float | None = None) -> Values:
     """Curvature beta and gaps against the gradient, or with it beyond the step limit."""
-    rows = [
-        (at, beta, own, r, sigma2)
-        for at in ((0.05, 0.5, 1.0) if room is None else (room,))
-        for beta in (0.3, 1.0, 4.0)
-        for own in (0.2, 1.0)
-        for r in (0.1, 0.6, 0.99)
-        for sigma2 in (0.01, 1.0, 50.0)
-    ]
-    at, beta, own, r, sigma2 = np.array(rows).T
-    count, each = len(rows), np.ones(PEERS)
-    return {
-        "room": at,
-        "beta": beta,
-        "r": np.stack((own, r, r), -1),
-        "sigma2": np.outer(sigma2, [1.0, 0.5, 3.0]),
-        "curvature": np.ones((count, 2)),
-        "tilt": np.zeros(count),
-        "reach": np.ones((count, PEERS)),
-        "angle": np.outer(np.where(at <= 1, np.pi, 0.0), each),
-        "noise": np.zeros((count, PEERS)),
-    }
+    return rows(
+        plain(_SHARP, curvature=1, reach=1),
+        *({"room": at, "beta": beta, "r": [own, r, r], "sigma2": sigma2 * np.array([1.0, 0.5, 3.0]),
+           "angle": np.pi if at <= 1 else 0}
+          for at in ((0.05, 0.5, 1.0) if room is None else (room,)) for beta in (0.3, 1.0, 4.0)
+          for own in (0.2, 1.0) for r in (0.1, 0.6, 0.99) for sigma2 in (0.01, 1.0, 50.0)),
+    )  # fmt: skip
