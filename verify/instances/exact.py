@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import product
 
 import numpy as np
 import torch
@@ -194,49 +195,41 @@ def aligned_below_precision(measure: Callable[[Aligned], np.ndarray]) -> Evidenc
     return _outside(measure, "start below the precision", eps=(0.5,), r=1.0, ratio=0.5, e0=0.1)
 
 
+def _on_counterexample(cases: Iterable[tuple[float, float]], quantity: str, label: str, *, printed: bool) -> Evidence:
+    """Theorem 2 at T = 2 in dimension 1 by quadrature over the first step, from each theta_0 with each eta."""
+    line, base = counterexample()
+    measured, rows, hypothesis = [], [], []
+    for theta0, eta in cases:
+        instance = Line(**{**vars(line), "theta0": theta0, "eta": eta})
+        result = instance.two_steps(base["eps"])
+        measured.append(result[quantity])
+        hypothesis.append(result["e1"] >= base["eps"] if printed else True)
+        e0, s2 = float(instance.excess(np.array([theta0]))[0]), base["s2"] if printed else base["tight"]
+        rows.append({**base, "e0": e0, "eta": eta, "s2": s2})
+    return Evidence(
+        engine="quadrature",
+        measured=np.array(measured),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
+        hypothesis=np.array(hypothesis),
+        label=f"N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9{label}",
+    )
+
+
 def two_steps(quantity: str, *, printed: bool) -> Evidence:
-    """Theorem 2 at T = 2 in dimension 1 by quadrature over the first step, on the counterexample and its neighbours.
+    """The counterexample and its neighbours.
 
     `quantity` is "e2" (the printed expectation) or "e2_running". The printed hypothesis E[e_1] >= eps is masked in.
     """
-    line, base = counterexample()
-    measured, rows, hypothesis = [], [], []
-    for theta0 in (0.2, 0.19, 0.25, 0.5):
-        for eta in (0.9, 0.5):
-            instance = Line(**{**vars(line), "theta0": theta0, "eta": eta})
-            result = instance.two_steps(base["eps"])
-            e0 = float(instance.excess(np.array([theta0]))[0])
-            measured.append(result[quantity])
-            hypothesis.append(result["e1"] >= base["eps"] if printed else True)
-            rows.append({**base, "e0": e0, "eta": eta, "s2": base["s2"] if printed else base["tight"]})
-    return Evidence(
-        engine="quadrature",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
-        hypothesis=np.array(hypothesis),
-        label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9",
-    )
+    return _on_counterexample(product((0.2, 0.19, 0.25, 0.5), (0.9, 0.5)), quantity, "", printed=printed)
 
 
 def two_steps_horizon() -> Evidence:
-    """Theorem 2, row 2, as printed, at T = 2: the counterexample, started where ln(e_0/K)/(mu T) is within q/beta."""
+    """Theorem 2, row 2, as printed: the counterexample, started where ln(e_0/K)/(mu T) is within q/beta."""
     line, base = counterexample()
-    mu, beta, s2, eps, T = base["mu"], base["beta"], base["s2"], base["eps"], 2
-    measured, rows, hypothesis = [], [], []
-    for theta0 in (0.188, 0.18, 0.16):
-        e0 = float(line.excess(np.array([theta0]))[0])
-        eta = float(np.log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T))
-        result = Line(**{**vars(line), "theta0": theta0, "eta": eta}).two_steps(eps)
-        measured.append(result["e2"])
-        hypothesis.append(result["e1"] >= eps)
-        rows.append({**base, "e0": e0, "T": T})
-    return Evidence(
-        engine="quadrature",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]},
-        hypothesis=np.array(hypothesis),
-        label="N = 100, R_i = theta^2/2, 99 peers (theta - 0.02)^2/2, sigma = 1, binary 0.9, the step for T = 2",
-    )
+    mu, T, starts = base["mu"], 2, (0.188, 0.18, 0.16)
+    ratios = 2 * T * mu**2 * line.excess(np.array(starts)) / (base["beta"] * base["s2"])
+    cases = zip(starts, (np.log(ratios) / (mu * T)).tolist())
+    return _on_counterexample(cases, "e2", ", the step for T = 2", printed=True)
 
 
 LINE = Family(
