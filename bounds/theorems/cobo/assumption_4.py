@@ -62,6 +62,21 @@ def collaborative(*, M: Any) -> Conditions:
 
 _PAIR = "f_i and f_j satisfy |grad f_i - grad f_j| <= M |grad f_i + grad f_j|, both gradients at one point"
 
+_EXAMPLE_2_DISSIMILARITY = Theorem(
+    key="cobo/example-2-dissimilarity",
+    title="Dissimilarity of two quadratics of different clusters",
+    source=source("Example 2"),
+    statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j|: at every x, "
+    "|grad f_i|^2 + |grad f_j|^2 >= a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2 = zeta_ij^2.",
+    quantity=Quantity.GRADIENT_SUM,
+    direction="lower",
+    mode="sure",
+    hypotheses="two minimisers at distance D",
+    bound=example_2_dissimilarity,
+    tight="x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2)",
+    monotone={"separation": 1, "own_curvature": 1, "peer_curvature": 1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/example-2-similarity",
@@ -75,36 +90,15 @@ THEOREMS: tuple[Theorem, ...] = (
         bound=example_2_similarity,
         tight="always: equality at every x; M_ij = 0, which (A4) as printed excludes, is allowed",
     ),
-    Theorem(
-        key="cobo/example-2-dissimilarity",
-        edition="printed",
-        title="Dissimilarity of two quadratics of different clusters",
-        source=source("Example 2"),
-        statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j| > 0: "
-        "|grad f_i|^2 + |grad f_j|^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2 = zeta_ij^2.",
-        quantity=Quantity.GRADIENT_SUM,
-        direction="lower",
-        mode="sure",
-        hypotheses="two minimisers at distance D",
-        bound=example_2_dissimilarity_printed,
+    _EXAMPLE_2_DISSIMILARITY.as_printed(
+        example_2_dissimilarity_printed,
         fault="(a_i^2 + a_j^2)^2 stands where a_i^2 + a_j^2 is needed: the bound is not a squared gradient and too "
         "large when a_i^2 + a_j^2 < 1; and the sum is at least its minimum, not equal to it",
+        statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j| > 0: "
+        "|grad f_i|^2 + |grad f_j|^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2 = zeta_ij^2.",
         monotone={"separation": 1},
     ),
-    Theorem(
-        key="cobo/example-2-dissimilarity",
-        title="Dissimilarity of two quadratics of different clusters",
-        source=source("Example 2"),
-        statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j|: at every x, "
-        "|grad f_i|^2 + |grad f_j|^2 >= a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2 = zeta_ij^2.",
-        quantity=Quantity.GRADIENT_SUM,
-        direction="lower",
-        mode="sure",
-        hypotheses="two minimisers at distance D",
-        bound=example_2_dissimilarity,
-        tight="x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2)",
-        monotone={"separation": 1, "own_curvature": 1, "peer_curvature": 1},
-    ),
+    _EXAMPLE_2_DISSIMILARITY,
     Theorem(
         key="cobo/alignment",
         title="Collaborative clients' gradients are aligned",

@@ -119,36 +119,46 @@ CLUSTER = (
 COLLABORATIVE = f"{CLUSTER}; (A4) for every pair of the cluster with M the largest M_ij"
 DELTA = "delta = (1/c^2) sum_ij (f_ij(z_ij^t) - E f_ij(z_ij^{t+1}))"
 
+_LEMMA_3 = Theorem(
+    key="cobo/lemma-3",
+    title="One step at the midpoints",
+    source=source("Lemma 3"),
+    statement=f"For eta <= 1/L the mean squared gradient at the midpoints is at most the bound; {DELTA}.",
+    quantity=Quantity.MIDPOINT_GRADIENT,
+    mode="sure",
+    hypotheses=CLUSTER,
+    bound=lemma_3,
+    conditions=smooth_step,
+    tight="one client, f_i = L |x|^2 / 2, eta = 1/L",
+    monotone={"decrease": 1, "spread": 1, "sigma2": 1, "beta": 1, "rho": 1},
+)
+
+_LEMMA_4 = Theorem(
+    key="cobo/lemma-4",
+    title="One step of the consensus distance",
+    source=source("Lemma 4"),
+    statement="For rho c >= 1.01 L and eta <= 1/(rho c) the mean of |x_i - x_j|^2 over pairs after the step is at "
+    "most the bound, Xi half of its value before and the gradient of fbar taken at the mean model.",
+    quantity=Quantity.NEXT_CONSENSUS,
+    hypotheses=COLLABORATIVE,
+    bound=lemma_4,
+    conditions=lemma_4_conditions,
+    tight="identical clients at consensus: noise alone",
+    monotone={"mean_gradient": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "rho": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="cobo/lemma-3",
-        edition="printed",
-        title="One step at the midpoints",
-        source=source("Lemma 3, at settled weights"),
-        statement=f"For eta <= 1/(2L) the mean squared gradient at the midpoints is at most the bound; {DELTA}.",
-        quantity=Quantity.MIDPOINT_GRADIENT,
-        mode="sure",
-        hypotheses=CLUSTER,
-        bound=lemma_3_printed,
-        conditions=lemma_3_conditions_printed,
+    _LEMMA_3.as_printed(
+        lemma_3_printed,
         fault="the noise term is that of a pair i != j: the pairs i = j, which the sum contains, have twice the "
         "variance; the term with sigma2/b in D_1 has not the unit of its neighbours (b would have to be a squared "
         "gradient)",
+        statement=f"For eta <= 1/(2L) the mean squared gradient at the midpoints is at most the bound; {DELTA}.",
+        source=source("Lemma 3, at settled weights"),
+        conditions=lemma_3_conditions_printed,
         monotone={"decrease": 1, "spread": 1},
     ),
-    Theorem(
-        key="cobo/lemma-3",
-        title="One step at the midpoints",
-        source=source("Lemma 3"),
-        statement=f"For eta <= 1/L the mean squared gradient at the midpoints is at most the bound; {DELTA}.",
-        quantity=Quantity.MIDPOINT_GRADIENT,
-        mode="sure",
-        hypotheses=CLUSTER,
-        bound=lemma_3,
-        conditions=smooth_step,
-        tight="one client, f_i = L |x|^2 / 2, eta = 1/L",
-        monotone={"decrease": 1, "spread": 1, "sigma2": 1, "beta": 1, "rho": 1},
-    ),
+    _LEMMA_3,
     Theorem(
         key="cobo/mean-descent",
         title="One step of the cluster's mean loss",
@@ -163,32 +173,15 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="f_i = L |x|^2 / 2 at consensus, eta = 1/L",
         monotone={"decrease": 1, "spread": 1, "sigma2": 1, "beta": 1, "size": -1},
     ),
-    Theorem(
-        key="cobo/lemma-4",
-        edition="printed",
-        title="One step of the consensus distance",
-        source=source("Lemma 4, at settled weights"),
-        statement=f"The mean of |x_i - x_j|^2 over pairs after the step is at most the bound; {DELTA}.",
-        quantity=Quantity.NEXT_CONSENSUS,
-        hypotheses=COLLABORATIVE,
-        bound=lemma_4_printed,
-        conditions=lemma_4_conditions_printed,
+    _LEMMA_4.as_printed(
+        lemma_4_printed,
         fault="a step adds 2 eta^2 sigma2 (1 - 1/c) to the mean, not eta sigma2/(2 rho c^3); the contraction "
         "1 - 2 eta rho c of the proof is 1 - eta rho c; |grad f_i + grad f_j|^2 is 4 |grad f_ij|^2; "
         "b is compared with a squared gradient",
+        statement=f"The mean of |x_i - x_j|^2 over pairs after the step is at most the bound; {DELTA}.",
+        source=source("Lemma 4, at settled weights"),
+        conditions=lemma_4_conditions_printed,
         monotone={"decrease": 1, "spread": 1, "M": 1, "sigma2": 1},
     ),
-    Theorem(
-        key="cobo/lemma-4",
-        title="One step of the consensus distance",
-        source=source("Lemma 4"),
-        statement="For rho c >= 1.01 L and eta <= 1/(rho c) the mean of |x_i - x_j|^2 over pairs after the step is at "
-        "most the bound, Xi half of its value before and the gradient of fbar taken at the mean model.",
-        quantity=Quantity.NEXT_CONSENSUS,
-        hypotheses=COLLABORATIVE,
-        bound=lemma_4,
-        conditions=lemma_4_conditions,
-        tight="identical clients at consensus: noise alone",
-        monotone={"mean_gradient": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "rho": -1},
-    ),
+    _LEMMA_4,
 )

@@ -66,6 +66,22 @@ def invariance_conditions(*, eta: Any, mu: Any, beta: Any, rho: Any, size: Any) 
 _NEAR = "f_i = a_i |x - m_i|^2 / 2, f_j = a_j |x - m_j|^2 / 2; |x_i - m_i| <= r, |x_j - m_j| <= r, D = |m_i - m_j|"
 _PLACE = "Theorem I, Appendix A.2, case 2, near the centres"
 
+_SELECTION_TIME = Theorem(
+    key="cobo/selection-time",
+    title="Updates until two clusters are separated",
+    source=source(_PLACE),
+    statement="While both models stay within r <= 0.499 D of their own minimisers, a weight w_ij <= 1 is 0 after "
+    "1/(gamma a_i a_j (D^2/4 - r^2)) of its own updates with exact gradients, or any larger number: at "
+    "gamma theta >= 1 after one update.",
+    quantity=Quantity.WEIGHT_UPDATES,
+    mode="sure",
+    hypotheses=f"{_NEAR} at each of these updates; exact gradients",
+    bound=selection_time,
+    conditions=well_inside,
+    tight="x_i - m_i = x_j - m_j of norm r throughout, w_ij = 1 at the start",
+    monotone={"own_curvature": -1, "peer_curvature": -1, "separation": -1, "radius": 1, "weight_step": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="cobo/selection-margin",
@@ -81,34 +97,15 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="x_i - m_i = x_j - m_j of norm r",
         monotone={"own_curvature": -1, "peer_curvature": -1, "separation": -1, "radius": 1},
     ),
-    Theorem(
-        key="cobo/selection-time",
-        edition="printed",
-        title="Updates until two clusters are separated",
-        source=source("Theorem I, Appendix A.2, case 2"),
-        statement="The weights are w* from the first update on, for well initialised models.",
-        quantity=Quantity.WEIGHT_UPDATES,
-        mode="sure",
-        bound=None,
-        order_only="the text does not say which starts are well initialised",
+    _SELECTION_TIME.as_printed(
+        "the text does not say which starts are well initialised",
         fault="weights start at 1, an update moves a weight by gamma |<grad f_i, grad f_j>| and is made with "
         "probability 1/n; far from the centres the inner product of different clusters is positive",
+        statement="The weights are w* from the first update on, for well initialised models.",
+        source=source("Theorem I, Appendix A.2, case 2"),
+        hypotheses="",
     ),
-    Theorem(
-        key="cobo/selection-time",
-        title="Updates until two clusters are separated",
-        source=source(_PLACE),
-        statement="While both models stay within r <= 0.499 D of their own minimisers, a weight w_ij <= 1 is 0 after "
-        "1/(gamma a_i a_j (D^2/4 - r^2)) of its own updates with exact gradients, or any larger number: at "
-        "gamma theta >= 1 after one update.",
-        quantity=Quantity.WEIGHT_UPDATES,
-        mode="sure",
-        hypotheses=f"{_NEAR} at each of these updates; exact gradients",
-        bound=selection_time,
-        conditions=well_inside,
-        tight="x_i - m_i = x_j - m_j of norm r throughout, w_ij = 1 at the start",
-        monotone={"own_curvature": -1, "peer_curvature": -1, "separation": -1, "radius": 1, "weight_step": -1},
-    ),
+    _SELECTION_TIME,
     Theorem(
         key="cobo/selection-radius",
         title="Separated clusters stay near their centres",

@@ -110,88 +110,94 @@ _FAULTS = (
     "identically, tr(Sigma)/nu^2 is meant"
 )
 
+_LINEAR_DISSIMILARITY = Theorem(
+    key="sample-optimal/linear-dissimilarity",
+    title="Dissimilarity of linear models",
+    source=source("Section 6", ball="D^*"),
+    statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (scale a, b): |grad f_j(x_i*)| is at most the "
+    "bound, and |grad f_i(x) - grad f_j(x)| for every |x| <= ball.",
+    quantity=Quantity.PEER_GRADIENT,
+    mode="sure",
+    hypotheses="|x_i*| <= ball; theta is measured in the fixed unit scale, and xi with it",
+    bound=linear_dissimilarity,
+    tight="d = 1, E xi_i - E xi_j a reflection that takes (x_i*, -1) to the first axis, |x_i*| = ball",
+    monotone={"ball": 1, "moment": 1, "scale": -1},
+)
+
+_THEOREM_4 = Theorem(
+    key="sample-optimal/theorem-4",
+    title="Samples per agent with estimated clusters",
+    source=source("Theorem 4", **ALL_FOR_ALL),
+    statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
+    "(theorem-5-samples) and T rounds (corollary-2), both rounded up, E[F^T] <= eps; S + T is at most the "
+    "bound.",
+    quantity=Quantity.SAMPLES,
+    hypotheses=RUN,
+    bound=theorem_4,
+    conditions=total_conditions,
+    superseded_by=Sharper(key="sample-optimal/theorem-4-sharp", ratio=(1, 4)),
+    monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
+)
+
+_THEOREM_5 = Theorem(
+    key="sample-optimal/theorem-5",
+    title="All-for-all with estimated clusters",
+    source=source("Theorem 5", **ALL_FOR_ALL),
+    statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 1/L, E[F^T] "
+    "is at most the bound.",
+    quantity=Quantity.MEAN_EXCESS,
+    hypotheses=RUN,
+    bound=theorem_5,
+    conditions=step_conditions,
+    tight="clusters certain, p near 0, mu = L at eta = 1/L",
+    superseded_by=Sharper(key="sample-optimal/theorem-5-sharp", ratio=(1, inf)),
+    monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
+)
+
+_COROLLARY_2 = Theorem(
+    key="sample-optimal/corollary-2",
+    title="Rounds with estimated clusters",
+    source=source("Corollary 2", **ALL_FOR_ALL),
+    statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)) and "
+    "eta = min(1/L, mu eps C/(2 L sigma2)), E[F^T] <= eps for every T of at least the bound.",
+    quantity=Quantity.ROUNDS,
+    hypotheses=RUN,
+    bound=corollary_2,
+    conditions=lambda *, mu, beta: {"curvature mu <= beta": (mu, beta)},
+    superseded_by=Sharper(key="sample-optimal/corollary-2-sharp", ratio=(4, 4)),
+    monotone={"e0": 1, "sigma2": 1, "size": -1, "beta": 1, "eps": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/linear-dissimilarity",
-        edition="printed",
-        title="Dissimilarity of linear models",
-        source=source("Section 6", ball="D^*"),
-        statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (a, b): b_ij <= D* |E xi_i - E xi_j|.",
-        quantity=Quantity.PEER_GRADIENT,
-        mode="sure",
-        hypotheses="|x_i*| <= ball; theta measured in units of scale",
-        bound=linear_dissimilarity_printed,
+    _LINEAR_DISSIMILARITY.as_printed(
+        linear_dissimilarity_printed,
         fault="leaves out the last entry of (x, -1): two agents with a = 1, b = 0.1 and -0.1 differ by 0.2, not 0.03",
+        statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (a, b): b_ij <= D* |E xi_i - E xi_j|.",
+        hypotheses="|x_i*| <= ball; theta measured in units of scale",
         monotone={"ball": 1, "moment": 1},
     ),
-    Theorem(
-        key="sample-optimal/linear-dissimilarity",
-        title="Dissimilarity of linear models",
-        source=source("Section 6", ball="D^*"),
-        statement="For f_i(x) = E(a^T x - b)^2/2 and xi = z z^T, z = (scale a, b): |grad f_j(x_i*)| is at most the "
-        "bound, and |grad f_i(x) - grad f_j(x)| for every |x| <= ball.",
-        quantity=Quantity.PEER_GRADIENT,
-        mode="sure",
-        hypotheses="|x_i*| <= ball; theta is measured in the fixed unit scale, and xi with it",
-        bound=linear_dissimilarity,
-        tight="d = 1, E xi_i - E xi_j a reflection that takes (x_i*, -1) to the first axis, |x_i*| = ball",
-        monotone={"ball": 1, "moment": 1, "scale": -1},
-    ),
-    Theorem(
-        key="sample-optimal/theorem-4",
-        edition="printed",
-        title="Samples per agent with estimated clusters",
-        source=source("Theorem 4"),
+    _LINEAR_DISSIMILARITY,
+    _THEOREM_4.as_printed(
+        "Omega~ hides constants and logarithms",
+        fault=f"{_FAULTS}; uses nu and d_eff without Assumption 4; C >= nu^2 d_eff/eps compares xi^2 with a loss",
         statement="Precision eps needs S = Omega~(nu^2 d_eff/Delta^2), C = Omega~(nu^2 d_eff/eps), "
         "K C = Omega~(kappa sigma^2/(eps mu)), K = Omega~(kappa).",
-        quantity=Quantity.SAMPLES,
-        bound=None,
-        order_only="Omega~ hides constants and logarithms",
-        fault=f"{_FAULTS}; uses nu and d_eff without Assumption 4; C >= nu^2 d_eff/eps compares xi^2 with a loss",
+        source=source("Theorem 4"),
+        hypotheses="",
     ),
-    Theorem(
-        key="sample-optimal/theorem-4",
-        title="Samples per agent with estimated clusters",
-        source=source("Theorem 4", **ALL_FOR_ALL),
-        statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
-        "(theorem-5-samples) and T rounds (corollary-2), both rounded up, E[F^T] <= eps; S + T is at most the "
-        "bound.",
-        quantity=Quantity.SAMPLES,
-        hypotheses=RUN,
-        bound=theorem_4,
-        conditions=total_conditions,
-        superseded_by=Sharper(key="sample-optimal/theorem-4-sharp", ratio=(1, 4)),
-        monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
-    ),
-    Theorem(
-        key="sample-optimal/theorem-5",
-        edition="printed",
-        title="All-for-all with estimated clusters",
-        source=source("Theorem 5"),
-        statement="With lambda_ij = 1{bhat_ij^2 <= u}/#, u >= 4 nu^2 d_eff/S: E[F^K] <= F^0 exp(-K/(2 kappa)) + "
-        "O~((kappa sigma^2/(K mu)) (1/C + C exp(-S u/(8 nu^2)))) + "
-        "(2 D*^2 b_max exp(-S max(Delta^2 - 2u, 2u^2)/(8 nu^2)) + 4 u^2 1{2u >= Delta})/mu.",
-        quantity=Quantity.MEAN_EXCESS,
-        bound=None,
-        order_only="O~ hides constants and logarithms",
+    _THEOREM_4,
+    _THEOREM_5.as_printed(
+        "O~ hides constants and logarithms",
         fault=f"{_FAULTS}; u, Delta^2 and nu^2 have the unit of xi^2, so u^2, 2u >= Delta and D*^2 b_max do not fit; a "
         "pair is misjudged with each of the M - 1 other clusters, a factor that is missing; rows that are wrong make "
         "Lambda no projection, and Theorem 3's rate fails; random features violate Assumption 1",
+        statement="With lambda_ij = 1{bhat_ij^2 <= u}/#, u >= 4 nu^2 d_eff/S: E[F^K] <= F^0 exp(-K/(2 kappa)) + "
+        "O~((kappa sigma^2/(K mu)) (1/C + C exp(-S u/(8 nu^2)))) + "
+        "(2 D*^2 b_max exp(-S max(Delta^2 - 2u, 2u^2)/(8 nu^2)) + 4 u^2 1{2u >= Delta})/mu.",
+        source=source("Theorem 5"),
+        hypotheses="",
     ),
-    Theorem(
-        key="sample-optimal/theorem-5",
-        title="All-for-all with estimated clusters",
-        source=source("Theorem 5", **ALL_FOR_ALL),
-        statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 1/L, E[F^T] "
-        "is at most the bound.",
-        quantity=Quantity.MEAN_EXCESS,
-        hypotheses=RUN,
-        bound=theorem_5,
-        conditions=step_conditions,
-        tight="clusters certain, p near 0, mu = L at eta = 1/L",
-        superseded_by=Sharper(key="sample-optimal/theorem-5-sharp", ratio=(1, inf)),
-        monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
-    ),
+    _THEOREM_5,
     Theorem(
         key="sample-optimal/theorem-5-samples",
         title="Samples that find the clusters",
@@ -205,28 +211,12 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=samples_conditions,
         monotone={"N": 1, "failure": -1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
     ),
-    Theorem(
-        key="sample-optimal/corollary-2",
-        edition="printed",
-        title="Rounds with estimated clusters",
-        source=source("Corollary 2"),
-        statement="As Theorem 4.",
-        quantity=Quantity.ROUNDS,
-        bound=None,
-        order_only="Omega~ hides constants and logarithms",
+    _COROLLARY_2.as_printed(
+        "Omega~ hides constants and logarithms",
         fault=f"{_FAULTS}; C >= nu^2 d_eff/eps compares xi^2 with a loss, and is not needed",
+        statement="As Theorem 4.",
+        source=source("Corollary 2"),
+        hypotheses="",
     ),
-    Theorem(
-        key="sample-optimal/corollary-2",
-        title="Rounds with estimated clusters",
-        source=source("Corollary 2", **ALL_FOR_ALL),
-        statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)) and "
-        "eta = min(1/L, mu eps C/(2 L sigma2)), E[F^T] <= eps for every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=RUN,
-        bound=corollary_2,
-        conditions=lambda *, mu, beta: {"curvature mu <= beta": (mu, beta)},
-        superseded_by=Sharper(key="sample-optimal/corollary-2-sharp", ratio=(4, 4)),
-        monotone={"e0": 1, "sigma2": 1, "size": -1, "beta": 1, "eps": -1},
-    ),
+    _COROLLARY_2,
 )

@@ -137,36 +137,32 @@ OPTIMISED = Theorem(
     ),
 )
 
+_THEOREM_1 = Theorem(
+    key="sample-optimal/theorem-1",
+    title="Lower bound by the number of near agents",
+    source=source("Theorem 1"),
+    statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
+    "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
+    quantity=Quantity.ROUNDS,
+    direction="lower",
+    hypotheses=_CLASS,
+    bound=theorem_1,
+    conditions=theorem_1_conditions,
+    tight="within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0",
+    monotone={"sigma2": 1, "near": -1, "mu": -1, "eps": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/theorem-1",
-        edition="printed",
-        title="Lower bound by the number of near agents",
-        source=source("Theorem 1"),
-        statement="With eps < 1/16 and mu = L = 1/r^2, every method needs Omega(r^2 sigma^2/(eps N_i)) rounds on some "
-        "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
-        quantity=Quantity.ROUNDS,
-        direction="lower",
-        bound=None,
-        order_only="Omega hides a constant",
+    _THEOREM_1.as_printed(
+        "Omega hides a constant",
         fault="the rounds are an infimum over K of one method's outputs, so a method that outputs a fixed grid, point "
         "by point, needs as many rounds as the grid has points, whatever the noise; N_i is described as counting "
         "b_ij^2 <= eps; d_H <= d_TV fails for the usual total variation when H contains the affine maps",
+        statement="With eps < 1/16 and mu = L = 1/r^2, every method needs Omega(r^2 sigma^2/(eps N_i)) rounds on some "
+        "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
+        hypotheses="",
     ),
-    Theorem(
-        key="sample-optimal/theorem-1",
-        title="Lower bound by the number of near agents",
-        source=source("Theorem 1"),
-        statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
-        "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
-        quantity=Quantity.ROUNDS,
-        direction="lower",
-        hypotheses=_CLASS,
-        bound=theorem_1,
-        conditions=theorem_1_conditions,
-        tight="within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0",
-        monotone={"sigma2": 1, "near": -1, "mu": -1, "eps": -1},
-    ),
+    _THEOREM_1,
     Theorem(
         key="sample-optimal/theorem-1-sum",
         title="Lower bound by the sum of closenesses",

@@ -147,41 +147,67 @@ _WEAK = (
     "distance2 is the squared distance of the start to the minimiser of sum_j lambda_ij f_j"
 )
 
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/theorem-2",
-        edition="printed",
-        title="All-for-one, without noise",
-        source=source("Theorem 2"),
-        statement="With sigma = 0, where nothing of the noise term is left, E[e_T] is at most the bound at the step "
-        "size of Equation (6).",
-        quantity=Quantity.EXCESS,
-        hypotheses=f"{_STRONG} and exact",
-        bound=theorem_2_printed,
-        conditions=convexity_conditions,
-        fault="true but loose: half of the rate, and at least twice the bias B^2/(2 mu); the noise term hides "
-        "constants and logarithms, and Equation (6), the step size, is not in the text",
-        monotone={"e0": 1, "bias2": 1, "beta": 1},
-    ),
-    Theorem(
-        key="sample-optimal/theorem-2",
-        title="All-for-one, constant step size",
-        source=source("Theorem 2"),
-        statement="With any step eta <= 1/L, E[e_T] is at most the bound.",
-        quantity=Quantity.EXCESS,
-        hypotheses=_STANDING,
-        bound=theorem_2,
-        conditions=step_conditions,
-        tight="mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds",
-        monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
-        reduces_to=(
-            Reduction(
-                key="adaptive/theorem-2-constant",
-                when="one agent",
-                at=lambda *, s2, **others: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0},
-            ),
+_THEOREM_2 = Theorem(
+    key="sample-optimal/theorem-2",
+    title="All-for-one, constant step size",
+    source=source("Theorem 2"),
+    statement="With any step eta <= 1/L, E[e_T] is at most the bound.",
+    quantity=Quantity.EXCESS,
+    hypotheses=_STANDING,
+    bound=theorem_2,
+    conditions=step_conditions,
+    tight="mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds",
+    monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
+    reduces_to=(
+        Reduction(
+            key="adaptive/theorem-2-constant",
+            when="one agent",
+            at=lambda *, s2, **others: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0},
         ),
     ),
+)
+
+_THEOREM_2_ROUNDS_THRESHOLD = Theorem(
+    key="sample-optimal/theorem-2-rounds-threshold",
+    title="All-for-one, rounds with thresholded weights",
+    source=source("Theorem 2"),
+    statement="With equal weights on the near agents with b_ij^2 <= mu eps and "
+    "eta = min(1/L, mu eps near/(2 L sigma2)), E[e_T] <= eps for every T of at least the bound.",
+    quantity=Quantity.ROUNDS,
+    hypotheses=_STANDING,
+    bound=theorem_2_rounds_threshold,
+    conditions=convexity_conditions,
+    monotone={"e0": 1, "sigma2": 1, "near": -1, "beta": 1, "eps": -1, "mu": -1},
+)
+
+_THEOREM_2_THRESHOLD = Theorem(
+    key="sample-optimal/theorem-2-threshold",
+    title="Agents that may be averaged at a precision",
+    source=source("Theorem 2"),
+    statement="Weights on agents with b_ij <= b, b^2 <= 2 mu eps, without noise, a step eta <= 1/L: the excess "
+    "loss of agent i tends to at most eps.",
+    quantity=Quantity.EXCESS,
+    mode="sure",
+    hypotheses=f"{_STRONG} and exact",
+    bound=theorem_2_threshold,
+    conditions=threshold_conditions,
+    tight="weight 1 - 1/N on agents of equal curvature mu with b_ij^2 = 2 mu eps, N large",
+    monotone={"eps": 1},
+)
+
+THEOREMS: tuple[Theorem, ...] = (
+    _THEOREM_2.as_printed(
+        theorem_2_printed,
+        fault="true but loose: half of the rate, and at least twice the bias B^2/(2 mu); the noise term hides "
+        "constants and logarithms, and Equation (6), the step size, is not in the text",
+        statement="With sigma = 0, where nothing of the noise term is left, E[e_T] is at most the bound at the step "
+        "size of Equation (6).",
+        title="All-for-one, without noise",
+        hypotheses=f"{_STRONG} and exact",
+        conditions=convexity_conditions,
+        monotone={"e0": 1, "bias2": 1, "beta": 1},
+    ),
+    _THEOREM_2,
     Theorem(
         key="sample-optimal/theorem-2-tuned",
         title="All-for-one, step size for a horizon",
@@ -228,60 +254,22 @@ THEOREMS: tuple[Theorem, ...] = (
             ),
         ),
     ),
-    Theorem(
-        key="sample-optimal/theorem-2-rounds-threshold",
-        edition="printed",
-        title="All-for-one, rounds with thresholded weights",
-        source=source("Theorem 2"),
-        statement="With lambda_ij = 1{b_ij^2 <= eps/2}/N_i(2b), the precision eps is reached in "
-        "O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) rounds.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=_STANDING,
-        bound=None,
-        order_only="O~ hides constants and logarithms",
+    _THEOREM_2_ROUNDS_THRESHOLD.as_printed(
+        "O~ hides constants and logarithms",
         fault="b_ij^2 is compared with eps, not mu eps, and normalised by the count of another threshold, so the "
         "weights need not sum to 1; the rounds lack the term kappa ln(e_0/eps) that remains without noise",
+        statement="With lambda_ij = 1{b_ij^2 <= eps/2}/N_i(2b), the precision eps is reached in "
+        "O~(kappa sigma^2/(mu eps N_i(2 b^2/mu))) rounds.",
     ),
-    Theorem(
-        key="sample-optimal/theorem-2-rounds-threshold",
-        title="All-for-one, rounds with thresholded weights",
-        source=source("Theorem 2"),
-        statement="With equal weights on the near agents with b_ij^2 <= mu eps and "
-        "eta = min(1/L, mu eps near/(2 L sigma2)), E[e_T] <= eps for every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=_STANDING,
-        bound=theorem_2_rounds_threshold,
-        conditions=convexity_conditions,
-        monotone={"e0": 1, "sigma2": 1, "near": -1, "beta": 1, "eps": -1, "mu": -1},
-    ),
-    Theorem(
-        key="sample-optimal/theorem-2-threshold",
-        edition="printed",
-        title="Agents that may be averaged at a precision",
-        source=source("Theorem 2"),
-        statement="Averaging agents with b_ij <= b, without noise: the excess loss of agent i tends to at most eps.",
-        quantity=Quantity.EXCESS,
-        mode="sure",
-        hypotheses=f"{_STRONG} and exact",
-        bound=theorem_2_threshold,
-        conditions=threshold_conditions_printed,
+    _THEOREM_2_ROUNDS_THRESHOLD,
+    _THEOREM_2_THRESHOLD.as_printed(
+        theorem_2_threshold,
         fault="gradients squared are compared with a loss; true only for mu >= 1/4 in the chosen unit",
+        statement="Averaging agents with b_ij <= b, without noise: the excess loss of agent i tends to at most eps.",
+        conditions=threshold_conditions_printed,
         monotone={"eps": 1},
     ),
-    Theorem(
-        key="sample-optimal/theorem-2-threshold",
-        title="Agents that may be averaged at a precision",
-        source=source("Theorem 2"),
-        statement="Weights on agents with b_ij <= b, b^2 <= 2 mu eps, without noise, a step eta <= 1/L: the excess "
-        "loss of agent i tends to at most eps.",
-        quantity=Quantity.EXCESS,
-        mode="sure",
-        hypotheses=f"{_STRONG} and exact",
-        bound=theorem_2_threshold,
-        conditions=threshold_conditions,
-        tight="weight 1 - 1/N on agents of equal curvature mu with b_ij^2 = 2 mu eps, N large",
-        monotone={"eps": 1},
-    ),
+    _THEOREM_2_THRESHOLD,
     Theorem(
         key="sample-optimal/theorem-2-least-squares",
         title="All-for-one with noise that grows with the loss",

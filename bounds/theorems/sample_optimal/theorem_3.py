@@ -101,36 +101,48 @@ STANDING = (
     "at most sigma2; W = Lambda Lambda^T with Lambda >= 0 of unit row sums; all agents start at one point"
 )
 THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
+_THEOREM_3 = Theorem(
+    key="sample-optimal/theorem-3",
+    title="All-for-all, last iterate",
+    source=source("Theorem 3", **ALL_FOR_ALL),
+    statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
+    "eta <= 1/(L smax), E[F^T] is at most the bound.",
+    quantity=Quantity.MEAN_EXCESS,
+    hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
+    bound=theorem_3,
+    conditions=step_conditions,
+    tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
+    superseded_by=Sharper(key="sample-optimal/theorem-3-sharp", ratio=(1, inf)),
+    monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
+)
+
+_COROLLARY_1 = Theorem(
+    key="sample-optimal/corollary-1",
+    title="All-for-all, rounds in clusters",
+    source=source("Corollary 1", **ALL_FOR_ALL),
+    statement="With eta = min(1/L, mu eps/(2 L sigma2 lambda2)), lambda2 = (1/N) sum_i 1/N_i, E[F^T] <= eps for "
+    "every T of at least the bound.",
+    quantity=Quantity.ROUNDS,
+    hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
+    bound=corollary_1,
+    conditions=convexity_conditions,
+    superseded_by=Sharper(key="sample-optimal/corollary-1-sharp", ratio=(4, 4)),
+    monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "beta": 1, "eps": -1},
+)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/theorem-3",
-        edition="printed",
-        title="All-for-all, without noise",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="For any stochastic Lambda and sigma = 0, where nothing of the noise term is left, E[F^T] is at most "
-        "the bound at the step size of Equation (7).",
-        quantity=Quantity.MEAN_EXCESS,
-        hypotheses=f"{STANDING}; gradients exact; bias2 of weak dissimilarities",
-        bound=theorem_3_printed,
-        conditions=convexity_conditions,
+    _THEOREM_3.as_printed(
+        theorem_3_printed,
         fault="the rate leaves out the spectrum of W: on a star of 100 agents with one and the same loss no step size "
         "comes near it; Equation (7), the step size, is not in the text",
+        statement="For any stochastic Lambda and sigma = 0, where nothing of the noise term is left, E[F^T] is at most "
+        "the bound at the step size of Equation (7).",
+        title="All-for-all, without noise",
+        hypotheses=f"{STANDING}; gradients exact; bias2 of weak dissimilarities",
+        conditions=convexity_conditions,
         monotone={"e0": 1, "bias2": 1, "beta": 1},
     ),
-    Theorem(
-        key="sample-optimal/theorem-3",
-        title="All-for-all, last iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
-        "eta <= 1/(L smax), E[F^T] is at most the bound.",
-        quantity=Quantity.MEAN_EXCESS,
-        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
-        bound=theorem_3,
-        conditions=step_conditions,
-        tight="one agent with mu = L at eta = 1/L; clusters that share one such loss",
-        superseded_by=Sharper(key="sample-optimal/theorem-3-sharp", ratio=(1, inf)),
-        monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
-    ),
+    _THEOREM_3,
     Theorem(
         key="sample-optimal/theorem-3-rounds",
         title="All-for-all, rounds to a precision",
@@ -145,34 +157,18 @@ THEOREMS: tuple[Theorem, ...] = (
         superseded_by=Sharper(key="sample-optimal/theorem-3-sharp-rounds", ratio=(4, 4)),
         monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "smax": 1, "smin": -1, "beta": 1, "eps": -1},
     ),
-    Theorem(
-        key="sample-optimal/corollary-1",
-        edition="printed",
-        title="All-for-all, rounds with thresholded weights",
-        source=source("Corollary 1", **ALL_FOR_ALL),
-        statement="With equal weights on {j: b_ij^2 < mu eps}, F^T <= eps after at most the bound's rounds; lambda2 is "
-        "(1/N) sum_i 1/N_i.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=STANDING,
-        bound=corollary_1_printed,
-        conditions=printed_rounds_conditions,
+    _COROLLARY_1.as_printed(
+        corollary_1_printed,
         fault="inherits the rate of Theorem 3, false when the near agents are no clusters; in clusters it promises "
         "less than one round for F^0 just above eps; called a speed-up, (1/N) sum_i 1/N_i is its reciprocal",
+        statement="With equal weights on {j: b_ij^2 < mu eps}, F^T <= eps after at most the bound's rounds; lambda2 is "
+        "(1/N) sum_i 1/N_i.",
+        title="All-for-all, rounds with thresholded weights",
+        hypotheses=STANDING,
+        conditions=printed_rounds_conditions,
         monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "beta": 1, "eps": -1},
     ),
-    Theorem(
-        key="sample-optimal/corollary-1",
-        title="All-for-all, rounds in clusters",
-        source=source("Corollary 1", **ALL_FOR_ALL),
-        statement="With eta = min(1/L, mu eps/(2 L sigma2 lambda2)), lambda2 = (1/N) sum_i 1/N_i, E[F^T] <= eps for "
-        "every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
-        bound=corollary_1,
-        conditions=convexity_conditions,
-        superseded_by=Sharper(key="sample-optimal/corollary-1-sharp", ratio=(4, 4)),
-        monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "beta": 1, "eps": -1},
-    ),
+    _COROLLARY_1,
     Theorem(
         key="sample-optimal/corollary-1-general",
         title="All-for-all, rounds with thresholded weights",
