@@ -34,14 +34,11 @@ def averaged_conditions(*, eta: Any, mu: Any, beta: Any) -> Conditions:
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="averaged-sgd/theorem-1-finite",
-        edition="corrected",
         title="SGD with averaged iterates",
         source=Source(paper="Polyak, Juditsky (1992)", locator="Theorem 1, linear case, for finite T"),
         statement="SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta]: the excess "
         "loss of the mean of theta_0, ..., theta_T is in expectation at most the bound.",
         quantity=Quantity.MEAN_ITERATE_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses="R quadratic; noise unbiased, of total variance at most sigma^2, uncorrelated over the steps",
         bound=averaged,
         conditions=averaged_conditions,

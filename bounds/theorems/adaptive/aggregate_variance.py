@@ -63,12 +63,10 @@ _OWN = {"sigma2": r"\sigma_i^2"}
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/definition-1-effective-local",
-        edition="corrected",
         title="Effective variance against the local one",
         source=source("Definition 1", **_OWN),
         statement="sigma_psi^2 <= sigma_i^2 / phi(1), whatever the similarities.",
         quantity=Quantity.EFFECTIVE_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=_WEIGHTS,
         bound=definition_1_effective_local,
@@ -77,13 +75,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/definition-1-variance-local",
-        edition="corrected",
         title="Largest variance of any criterion",
         source=source("Definition 1", **_OWN),
         statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= "
         "sigma_i^2 / (4 phi(1) (1 - phi(1))) otherwise; in particular at most sigma_i^2 / phi(1).",
         quantity=Quantity.COMBINED_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=_WEIGHTS,
         bound=definition_1_variance_local,
@@ -105,13 +101,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/largest-variance-binary",
-        edition="corrected",
         title="Largest variance of binary weights",
         source=source("Definition 3", **_OWN),
         statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if lambda >= 1/2, and <= "
         "sigma_i^2 / (4 lambda (1 - lambda)) otherwise: then collaboration can be noisier than working alone.",
         quantity=Quantity.COMBINED_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses="binary weights of Definition 3",
         bound=largest_variance_binary,
@@ -121,12 +115,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/largest-variance-continuous",
-        edition="corrected",
         title="Largest variance of continuous weights",
         source=source("Definition 3", **_OWN),
         statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 = 1 / sum_k r_k^2/sigma_k^2 <= sigma_i^2.",
         quantity=Quantity.COMBINED_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses="continuous weights of Definition 3",
         bound=largest_variance_continuous,
@@ -135,13 +127,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/continuous-dominates",
-        edition="corrected",
         title="Continuous weights against binary ones",
         source=source("Section 4"),
         statement="For every threshold and all similarities the variance of continuous weights, "
         "1 / sum_k r_k^2/sigma_k^2, is at most that of binary weights, S/P^2.",
         quantity=Quantity.CONTINUOUS_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses="S and P sum 1/sigma_k^2 and r_k/sigma_k^2 over the k with r_k >= lambda (or any set of clients)",
         bound=continuous_dominates,
@@ -154,7 +144,6 @@ THEOREMS: tuple[Theorem, ...] = (
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/definition-1-variance",
-        edition="corrected",
         title="Variance of a criterion",
         source=source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
         latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",

@@ -43,14 +43,11 @@ _SOURCE = source("Equation (1)", sigma2=r"\sigma_i^2")
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/equation-1-gap",
-        edition="corrected",
         title="Mean of the estimated gap",
         source=_SOURCE,
         statement="Z_ik = |mean_j (g_i^j - g_k^j)|^2 over m samples has mean |grad R_i - grad R_k|^2 + (sigma_i^2 + "
         "sigma_k^2)/m: too large, so that similarity is underestimated far from the clip at 0.",
         quantity=Quantity.MEAN_GAP_ESTIMATE,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SAMPLES,
         bound=equation_1_gap,
         tight="always, if sigma_i^2 and sigma_k^2 are the variances at theta_i",
@@ -58,13 +55,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/equation-1-norm",
-        edition="corrected",
         title="Mean of the estimated squared gradient",
         source=_SOURCE,
         statement="Z_i = |mean_j g_i^j|^2 over m samples has mean |grad R_i|^2 + sigma_i^2/m.",
         quantity=Quantity.MEAN_NORM_ESTIMATE,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SAMPLES,
         bound=equation_1_norm,
         tight="always, if sigma_i^2 is the variance at theta_i",
@@ -72,14 +66,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/equation-1-identical",
-        edition="corrected",
         title="Identical clients as the estimator sees them",
         source=_SOURCE,
         statement="For R_k = R_i, whose similarity is 1, E[Z_ik] / E[Z_i] is the bound. It is below 1, so that they "
         "look similar at all, iff |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind.",
         quantity=Quantity.IDENTICAL_RATIO,
-        direction="upper",
-        mode="expectation",
         hypotheses=_SAMPLES.replace("at most ", "exactly "),
         bound=equation_1_identical,
         tight="always",
@@ -93,7 +84,6 @@ _SHAPES = {"own": "nd", "peer": "nd"}
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/equation-1-estimate",
-        edition="corrected",
         title="Similarity estimated from m stochastic gradients of each client",
         source=source("Equation (1)"),
         latex=r"\hat r_{ik} = \Big(1 - \frac{Z_{ik}}{Z_i}\Big)_+,\quad "
@@ -105,7 +95,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/equation-1-debiased",
-        edition="corrected",
         title="Similarity estimated without bias in Z_ik and Z_i",
         source=source("Equation (1), debiased"),
         latex=r"\hat r_{ik} = \min\Big(1, \Big(1 - \frac{Z_{ik} - \hat v_{ik}/m}{Z_i - \hat v_i/m}\Big)_+\Big),\quad "

@@ -89,13 +89,11 @@ _PAIR = {"sigma2": r"s_k", "noise_factor": "M_k"}
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/peer-noise",
-        edition="corrected",
         title="Noise of a peer at client i's model",
         source=source("Assumption 3, with noise that grows", **_PAIR),
         statement="Var[g_k(theta)] <= floor_k + M_k (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2, sigma2 the floor; "
         "for any s > 0 at most floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2.",
         quantity=Quantity.GRADIENT_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_NOISE} (rows of data have such constants); with the peer, R_i satisfies Assumption 3 (b, c)",
         bound=peer_noise,
@@ -104,7 +102,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-1-fixed-weights",
-        edition="corrected",
         title="Excess after T steps with fixed weights, multiplicative noise",
         source=source("Theorem 1 without Assumption 2, weights that sum to 1", bias2=r"B^2", c=r"\bar c"),
         statement="With fixed weights w_k >= 0 of sum 1, bias2 = sum_k w_k b_k^2, c = sum_k w_k c_k, V = sum_k w_k^2 "
@@ -112,8 +109,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "floor_i and M_i) and a constant step eta <= min(1, kappa/Q)/beta: E[e_T] is at most the bound, stopped or "
         "not.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, {_NOISE}, "
         "uncorrelated across clients given the past",
         bound=theorem_1_fixed_weights,
@@ -135,7 +130,6 @@ _VARIANCES = {"floor": GRADIENT_SQUARED, "factor": DIMENSIONLESS}
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/fixed-weights-noise",
-        edition="corrected",
         title="Noise of weighted gradients that does not grow with client i's own",
         source=source("Assumption 3, with noise that grows"),
         latex=r"V = \sum_k w_k^2 \big(s_k + M_k (1 + 1/\tau_k) b_{ik}^2\big)",
@@ -145,7 +139,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/fixed-weights-growth",
-        edition="corrected",
         title="Growth of the noise of weighted gradients with client i's own",
         source=source("Assumption 3, with noise that grows"),
         latex=r"Q = \sum_k w_k^2 M_k \big(1 + \tau_k + c_{ik} + c_{ik}/\tau_k\big)",
@@ -155,7 +148,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/multiplicative-running-total",
-        edition="corrected",
         title="Multiplicative noise of continuous weights while the similarities are at least rho",
         source=source("Definition 1, with noise that grows"),
         latex=r"Q = \frac{\sum_k s_k^{-4} M_k h(\max(\rho_k, 8/9))^2}{\big(\sum_k s_k^{-2} \rho_k^2\big)^2},\quad "

@@ -114,15 +114,12 @@ _LEAST_SQUARES = (
 
 _LEAST_SQUARES_RATE = Theorem(
     key="adaptive/least-squares-rate",
-    edition="corrected",
     title="Exact excess of least squares",
     source=source("Section 5 and Appendix A", batch="n"),
     statement="With H = h I in R^d and the mean of n stochastic gradients: E[e_T] = f^T e_0 + "
     "(4 eta^2 h^2 s^2 d/n)(1 - f^T)/(1 - f), f = (1 - 2 eta h)^2 + 4 eta^2 h^2 (d + 1)/n. Without label noise the "
     "rate is geometric; from eta = n/(h (n + d + 1)) on, f >= 1 and the excess does not shrink in expectation.",
     quantity=Quantity.EXCESS,
-    direction="upper",
-    mode="expectation",
     hypotheses=f"{_LEAST_SQUARES}; H = h I, so that mu = beta = 2h",
     bound=least_squares_rate,
     conditions=stability_conditions,
@@ -133,14 +130,11 @@ _LEAST_SQUARES_RATE = Theorem(
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="adaptive/lemma-1-multiplicative",
-        edition="corrected",
         title="Descent of one step, multiplicative noise",
         source=source("Lemma 1 without Assumption 2", e0="e_{t-1}"),
         statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 and eta <= q/beta: E[e_t | F_{t-1}] <= "
         "e_{t-1} - (eta/2) (1 - eta beta Q) |grad R_i|^2 + (eta^2 beta/2) V.",
         quantity=Quantity.ONE_STEP_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_NOISE}; e0 is the excess before the step",
         bound=lemma_1_multiplicative,
         conditions=limit_conditions,
@@ -149,15 +143,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-1-multiplicative",
-        edition="corrected",
         title="Excess after T steps, multiplicative noise",
         source=source("Theorem 1 without Assumption 2"),
         statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic "
         "constant step eta <= min(q/beta, kappa/(beta Q)), E[e_T] is at most the bound: Theorem 1 with "
         "(1 - kappa) mu for mu.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_NOISE}, both at every step; R_i satisfies PL(mu)",
         bound=theorem_1_multiplicative,
         conditions=split_conditions,
@@ -173,7 +164,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-3-multiplicative",
-        edition="corrected",
         title="Mean squared gradient, multiplicative noise",
         source=source("Theorem 3 without Assumption 2"),
         statement="With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic "
@@ -181,8 +171,6 @@ THEOREMS: tuple[Theorem, ...] = (
         "most the bound: that of theorem-3-any-step over 1 - kappa. With 1{tau_G >= t} inside, V and Q are needed on "
         "{tau_G >= t} alone.",
         quantity=Quantity.AVERAGE_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_NOISE}, both at every step; R_i is bounded below",
         bound=theorem_3_multiplicative,
         conditions=gradient_conditions,
@@ -198,14 +186,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/multiplicative-total",
-        edition="corrected",
         title="Multiplicative noise of the aggregated gradient",
         source=source("Definition 1"),
         statement="For weights of Definition 1 with reference variances s_k^2, K = max_{k != i} s_i^2/s_k^2 and "
         "p = phi(1): sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 <= max_k M_k 4 K^2/(p (4K - p)) if 2K >= p, and "
         "<= max_k M_k otherwise; 4/3 max_k M_k for continuous weights and equal reference variances.",
         quantity=Quantity.MULTIPLICATIVE_TOTAL,
-        direction="upper",
         mode="sure",
         hypotheses="phi as in Definition 1",
         bound=multiplicative_total,
@@ -215,13 +201,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/least-squares-variance",
-        edition="corrected",
         title="Variance of a least-squares gradient",
         source=source("Section 5 and Appendix A", batch="n", e0="e"),
         statement="The mean of n stochastic gradients has total variance (4 tr(H) e + |grad R|^2 + 4 s^2 tr(H))/n at "
         "excess e. It grows with the excess, so no sigma^2 bounds it at every model.",
         quantity=Quantity.GRADIENT_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_LEAST_SQUARES}; e0 is the excess at the model",
         bound=least_squares_variance,

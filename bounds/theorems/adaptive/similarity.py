@@ -57,13 +57,11 @@ _PL = "R_i satisfies PL(mu) and, with peer k, Assumption 3 (b, c)"
 
 _PROPERTY_1 = Theorem(
     key="adaptive/property-1",
-    edition="corrected",
     title="Heterogeneity of quadratics",
     source=source("Property 1"),
     statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) with A_i symmetric positive definite, "
     "Assumption 3 holds with b = 2 sqrt(2) |A_k (xi_i - xi_k)| and c = 2 |I - A_k A_i^-1|^2.",
     quantity=Quantity.GRADIENT_GAP,
-    direction="upper",
     mode="sure",
     hypotheses=_QUADRATICS,
     bound=property_1,
@@ -73,7 +71,6 @@ _PROPERTY_1 = Theorem(
 
 _LEMMA_2 = Theorem(
     key="adaptive/lemma-2",
-    edition="corrected",
     title="Similarity above a precision",
     source=source("Definition 2 and Lemma 2"),
     statement="Under PL and Assumption 3, at every theta with R_i(theta) - min R_i >= eps: "
@@ -105,7 +102,6 @@ THEOREMS: tuple[Theorem, ...] = (
     _LEMMA_2,
     Theorem(
         key="adaptive/lemma-2-gradient",
-        edition="corrected",
         title="Similarity above a gradient level",
         source=source("Lemma 2, without the Polyak-Lojasiewicz condition"),
         statement="Under Assumption 3, at every theta with |grad R_i(theta)|^2 >= G: r_k >= (1 - b^2/G - c)_+.",

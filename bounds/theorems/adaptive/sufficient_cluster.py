@@ -84,7 +84,6 @@ THEOREMS: tuple[Theorem, ...] = (
         statement="While the excess loss is at least eps, N*(eps) is in N^t and sigma_eff <= sigma_suf(eps), with "
         "b/(2 mu eps) in both.",
         quantity=Quantity.EFFECTIVE_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=_PAIR,
         bound=lemma_2_variance_printed,
@@ -93,14 +92,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/lemma-2-variance",
-        edition="corrected",
         title="Effective variance above a precision",
         source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
         statement="At every model with R_i - min R_i = e >= eps: N*(eps) is in N*(e), which is in N^t, and sigma_psi^2 "
         "<= sigma_suf^2(e) <= sigma_suf^2(eps) = 1/(1/sigma_i^2 + sum_k rho_k^2/sigma_k^2); the bound is the last, "
         "with one peer.",
         quantity=Quantity.EFFECTIVE_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=_PAIR,
         bound=lemma_2_variance,
@@ -109,13 +106,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/corollary-1-variance",
-        edition="corrected",
         title="Sufficient variance by the size of the cluster, from above",
         source=source("Corollary 1, second display", **_CLUSTER),
         statement="sigma_suf^2(eps) <= sigma^2/(|N*(eps)| min psi(rho_k)), the minimum over N*(eps). In Corollary 1 "
         "and in the rows of Theorem 2 it may stand for s2.",
         quantity=Quantity.SUFFICIENT_VARIANCE,
-        direction="upper",
         mode="sure",
         hypotheses=_EQUAL,
         bound=corollary_1_variance,
@@ -124,7 +119,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/section-4-variance",
-        edition="corrected",
         title="Sufficient variance by the size of the cluster, from below",
         source=source("Section 4, below Definition 3", **_CLUSTER),
         statement="sigma_suf^2(eps) >= sigma^2/(psi(1) |N*(eps)|).",

@@ -92,13 +92,11 @@ _RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/si
 
 _DEFINITION_2_BINARY = Theorem(
     key="adaptive/definition-2-binary",
-    edition="corrected",
     title="Tight sufficient variance of binary weights",
     source=source("Definition 2, sharpened"),
     statement="While r_k >= rho_k for all k: V_t <= (S + x/lambda) / (P + x)^2 with x = max(0, P - 2 lambda S); "
     "that is S/P^2 if lambda >= 1/2.",
     quantity=Quantity.COMBINED_VARIANCE,
-    direction="upper",
     mode="sure",
     hypotheses=_RUNNING,
     bound=definition_2_binary,
@@ -121,14 +119,12 @@ THEOREMS: tuple[Theorem, ...] = (
     _DEFINITION_2_BINARY,
     Theorem(
         key="adaptive/best-threshold-gap",
-        edition="corrected",
         title="Price of the best binary threshold",
         source=source("Definition 3, with the best threshold"),
         statement="At the threshold of least sufficient variance, Definition 2's binary value is at most "
         "1 + ln(2/w - 1)/2 times its continuous one, w the inverse-variance share of client i; that is "
         "1 + ln(2N - 1)/2 for equal variances.",
         quantity=Quantity.VARIANCE_RATIO,
-        direction="upper",
         mode="sure",
         hypotheses="the same lower bounds rho_k of the similarities for both, rho_i = 1",
         bound=best_threshold_gap,
@@ -154,7 +150,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/definition-2-limit-zero",
-        edition="corrected",
         title="Sufficient variance as the precision goes to 0, from values psi((1 - c_k)_+)",
         source=source("after Definition 2"),
         latex=r"\Big(\sum_k \sigma_k^{-2} \psi((1 - c_{ik})_+) \mathbf{1}\{b_{ik} = 0\}\Big)^{-1}",
@@ -176,7 +171,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/definition-2-limit-infinity",
-        edition="corrected",
         title="Sufficient variance as the precision grows, from psi((1 - c_k)_+) and its left limits there",
         source=source("after Definition 2"),
         latex=r"\Big(\sum_{b_{ik} = 0} \sigma_k^{-2} \psi((1 - c_{ik})_+) + "
@@ -187,7 +181,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/definition-3-threshold",
-        edition="corrected",
         title="Binary threshold of least sufficient variance",
         source=source("Definition 3, sharpened"),
         latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",

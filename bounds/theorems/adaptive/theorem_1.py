@@ -98,15 +98,12 @@ _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
 
 _LEMMA_1 = Theorem(
     key="adaptive/lemma-1",
-    edition="corrected",
     title="Descent of one step",
     source=source("Lemma 1", e0="e_{t-1}"),
     statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 and |grad R_i| at theta_{t-1}, alpha >= 0 and "
     "eta <= 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i|^2 "
     "+ eta beta sum_k alpha_k^2 sigma_k^2).",
     quantity=Quantity.ONE_STEP_EXCESS,
-    direction="upper",
-    mode="expectation",
     hypotheses=f"{UNBIASED}; e0 is the excess before the step",
     bound=lemma_1,
     conditions=weight_conditions,
@@ -116,14 +113,11 @@ _LEMMA_1 = Theorem(
 
 _THEOREM_1 = Theorem(
     key="adaptive/theorem-1",
-    edition="corrected",
     title="Excess after T steps",
     source=source("Theorem 1"),
     statement="With weights of Definition 1, a deterministic constant step eta <= q/beta and "
     "E[sum_k alpha_k^2 sigma_k^2] <= V at every step, E[e_T] is at most the bound.",
     quantity=Quantity.EXCESS,
-    direction="upper",
-    mode="expectation",
     hypotheses=f"{_RUN}; q is a lower bound of 1 / sum_k alpha_k at every step",
     bound=theorem_1,
     conditions=step_conditions,
@@ -153,15 +147,12 @@ THEOREMS: tuple[Theorem, ...] = (
     _LEMMA_1,
     Theorem(
         key="adaptive/lemma-1-mean-gradient",
-        edition="corrected",
         title="Descent of one step, before Jensen",
         source=source("Appendix B.1, last display but one", e0="e_{t-1}"),
         statement="With grad R_alpha = sum_k alpha_k grad R_k / A and A = sum_k alpha_k > 0, at any step, for weights "
         "of any sign: E[e_t | F_{t-1}] <= e_{t-1} - (eta A/2) (|grad R_i|^2 - |grad R_alpha - grad R_i|^2) "
         "- (eta A/2) (1 - eta A beta) |grad R_alpha|^2 + (eta^2 beta/2) sum_k alpha_k^2 sigma_k^2.",
         quantity=Quantity.ONE_STEP_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{UNBIASED}; e0 is the excess before the step",
         bound=lemma_1_mean_gradient,
         tight="equality where R_i has Hessian beta I and the variances are attained",
@@ -169,15 +160,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/lemma-1-best-weights",
-        edition="corrected",
         title="Descent of one step at the weights that make its bound least",
         source=source("Section 4 and Section 3, optimising Lemma 1", e0="e_{t-1}"),
         statement="With eta alpha_k = r_k |grad R_i|^2/(2 beta sigma_k^2), which makes Lemma 1's bound least: "
         "E[e_t | F_{t-1}] <= e_{t-1} - |grad R_i|^4/(8 beta sigma_cont^2), sigma_cont^2 = 1/sum_k r_k^2/sigma_k^2; "
         "similar_mass = sum_k r_k/sigma_k^2 over all clients.",
         quantity=Quantity.ONE_STEP_EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{UNBIASED}; e0 is the excess before the step",
         bound=lemma_1_best_weights,
         conditions=best_weights_conditions,
@@ -195,15 +183,12 @@ THEOREMS: tuple[Theorem, ...] = (
     _THEOREM_1,
     Theorem(
         key="adaptive/theorem-1-normalised",
-        edition="corrected",
         title="Excess after T steps, weights that sum to 1",
         source=source("Theorem 1, with weights divided by their sum"),
         statement="With weights w_k >= 0 that sum to 1, estimated ones included, a deterministic constant step "
         "eta <= 1/beta, sum_k w_k (1 - |grad R_k - grad R_i|^2 / |grad R_i|^2) >= q and E[sum_k w_k^2 sigma_k^2] <= V "
         "at every step, E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses=_RUN,
         bound=theorem_1_normalised,
         conditions=normalised_conditions,

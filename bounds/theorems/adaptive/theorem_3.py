@@ -88,14 +88,11 @@ _GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
 _THEOREM_3 = Theorem(
     key="adaptive/theorem-3",
-    edition="corrected",
     title="Mean squared gradient while running, step for a horizon",
     source=source("Theorem 3"),
     statement=f"{_TAU} and eta = min(q/beta, sqrt(2 e_0/(T beta s2))): {_MEAN}, itself at most "
     "2 e_0 beta/(q T) + 2 sqrt(2 e_0 beta s2/T).",
     quantity=Quantity.STOPPED_GRADIENT,
-    direction="upper",
-    mode="expectation",
     hypotheses=_STOPPED,
     bound=theorem_3,
     conditions=horizon_conditions,
@@ -117,13 +114,10 @@ THEOREMS: tuple[Theorem, ...] = (
     _THEOREM_3,
     Theorem(
         key="adaptive/theorem-3-any-step",
-        edition="corrected",
         title="Mean squared gradient while running",
         source=source("Theorem 3, Appendix B.2"),
         statement=f"{_TAU} and a constant step eta <= q/beta: {_MEAN}.",
         quantity=Quantity.STOPPED_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STOPPED,
         bound=theorem_3_any_step,
         conditions=step_conditions,
@@ -142,14 +136,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-3-unconditional",
-        edition="corrected",
         title="Mean squared gradient, not stopped",
         source=source("Theorem 3"),
         statement="With a constant step eta <= q/beta, the mean over t <= T of E[|grad R_i(theta_{t-1})|^2] is at most "
         "2 e_0/(eta T) + eta beta (s2 + (V_max - s2)_+ p).",
         quantity=Quantity.AVERAGE_GRADIENT,
-        direction="upper",
-        mode="expectation",
         hypotheses=_ALWAYS,
         bound=with_local_variance(theorem_3_any_step),
         conditions=step_conditions,
@@ -165,13 +156,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-3-hitting-time",
-        edition="corrected",
         title="Expected time to a small gradient",
         source=source("Theorem 3"),
         statement=f"{_TAU} and a constant step eta <= min(q/beta, 0.9 G/(beta s2)): E[tau_G] is at most the bound.",
         quantity=Quantity.GRADIENT_HITTING_TIME,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STOPPED,
         bound=theorem_3_hitting_time,
         conditions=hitting_conditions,
@@ -190,14 +178,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-3-best-step",
-        edition="corrected",
         title="Expected time to a small gradient at the best step",
         source=source("Theorem 3"),
         statement=f"{_TAU} and the constant step eta = min(q/beta, G/(2 beta s2)): E[tau_G] is at most the bound, "
         "8 beta s2 e_0/G^2 if G/(2 beta s2) <= q/beta and at most 4 beta e_0/(q G) otherwise.",
         quantity=Quantity.GRADIENT_HITTING_TIME,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STOPPED,
         bound=theorem_3_best_step,
         tight="one client of Hessian beta I, |grad R_i(theta_0)|^2 = G and no noise",

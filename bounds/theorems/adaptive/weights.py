@@ -71,13 +71,11 @@ _AHEAD = "Remark 3, while the similarities are at least rho"
 
 _DEFINITION_1_WEIGHTS = Theorem(
     key="adaptive/definition-1-weights",
-    edition="corrected",
     title="Size of one weight",
     source=source("Definition 1"),
     statement="For every peer k != i: alpha_k <= 1 / (r_k + sigma_k^2/sigma_i^2), hence alpha_k <= 1/r_k; alpha_i "
     "<= 1.",
     quantity=Quantity.WEIGHT,
-    direction="upper",
     mode="sure",
     hypotheses=f"{_WEIGHTS}, any criterion with phi(1) > 0",
     bound=definition_1_weights,
@@ -87,7 +85,6 @@ _DEFINITION_1_WEIGHTS = Theorem(
 
 _REMARK_3_BINARY = Theorem(
     key="adaptive/remark-3-binary",
-    edition="corrected",
     title="Step ratio of binary weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
@@ -102,7 +99,6 @@ _REMARK_3_BINARY = Theorem(
 
 _REMARK_3_CONTINUOUS = Theorem(
     key="adaptive/remark-3-continuous",
-    edition="corrected",
     title="Step ratio of continuous weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
@@ -141,7 +137,6 @@ THEOREMS: tuple[Theorem, ...] = (
     _REMARK_3_CONTINUOUS,
     Theorem(
         key="adaptive/remark-3-sharp",
-        edition="corrected",
         title="Step ratio of the sharp criterion",
         source=source("Remark 3, for phi*(x) = 1 - sqrt(1 - x)"),
         statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
@@ -161,7 +156,6 @@ _PER_CLIENT = {"values": DIMENSIONLESS, "similarity": DIMENSIONLESS, "sigma2": G
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/definition-1-total",
-        edition="corrected",
         title="Total weight, from values phi(r_k)",
         source=source("Definition 1 and Appendix B.2"),
         latex=r"\sum_k \alpha_k = \sigma_\psi^2 / \sigma_\phi^2 = \frac{\sum_k \sigma_k^{-2} \phi(r_k)}"
@@ -172,7 +166,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/definition-1-noise",
-        edition="corrected",
         title="Variance of the aggregated gradient, from values phi(r_k)",
         source=source("Definition 1 and Appendix B.2"),
         latex=r"V = \sum_k \alpha_k^2 \sigma_k^2 = \sigma_\psi^4 \sum_k \sigma_k^{-2} \phi(r_k)^2",
@@ -182,7 +175,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/remark-1-ratio",
-        edition="corrected",
         title="Weights from batch sizes, sigma_k^2 = sigma^2 / n_k, from values psi(r_j)",
         source=source("Remark 1"),
         latex=r"(\sigma_\psi / \sigma_k)^2 = \Big(\frac{1}{n_k}\sum_j n_j \psi(r_j)\Big)^{-1}",
@@ -193,7 +185,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/remark-3-running-binary",
-        edition="corrected",
         title="Step ratio of binary weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
@@ -204,7 +195,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/remark-3-running-continuous",
-        edition="corrected",
         title="Step ratio of continuous weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
@@ -214,7 +204,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="adaptive/remark-3-running-sharp",
-        edition="corrected",
         title="Step ratio of the sharp criterion before the precision is reached",
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "

@@ -52,13 +52,11 @@ def noise_floor_conditions(*, eta: Any, mu: Any, beta: Any, pull: Any) -> Condit
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="worst-case/contraction",
-        edition="corrected",
         title="Exact contraction with similar peers",
         source=source("many steps of All-for-one without noise"),
         statement="With sum_k alpha_k = A and sum_k alpha_k (1 - sqrt(1 - r_k)) >= A_- at every step and a constant "
         "step eta <= 2/(beta (2 A - A_-) + mu A_-), which eta beta A <= 1 implies: e_T <= (1 - eta mu A_-)^(2 T) e_0.",
         quantity=Quantity.EXCESS,
-        direction="upper",
         mode="sure",
         hypotheses="R_i mu-strongly convex and beta-smooth; exact gradients with |grad R_k - grad R_i|^2 <= (1 - r_k) "
         "|grad R_i|^2 where alpha_k > 0",
@@ -69,14 +67,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="worst-case/noise-floor",
-        edition="corrected",
         title="Exact excess of quadratics with aligned peers",
         source=source("many steps of All-for-one on quadratics"),
         statement="For a quadratic R_i with curvatures in [mu, beta], peers R_k = (1 - sqrt(1 - r_k)) R_i, constant "
         "weights and a constant step eta <= 1/(beta A_-): E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        direction="upper",
-        mode="expectation",
         hypotheses="additive noise, independent over steps and clients, V = sum_k alpha_k^2 sigma_k^2",
         bound=noise_floor,
         conditions=noise_floor_conditions,

@@ -69,14 +69,11 @@ _STEP = (
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="worst-case/one-step",
-        edition="corrected",
         title="Exact worst case of one step",
         source=source("one step of All-for-one"),
         statement="Over all beta-smooth R_i and all peers of similarities r_k, the largest E[e_t - e_{t-1} | F_{t-1}] "
         "is the bound less |grad R_i|^2/(2 beta), the decrease of the exact gradient step 1/beta.",
         quantity=Quantity.SHORTFALL,
-        direction="upper",
-        mode="expectation",
         hypotheses=f"{_STEP}; weights >= 0",
         bound=one_step,
         conditions=pull_condition,
@@ -85,15 +82,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="worst-case/sharp-step",
-        edition="corrected",
         title="Best weights for the worst case of one step",
         source=source("one step of All-for-one, weights proportional to (1 - sqrt(1 - r_k)) / sigma_k^2"),
         statement="The step weights eta alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)), p_k = 1 - sqrt(1 - r_k), G = "
         "|grad R_i|^2, have the least worst case of one step: E[e_t - e_{t-1} | F_{t-1}] <= "
         "-G^2 Y / (2 beta (1 + G Y)).",
         quantity=Quantity.SHORTFALL,
-        direction="upper",
-        mode="expectation",
         hypotheses=_STEP,
         bound=sharp_step,
         conditions=sharp_step_conditions,
@@ -107,7 +101,6 @@ _SIMILARITY = {"similarity": DIMENSIONLESS}
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="worst-case/pull",
-        edition="corrected",
         title="Least pull of the weighted gradients along the client's own",
         source=source("one step of All-for-one"),
         latex=r"\mathcal{A}_- = \sum_k \alpha_k (1 - \sqrt{1 - r_k})",
@@ -117,7 +110,6 @@ DEFINITIONS: tuple[Definition, ...] = (
     ),
     Definition(
         key="worst-case/agreement",
-        edition="corrected",
         title="What the sharp weights gather",
         source=source("one step of All-for-one"),
         latex=r"Y = \sum_k \sigma_k^{-2} (1 - \sqrt{1 - r_k})^2",

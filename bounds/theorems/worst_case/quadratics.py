@@ -37,14 +37,12 @@ _PAIR = "A_i and A_k symmetric positive definite"
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="worst-case/quadratic-certificate",
-        edition="corrected",
         title="Exact dissimilarity of two quadratics",
         source=source("frontier of Assumption 3"),
         statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i), the largest ratio "
         "|grad R_i - grad R_k|^2 / |grad R_i|^2 over all theta with |grad R_i| >= gradient equals the bound "
         "at the best (b, c) of the frontier b^2(c) = c v^T (c I - M M^T)^-1 v.",
         quantity=Quantity.DISSIMILARITY,
-        direction="upper",
         mode="sure",
         hypotheses=f"{_PAIR}; (b, c) the frontier pair that is best at the level",
         bound=quadratic_certificate,
@@ -53,13 +51,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="worst-case/quadratic-norms",
-        edition="corrected",
         title="Dissimilarity of two quadratics from two norms",
         source=source("Property 1, sharpened"),
         statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i): |grad R_i - grad R_k|^2 / |grad R_i|^2 <= "
         "(|I - A_k A_i^-1| + 2 |A_k (xi_i - xi_k)| / |grad R_i|)^2. Never above Property 1, and at least half of it.",
         quantity=Quantity.DISSIMILARITY,
-        direction="upper",
         mode="sure",
         hypotheses=_PAIR,
         bound=quadratic_norms,
@@ -68,13 +64,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="worst-case/quadratic-excess",
-        edition="corrected",
         title="Dissimilarity of two quadratics above a precision",
         source=source("exact certificate at an excess loss"),
         statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) and every s > 0: wherever R_i(theta) - min R_i "
         ">= eps, the ratio |grad R_i - grad R_k|^2 / |grad R_i|^2 is at most the bound.",
         quantity=Quantity.DISSIMILARITY,
-        direction="upper",
         mode="sure",
         hypotheses=_PAIR,
         bound=quadratic_excess,
