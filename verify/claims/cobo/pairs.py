@@ -10,6 +10,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import plain, rows
 
 _PLANE = {
     "own": Domain(low=0.05, high=2, log=True),
@@ -47,10 +48,7 @@ def _similarity(values: Values) -> Measured:
 
 def _one_minimiser() -> Values:
     """Curvatures from equal to twenty times as large."""
-    peer = np.array([1.0, 1.1, 1.5, 2.0, 0.5, 0.05])
-    count = len(peer)
-    x = np.tile([1.0, 0.5], (count, 1))
-    return {"own": np.full(count, 1.0), "peer": peer, "x": x, "separation": np.ones(count)}
+    return rows(plain(_PLANE, x=[1, 0.5]), *({"peer": peer} for peer in (1.0, 1.1, 1.5, 2.0, 0.5, 0.05)))
 
 
 @measured_by("gradients", "two quadratics with minimisers apart in the plane")
@@ -62,17 +60,17 @@ def _sum(values: Values) -> Measured:
 
 def _nearest() -> Values:
     """Points between the minimisers, the one that minimises the sum among them; small curvatures and large ones."""
-    own, peer, D = (a.ravel() for a in np.meshgrid([0.05, 0.5, 1.0, 2.0], [0.1, 0.5, 2.0], [0.5, 1.0, 3.0]))
-    at = np.array([-0.2, 0.0, 0.2])  # beside the best point, in units of the separation
-    first = (peer**2 / (own**2 + peer**2))[:, None] * D[:, None] + at * D[:, None]
-    count = len(at)
-    x = np.stack((first.ravel(), np.zeros(first.size)), axis=-1)
-    return {"own": own.repeat(count), "peer": peer.repeat(count), "x": x, "separation": D.repeat(count)}
+    return rows(
+        plain(_PLANE),
+        *({"own": own, "peer": peer, "separation": D, "x": [(peer**2 / (own**2 + peer**2) + beside) * D, 0]}
+          for peer in (0.1, 0.5, 2.0) for own in (0.05, 0.5, 1.0, 2.0) for D in (0.5, 1.0, 3.0)
+          for beside in (-0.2, 0.0, 0.2)),
+    )  # fmt: skip
 
 
 def _smallest() -> Values:
     """a_i = a_j = 1/2, D = 1, halfway: each squared gradient is 1/16."""
-    return {"own": np.array([0.5]), "peer": np.array([0.5]), "x": np.array([[0.5, 0.0]]), "separation": np.ones(1)}
+    return rows(plain(_PLANE, own=0.5, peer=0.5, x=[0.5, 0]), {})
 
 
 # --- two clients ----------------------------------------------------------------------------------------
@@ -104,11 +102,8 @@ _TWO = {
 
 def _aligned() -> Values:
     """Equality in (A4), at all M; parallel and orthogonal differences."""
-    M = np.array([0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
-    count = len(M)
-    gap = np.concatenate((np.tile([1.0, 0, 0], (count, 1)), np.tile([0, 1.0, 0], (count, 1))))
-    total = np.tile([2.0, 0, 0], (2 * count, 1))
-    return {"total": total, "gap": gap, "M": np.tile(M, 2), "slack": np.ones(2 * count)}
+    gaps, M = ([1, 0, 0], [0, 1, 0]), (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99)
+    return rows(plain(_TWO, total=[2, 0, 0]), *({"gap": gap, "M": size} for gap in gaps for size in M))
 
 
 # --- a cluster ------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import plain, rows
 
 LONGEST = 400
 """Updates after which a weight that is still positive is counted as if it vanished now."""
@@ -117,20 +118,12 @@ _RUN = {
 
 def _side_by_side() -> Values:
     """x_i - m_i = x_j - m_j: the midpoint is as far from the ball's centre as the models are from theirs."""
-    own, distance, angle = (
-        a.ravel() for a in np.meshgrid([0.3, 2.0], [0.0, 0.1, 0.3, 0.45, 0.49], [0.0, 1.0, np.pi / 2])
-    )
-    count = len(own)
-    return {
-        "own": own,
-        "peer": 3 * own,
-        "separation": np.where(distance > 0.2, 3.0, 0.5),
-        "distance": np.stack((distance, distance), -1),
-        "angle": np.stack((angle, angle), -1),
-        "speed": np.full(count, 1.0),
-        "step": np.full(count, 1e-12),  # models held: the bound counts updates at one place
-        "pull": np.full(count, 1e-3),
-    }
+    return rows(
+        plain(_RUN, step=1e-12, pull=1e-3),  # models held: the bound counts updates at one place
+        *({"own": own, "peer": 3 * own, "distance": distance, "angle": angle,
+           "separation": 3 if distance > 0.2 else 0.5}
+          for distance in (0.0, 0.1, 0.3, 0.45, 0.49) for own in (0.3, 2.0) for angle in (0.0, 1.0, np.pi / 2)),
+    )  # fmt: skip
 
 
 # --- settled weights ------------------------------------------------------------------------------------
@@ -172,16 +165,8 @@ _SETTLED = {
 
 def _together(fraction: float = 1.0) -> Values:
     """All models of a cluster at one point, curvatures equal or one of them the least."""
-    T, pull = (a.ravel() for a in np.meshgrid([1.0, 2.0, 3.0, 20.0], [0.01, 1.0]))
-    count = len(T)
-    return {
-        "curvature": np.ones((count, _CLIENTS)),
-        "start": np.tile([0.6, 0.8], (count, _CLIENTS, 1)),
-        "first": np.full(count, 3.0),
-        "pull": pull,
-        "fraction": np.full(count, fraction),
-        "T": T,
-    }
+    given = ({"T": T, "pull": pull} for pull in (0.01, 1.0) for T in (1, 2, 3, 20))
+    return rows(plain(_SETTLED, start=[0.6, 0.8], first=3, fraction=fraction), *given)
 
 
 def _opposite() -> Values:

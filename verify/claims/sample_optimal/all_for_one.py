@@ -156,7 +156,7 @@ def thresholds(limit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callabl
 
 
 def _sharp_threshold() -> Values:
-    default = {name: ALONE[name] for name in THRESHOLD if name in ALONE} | {"fill": 1.0} | OTHER
+    default = plain(THRESHOLD, **OTHER)
     crowd = {"weight": np.ones(3), "count": np.array([1.0, 1e6, 0.0])}
     return rows(
         default,

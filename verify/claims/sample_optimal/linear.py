@@ -5,8 +5,6 @@ z = (scale a, b) in R^3, E z z^T = G: the gradient at x is the first two rows of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from suffice.bounds import find
@@ -14,7 +12,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 
 KEY = "sample-optimal/"
 
@@ -68,9 +66,7 @@ def _reflection(vector: np.ndarray) -> np.ndarray:
 
 
 def _sharp_linear() -> Values:
-    default: dict[str, Any] = {"optimum": np.array([0.1, 0.0]), "root": np.zeros((2, 2)), "rest": 1.0,
-                                  "change": np.zeros((3, 3)), "size": 1.0, "scale": 1.0, "wider": 1.0,
-                                  "turned": 1.0}  # fmt: skip
+    default = plain(LINEAR, optimum=[0.1, 0], rest=1, size=1, turned=1)
     return rows(
         default,
         *({"optimum": np.array([x, 0.0]), "scale": scale} for x in (0.01, 0.2, 30.0) for scale in (0.1, 1.0, 10.0)),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .reduced import reduced
 
 KEY = "sample-optimal/"
@@ -143,7 +142,7 @@ def _excess(values: Values) -> Measured:
     return e0 * sign_risk(values["u"]), {**_arguments({**values, "sigma2": sigma2}, e0), "T": values["T"]}
 
 
-_BARE: dict[str, Any] = {"mu": 1.0, "eps": 1.0, "sigma2": 1.0, "b": np.zeros(PEERS), "room": 1.0}
+_BARE = plain(SCALES)
 
 
 def _sharp() -> Values:

@@ -11,7 +11,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 
 AGENTS = 3
 # f_i' has the slope a_i up to `bend` from the minimiser and a_i + extra_i beyond: strongly convex, not quadratic.
@@ -58,11 +58,8 @@ _DOMAINS = {
 
 
 def _alike() -> Values:
-    plain = {
-        "a": np.ones(3), "extra": np.zeros(3), "bend": np.zeros(3), "optimum": np.array([-1.0, 0.5, 2.0]),
-        "alpha": np.full(3, 0.5), "overstatement": 1.0, "low": 1.0,
-    }  # fmt: skip
-    return rows(plain, {}, {"alpha": np.ones(3), "a": np.full(3, 4.0)}, {"alpha": np.array([1.0, 0.0, 0.2])})
+    one = plain(_DOMAINS, extra=0, optimum=[-1, 0.5, 2], alpha=0.5, low=1)
+    return rows(one, {}, {"alpha": np.ones(3), "a": np.full(3, 4.0)}, {"alpha": np.array([1.0, 0.0, 0.2])})
 
 
 def claims() -> tuple[Claim, ...]:

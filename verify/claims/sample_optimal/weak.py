@@ -12,8 +12,8 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
-from .all_for_one import ALONE, KEY, SHARED, STEP
+from ...instances.rows import plain, rows
+from .all_for_one import KEY, SHARED, STEP
 from .moments import Mixture
 
 DOMAINS: dict[str, Domain] = {
@@ -51,8 +51,7 @@ def _weak(values: Values) -> Measured:
 
 
 def _sharp_weak() -> Values:
-    alone = {name: ALONE[name] for name in DOMAINS if name in ALONE} | {"bend": np.zeros(3), "place": np.zeros(2)}
-    alone["start"] = 0.0
+    alone = plain(DOMAINS, weight=[1, 0, 0], sigma2=0, T=1)
     noise = {"sigma2": np.ones(3)}
     flat = {"bend": np.array([1.0, 0.0, 0.0]), "weight": np.array([0.0, 1.0, 0.0]), "place": np.array([1.0, 0.0])}
     steep = {"bend": np.array([1.0, 1.0, 0.0]), "weight": np.array([0.0, 1e-7, 1.0]), "place": np.array([1.0, 0.0])}

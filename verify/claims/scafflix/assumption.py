@@ -11,6 +11,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
+from ...instances.rows import plain, rows
 from .moments import Clients, orthogonal
 
 
@@ -44,13 +45,8 @@ _ADDITIVE = {
 
 def _round() -> Values:
     """Equal curvatures: all distance, all noise, and both."""
-    away = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, -1.0]])
-    return {
-        "curvature": np.full((3, 2), 3.0),
-        "away": away,
-        "sigma2": np.array([1e-9, 1.0, 4.0]),
-        "overstatement": np.ones(3),
-    }
+    cases = (([1, 2], 1e-9), ([0, 0], 1.0), ([1, -1], 4.0))
+    return rows(plain(_ADDITIVE, curvature=3), *({"away": away, "sigma2": sigma2} for away, sigma2 in cases))
 
 
 # --- sampled gradients ----------------------------------------------------------------------------------
@@ -99,13 +95,13 @@ _SAMPLES = {
 
 def _orthonormal(count: int) -> Values:
     """Directions orthonormal, residual equal to the distance, or one of them 0; and one direction for all samples."""
-    rows = [(0.7, 0.7, 1), (0.7, 0.7, 2), (0.7, 0.7, 5), (1, 0, 1), (0, 1, 1), (1, 0, 2), (1, 0, 3), (1, 0, 1e6)]
-    away, residual, m = np.array(rows, dtype=float).T
-    direction = np.tile(np.eye(count), (len(rows), 1, 1))
+    cases = [(0.7, 0.7, 1), (0.7, 0.7, 2), (0.7, 0.7, 5), (1, 0, 1), (0, 1, 1), (1, 0, 2), (1, 0, 3), (1, 0, 1e6)]
+    away, residual, m = np.array(cases, dtype=float).T
+    direction = np.tile(np.eye(count), (len(cases), 1, 1))
     direction[-3:] = np.eye(count)[0]
     return {
         "direction": direction,
-        "L": np.full((len(rows), count), 2.0),
+        "L": np.full((len(cases), count), 2.0),
         "residual": np.tile(residual[:, None], (1, count)),
         "away": np.tile(away[:, None], (1, count)),
         "m": m,
@@ -192,17 +188,10 @@ _STARTS = {
 
 def _one_fast() -> Values:
     """One client at gamma = 1/L and two at much smaller steps, p small; and steps so small that distances dominate."""
-    fraction = np.array([[1.0, 1e-6, 1e-6], [1.0, 1e-6, 1e-6], [1e-6, 1e-6, 1e-6], [1e-3, 2e-6, 1e-6]])
-    count = len(fraction)
-    return {
-        "curvature": np.tile(np.array([2.0, 1.0, 0.5])[:, None], (count, 1, 2)),
-        "overstatement": np.ones((count, 3)),
-        "alpha": np.tile([1.0, 0.5, 0.7], (count, 1)),
-        "fraction": fraction,
-        "p": np.array([1e-4, 1e-5, 1.0, 0.5]),
-        "away": np.tile([1.0, -0.5], (count, 1)),
-        "target": np.ones((count, 3, 2)),
-    }
+    one = plain(_STARTS, curvature=[[2], [1], [0.5]], alpha=[1, 0.5, 0.7], away=[1, -0.5], target=1)
+    fast, slow, mixed = [1, 1e-6, 1e-6], [1e-6] * 3, [1e-3, 2e-6, 1e-6]
+    cases = ((fast, 1e-4), (fast, 1e-5), (slow, 1.0), (mixed, 0.5))
+    return rows(one, *({"fraction": fraction, "p": p} for fraction, p in cases))
 
 
 def claims() -> tuple[Claim, ...]:

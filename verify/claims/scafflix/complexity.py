@@ -12,7 +12,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .moments import Clients, orthogonal
 from .rates import DRAWN
 
@@ -150,15 +150,7 @@ def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
 
 def _rows(n: int, given: Sequence[Mapping[str, Any]], target: Mapping[str, float]) -> Values:
     """Clients on a line; plain: saturated ones with curvature 1, models at 1, no noise C."""
-    plain = {
-        "curvature": np.ones((n, 1)),
-        "models": np.ones((n, 1)),
-        "control": np.zeros((n, 1)),
-        **{"spare": np.ones(n), "alpha": np.ones(n), "C": np.zeros(n)},
-        **{"saturation": 1.0},
-        **target,
-    }
-    return rows(plain, *given)
+    return rows(plain(_domains(n, 1, noisy="eps" in target), C=0, alpha=1, saturation=1, models=1, **target), *given)
 
 
 def _one_rate() -> Values:

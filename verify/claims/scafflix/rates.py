@@ -13,7 +13,7 @@ from suffice.bounds import find
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
-from ...instances.rows import rows
+from ...instances.rows import plain, rows
 from .moments import Clients, orthogonal
 from .probed import simulated
 
@@ -75,16 +75,7 @@ def domains(n: int, d: int, *, personal: bool) -> dict[str, Domain]:
 
 def _rows(n: int, given: Sequence[Mapping[str, Any]]) -> Values:
     """Clients on a line; plain: equal ones at the optimum, alpha = 1, gamma = 1/A, no noise C, T = 1."""
-    plain = {
-        "curvature": np.ones((n, 1)),
-        "models": np.zeros((n, 1)),
-        "control": np.zeros((n, 1)),
-        "target": np.zeros((n, 1)),
-        **{name: np.ones(n) for name in ("spare", "alpha", "fraction")},
-        "C": np.zeros(n),
-        **{"p": 1.0, "saturation": 1.0, "T": 1.0},
-    }
-    return rows(plain, *given)
+    return rows(plain(domains(n, 1, personal=True), C=0, alpha=1, fraction=1, saturation=1, T=1), *given)
 
 
 def _attained(personal: bool) -> Values:
