@@ -50,6 +50,18 @@ def decreasing(p):
     return offset_level(p) / (1 + p["T"] + p["gamma"])
 
 
+def seldom(p):
+    """The share of paths that still run, by its logarithm."""
+    y, power = min(mpmath.mpf(1), decreasing(p) / p["eps"]), min(p["C"], 2)
+    return mpmath.exp(power * mpmath.log(y) + (power - 1) * (1 - y))
+
+
+def seldom_after(p):
+    power = min(p["C"], 2)
+    stretch = (1 - 1 / power) * (1 - p["delta"]) - mpmath.log(p["delta"]) / power
+    return max(mpmath.mpf(0), mpmath.exp(stretch) * offset_level(p) / p["eps"] - p["gamma"] - 1)
+
+
 def best_decreasing(p):
     """The row at the least offset, at C = 2 and where its two terms meet: the smaller nu counts."""
     chi = 2 * p["mu"] * p["e0"] / p["q"] / p["s2"]
@@ -257,6 +269,8 @@ FORMULAS = {
     ("adaptive/corollary-1-decreasing-confidence", "corrected"): lambda p: max(
         mpmath.mpf(0), offset_level(p) / p["eps"] / p["delta"] - p["gamma"] - 1
     ),
+    ("adaptive/theorem-2-decreasing-running-sharp", "corrected"): seldom,
+    ("adaptive/corollary-1-decreasing-confidence-sharp", "corrected"): seldom_after,
     ("adaptive/corollary-1-probability", "corrected"): still_running,
     ("adaptive/corollary-1-expected-time", "corrected"): hitting,
     ("adaptive/corollary-1-confidence", "corrected"): lambda p: (
@@ -277,6 +291,7 @@ def contracting(formula):
     return lambda p: formula(p | {"mu": p["mu"] - p["split"] * p["mu"]})
 
 
+FALLING = ["-decreasing-confidence", "-decreasing-confidence-sharp"]
 FORMULAS |= {
     (f"adaptive/{result}-multiplicative{row}", "corrected"): contracting(
         FORMULAS[f"adaptive/{result}{row}", "corrected"]
@@ -288,11 +303,12 @@ FORMULAS |= {
                 f"-{steps}{reading}"
                 for steps in ("constant", "horizon", "decreasing")
                 for reading in ("", "-running", "-stopped", "-unconditional")
-            ],
+            ]
+            + ["-decreasing-running-sharp"],
         ),
         (
             "corollary-1",
-            ["", "-decreasing-confidence", "-probability", "-expected-time", "-confidence", "-best-step"],
+            ["", "-probability", "-expected-time", "-confidence", "-best-step", *FALLING],
         ),
     )
     for row in rows

@@ -45,9 +45,10 @@ RIPPLED = Loss(
     value=lambda x: x**2 + 3 * np.sin(x) ** 2,
     slope=lambda x: 2 * x + 3 * np.sin(2 * x),
     beta=8,
-    mu=1 / 32,
+    mu=0.17553098587973,
 )
-"""Not convex, and PL (Karimi, Nutini and Schmidt, 2016)."""
+"""Not convex, and PL (Karimi, Nutini and Schmidt, 2016, with 1/32): mu is attained at `SLOWEST`."""
+SLOWEST = 2.2017091764358485
 WAVE = Loss(name="1 - cos theta", value=lambda x: 2 * np.sin(x / 2) ** 2, slope=np.sin, beta=1, mu=0)
 
 
@@ -293,6 +294,16 @@ def _alone() -> Values:
     ])  # fmt: skip
 
 
+def _slow() -> Values:
+    """RIPPLED at `SLOWEST`, no noise, one peer of similarity r = 1/20 with all the weight: mu alone counts."""
+    values = alone([
+        {"scale": scale, "T": T, "slack": slack, "factor": [1 - np.sqrt(0.95), 3.0], "binary": 1.0, "theta0": SLOWEST,
+         "threshold": 0.05 * (1 - 1e-9), "C": C}
+        for scale in (1.0, 3.0) for T in (1, LONGEST) for slack in (1e-3, 0.995) for C in (1.001, 2.0)
+    ])  # fmt: skip
+    return values | {"sigma2": np.tile([1e-8, 1e-20, 1e6], (len(values["T"]), 1))}
+
+
 def family(
     measure: Callable[[Paths], np.ndarray],
     *,
@@ -309,5 +320,5 @@ def family(
         paths = Paths(values, loss, steps)
         return measure(paths), arguments(paths), {"hypothesis": None if hypothesis is None else hypothesis(paths)}
 
-    sharp = _alone if loss is QUADRATIC and set(change) <= set(domains()) else None
+    sharp = {QUADRATIC.name: _alone, RIPPLED.name: _slow}.get(loss.name) if set(change) <= set(domains()) else None
     return Family(name=f"paths of {loss.name}", domains=domains(**change), measure=evidence, sharp=sharp)

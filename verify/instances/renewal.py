@@ -97,6 +97,50 @@ class Renewal:
             return np.where(stay == 0, 0.0, np.ceil(np.log(self.delta) / np.log(stay)) - 1)
 
 
+FADING = {
+    "beta": Domain(low=0.25, high=4, log=True),
+    "low": Domain(low=1, high=4),
+    "r": Domain(low=0.003, high=1, log=True),
+    "fill": Domain(low=0.01, high=1, log=True),
+    "e0": Domain(low=0.1, high=10, log=True),
+    "C": Domain(low=1.01, high=3),
+    "extra": Domain(low=0, high=2),
+    "T": Domain(low=1, high=400, integer=True, log=True),
+    "delta": Domain(low=0.01, high=0.99),
+}
+
+
+def fading(values: Values) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """P(tau > T), the last t <= 3000 with P(tau > t) > delta, and the arguments, under decreasing steps.
+
+    The theorems are told mu = beta/low; `fill` is the variance over the largest that leaves the start in charge of nu.
+    Where it is too small for s, 0 and -s, theta' is s or the one point below s that gives the mean M s and the
+    variance v s^2: it is s with probability v/(v + (1 - M)^2).
+    """
+    given = {name: value[:, None] for name, value in values.items()}
+    beta, r, C, e0, mu = given["beta"], given["r"], given["C"], given["e0"], given["beta"] / given["low"]
+    gamma = (1 + given["extra"]) * C * beta / (mu * r) - 1
+    s2 = given["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
+    x = C * beta / (mu * (np.arange(1, 3001) + gamma))
+    M, v = 1 - x * (1 - np.sqrt(1 - r)) / r, x**2 * s2 / (2 * beta * e0)
+    alive = np.cumprod(np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2)), axis=1)
+    told = given | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}
+    running = np.take_along_axis(alive, given["T"].astype(int) - 1, 1)[:, 0]
+    return running, (alive > given["delta"]).sum(1).astype(float), {name: value[:, 0] for name, value in told.items()}
+
+
+def sharp_fading() -> Values:
+    """Steps of small eta mu and as much noise as the start allows, from certainty to rare paths."""
+    rows = [
+        (beta, low, 0.003, 1.0, e0, C, 0.0, T, delta)
+        for beta, e0 in ((1.0, 1.0), (3.0, 0.2))
+        for low in (1.0, 1.1)
+        for C in (1.01, 1.5, 2.0, 3.0)
+        for T, delta in ((1.0, 0.99), (50.0, 0.9), (200.0, 0.6), (400.0, 0.1))
+    ]
+    return dict(zip(FADING, np.array(rows).T))
+
+
 def sharp() -> Values:
     """At the limit of the step and below it, with little noise and with as much as the theorems allow."""
     rows = [

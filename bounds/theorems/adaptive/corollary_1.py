@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import difference, log, maximum, spare, survive, up
+from ...elementary import decay, difference, log, maximum, minimum, spare, survive, up
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem
+from ...theorem import Conditions, Reduction, Sharper, Theorem
 from .hypotheses import STANDING, step_conditions
 from .paper import source
 from .theorem_2 import curvature_conditions, decreasing_conditions, decreasing_level
@@ -42,6 +42,20 @@ def corollary_1_decreasing_confidence(
     """(nu / (eps delta) - gamma - 1)_+."""
     nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
     return maximum(0, difference(nu / (eps * delta), gamma + 1))
+
+
+# Sharper (`theorem_2_decreasing_running`): P(tau > T) <= y^p e^{(p-1)(1-y)}, y = nu/(eps (gamma + T + 1)) <= 1, at most
+# delta iff y <= g(y) = delta^(1/p) e^{-(1-1/p)(1-y)}. Every y <= g(delta) is such: if y <= delta, then
+# y^p e^{(p-1)(1-y)} <= y <= delta as x e^{1-x} <= 1; otherwise g(delta) <= g(y).
+
+
+def corollary_1_decreasing_confidence_sharp(
+    *, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any, delta: Any
+) -> Any:
+    """(nu delta^(-1/p) e^{(1-1/p)(1-delta)} / eps - gamma - 1)_+, p = min(C, 2)."""
+    nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
+    later = nu / (eps * delta) * (delta / decay(1 - delta)) ** (1 - 1 / minimum(C, 2))
+    return maximum(0, difference(later, gamma + 1))
 
 
 # --- Constant step ----------------------------------------------------------------------------------------
@@ -145,6 +159,23 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses=STANDING,
         bound=corollary_1_decreasing_confidence,
         conditions=decreasing_conditions,
+        monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
+        superseded_by=Sharper(key="adaptive/corollary-1-decreasing-confidence-sharp", ratio=(1, np.inf)),
+    ),
+    Theorem(
+        key="adaptive/corollary-1-decreasing-confidence-sharp",
+        edition="corrected",
+        title="Iterations to the precision at a confidence, decreasing step, noise while running",
+        source=source("Corollary 1"),
+        statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least nu delta^(-1/p) e^((1-1/p)(1-delta))/eps - "
+        "gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0), p = min(C, 2).",
+        quantity=Quantity.ROUNDS,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING,
+        bound=corollary_1_decreasing_confidence_sharp,
+        conditions=decreasing_conditions,
+        tight="delta near 1: e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops",
         monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
     ),
     Theorem(

@@ -114,10 +114,10 @@ def additive(theorem: Theorem) -> bool:
     return theorem.guarantee and not theorem.key.removesuffix("-best-step").endswith(LEFT_OUT)
 
 
-def key(theorem: Theorem) -> str:
+def key(additive_key: str) -> str:
     """theorem-2-constant -> theorem-2-multiplicative-constant."""
-    result = next(each for each in _PLACES if theorem.key.startswith(each))
-    return f"{result}-multiplicative{theorem.key.removeprefix(result)}"
+    result = next(each for each in _PLACES if additive_key.startswith(each))
+    return f"{result}-multiplicative{additive_key.removeprefix(result)}"
 
 
 def grown(theorem: Theorem) -> Theorem:
@@ -130,9 +130,10 @@ def grown(theorem: Theorem) -> Theorem:
         conditions = _CONDITIONS[theorem.conditions]
     place = next(text for result, text in _PLACES.items() if theorem.key.startswith(result))
     row = theorem.source.locator.partition(", ")[2]
+    sharper = theorem.superseded_by and replace(theorem.superseded_by, key=key(theorem.superseded_by.key))
     return replace(
         theorem,
-        key=key(theorem),
+        key=key(theorem.key),
         title=f"{theorem.title}, multiplicative noise",
         source=source(f"{place}, {row}" if row else place),
         statement=f"With mu' = (1 - kappa) mu in the place of mu, also in the steps, and steps of at most "
@@ -140,6 +141,7 @@ def grown(theorem: Theorem) -> Theorem:
         hypotheses=ALWAYS_GROWING if unstopped else GROWING,
         bound=contracting(theorem.bound),
         conditions=conditions,
+        superseded_by=sharper,
         tight="as without multiplicative noise; and where it replaces what is gained: mu = beta, identical clients (or "
         "one) at the largest step, Q = kappa/q; own noise that grows beside peers of small similarity",
         reduces_to=(

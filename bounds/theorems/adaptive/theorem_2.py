@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ...elementary import difference, fall, maximum, quotient, survive, times_log_ratio
+from ...elementary import decay, difference, fall, maximum, minimum, quotient, survive, times_log_ratio
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem
+from ...theorem import Conditions, Reduction, Sharper, Theorem
 from . import theorem_2_printed
 from .hypotheses import ALWAYS, STANDING, step_conditions
 from .paper import source
@@ -86,6 +86,23 @@ def decreasing_level(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any
 def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
     """nu / (gamma + T + 1)."""
     return decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2) / (gamma + T + 1)
+
+
+# P(tau > T) below B_T/eps. Noise counts where the path still runs: P(tau >= t) <= u_{t-1}/eps, u_t = E[e_t 1{tau > t}].
+# With n = t + gamma and K = C^2 beta s2/(2 mu^2) <= (C - 1) nu, once u_{t-1} <= eps,
+#     u_t <= (1 - C/n + K/(n^2 eps)) u_{t-1} <= (1 - C/n + (C - 1) k/n) u_{t-1},   k = nu/(n eps).
+# With p = min(C, 2), f(x) = x^-p e^{(p-1)(1-1/x)} and N = nu/eps: u_t <= eps f((n + 1)/N) wherever n + 1 >= N.
+# *After* N (k <= 1): the factor falls with C, so that C may be put to p, and is at most exp(-p/n + (p - 1) N/n^2);
+# that is at most f((n + 1)/N)/f(n/N) = exp(-p ln(1 + 1/n) + (p - 1) N/(n (n + 1))), because
+# ln(1 + 1/n) <= (1/n + 1/(n + 1))/2 leaves p/(2 n (n + 1)) >= (p - 1)/(n (n + 1)) >= (p - 1) N/(n^2 (n + 1)).
+# *At* N, n <= N <= n + 1: u_{t-1} <= nu/n and all of the noise give u_t <= eps N (n - 1)/n^2. Over f((n + 1)/N) this is
+# largest at N = n and p = 2, where the same bound of ln(1 + 1/n) leaves ln(1 - 1/n) <= -1/n.
+
+
+def theorem_2_decreasing_running(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
+    """y^p e^{(p-1)(1-y)} with y = min(1, B_T/eps) and p = min(C, 2)."""
+    y = minimum(1, theorem_2_decreasing(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps)
+    return y * (y / decay(1 - y)) ** (minimum(C, 2) - 1)
 
 
 def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
@@ -173,6 +190,7 @@ class Row:
     running_tight: str = ""
     stopped_tight: str = ""
     unconditional_tight: str = ""
+    sharper_running: Sharper | None = None
 
     def theorems(self) -> tuple[Theorem, ...]:
         """The row itself, (i), and its readings (ii), (iii), (iv)."""
@@ -212,6 +230,7 @@ class Row:
             conditions=self.conditions,
             tight=self.running_tight,
             monotone={**self.monotone, "eps": -1},
+            superseded_by=self.sharper_running,
         )
 
     def _stopped_excess(self) -> Theorem:
@@ -296,6 +315,7 @@ _DECREASING = Row(
     conditions=decreasing_conditions,
     monotone={"e0": 1, "s2": 1},
     tight="noise: T large; start: C near 1 and gamma large",
+    sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf)),
 )
 
 THEOREMS: tuple[Theorem, ...] = (
@@ -321,6 +341,23 @@ THEOREMS: tuple[Theorem, ...] = (
     *_HORIZON.theorems(),
     theorem_2_printed.DECREASING,
     *_DECREASING.theorems(),
+    Theorem(
+        key="adaptive/theorem-2-decreasing-running-sharp",
+        edition="corrected",
+        title="Decreasing step size, probability of still running, noise while running",
+        source=source(_DECREASING.locator),
+        statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {_DECREASING.steps}: P(tau > T) is at "
+        "most y^p e^((p-1)(1-y)), y = min(1, B_T/eps), p = min(C, 2), B_T the bound of E[e_T 1{tau >= T}]: it falls as "
+        "T^-p.",
+        quantity=Quantity.STILL_RUNNING,
+        direction="upper",
+        mode="probability",
+        hypotheses=STANDING,
+        bound=theorem_2_decreasing_running,
+        conditions=decreasing_conditions,
+        tight="e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops, soon after the start",
+        monotone={"e0": 1, "s2": 1, "eps": -1},
+    ),
     Theorem(
         key="adaptive/theorem-2-offset",
         edition="corrected",

@@ -9,7 +9,7 @@ import numpy as np
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.aligned_pair import CRITERION, Aligned
-from ...instances.renewal import DOMAINS, Renewal
+from ...instances.renewal import DOMAINS, FADING, Renewal, fading, sharp_fading
 from ...instances.renewal import sharp as sharp_renewal
 
 ALIGNED = {
@@ -55,6 +55,17 @@ def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> 
         return measure(batch), batch.arguments(), {"hypothesis": batch.possible()}
 
     return Family(name="renewals", domains=DOMAINS, measure=evidence, sharp=sharp_renewal)
+
+
+def fades(*, longest: bool) -> Family:
+    """Renewals under decreasing steps: the last t with P(tau > t) > delta, or P(tau > T)."""
+
+    @measured_by("renewal", "a client that stands still or stops, decreasing steps, one peer with all the weight")
+    def evidence(values: Values) -> Measured:
+        running, last, arguments = fading(values)
+        return last if longest else running, arguments
+
+    return Family(name="renewals under decreasing steps", domains=FADING, measure=evidence, sharp=sharp_fading)
 
 
 def joined(*parts: Values) -> Values:

@@ -18,7 +18,7 @@ from ...instances.aligned_pair import Aligned, columns
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
-from .engines import DECREASING, aligned, at_precision, renewal
+from .engines import DECREASING, aligned, at_precision, fades, renewal
 from .rates import FIRST_STEP, STEP, sampling
 
 # --- Constant step ---------------------------------------------------------------------------------------------
@@ -201,10 +201,11 @@ def claims() -> tuple[Claim, ...]:
             },
         ),
         Claim(
-            theorem=find("adaptive/corollary-1-decreasing-confidence"),
+            theorem=find("adaptive/corollary-1-decreasing-confidence-sharp"),
             families=(
                 _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
                 *_confident_paths(decreasing_steps),
+                fades(longest=True),
             ),
             outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
         ),

@@ -22,7 +22,7 @@ from ...instances.growing import Growing, GrowingDecreasing, GrowingHorizon
 from ...instances.renewal import Renewal
 from ...instances.scheduled import sharp_decreasing, sharp_horizon
 from . import hitting, rates, row_networks, stopped
-from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, renewal, unstopped, wide
+from .engines import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
 CONDITIONS = {
     rates.FLOOR: "floor beta s2 <= 2 ((1 - split) mu)^2 T e0",
@@ -180,6 +180,20 @@ def _renewed(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) ->
     return replace(like, name="renewals whose noise grows", measure=evidence)
 
 
+def _faded(*, longest: bool) -> Family:
+    """Renewals under decreasing steps, whose noise at +-s grows: as much as kappa allows, up to half of it."""
+    like = fades(longest=longest)
+
+    def evidence(values: Values) -> Evidence:
+        found = like.evidence(values)
+        given, split = found.arguments, 1 - 1 / values["low"]
+        Q = np.minimum(given["s2"] / (4 * given["beta"] * given["e0"]), split * (1 + values["extra"]) / values["r"])
+        s2 = given["s2"] - 2 * given["beta"] * given["e0"] * Q
+        return replace(found, arguments={**given, "mu": given["beta"], "s2": s2, "Q": Q, "split": split})
+
+    return replace(like, name="renewals under decreasing steps whose noise grows", measure=evidence)
+
+
 # --- the claims ---------------------------------------------------------------------------------------------------
 
 _READINGS: dict[str, tuple[str, Callable[[Aligned], np.ndarray]]] = {
@@ -196,13 +210,15 @@ def _families() -> dict[str, tuple[_Kind, str, tuple[Family, ...]]]:
     for name, kind in (("constant", CONSTANT), ("horizon", HORIZON), ("decreasing", DECREASES)):
         for ending, (reading, measure) in _READINGS.items():
             found[f"adaptive/theorem-2-{name}{ending}"] = kind, reading, (_growing(kind, measure, reading),)
+    *_, running = found.pop("adaptive/theorem-2-decreasing-running")
+    found["adaptive/theorem-2-decreasing-running-sharp"] = DECREASES, "running", (*running, _faded(longest=False))
     running, hit = (_growing(CONSTANT, measure, "running") for measure in (Aligned.running, Aligned.hitting))
     above = _confident(DECREASES, Aligned.last_above, delta=False)
     sure, constant_sure = (_confident(kind, Aligned.last_running, delta=True) for kind in (DECREASES, CONSTANT))
     still, time, last = (_renewed(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return found | {
         "adaptive/corollary-1": (DECREASES, "running", (above,)),
-        "adaptive/corollary-1-decreasing-confidence": (DECREASES, "running", (sure,)),
+        "adaptive/corollary-1-decreasing-confidence-sharp": (DECREASES, "running", (sure, _faded(longest=True))),
         "adaptive/corollary-1-probability": (
             CONSTANT,
             "running",
@@ -232,11 +248,11 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
     outside = {} if kind is BEST else {kind.share: loud}
     unrefuted = {SHARE: _CHOSEN} if kind is BEST else {}
     return Claim(
-        theorem=find(key(claim.theorem)),
+        theorem=find(key(claim.theorem.key)),
         families=(*(_lifted_family(family) for family in claim.families), *families),
         exact=_exact(claim),
         true_variants=claim.true_variants,
-        sampled=rates.sampling(key(claim.theorem), row_networks.simulated) if claim.sampled is not None else None,
+        sampled=rates.sampling(key(claim.theorem.key), row_networks.simulated) if claim.sampled is not None else None,
         outside_conditions={**renamed, **outside},
         unrefuted_conditions=unrefuted
         | {CONDITIONS.get(name, name): why for name, why in claim.unrefuted_conditions.items()},

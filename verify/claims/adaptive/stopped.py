@@ -25,7 +25,7 @@ from ...instances.scheduled import (
     sharp_horizon,
     unstopped_horizon_steps,
 )
-from .engines import DECREASING, UNSTOPPED, aligned, at_precision, joined, unstopped, wide
+from .engines import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, unstopped, wide
 from .rates import FIRST_STEP, FLOOR, STEP, sampling
 
 
@@ -40,6 +40,8 @@ class _Row:
     steps: Steps
     unstopped_steps: Steps
     domains: dict[str, Domain]
+    sharper: str = ""
+    renewals: tuple[Family, ...] = ()
 
     @property
     def key(self) -> str:
@@ -57,6 +59,7 @@ class _Row:
         return (
             aligned(self.kind.running, lambda: at_precision(self.sharp(), self.kind), self.kind, **self.domains),
             *_both(Paths.still_running, self.steps),
+            *self.renewals,
         )
 
     def stopped(self) -> tuple[Family, ...]:
@@ -142,6 +145,8 @@ _ROWS = (
         steps=decreasing_steps,
         unstopped_steps=decreasing_steps,
         domains=DECREASING,
+        sharper="-sharp",
+        renewals=(fades(longest=False),),
     ),
 )
 
@@ -200,7 +205,7 @@ def claims() -> tuple[Claim, ...]:
         constant = row.name == "constant"
         found.append(
             Claim(
-                theorem=find(f"{row.key}-running"),
+                theorem=find(f"{row.key}-running{row.sharper}"),
                 families=row.still_running(),
                 exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
                 true_variants=_RISING if constant else {},
