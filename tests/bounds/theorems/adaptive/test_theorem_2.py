@@ -232,6 +232,26 @@ def test_the_printed_iterations_are_too_few_and_the_corrected_ones_suffice():
     assert bound("theorem-2-decreasing-running", T=T - 2, **values) > values["delta"]
 
 
+def test_noise_that_counts_while_running_is_below_the_sharp_row_and_nearly_attains_it():
+    """u_t = (1 - eta_t mu) u_{t-1} + eta_t^2 beta s2/2 min(1, u_{t-1}/eps) step by step, for steps of any C > 1."""
+    rng, n, t = np.random.default_rng(9), 600, np.arange(1, 400)[:, None]
+    values = {"mu": rng.uniform(0.2, 1, n), "beta": np.ones(n), "q": np.exp(-rng.exponential(1.5, n))}
+    values |= {"C": 1 + rng.exponential(1, n), "eps": np.exp(rng.normal(size=n)), "delta": rng.uniform(1e-3, 1, n)}
+    gamma = (1 + rng.exponential(size=n)) * values["C"] / (values["mu"] * values["q"]) - 1
+    values |= {"gamma": gamma, "e0": values["eps"] * np.exp(rng.exponential(size=n))}
+    values["s2"] = values["e0"] * values["mu"] ** 2 * gamma * (values["C"] - 1) * np.exp(rng.normal(0, 2, n))
+    levels = [values["e0"]]
+    for eta in values["C"] / (values["mu"] * (t + gamma)):
+        noise = eta**2 * values["s2"] / 2 * np.minimum(1, levels[-1] / values["eps"])
+        levels.append((1 - eta * values["mu"]) * levels[-1] + noise)
+    seldom = np.array(levels[1:]) / values["eps"]
+    ratio = np.minimum(1, seldom) / bound("theorem-2-decreasing-running-sharp", T=t, **values)
+    assert 0.99 < ratio.max() <= 1
+    late = t >= bound("corollary-1-decreasing-confidence-sharp", **values)
+    assert (seldom <= values["delta"] * (1 + 1e-12))[late].all()
+    assert late.sum() > 1e4
+
+
 def test_the_iterations_at_a_confidence_leave_at_most_delta_running():
     rng = np.random.default_rng(7)
     for _ in range(200):
