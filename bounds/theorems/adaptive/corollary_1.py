@@ -119,14 +119,11 @@ _GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
 _COROLLARY_1 = Theorem(
     key="adaptive/corollary-1",
-    edition="corrected",
     title="Iterations until what still runs is at the precision, decreasing step",
     source=source("Corollary 1"),
     statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
     "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
     quantity=Quantity.ROUNDS,
-    direction="upper",
-    mode="expectation",
     hypotheses=STANDING,
     bound=corollary_1,
     conditions=decreasing_conditions,
@@ -148,13 +145,11 @@ THEOREMS: tuple[Theorem, ...] = (
     _COROLLARY_1,
     Theorem(
         key="adaptive/corollary-1-decreasing-confidence",
-        edition="corrected",
         title="Iterations to the precision at a confidence, decreasing step",
         source=source("Corollary 1"),
         statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least the bound nu/(eps delta) - gamma - 1, "
         "nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
         quantity=Quantity.ROUNDS,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING,
         bound=corollary_1_decreasing_confidence,
@@ -164,13 +159,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/corollary-1-decreasing-confidence-sharp",
-        edition="corrected",
         title="Iterations to the precision at a confidence, decreasing step, noise while running",
         source=source("Corollary 1"),
         statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least nu delta^(-1/p) e^((1-1/p)(1-delta))/eps - "
         "gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0), p = min(C, 2).",
         quantity=Quantity.ROUNDS,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING,
         bound=corollary_1_decreasing_confidence_sharp,
@@ -180,12 +173,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/corollary-1-probability",
-        edition="corrected",
         title="Probability of not having reached the precision",
         source=source("Corollary 1"),
         statement=f"{_CONSTANT}: P(tau > T) is at most the bound.",
         quantity=Quantity.STILL_RUNNING,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING,
         bound=corollary_1_probability,
@@ -195,13 +186,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/corollary-1-expected-time",
-        edition="corrected",
         title="Expected time to the precision",
         source=source("Corollary 1"),
         statement=f"{_CONSTANT}: E[tau] is at most the bound.",
         quantity=Quantity.HITTING_TIME,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=corollary_1_expected_time,
         conditions=hitting_conditions,
@@ -211,21 +199,16 @@ THEOREMS: tuple[Theorem, ...] = (
             Reduction(
                 key="adaptive/corollary-1-best-step",
                 when="eta = min(q/beta, mu eps/(beta s2))",
-                at=lambda *, mu, beta, q, s2, eps, e0: {
-                    "eta": np.minimum(q / beta, mu * eps / (beta * s2)),
-                    **{"mu": mu, "beta": beta, "q": q, "s2": s2, "eps": eps, "e0": e0},
-                },
+                at=lambda *, mu, beta, q, s2, eps, **_: {"eta": np.minimum(q / beta, mu * eps / (beta * s2))},
             ),
         ),
     ),
     Theorem(
         key="adaptive/corollary-1-confidence",
-        edition="corrected",
         title="Iterations to the precision at a confidence",
         source=source("Corollary 1"),
         statement=f"{_CONSTANT}: P(tau > T) <= delta for every T at least the bound.",
         quantity=Quantity.ROUNDS,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING,
         bound=corollary_1_confidence,
@@ -235,14 +218,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/corollary-1-best-step",
-        edition="corrected",
         title="Expected time to the precision at the best step",
         source=source("Corollary 1"),
         statement="With the constant step eta = min(q/beta, mu eps/(beta s2)) and e_0 >= eps: E[tau] is at most the "
         "bound, itself at most 2 max(beta/(q mu), beta s2/(mu^2 eps)) (1 + ln(e_0/eps)).",
         quantity=Quantity.HITTING_TIME,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=corollary_1_best_step,
         conditions=best_step_conditions,

@@ -204,14 +204,11 @@ class Row:
     def _running_excess(self) -> Theorem:
         return Theorem(
             key=self.key,
-            edition="corrected",
             title=f"{self.title}, while running",
             source=source(self.locator),
             statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_T 1{{tau >= T}}] "
             "is at most the bound B_T.",
             quantity=Quantity.EXCESS_WHILE_RUNNING,
-            direction="upper",
-            mode="expectation",
             hypotheses=STANDING,
             bound=self.bound,
             conditions=self.conditions,
@@ -222,13 +219,11 @@ class Row:
     def _still_running(self) -> Theorem:
         return Theorem(
             key=f"{self.key}-running",
-            edition="corrected",
             title=f"{self.title}, probability of still running",
             source=source(self.locator),
             statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: P(tau > T) is at "
             "most B_T / eps, B_T the bound of E[e_T 1{tau >= T}].",
             quantity=Quantity.STILL_RUNNING,
-            direction="upper",
             mode="probability",
             hypotheses=STANDING,
             bound=over_precision(self.bound),
@@ -241,14 +236,11 @@ class Row:
     def _stopped_excess(self) -> Theorem:
         return Theorem(
             key=f"{self.key}-stopped",
-            edition="corrected",
             title=f"{self.title}, stopped at the precision",
             source=source(self.locator),
             statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_min(T, tau)] is "
             "at most eps + B_T, B_T the bound of E[e_T 1{tau >= T}].",
             quantity=Quantity.STOPPED_EXCESS,
-            direction="upper",
-            mode="expectation",
             hypotheses=STANDING,
             bound=above_precision(self.bound),
             conditions=self.conditions,
@@ -260,14 +252,11 @@ class Row:
         grows = {"V_max": 1, "below": 1} if "s2" in self.monotone else {}
         return Theorem(
             key=f"{self.key}-unconditional",
-            edition="corrected",
             title=f"{self.title}, not stopped",
             source=source(self.locator),
             statement=f"With weights of Definition 1 and {self.steps}, all with s2 + (V_max - s2)_+ p in the place of "
             "s2: E[e_T] is at most the bound, whether or not the precision has been reached. Constants alone: p = 1.",
             quantity=Quantity.EXCESS,
-            direction="upper",
-            mode="expectation",
             hypotheses=ALWAYS,
             bound=with_local_variance(self.bound),
             conditions=with_local_variance(self.conditions),
@@ -277,7 +266,7 @@ class Row:
                 Reduction(
                     key=self.key,
                     when="no step starts below eps: p = 0",
-                    at=lambda *, s2, **others: {**others, "s2": s2, "V_max": 2 * s2, "below": 0.0},
+                    at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0},
                 ),
                 *self.from_constants,
             ),
@@ -303,7 +292,7 @@ _CONSTANT = Row(
         Reduction(
             key="adaptive/theorem-1",
             when="constants alone: p = 1, V = V_max",
-            at=lambda *, V, **others: {**others, "s2": V / 2, "V_max": V, "below": 1.0},
+            at=lambda *, V, **_: {"s2": V / 2, "V_max": V, "below": 1.0},
         ),
     ),
 )
@@ -336,13 +325,11 @@ THEOREMS: tuple[Theorem, ...] = (
     *_CONSTANT.theorems(),
     Theorem(
         key="adaptive/theorem-2-constant-gradient-running",
-        edition="corrected",
         title="Constant step size, probability of a large gradient throughout",
         source=source("Theorem 2, Table 1, row 1"),
         statement="With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps, weights of Definition 1 and a "
         "constant step eta <= q/beta: P(tau_G > T) is at most beta B_T/(mu eps), B_T as for tau; tau_G >= tau.",
         quantity=Quantity.GRADIENT_STILL_RUNNING,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING.replace("before tau", "before tau_G"),
         bound=theorem_2_constant_gradient_running,
@@ -356,14 +343,12 @@ THEOREMS: tuple[Theorem, ...] = (
     *_DECREASING.theorems(),
     Theorem(
         key="adaptive/theorem-2-decreasing-running-sharp",
-        edition="corrected",
         title="Decreasing step size, probability of still running, noise while running",
         source=source(_DECREASING.locator),
         statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {_DECREASING.steps}: P(tau > T) is at "
         "most y^p e^((p-1)(1-y)), y = min(1, B_T/eps), p = min(C, 2), B_T the bound of E[e_T 1{tau >= T}]: it falls as "
         "T^-p.",
         quantity=Quantity.STILL_RUNNING,
-        direction="upper",
         mode="probability",
         hypotheses=STANDING,
         bound=theorem_2_decreasing_running,
@@ -373,13 +358,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-2-offset",
-        edition="corrected",
         title="Least offset of the decreasing step size",
         source=source("Theorem 2, Table 1, row 3"),
         statement="eta_t = C/(mu (t + gamma)) meets eta_t <= q/beta for every t >= 1 as soon as gamma is at least the "
         "bound.",
         quantity=Quantity.OFFSET,
-        direction="upper",
         mode="sure",
         bound=theorem_2_offset,
         conditions=curvature_conditions,
@@ -388,15 +371,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="adaptive/theorem-2-decreasing-best",
-        edition="corrected",
         title="Decreasing step size, least offset and best factor, while running",
         source=source("Theorem 2, Table 1, row 3"),
         statement="With chi = 2 mu e_0/(q s2), C = 2 if chi <= 2 and chi/(chi - 1) otherwise, "
         "gamma = C beta/(mu q) - 1, eta_t = C/(mu (t + gamma)) and tau = min{t: e_t < eps}: E[e_T 1{tau >= T}] is at "
         "most the bound.",
         quantity=Quantity.EXCESS_WHILE_RUNNING,
-        direction="upper",
-        mode="expectation",
         hypotheses=STANDING,
         bound=theorem_2_decreasing_best,
         conditions=curvature_conditions,
