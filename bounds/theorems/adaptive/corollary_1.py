@@ -54,8 +54,8 @@ def corollary_1_decreasing_confidence_sharp(
 ) -> Any:
     """(nu delta^(-1/p) e^{(1-1/p)(1-delta)} / eps - gamma - 1)_+, p = min(C, 2)."""
     nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
-    later = nu / (eps * delta) * (delta / decay(1 - delta)) ** (1 - 1 / minimum(C, 2))
-    return maximum(0, difference(later, gamma + 1))
+    p = minimum(C, 2)
+    return maximum(0, difference(nu / (eps * delta ** (1 / p) * decay((1 - 1 / p) * (1 - delta))), gamma + 1))
 
 
 # --- Constant step ----------------------------------------------------------------------------------------

@@ -102,7 +102,8 @@ def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2:
 def theorem_2_decreasing_running(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
     """y^p e^{(p-1)(1-y)} with y = min(1, B_T/eps) and p = min(C, 2)."""
     y = minimum(1, theorem_2_decreasing(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps)
-    return y * (y / decay(1 - y)) ** (minimum(C, 2) - 1)
+    p = minimum(C, 2)
+    return y**p / decay((p - 1) * (1 - y))
 
 
 def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
