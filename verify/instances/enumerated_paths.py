@@ -272,7 +272,7 @@ def _binary_variance(a: np.ndarray, rho: np.ndarray, threshold: np.ndarray) -> n
     return np.where(2 * threshold * S >= P, S / P**2, joined)
 
 
-def alone(rows: Sequence[Mapping[str, float]]) -> Values:
+def alone(rows: Sequence[Mapping[str, Any]]) -> Values:
     """Client i at eta = 1/beta, peers out of reach and of no weight, noise +-sigma; `sigma2` is client i's own."""
     plain: dict[str, Any] = {
         "scale": 1.0, "factor": [3.0, 3.0], "shift": [0.0, 0.0], "sigma2": 1.0, "binary": 0.0, "threshold": 0.5,
