@@ -32,7 +32,7 @@ def rows() -> str:
         | {"printed": float(f"{found.printed:.6g}"), "measured": float(f"{found.measured:.6g}")}
         for entry, found in numbers
     ]
-    return json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in kept) + "\n]\n"
 
 
 def section(paper: str) -> str:
