@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.func import vmap
 
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm
-from .batches import stack, tensors
+from .batches import instances, stack, tensors, with_tensors
 from .maps import Maps, origin, probe_batch
 from .moment_powers import MOST_ENTRIES, Branches, Cycle, MomentPowers, packing, rounding
 from .problem import QuadraticProblem
@@ -20,7 +21,7 @@ from .quadratic_forms import QuadraticForm
 
 
 def expected_values(
-    problems: Sequence[QuadraticProblem],
+    problems: Sequence[QuadraticProblem] | QuadraticProblem,
     algorithm: Algorithm,
     *,
     eta: np.ndarray,
@@ -29,14 +30,21 @@ def expected_values(
     client: int,
     form: QuadraticForm,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`MomentPowers.value` of B instances, (B,) each: those of one shape are probed together where `torch.func.vmap`
-    can follow the step."""
+    """`MomentPowers.value` of B instances, a sequence or a batch, (B,) each: those of one shape are probed together
+    where `torch.func.vmap` can follow the step."""
+    together = True
+    if not isinstance(problems, Sequence):
+        try:
+            if len(eta) > 1:
+                return _together(problems, algorithm, eta, iterations, cycle, client, form)
+        except (InputError, RuntimeError, NotImplementedError):  # vmap cannot follow, see below
+            together = False
+        problems = instances(problems, len(eta))
     groups: dict[Any, list[int]] = {}
     for at, problem in enumerate(problems):
         shapes = tuple(each.shape for each in tensors(problem))
         groups.setdefault((type(problem), shapes), []).append(at)
     values, errors = np.empty((2, len(problems)))
-    together = True
     for rows in groups.values():
         part = [problems[at] for at in rows]
         if together and len(rows) > 1:
@@ -55,7 +63,7 @@ def expected_values(
 
 
 def _together(
-    problems: Sequence[QuadraticProblem],
+    problems: Sequence[QuadraticProblem] | QuadraticProblem,
     algorithm: Algorithm,
     eta: np.ndarray,
     iterations: np.ndarray,
@@ -63,11 +71,20 @@ def _together(
     client: int,
     form: QuadraticForm,
 ) -> tuple[np.ndarray, np.ndarray]:
-    count = len(problems)
-    starts = [origin(problem, algorithm) for problem in problems]
-    centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
-    z = torch.stack([each[2] for each in starts])
-    batch, same, steps = stack(list(problems)), stack([algorithm] * count), torch.from_numpy(eta)
+    if isinstance(problems, Sequence):  # of a user's own, perhaps: vmap has to follow no more than the step
+        first, batch = problems[0], stack(list(problems))
+        starts = [origin(problem, algorithm) for problem in problems]
+        centre = {name: torch.stack([each[1][name] for each in starts]) for name in starts[0][1]}
+        z = torch.stack([each[2] for each in starts])
+        F = torch.stack([form.on_state(each, client, z.shape[1], int(T)) for each, T in zip(problems, iterations)])
+    else:
+        batch = problems
+        first = with_tensors(batch, [each[0] for each in tensors(batch)])
+        centre, z = vmap(lambda given: origin(with_tensors(batch, given), algorithm)[1:])(tensors(batch))
+        F = vmap(lambda given, T: form.on_state(with_tensors(batch, given), client, z.shape[1], T))(
+            tensors(batch), torch.from_numpy(iterations)
+        )
+    same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
     known: dict[tuple[int, int | None], Maps] = {}
 
     def maps(t: int, outcome: int | None) -> Maps:
@@ -77,11 +94,11 @@ def _together(
 
     blocks: list[Branches] = []
     for block in cycle.blocks:
-        held = algorithm.outcomes(problems[0], block.iterations[0]) if len(block.iterations) > 1 else []
+        held = algorithm.outcomes(first, block.iterations[0]) if len(block.iterations) > 1 else []
         numbers = range(len(held)) if len(held) > 1 else (None,)
         odds = [share for share, _ in held] if len(held) > 1 else [1.0]
         blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
-    moment, pairs = torch.einsum("ba,bc->bac", z, z), [(problem, client) for problem in problems]
+    moment = torch.einsum("ba,bc->bac", z, z)
     T = torch.from_numpy(iterations.astype(np.int64))
     turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
     if form.average:
@@ -104,7 +121,6 @@ def _together(
             moment = torch.where((rest > at)[:, None, None], after, moment)
             going, at = after, at + 1
     scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    F = torch.stack([form.on_state(*each, z.shape[1], int(T)) for each, T in zip(pairs, iterations)])
     values = (F * moment).sum((1, 2))
     return values.numpy(), rounding(iterations) * (scale * F.abs().sum((1, 2))).numpy()
 

@@ -35,7 +35,7 @@ class QuadraticForm:
     average: bool = False
     of_mean: bool = False
 
-    def on_state(self, problem: QuadraticProblem, client: int, size: int, iterations: int) -> Tensor:
+    def on_state(self, problem: QuadraticProblem, client: int, size: int, iterations: int | Tensor) -> Tensor:
         """F on the homogeneous state (size, size) of the algorithm, or of `WithSum` of it for means."""
         F, n = self.matrix(problem, client), problem.clients * problem.features
         found = F.new_zeros(size, size)

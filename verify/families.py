@@ -12,6 +12,7 @@ import torch
 from suffice.bounds import InputError, Parameter, as_number, as_whole
 from suffice.bounds.quantities import DIMENSIONLESS, Unit
 from suffice.simulate import Quadratics
+from suffice.simulate.batches import instances
 from suffice.simulate.oracle import Additive
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
@@ -33,6 +34,29 @@ class Setting:
     eta: float
     iterations: int
     arguments: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Together:
+    """A `build` whose instances are all of one shape.
+
+    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
+    with T and eta among them.
+    """
+
+    many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
+
+    def __call__(self, values: Mapping[str, Any]) -> Setting:
+        return self.each({name: np.asarray(value, dtype=float)[None] for name, value in values.items()})[0]
+
+    def each(self, values: Values) -> list[Setting]:
+        problems, arguments = self.many(values)
+        columns = zip(*(each.tolist() for each in arguments.values()))
+        rows = [dict(zip(arguments, row)) for row in columns]
+        return [
+            Setting(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
+            for problem, row in zip(instances(problems, len(rows)), rows)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +121,13 @@ class ProblemFamily:
             raise InputError("build", type(setting).__name__, "return a Setting")
         return setting
 
+    def settings(self, values: Values) -> list[Setting]:
+        """All instances of a batch of values."""
+        if isinstance(self.build, Together):
+            return self.build.each(values)
+        rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
+        return [self.setting(row) for row in rows]
+
 
 def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
     """The family whose instances give these arguments too."""
@@ -119,16 +150,19 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
     return replace(family, build=build, movable=movable)
 
 
-def _problem(A: np.ndarray, xi: np.ndarray, sigma2: float, start: np.ndarray) -> Quadratics:
-    """`Quadratics.of` without its checks, which take longer than the moments of a small instance."""
-    clients, features = xi.shape
+def _problems(A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray) -> Quadratics:
+    """A batch by `Quadratics.of` without its checks, which take longer than the moments of a small instance.
+
+    A (n, N, d, d), xi (n, N, d), sigma2 (n,), start (n, d).
+    """
+    _, clients, features = xi.shape
+    share = torch.from_numpy(sigma2 / features)[:, None, None, None]
     identity = torch.eye(features, dtype=torch.float64).expand(clients, -1, -1)
-    share = sigma2 / features
     return Quadratics(
-        A=torch.tensor(A),
+        A=torch.from_numpy(np.ascontiguousarray(A)),
         xi=torch.from_numpy(xi),
-        noise=Additive(covariance=share * identity, factor=share**0.5 * identity),
-        start=torch.from_numpy(start).expand(clients, -1),
+        noise=Additive(covariance=share * identity, factor=share.sqrt() * identity),
+        start=torch.from_numpy(np.repeat(start[:, None], clients, axis=1)),
         names=tuple(f"client {index}" for index in range(clients)),
     )
 
@@ -196,14 +230,14 @@ def quadratics(
             return values | {"curvature": bent.reshape(values["curvature"].shape)}
         return values | {name: target}
 
-    def build(values: Mapping[str, Any]) -> Setting:
-        H = np.broadcast_to(hessians(values)[0], (clients, features, features))
-        minimiser = np.reshape(values["minimiser"], (clients, features)) if kinds > 1 else np.zeros((clients, features))
-        arguments = {name: float(value[0]) for name, value in scalars(values).items()}
-        start = minimiser[0] + np.asarray(values["far"] * np.asarray(values["direction"], dtype=float))
-        problem = _problem(H / 2, -minimiser, arguments["sigma2"], start)
-        arguments["eta"] = float(values.get("eta", values["step"] * steps / arguments["beta"]))
-        return Setting(problem=problem, eta=arguments["eta"], iterations=int(arguments["T"]), arguments=arguments)
+    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        arguments = scalars(values)
+        shape = (len(arguments["T"]), clients, features)
+        H = np.broadcast_to(hessians(values), (*shape, features))
+        minimiser = np.reshape(values["minimiser"], shape) if kinds > 1 else np.zeros(shape)
+        start = minimiser[:, 0] + values["far"][:, None] * values["direction"]
+        arguments["eta"] = values["eta"] if "eta" in values else values["step"] * steps / arguments["beta"]
+        return _problems(H / 2, -minimiser, arguments["sigma2"], start), arguments
 
     domains = {
         "curvature": Domain(low=4 * FLATTEST, high=4, log=True, shape=(kinds, features)),
@@ -253,7 +287,7 @@ def quadratics(
     return ProblemFamily(
         name=f"{name} in R^{features}",
         domains=domains,
-        build=build,
+        build=Together(many),
         sharp=sharp,
         movable=Movable(scalars=scalars, moved=moved),
         outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "

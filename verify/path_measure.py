@@ -58,8 +58,9 @@ class PathMeasure(Measure):
         return replace(self, paths=paths, certify=True)
 
     def _evidence(self, theorem: Theorem, values: Values) -> PathEvidence:
-        values, settings = self._moved(theorem, values)
-        self._check_client(settings[0])
+        values, given = self._moved(theorem, values)
+        settings = self.problems.settings(given)
+        self._check_client(settings[0].problem.clients)
         self._check_parameters(theorem, list(settings[0].arguments))
         steps, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them

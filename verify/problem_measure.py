@@ -18,7 +18,7 @@ from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, quadratics
+from .families import ProblemFamily, Setting, Together, quadratics
 from .family import Family, Values
 
 SHAPES = {
@@ -79,32 +79,38 @@ class Measure:
 
     def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
         """The instances of `values`, moved inside where the family allows it."""
-        return self._moved(theorem, values)[1]
+        return self.problems.settings(self._moved(theorem, values)[1])
 
-    def _moved(self, theorem: Theorem, values: Values) -> tuple[Values, list[Setting]]:
-        given: Mapping[str, np.ndarray] = values
-        if self.problems.movable is not None:
-            self._check_parameters(theorem, [*self.problems.movable.scalars(values), "eta"])
-            inside, eta = moved_inside(theorem, self.problems.movable, values)
-            values, given = inside, inside | {"eta": eta}
-        rows = ({name: value[at] for name, value in given.items()} for at in range(len(next(iter(values.values())))))
-        return values, [self.problems.setting(row) for row in rows]
+    def _moved(self, theorem: Theorem, values: Values) -> tuple[Values, Values]:
+        """Values moved inside where the family allows it, and the same with what `build` is given besides."""
+        if self.problems.movable is None:
+            return values, values
+        self._check_parameters(theorem, [*self.problems.movable.scalars(values), "eta"])
+        inside, eta = moved_inside(theorem, self.problems.movable, values)
+        return inside, inside | {"eta": eta}
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
-        values, settings = self._moved(theorem, values)
-        self._check_client(settings[0])
-        self._check_parameters(theorem, list(settings[0].arguments))
-        T = np.array([each.iterations for each in settings])
+        values, given = self._moved(theorem, values)
+        if isinstance(self.problems.build, Together):
+            problems, arguments = self.problems.build.many(given)
+            eta, T = arguments["eta"], arguments["T"].astype(int)
+            clients = problems.start.shape[1]
+        else:
+            settings = self.problems.settings(given)
+            problems, arguments = [each.problem for each in settings], arguments_of(settings)
+            eta, T = np.array([each.eta for each in settings]), np.array([each.iterations for each in settings])
+            clients = settings[0].problem.clients
+        self._check_client(clients)
+        self._check_parameters(theorem, list(arguments))
         measured, rounding = expected_values(
-            [cast(QuadraticProblem, each.problem) for each in settings],
+            cast(Any, problems),
             self.algorithm,
-            eta=np.array([each.eta for each in settings]),
+            eta=eta,
             iterations=T,
             cycle=self.cycle(int(T.max())),
             client=self.client,
             form=self.form,
         )
-        arguments = arguments_of(settings)
         says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
@@ -117,10 +123,9 @@ class Measure:
             values=values,
         )
 
-    def _check_client(self, first: Setting) -> None:
-        if not 0 <= self.client < first.problem.clients:
-            last = first.problem.clients - 1
-            raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {last}")
+    def _check_client(self, clients: int) -> None:
+        if not 0 <= self.client < clients:
+            raise InputError("client", self.client, f"the family {self.problems.name} has clients 0 to {clients - 1}")
 
     def _check_parameters(self, theorem: Theorem, known: list[str]) -> None:
         for parameter in theorem.parameters:

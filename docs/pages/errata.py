@@ -1,6 +1,8 @@
-"""docs/errata.md, computed from the entries."""
+"""docs/errata.md, and the rows that the command lists, computed from the entries."""
 
 from __future__ import annotations
+
+import json
 
 from suffice.verification.errata import ERRATA, Erratum
 
@@ -19,6 +21,18 @@ hypotheses), *false*, *code* (released code differs from the text or from what i
 def text() -> str:
     """The whole page."""
     return "\n".join([_INTRODUCTION, *map(section, dict.fromkeys(entry.paper for entry in ERRATA))]).rstrip() + "\n"
+
+
+def rows() -> str:
+    """What `suffice errata` lists; six digits of the numbers."""
+    names = ("id", "location", "kind", "truth")
+    numbers = [(entry, entry.compute()) for entry in ERRATA]
+    kept = [
+        {name: getattr(entry, name) for name in names}
+        | {"printed": float(f"{found.printed:.6g}"), "measured": float(f"{found.measured:.6g}")}
+        for entry, found in numbers
+    ]
+    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in kept) + "\n]\n"
 
 
 def section(paper: str) -> str:

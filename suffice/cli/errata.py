@@ -1,8 +1,10 @@
-"""The command `suffice errata`: printed statements found wrong, recomputed now."""
+"""The command `suffice errata`: printed statements found wrong, as kept; one of them, or as JSON, recomputed now."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +13,9 @@ from ..render import Table, number
 from .app import Json, app
 from .completion import errata_names
 from .console import print_json
+
+KEPT = Path(__file__).parents[1] / "errata.json"
+"""The rows of the table for the library's papers, written by `make pages`: listing them needs no torch."""
 
 
 @app.command()
@@ -21,7 +26,10 @@ def errata(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Printed statements found wrong, each recomputed as you read."""
+    """Printed statements found wrong; with an id, recomputed as you read."""
+    if not as_json and (listed := kept(identifier)):
+        errata_table(listed).show()
+        return
     from suffice.verification import errata as entries
     from suffice.verification.errata import one
 
@@ -35,6 +43,19 @@ def errata(
         errata_table(rows).show()
     else:
         typer.echo(f"{identifier}: no errata")
+
+
+def kept(identifier: str | None) -> list[dict[str, Any]]:
+    """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, for what is no
+    part of one, and where another package adds errata."""
+    from suffice.bounds.papers import OWN, PAPERS
+    from suffice.bounds.theorems import spelled
+
+    rows = json.loads(KEPT.read_text(encoding="utf-8"))
+    part = "" if identifier is None else spelled(identifier).replace("/", "-")
+    if any(row["id"] == part for row in rows) or any(paper.errata for paper in PAPERS if paper.key not in OWN):
+        return []
+    return [row for row in rows if not part or row["id"].startswith(f"{part}-")]
 
 
 def errata_table(rows: Sequence[dict[str, Any]]) -> Table:

@@ -33,6 +33,11 @@ def published():
     return figure("adaptive-1", edition="published")
 
 
+@pytest.fixture(scope="module")
+def saved(published, tmp_path_factory):
+    return published.save(tmp_path_factory.mktemp("figures") / "new folder")
+
+
 @pytest.mark.parametrize("curve", PUBLISHED_PICTURE)
 def test_every_published_point_lies_within_the_spread_of_draws(published, curve):
     for epsilon, size in PUBLISHED_PICTURE[curve].items():
@@ -90,34 +95,31 @@ def test_estimated_mu_has_the_law_of_ten_thousand_rows():
     assert 0.5 < np.std(direct) / bartlett.std() < 2
 
 
-def test_saving_writes_four_files_and_the_csv_holds_every_jump(published, tmp_path):
-    paths = published.save(tmp_path / "new folder")
-    assert sorted(path.name for path in (tmp_path / "new folder").iterdir()) == sorted(path.name for path in paths)
-    assert {path.suffix for path in paths} == {".pdf", ".png", ".csv", ".json"}
-    rows = list(csv.reader(next(path for path in paths if path.suffix == ".csv").read_text().splitlines()))
+def test_saving_writes_four_files_and_the_csv_holds_every_jump(published, saved):
+    assert sorted(saved[0].parent.iterdir()) == sorted(saved)
+    assert {path.suffix for path in saved} == {".pdf", ".png", ".csv", ".json"}
+    rows = list(csv.reader(next(path for path in saved if path.suffix == ".csv").read_text().splitlines()))
     assert rows[0][0] == "curve"
     assert rows[0][1:] == ["epsilon", "size"]
     assert len(rows) == 1 + 16 * CLIENTS
     stored = np.array([float(row[1]) for row in rows[1:] if row[0] == "v=0.01"])
     np.testing.assert_array_equal(stored, published.data["v=0.01"]["epsilon"])
-    about = json.loads(next(path for path in paths if path.suffix == ".json").read_text())
+    about = json.loads(next(path for path in saved if path.suffix == ".json").read_text())
     assert about["edition"] == "published"
     assert about["setup"]["draws"] == 1000
     assert {"suffice", "numpy", "torch"} <= set(about["versions"])
 
 
-def test_a_folder_with_the_other_edition_is_refused(published, stated, tmp_path):
-    kept = {path: path.read_bytes() for path in stated.save(tmp_path)}
-    with pytest.raises(InputError, match="holds adaptive-1 as stated"):
-        published.save(tmp_path)
+def test_a_folder_with_the_other_edition_is_refused(stated, saved):
+    kept = {path: path.read_bytes() for path in saved}
+    with pytest.raises(InputError, match="holds adaptive-1 as published"):
+        stated.save(saved[0].parent)
     assert {path: path.read_bytes() for path in kept} == kept
-    stated.save(tmp_path)
 
 
-def test_the_same_figure_saved_twice_is_the_same_file(published, tmp_path):
-    first = {path.name: path.read_bytes() for path in published.save(tmp_path / "a")}
-    second = {path.name: path.read_bytes() for path in published.save(tmp_path / "b")}
-    assert first == second
+def test_the_same_figure_saved_twice_is_the_same_file(published, saved):
+    first = {path: path.read_bytes() for path in saved}
+    assert {path: path.read_bytes() for path in published.save(saved[0].parent)} == first
 
 
 @pytest.mark.parametrize(("name", "edition"), [("adaptive-2", "stated"), ("adaptive-1", "corrected")])

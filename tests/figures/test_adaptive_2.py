@@ -154,9 +154,21 @@ def test_at_the_stated_step_local_diverges_with_batch_one_only():
     assert curves["Local"]["mean_log10_excess"][-1] < -5
 
 
-def test_saved_figures_are_drawn_again_from_their_files(stated, tmp_path):
-    first = {path.name: path.read_bytes() for path in stated.save(tmp_path)}
-    (tmp_path / "adaptive-2a.png").unlink()
+@pytest.fixture(scope="module")
+def saved(stated, tmp_path_factory):
+    return stated.save(tmp_path_factory.mktemp("figures"))
+
+
+@pytest.fixture
+def kept(saved, tmp_path):
+    """The CSV and the JSON alone, in a folder of their own."""
+    for path in saved:
+        if path.suffix in (".csv", ".json"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+
+
+def test_saved_figures_are_drawn_again_from_their_files(saved, kept, tmp_path):
+    first = {path.name: path.read_bytes() for path in saved}
     again = {path.name: path.read_bytes() for path in redraw("adaptive-2a", tmp_path).save(tmp_path)}
     assert first == again
     rows = list(csv.reader((tmp_path / "adaptive-2a.csv").read_text().splitlines()))
@@ -166,10 +178,9 @@ def test_saved_figures_are_drawn_again_from_their_files(stated, tmp_path):
     assert about["setup"]["runs"] == 8
 
 
-def test_redrawing_needs_whole_files(stated, tmp_path):
+def test_redrawing_needs_whole_files(stated, kept, tmp_path):
     with pytest.raises(InputError, match="no such file"):
-        redraw("adaptive-2a", tmp_path)
-    stated.save(tmp_path)
+        redraw("adaptive-2a", tmp_path / "empty")
     whole = {kind: (tmp_path / f"adaptive-2a.{kind}").read_text() for kind in ("csv", "json")}
     for kind, text in (
         ("json", "{"),

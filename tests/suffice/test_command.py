@@ -17,6 +17,7 @@ from suffice.bounds import InputError
 from suffice.bounds.theorems import rows
 from suffice.cli.app import app
 from suffice.cli.campaign import campaign_table
+from suffice.cli.errata import kept
 from suffice.cli.theorem import theorem_table
 from suffice.cli.verify import verdict_table
 from suffice.figures import makers
@@ -155,6 +156,9 @@ def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
     some = errata("Adaptive/Theorem 2")
     assert {entry.id for entry in some} == {each.id for each in errata() if each.id.startswith("adaptive-theorem-2-")}
     assert [entry.id for entry in errata("Adaptive Theorem 2 Expectation")] == ["adaptive-theorem-2-expectation"]
+    assert [row["id"] for row in kept("Adaptive/Theorem 2")] == [entry.id for entry in some]
+    assert [row["id"] for row in kept(None)] == [entry.id for entry in errata()]
+    assert kept("Adaptive Theorem 2 Expectation") == []
     assert errata("worst-case") == []
     assert command("errata", "worst-case").stdout == "worst-case: no errata\n"
 

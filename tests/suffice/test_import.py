@@ -72,9 +72,10 @@ def test_importing_loads_nothing_heavy():
     assert python("-c", script).stdout.strip() == "[]"
 
 
-def test_theorems_load_without_torch_matplotlib_or_sympy():
+def test_theorems_and_the_list_of_errata_load_without_torch_matplotlib_or_sympy():
     script = (
         "import sys, suffice as sf; sf.evaluate(sf.theorem('adaptive/lemma-2'), b=1., c=0., mu=1., eps=1.);"
+        "from suffice.cli.errata import kept; assert kept(None) and kept('cobo');"
         "print([m for m in ('torch', 'sympy', 'scipy', 'matplotlib') if m in sys.modules])"
     )
     assert python("-c", script).stdout.strip() == "[]"

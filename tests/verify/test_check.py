@@ -17,6 +17,7 @@ from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle
 from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
 from suffice.verification.check import record
+from suffice.verification.claim import EFFORTS
 from suffice.verification.evidence import Evidence
 from suffice.verification.families import quadratics
 from suffice.verification.family import Domain, Family
@@ -44,6 +45,13 @@ def no_square(*, eta, mu, beta, e0, sigma2, T):
 @cache
 def checked(bound):
     return check(bound, conditions=limit)
+
+
+@pytest.fixture
+def brief(monkeypatch):
+    """Few random instances beside the sharp ones, where these decide the verdict or its words are the point; the
+    tests of what a search finds have the effort of the users."""
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=4, restarts=1, ascents=1))
 
 
 def test_a_right_bound_holds_with_every_wrong_variant_refuted():
@@ -141,17 +149,20 @@ def test_ascent_finds_what_random_draws_miss():
     assert found.ratio(theorem).max() > 1.0004
 
 
+@pytest.mark.usefixtures("brief")
 def test_without_its_condition_the_same_bound_is_violated():
     verdict = check(right, family=quadratics(steps=1.9))
     assert verdict.outcome is Outcome.VIOLATED
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_bound_whose_conditions_nothing_meets_is_vacuous():
     none = {"conditions": lambda *, eta, beta: {"step size eta <= 0": (eta * beta, 0 * beta)}}
     verdict = check(right, **none, family=quadratics(features=1, longest=2))
     assert verdict.outcome is Outcome.VACUOUS
 
 
+@pytest.mark.usefixtures("brief")
 def test_other_linear_algorithms_and_clients():
     import torch
 
@@ -160,14 +171,7 @@ def test_other_linear_algorithms_and_clients():
     def averaged(*, eta, mu, beta, e0, sigma2, T, N):
         return survive(eta * mu, T) * e0 + eta * beta * sigma2 / (2 * mu * N)
 
-    family = quadratics(clients=3, steps=1.0)
-
-    def alike(values):
-        same = {name: np.broadcast_to(np.asarray(values[name])[:1], (3, 2)) for name in ("curvature", "minimiser")}
-        same["turn"] = np.zeros(3)
-        return family.build({**values, **same})
-
-    same = type(family)(name="identical clients", domains=family.domains, build=alike, sharp=family.sharp)
+    same = quadratics(clients=3, steps=1.0, identical=True)
     verdict = check(averaged, conditions=limit, algorithm=FixedWeights(alpha=weights), family=same)
     assert verdict.valid, str(verdict)
     assert verdict.worst_ratio > 0.99
@@ -193,6 +197,7 @@ def tried_steps(verdict) -> tuple[float, float]:
     return verdict.ranges["eta beta"]
 
 
+@pytest.mark.usefixtures("brief")
 def test_steps_are_tried_up_to_what_the_conditions_allow_and_the_verdict_says_so():
     claimed = check(right)  # for every step
     assert claimed.outcome is Outcome.VIOLATED
@@ -243,6 +248,7 @@ def test_a_violation_is_told_in_one_line_of_str_and_of_repr():
     assert len(repr(weak)) < 240
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
     import math
 
@@ -272,6 +278,7 @@ def test_a_bound_that_is_not_a_number_somewhere_is_told_where():
     assert "not a number at" in str(verdict)
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_constant_bound_is_read_and_an_infinite_one_refused():
     few = quadratics(features=1, longest=2)
     for constant in (lambda *, e0: 1e30, lambda *, e0: 10**30, lambda: 1e30):
@@ -315,6 +322,7 @@ def test_functions_of_math_numpy_and_python_are_read_as_formulas():
     assert np.exp(0.0) == math.exp(0.0) == 1  # theirs are as they were
 
 
+@pytest.mark.usefixtures("brief")
 def test_a_bound_that_gives_no_formula_is_checked_by_numbers_and_says_so():
     def unrolled(*, eta, mu, beta, e0, sigma2, T):
         left = e0
@@ -324,13 +332,14 @@ def test_a_bound_that_gives_no_formula_is_checked_by_numbers_and_says_so():
 
     import math
 
-    verdict = check(unrolled, conditions=limit)
+    few = quadratics(features=2, longest=40)
+    verdict = check(unrolled, conditions=limit, family=few)
     assert verdict.valid, str(verdict)
     assert verdict.refuted >= 5
     assert all("loosened" in each for each in verdict.survivors), str(verdict)  # infinite there: it says nothing
     assert "no formula can be read: TypeError" in str(verdict)
     assert "no formula can be read: TypeError" in verdict._repr_html_()
-    wrong = check(lambda *, e0, T: e0 / 2 if T < 5 else e0, conditions=limit)
+    wrong = check(lambda *, e0, T: e0 / 2 if T < 5 else e0, conditions=limit, family=few)
     assert wrong.outcome is Outcome.VIOLATED
     assert wrong.counterexample is not None
     assert wrong.counterexample["margin"] > 0
