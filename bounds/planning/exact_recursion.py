@@ -263,6 +263,9 @@ class ExactRecursion:
 def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
     """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
     n = z.shape[-1]
+    if M.ndim > 2 and n > DENSE:  # one after the other, as long as it is in the cache
+        Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
+        return np.stack([orbit(one, at, steps) for one, at in zip(Ms, zs)]).reshape(*z.shape, steps + 1)
     if steps < 3 * n:  # squarings would cost more than they save
         out = np.empty((steps + 1, *z.shape))
         out[0] = z
