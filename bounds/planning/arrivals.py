@@ -14,7 +14,6 @@ import numpy as np
 from .exact_recursion import BLOCK, DENSE, DIVERGED, SETTLED, chunks, orbit, share_of_step
 from .moment_maps import MomentMaps
 
-
 FEW = 3
 """Lengths for which a large matrix each is cheaper."""
 

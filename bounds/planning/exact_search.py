@@ -187,7 +187,11 @@ class _Race:
             if not centre:
                 break
             best = list(centre)
-            groups, who, v = np.array([found[c].group for c in best]), np.arange(len(best)), np.array([*centre.values()])
+            groups, who, v = (
+                np.array([found[c].group for c in best]),
+                np.arange(len(best)),
+                np.array([*centre.values()]),
+            )
             share = (v / limits[groups])[:, None, None, None]
             M1, M2 = (M[groups] for M in self.expansion)
             most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]

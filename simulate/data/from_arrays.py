@@ -150,7 +150,7 @@ def of_tables(
     positive: Sequence[float | str] = (),
     **options: Any,
 ) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client; columns that never vary are left out where an intercept stands for them."""
+    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
     X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
     if options.get("standardise") == "pooled" and options.get("intercept") is True:
         low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
