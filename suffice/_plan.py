@@ -143,7 +143,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
-        return {"clients": [row.to_dict() for row in self.rows]}
+        return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes)}
 
     def plot(self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256) -> Figure:
         """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
@@ -237,7 +237,7 @@ class Plan:
             problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
         ):
             tally.add(again)
-            if constants is not None:
+            if constants is not None or self.constants is None:
                 intervals.add(again, constants)
         return tally.result(resamples), statistics_with(problem, intervals)
 
@@ -307,6 +307,8 @@ class Plan:
 
         if self.problem is None:
             raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        if not methods:  # as where some client has no constants
+            return []
         return run_methods(self.problem, self._known(), methods, measured, seeds=seeds, root=root, progress=progress)
 
 
@@ -343,10 +345,7 @@ def plan(
         source, epsilon, memory=memory, progress=progress, schedule=schedule,
         criterion=rule, horizon=horizon, confidence=confidence,
     )  # fmt: skip
-    return Plan(
-        precisions=found,
-        problem=None if isinstance(source, Constants) else source,
-        constants=constants,
-        criterion=rule,
-        notes=notes,
-    )
+    problem = None if isinstance(source, Constants) else source
+    said = () if constants is None else constants.notes
+    notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
+    return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)

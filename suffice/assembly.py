@@ -28,17 +28,7 @@ def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, lis
     encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
     encoded = encoding.folds(folds)
     units = Units.pooled(encoded)
-    notes = [
-        f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in sites.design.left_out
-    ]
-    notes += [
-        f"{name}: the same in all rows, so its coefficient is 0"
-        for name, constant in zip(encoding.columns, units.constant)
-        if constant
-    ]
-    notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
-    notes += [f"{name}: gaps are filled with {value:.6g}" for name, value in encoding.gaps.items()]
-    return encoding, encoded, units, notes
+    return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
 
 
 def assemble(

@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.bounds import Constants, InputError, entry_precisions
 from suffice.bounds.arrays import quotient
+from suffice.bounds.planning.gradient_moments import RANK
 
 from .bootstrap import check_resamples, resampled
 from .render import Table, number
@@ -69,6 +70,9 @@ class ClientStatistics:
     similar_pairs                 share of ordered pairs whose entry is below the initial excess: the others are never
                                   similar by these numbers
     estimated_entry, _pairs       the same by sampling, beside certified numbers of the logistic loss; else None
+    unknown                       why entry and similar_pairs are not numbers where rows leave coefficients open; mu and
+                                  factor are then about what the rows see
+    notes                         what of the tables was left out
     """
 
     names: tuple[str, ...]
@@ -86,6 +90,8 @@ class ClientStatistics:
     similar_pairs: float
     estimated_entry: Estimate | None = None
     estimated_pairs: float | None = None
+    unknown: str = ""
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"ClientStatistics({len(self.names)} clients, {sum(self.rows)} rows; print it for the table)"
@@ -128,12 +134,15 @@ class ClientStatistics:
             lines=[
                 f"sigma^2 holds on: {self.sigma2.region}; mu on: {self.mu.region}. At all models the variance is at "
                 "most floor + factor |grad R_i|^2. Optima and pairs: --json.",
-                f"At some precision below the initial excess {similar}.",
+                f"Which pairs are similar is not known: {self.unknown}"
+                if self.unknown
+                else f"At some precision below the initial excess {similar}.",
+                *self.notes,
             ],
         )
 
     def to_dict(self) -> dict[str, Any]:
-        fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows)}
+        fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows), "notes": list(self.notes)}
         return {name: value.to_dict() if isinstance(value, Estimate) else value for name, value in fields.items()}
 
 
@@ -151,9 +160,9 @@ def statistics(
     intervals = Intervals()
     if resamples:
         check_resamples("resamples", resamples, 1)
-        for again, constants in resampled(problem, resamples=resamples, root=root, progress=progress):
-            assert constants is not None
-            intervals.add(again, constants)
+        needed = _constants(problem)[0] is not None
+        for again, constants in resampled(problem, resamples=resamples, root=root, progress=progress, needed=needed):
+            intervals.add(again, constants if needed else None)
     return statistics_with(problem, intervals)
 
 
@@ -163,7 +172,7 @@ class Intervals:
     def __init__(self) -> None:
         self._drawn: list[dict[str, np.ndarray]] = []
 
-    def add(self, problem: Any, constants: Constants) -> None:
+    def add(self, problem: Any, constants: Constants | None) -> None:
         self._drawn.append(_values(problem, constants))
 
     def ends(self, name: str, value: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -187,7 +196,7 @@ def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
     """The statistics of `problem`, with the intervals of its resamples."""
     if problem.row_counts is None:
         raise InputError("problem", type(problem).__name__, "its numbers are not those of rows; give client data")
-    constants = problem.constants()
+    constants, unknown = _constants(problem)
     values = _values(problem, constants)
 
     def estimate(name: str, trust: Trust = "exact", region: str = "") -> Estimate:
@@ -201,7 +210,7 @@ def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
     if sampled is not None:
         estimated = Estimate(value=_entry(sampled.constants()), trust="estimated", region=sampled.certainty()[1])
     return ClientStatistics(
-        names=constants.names,
+        names=problem.names,
         rows=problem.row_counts,
         optimum=estimate("optimum"),
         mu=estimate("mu", trust, region),
@@ -213,10 +222,24 @@ def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
         floor=estimate("floor", growth_trust, "all models"),
         factor=estimate("factor", growth_trust, "all models"),
         entry=estimate("entry", trust, region),
-        similar_pairs=_share_of_pairs(values["entry"], values["excess"]),
+        similar_pairs=float("nan") if unknown else _share_of_pairs(values["entry"], values["excess"]),
+        unknown=unknown,
+        notes=problem.remarks,
         estimated_entry=estimated,
         estimated_pairs=None if estimated is None else _share_of_pairs(estimated.value, values["excess"]),
     )
+
+
+def _constants(problem: Any) -> tuple[Constants | None, str]:
+    """Of least squares None, and why, where some client has none: the rest is known all the same."""
+    from suffice.simulate.problems.population import QuadraticPopulation
+
+    try:
+        return problem.constants(), ""
+    except InputError as error:
+        if not isinstance(problem, QuadraticPopulation):
+            raise
+        return None, str(error)
 
 
 def _entry(constants: Constants) -> np.ndarray:
@@ -229,22 +252,31 @@ def _share_of_pairs(entry: np.ndarray, excess: np.ndarray) -> float:
     return float(useful.sum() / (n * (n - 1))) if n > 1 else 0.0
 
 
-def _values(problem: Any, constants: Constants) -> dict[str, np.ndarray]:
-    if constants.excess is None:
+def _values(problem: Any, constants: Constants | None) -> dict[str, np.ndarray]:
+    """Without constants mu and beta of least squares are about the directions that rows see, and pairs unknown."""
+    if constants is not None and constants.excess is None:
         raise InputError("excess", None, "give a problem with a start")
     at_start, at_optimum = (
         np.diagonal(problem.variance(points).double().cpu().numpy()) for points in (problem.start, problem.optimum)
     )
     floor, factor = problem.noise_growth()
-    return {
+    if constants is None:
+        curvature = 2 * np.linalg.eigvalsh(problem.A.double().cpu().numpy())
+        seen = curvature > RANK * curvature[:, -1:]
+        known = {
+            "entry": np.full((len(seen), len(seen)), np.nan),
+            "mu": np.where(seen, curvature, np.inf).min(1),
+            "beta": curvature[:, -1],
+            "excess": problem.excess(problem.start[None])[0].double().cpu().numpy(),
+            "sigma2": problem.sigma2.double().cpu().numpy(),
+        }
+    else:
+        known = {name: getattr(constants, name) for name in ("mu", "beta", "excess", "sigma2")}
+        known["entry"] = _entry(constants)
+    return known | {
         "optimum": problem.optimum.double().cpu().numpy(),
-        "entry": _entry(constants),
-        "mu": constants.mu,
-        "beta": constants.beta,
-        "excess": constants.excess,
         "variance_start": at_start,
         "variance_optimum": at_optimum,
-        "sigma2": constants.sigma2,
         "floor": floor,
         "factor": factor,
     }

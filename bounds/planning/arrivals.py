@@ -11,8 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .exact_recursion import BLOCK, DIVERGED, SETTLED, chunks, orbit, share_of_step
+from .exact_recursion import BLOCK, DENSE, DIVERGED, SETTLED, chunks, orbit, share_of_step
 from .moment_maps import MomentMaps
+
+FEW = 3
+"""Lengths for which a large matrix each is cheaper."""
 
 
 def arrivals(
@@ -76,13 +79,20 @@ def _together(
     Z = np.repeat(z[..., None], S, axis=-1)
     sizes = chunks(int(count.limit.max()), n)
     diagonal = np.einsum("qnn->qn", M1)[..., None].copy()
-    simple = bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
+    own, M = n > DENSE and S <= FEW, M1[:, None]
+    if own:
+        M = shares[:, None, None] * M + (shares**2)[:, None, None] * M2[:, None]
+        np.einsum("qsnn->qsn", M)[:] += 1
+    simple = not own and bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
     for at, steps in enumerate(sizes):
         if steps >= BLOCK:
             _apart(count, sizes[at:], M1, M2, shares, Z, loss, kept)
             return
         e = np.empty((len(kept), S, steps))
-        for s in range(steps):
+        if own:
+            path = orbit(M, Z.swapaxes(1, 2), steps)
+            e, Z = (loss[:, None, None] @ path[..., 1:])[:, :, 0], path[..., -1].swapaxes(1, 2)
+        for s in range(0 if own else steps):
             first = diagonal * Z if simple else np.matmul(M1, Z)
             Z = Z + shares * first + shares**2 * np.matmul(M2, Z)
             e[..., s] = np.matmul(loss[:, None], Z)[:, 0]
@@ -94,7 +104,7 @@ def _together(
         going = np.unique(count.live // S)
         if len(going) < len(kept):
             some = np.searchsorted(kept, going)
-            kept, Z, M1, M2, loss, diagonal = going, Z[some], M1[some], M2[some], loss[some], diagonal[some]
+            kept, Z, M1, M2, M, loss, diagonal = going, *(one[some] for one in (Z, M1, M2, M, loss, diagonal))
 
 
 def _apart(

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .arrivals import FEW
 from .exact_recursion import ExactRecursion, orbit
 from .exact_search import HORIZON, LONE, NUMBERS, Rates, fastest
 from .gradient_moments import GradientMoments
@@ -294,7 +295,7 @@ def _alone(
     ]
     lengths = LONE
     if shares:  # about those that suit the pilots
-        lengths = np.geomspace(max(min(shares) / 1.3, LONE[0]), min(1.3 * max(shares), LONE[-1]), 5)
+        lengths = np.geomspace(max(min(shares) / 1.2, LONE[0]), min(1.2 * max(shares), LONE[-1]), FEW)
     singles = [given.alone(i, name) for i in clients]
     return search(singles, epsilon, lengths), singles
 

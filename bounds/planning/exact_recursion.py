@@ -33,6 +33,8 @@ DIVERGED = 1e12
 """Times its start: an excess that large has left."""
 DENSE = 150
 """Numbers of a packed matrix up to which maps of them are decomposed; beyond, iterations."""
+UNTURNED = 1e-13
+"""Of the largest entry: a matrix whose others are smaller is diagonal."""
 SETTLED = 1024
 """Steps after which an excess that hardly changes any more is taken to stay."""
 
@@ -172,8 +174,11 @@ class ExactRecursion:
 
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
-        values, vectors = np.linalg.eigh(np.tensordot(v, self.moments.A, 1))
-        seen = values > RANK * values[-1]
+        A = np.tensordot(v, self.moments.A, 1)
+        values, vectors = A.diagonal(), np.eye(len(A))
+        if np.abs(A - np.diag(values)).max() > UNTURNED * values.max():
+            values, vectors = np.linalg.eigh(A)
+        seen = values > RANK * values.max()
         return values[seen], vectors[:, seen]
 
     def limit(self, v: np.ndarray) -> float:
@@ -193,7 +198,10 @@ class ExactRecursion:
         return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
 
     def _scaled(self, v: np.ndarray, U: np.ndarray, root: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q there."""
+        """y -> P^-1/2 Q P^-1/2 y in the packed basis U, root = P^1/2, without building Q where U turns."""
+        if _unturned(U):
+            Q = self._quadratic(v, U) / root[:, None] / root
+            return lambda y: Q @ y.ravel()
         A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
         noise, r = 4 * self._noise(v)[:, 1 + self.features :], len(A)
 
@@ -212,8 +220,13 @@ class ExactRecursion:
 
     def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
         """Q in the packed basis U."""
-        to = sandwich(U.T)
-        A = U.T @ np.tensordot(v, self.moments.A, 1) @ U
+        A = np.tensordot(v, self.moments.A, 1)
+        if _unturned(U):
+            row, column = np.triu_indices(len(A))
+            Q, diagonal = 4 * self._noise(v)[:, 1 + self.features :], A.diagonal()
+            np.einsum("nn->n", Q)[:] += 4 * diagonal[row] * diagonal[column]
+            return (Q + Q.T) / 2
+        to, A = sandwich(U.T), U.T @ A @ U
         Q = sandwich(2 * A) + 4 * to @ self._noise(v)[:, 1 + self.features :] @ to.T
         return (Q + Q.T) / 2
 
@@ -260,12 +273,23 @@ class ExactRecursion:
         return float(self.loss @ z + pack(seen) @ X)
 
 
+def _unturned(U: np.ndarray) -> bool:
+    return np.array_equal(U, np.eye(len(U)))
+
+
 def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
     """z, M z, ..., M^steps z as columns, (..., n, steps + 1), for M (..., n, n) and z (..., n)."""
     n = z.shape[-1]
+    if M.ndim > 2 and n > DENSE:  # one after the other, as long as it is in the cache
+        Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
+        return np.stack([orbit(one, at, steps) for one, at in zip(Ms, zs)]).reshape(*z.shape, steps + 1)
     if steps < 3 * n:  # squarings would cost more than they save
         out = np.empty((steps + 1, *z.shape))
         out[0] = z
+        if M.ndim == 2:
+            for t in range(steps):
+                np.dot(M, out[t], out=out[t + 1])
+            return out.T
         for t in range(steps):
             np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
         return np.moveaxis(out, 0, -1)

@@ -30,8 +30,9 @@ NUMBERS = 1e6
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 LONE = np.geomspace(0.02, 0.95, 10)
-"""Of single rates, CLOSER times the best of which are tried too."""
-CLOSER = np.geomspace(0.8, 1.25, 7)
+"""Of single rates."""
+CLOSER = np.geomspace(0.93, 1 / 0.93, 3)
+"""Times where a parabola through the best of these and its neighbours is lowest: tried too, again about an end."""
 AGAIN = 16
 """Times that this is done at most."""
 SAFE = 0.97
@@ -167,32 +168,43 @@ class _Race:
         if lone:
             return [
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
-                for c, one in self._closer(found, limits[:, 0]).items()
+                for c, one in self._closer(found, limits[:, 0], V[:, 0, :, 0], times[:, 0], ahead[:, 0]).items()
             ]
         self._descend(found, V, times, ahead)
         return self._finished(found)
 
-    def _closer(self, found: dict[int, Found], limits: np.ndarray) -> dict[int, Found]:
-        """Of single rates: the best of lengths about the best, again about the end where it is an end; limits (G,)."""
-        best = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
+    def _closer(
+        self, found: dict[int, Found], limits: np.ndarray, V: np.ndarray, times: np.ndarray, ahead: np.ndarray
+    ) -> dict[int, Found]:
+        """Of single rates: lengths about the best; limits (G,), rates V tried, times and excesses ahead (G, S)."""
+        centre = {}
+        for c, one in found.items():
+            if np.isfinite(one.time) and one.v is not None:
+                at = int(np.argmin(times[one.group]))
+                near = slice(max(at - 1, 0), at + 2)
+                centre[c] = lowest(V[one.group, near], ahead[one.group, near]) or V[one.group, at]
         for _ in range(AGAIN):
-            if not best:
+            if not centre:
                 break
-            groups, who = np.array([found[c].group for c in best]), np.arange(len(best))
-            v = np.stack([found[c].v for c in best])  # pyright: ignore[reportArgumentType, reportCallIssue]
-            share = (v / limits[groups, None])[..., None, None]
+            best = list(centre)
+            groups, who, v = (
+                np.array([found[c].group for c in best]),
+                np.arange(len(best)),
+                np.array([*centre.values()]),
+            )
+            share = (v / limits[groups])[:, None, None, None]
             M1, M2 = (M[groups] for M in self.expansion)
             most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
             expansion = share * M1, share**2 * M2
-            times, _ = arrivals(maps, v[:, None], CLOSER, self.epsilon[best], who, most, expansion)
-            times = np.where(share[..., 0] * CLOSER < SAFE, times, np.inf)[:, 0]
-            ends = []
+            lengths, _ = arrivals(maps, v[:, None, None], CLOSER, self.epsilon[best], who, most, expansion)
+            lengths = np.where(share[..., 0] * CLOSER < SAFE, lengths, np.inf)[:, 0]
+            centre = {}
             for j, c in enumerate(best):
-                at = int(np.argmin(times[j]))
-                if times[j, at] < found[c].time:
-                    found[c] = Found(time=float(times[j, at]), group=found[c].group, v=CLOSER[at] * v[j])
-                    ends += [c] if at in (0, len(CLOSER) - 1) else []
-            best = ends
+                at = int(np.argmin(lengths[j]))
+                if lengths[j, at] < found[c].time:
+                    found[c] = Found(time=float(lengths[j, at]), group=found[c].group, v=CLOSER[at] * v[j, None])
+                    if at in (0, len(CLOSER) - 1):
+                        centre[c] = CLOSER[at] * v[j]
         return found
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -282,6 +294,16 @@ class _Race:
             if time <= steps and recursion.limit(v) > 1:
                 return Rates(v=v, time=time, choice=choice)
         return Rates(v=np.zeros(len(one.v)), time=np.inf)
+
+
+def lowest(v: np.ndarray, e: np.ndarray) -> float | None:
+    """Where the parabola ln e over ln v through three points is lowest; None where it is not between their ends."""
+    if len(v) < 3 or not np.isfinite(e).all():
+        return None
+    x, y = np.log(v), np.log(np.maximum(e, 1e-300))
+    bend, slope, _ = np.polyfit(x - x[1], y, 2)
+    at = float("inf") if bend <= 0 else -slope / (2 * bend) + x[1]
+    return float(np.exp(at)) if x.min() < at < x.max() else None
 
 
 def _parts(items: Sequence[int], numbers: Callable[[int], float]) -> list[list[int]]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .arrivals import arrivals
-from .exact_search import FINISH, SHARES, TRIFLE, Rates, start_directions
+from .exact_search import SHARES, TRIFLE, Rates, start_directions
 from .gradient_moments import GradientMoments
 from .gram_model import GramModel
 from .moment_maps import MomentMaps
@@ -30,6 +30,8 @@ LONGEST = 4096
 """Steps up to which the model's rates are polished."""
 DROPPED = 0.03
 """Of the largest rate: smaller ones are left out of the model's rates."""
+MODELLED, FINISHED = 20, 10
+"""Rounds of descent on the model, which only tells where to start."""
 
 
 def modelled_rates(
@@ -57,7 +59,7 @@ def modelled_rates(
             maps=model[racing], client=racing, epsilon=epsilon[racing], V=starts, allowed=mask, goal=goal,
             found={c: Found(time=float(soonest[c])) for c in racing.tolist()},
         )  # fmt: skip
-        race.run()
+        race.run(MODELLED)
         for c, one in race.found.items():
             if one.v is not None:
                 best[c], soonest[c] = one.v, one.time
@@ -75,7 +77,7 @@ def _tidied(
     finish = Descent(
         maps=model, client=racing, epsilon=epsilon, V=large[:, None], allowed=large[:, None] > 0, goal=goal, hunt=False
     )
-    return finish.run(FINISH)[:, 0]
+    return finish.run(FINISHED)[:, 0]
 
 
 def fastest_of_many(

@@ -124,8 +124,9 @@ class Descent:
                 blocked = self._hits(at, tried, V, group, goals)
                 goals = np.array([self.goal[c] for c in self.client[group].tolist()])
             f, gradient = tried.derivatives(goals)
-        f = np.where(blocked | ~np.isfinite(gradient).all(-1), np.inf, f)
-        self._decide(at, f, gradient * at["scale"], goals != before, np.log(self.epsilon[group])[:, None])
+            f = np.where(blocked | ~np.isfinite(gradient).all(-1), np.inf, f)
+            # rates that see next to nothing have derivatives that overflow: their trials fail
+            self._decide(at, f, gradient * at["scale"], goals != before, np.log(self.epsilon[group])[:, None])
 
     def _hits(
         self, at: dict[str, np.ndarray], tried: Trial, V: np.ndarray, group: np.ndarray, goals: np.ndarray

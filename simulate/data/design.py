@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.population.encoding import Encoding
 
 from .cells import DATE, date
 from .csv import INDEX
@@ -25,6 +26,8 @@ MOST_LEVELS = 100
 FEW_LEVELS = 10
 """Fewer different entries may be codes, some of them digits."""
 GAP = "missing"
+CONSTANT = "{}: the same in all rows, so its coefficient is 0"
+CHANGED, NOTE = "Left out or changed: {}.", "Note: {}."
 _NUMBER = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
@@ -104,6 +107,13 @@ class Design:
         if not columns:
             raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
         return cls(columns=tuple(columns), left_out=tuple(left_out))
+
+    def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
+        """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
+        notes = [f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in self.left_out]
+        notes += [CONSTANT.format(name) for name, same in zip(encoding.columns, constant) if same]
+        notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
+        return [*notes, *(f"{name}: gaps are filled with {value:.6g}" for name, value in encoding.gaps.items())]
 
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:

@@ -10,9 +10,9 @@ from suffice.bounds import InputError, Memory
 from suffice.bounds.population import Fold
 from suffice.bounds.population.encoding import Encoding, pooled_mean
 
-from .design import Design, check_roles
+from .design import CHANGED, NOTE, Design, check_roles
 from .frame import Frame
-from .site_rows import facts_of
+from .site_rows import facts_of, left_rows
 from .table import Table, check_clients
 
 
@@ -46,8 +46,6 @@ def encoded_tables(
         seen += frame.rows
     levels, gaps = design.categories
     X, answer = np.concatenate(blocks), np.concatenate(answers)
-    encoding = Encoding.of(design.names, levels, gaps, pooled_mean([[Fold.of(X, np.zeros(len(X)))]])[:-1])
-    X = X @ encoding.matrix
     if facts[target].numeric:
         y = answer = answer.astype(float)
         known = ~np.isnan(y)
@@ -56,12 +54,17 @@ def encoded_tables(
         y = np.where(known, answer, "").astype(str)
     if not known.any():
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
+    encoding = Encoding.of(design.names, levels, gaps, pooled_mean([[Fold.of(X[known], np.zeros(known.sum()))]])[:-1])
+    X, notes = X @ encoding.matrix, tuple(CHANGED.format(note) for note in design.remarks(encoding))
     if client is None:
-        return [Table(name="", X=X[known], y=y[known], columns=encoding.columns)]
+        notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), ())))
+        return [Table(name="", X=X[known], y=y[known], columns=encoding.columns, notes=notes)]
     owner = np.concatenate(owners)
     names = list(dict.fromkeys(owner[known].tolist()))
     check_clients(client, len(names))
+    empty = [str(name) for name in dict.fromkeys(owner.tolist()) if name not in names]
+    notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), empty)))
     return [
-        Table(name=name, X=X[mine], y=y[mine], columns=encoding.columns)
+        Table(name=name, X=X[mine], y=y[mine], columns=encoding.columns, notes=notes)
         for name, mine in ((name, known & (owner == name)) for name in names)
     ]

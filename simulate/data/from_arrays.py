@@ -12,12 +12,15 @@ from suffice.bounds import InputError, as_choice, as_numbers, labelled
 
 from ..problems import LeastSquares, Logistic
 from ..problems.logistic import POINTS, REACH
+from .design import CHANGED, CONSTANT
 from .labels import check_both_classes, negative_labels, two_classes
 from .memory import MAX_MEMORY, Memory
 from .table import Table
 
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
+SHOWN = 12
+"""Columns named in one remark."""
 CERTAINTIES = ("certified", "estimated", "everywhere")
 
 
@@ -147,13 +150,23 @@ def of_tables(
     positive: Sequence[float | str] = (),
     **options: Any,
 ) -> LeastSquares | Logistic:
-    """`from_arrays` of one table per client."""
-    return from_arrays(
-        [table.X for table in tables],
+    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
+    X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
+    if options.get("standardise") == "pooled" and options.get("intercept") is True:
+        low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
+        varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        if varies.any() and not varies.all():
+            same = [column for column, kept in zip(columns, varies) if not kept]
+            more = f" and {len(same) - SHOWN} more" if len(same) > SHOWN else ""
+            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more)),)
+            X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
+    problem = from_arrays(
+        X,
         [table.y for table in tables],
         names=[table.name for table in tables],
-        columns=tables[0].columns,
+        columns=columns,
         loss=loss,
         positive=positive,
         **options,
     )
+    return replace(problem, remarks=(*notes, *problem.remarks)) if notes else problem

@@ -109,12 +109,18 @@ def sites_of(
             progress(seen, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
-    notes = [f"{without} rows without a target are left out"] if without else []
-    if empty:
-        notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
+    notes = left_rows(without, empty)
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
     return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes))
+
+
+def left_rows(without: int, empty: Sequence[str]) -> list[str]:
+    """What is said of rows without a target, and of sites that have no other."""
+    notes = [f"{without} rows without a target are left out"] if without else []
+    if empty:
+        notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
+    return notes
 
 
 def _add(site: Rows, X: np.ndarray, y: np.ndarray, w: np.ndarray, *, keep: bool) -> None:

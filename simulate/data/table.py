@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,12 +16,16 @@ PER_TEXT = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """X (n, d) numbers, y (n,) numbers or, for classes, texts; `columns` names the d predictors."""
+    """X (n, d) numbers, y (n,) numbers or, for classes, texts; `columns` names the d predictors.
+
+    notes  what of the file is not in these tables, the same in all of one file
+    """
 
     name: str
     X: np.ndarray
     y: np.ndarray
     columns: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         X = as_numbers(f"X of client {self.name}" if self.name else "X", self.X, ("n", "d"))
@@ -32,7 +36,7 @@ class Table:
 
     def rows(self, name: str, chosen: np.ndarray) -> Table:
         """The chosen rows, as client `name`."""
-        return Table(name=name, X=self.X[chosen], y=self.y[chosen], columns=self.columns)
+        return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
 
 
 def same_columns(tables: Sequence[Table]) -> list[Table]:

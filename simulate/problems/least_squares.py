@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import Constants, InputError, Memory, as_number, as_whole
-from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_rows
+from suffice.bounds.planning.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from suffice.bounds.planning.row_recursion import MOST_FEATURES, GradientRows, passable
 
 from .population import QuadraticPopulation
@@ -37,6 +37,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
     batch           rows that one stochastic gradient averages
     undetermined    why there are no constants where some client's rows do not determine its coefficients; `optimum` is
                     then its minimiser nearest the start
+    remarks         what of the tables was left out
     """
 
     data: Rows
@@ -44,6 +45,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
     regularisation: float = 0.0
     batch: int = 1
     undetermined: tuple[InputError, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     without_noise: ClassVar[str] = (
         "its rows' gradients do not vary (a single row, or rows that are fitted exactly): give more rows, merge this "
@@ -130,7 +132,9 @@ class LeastSquares(RowModel, QuadraticPopulation):
             v = max(4 * (e**2 * square).mean() - g @ g, 0.0)
             slope = 4 * (e * square) @ x / n - 2 * B @ g
             Q = 4 * (x * square[:, None]).T @ x / n - 4 * B @ B
-            inverse = np.linalg.inv(a)
+            values = np.linalg.eigvalsh(a)
+            # rows are orthogonal to what a does not see: there is neither noise nor slope
+            inverse = np.linalg.inv(a) if values[0] > RANK * values[-1] else np.linalg.pinv(a, RANK, hermitian=True)
             grown = Q + np.outer(slope, slope) / v if v > 1e-300 else Q
             floors.append(2 * v)
             factors.append(max(np.linalg.eigvalsh(inverse @ grown @ inverse)[-1], 0.0) / 4)

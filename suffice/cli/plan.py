@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -170,7 +171,7 @@ def plan(
     if runs:
         tables.append(plan_tables.runs_table(runs))
     if statistics is not None and numbers:
-        tables.append(statistics.table())
+        tables.append(replace(statistics, notes=()).table())  # the plan has said them
     if stable is not None:
         tables.append(plan_tables.stability_table(stable, result.rows[0].names))
     for table in tables:

@@ -47,7 +47,15 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
         assert row["speedup"] == alone["iterations"] / together["iterations"]
         np.testing.assert_allclose(sum(together["weights"]), 1, rtol=1e-12)
         assert together["excess"] <= row["epsilon"]
-    shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%").stdout
+    asked = ("--numbers", "--simulate", "--seeds", "8", "--bootstrap", "3")
+    everything = json.loads(command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--json", *asked).stdout)
+    assert len(everything["measured"]) == len(rows)
+    seen = [np.linalg.svd(x)[1] ** 2 * 2 / len(x) for x, _ in problem.data.blocks()]
+    expected = np.array([[one[one > 1e-9 * one[0]].min(), one.max()] for one in seen]).T
+    for field, value in zip(("mu", "beta"), expected):
+        np.testing.assert_allclose(everything["numbers"][field]["value"], value, rtol=1e-9)
+    shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--numbers").stdout
+    assert ("similar is not known" in shown) == bool(reason)
     assert max(map(len, shown.splitlines())) <= 80
     assert "not promised here" in shown
 

@@ -28,6 +28,23 @@ def test_categories_and_gaps_become_numbers():
     assert sf.read(columns | {"target": kind}, loss="logistic", regularisation=0.1, standardise="none").clients == 3
 
 
+def test_what_is_left_out_of_a_table_is_said_as_a_fit_says_it():
+    rng = np.random.default_rng(5)
+    y, x = rng.normal(size=40), rng.normal(size=40)
+    y[[3, 8, 39]], x[[3, 7]] = np.nan, [99, np.nan]  # the gap takes the mean of the rows that are used
+    sites = [*["a", "b", "c"] * 13, "d"]
+    columns = {"client": sites, "kind": rng.choice(["u", "v", "v"], 40), "x": x, "seven": [7] * 40, "target": y}
+    problem, fit = sf.read(columns), sf.fit(columns)
+    said = {f"Left out or changed: {note}." for note in fit.left_out} | {f"Note: {note}." for note in fit.notes}
+    assert set(problem.remarks) == said
+    assert len(said) == 5
+    kept = {name: values for name, values in columns.items() if name != "seven"}
+    np.testing.assert_allclose(problem.optimum.numpy(), sf.read(kept).optimum.numpy(), rtol=1e-12)
+    plan = sf.plan(problem, "10%")
+    for text in (str(plan), " ".join(plan.to_dict()["notes"]), str(sf.statistics(problem))):
+        assert "seven: the same in all rows" in " ".join(text.split())
+
+
 def test_what_a_frame_cannot_be_is_refused():
     columns = table(draw(2, np.ones((2, 1)), 5))
     with pytest.raises(InputError, match="divided by its client column"):
