@@ -185,6 +185,8 @@ def test_weights_of_rows_are_rows_repeated(sites):
     assert np.abs(models(weighted) - models(sf.fit(columns))).max() > 1e-4
     same = sf.fit({**columns, "w": [3.0] * 120}, weight="w")
     np.testing.assert_allclose(models(same), models(sf.fit(columns)), atol=0.05)
+    with pytest.raises(InputError, match="no row has a weight above 0"):
+        sf.fit({**columns, "w": [0.0] * 120}, weight="w")
     with pytest.raises(InputError, match=r"column w = '-1': weights"):
         sf.fit({**columns, "w": [-1.0] * 120}, weight="w")
 
