@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ def once(task: Task, share: float, seed: int) -> dict[str, float]:
     losses = {"ours": _ours(task, X, y, train)}
     if task.loss == "multinomial":
         return losses | _scikit_learn(task, X, train)
-    rivals: dict[str, Callable[[Rows], np.ndarray | None]] = LOGISTIC if task.loss == "logistic" else LEAST_SQUARES
+    rivals: Mapping[str, Callable[[Rows], np.ndarray | None]] = LOGISTIC if task.loss == "logistic" else LEAST_SQUARES
     for name, make in rivals.items():
         models = make(rows)
         if models is None:

@@ -114,8 +114,8 @@ def held_out() -> Iterator[Task]:
     statsmodels is there, firms' investments, marriages by occupation, travel by mode and voters by education."""
     from sklearn import datasets
 
-    iris = datasets.load_iris()
-    made = [Task("iris", iris.data[:, 1:], iris.data[:, 0], iris.target, "least-squares", natural=True)]
+    X, species = datasets.load_iris(return_X_y=True)
+    made = [Task("iris", X[:, 1:], X[:, 0], species, "least-squares", natural=True)]
     for name, drawn in (
         ("friedman1", datasets.make_friedman1(200, noise=1.0, random_state=0)),
         ("friedman2", datasets.make_friedman2(200, noise=100.0, random_state=0)),
@@ -125,9 +125,9 @@ def held_out() -> Iterator[Task]:
         ("swiss-roll", datasets.make_swiss_roll(300, noise=0.5, random_state=0)),
         ("s-curve", datasets.make_s_curve(300, noise=0.1, random_state=0)),
     ):
-        made += split(name, *drawn, "least-squares", 6)
+        made += split(name, np.asarray(drawn[0]), np.asarray(drawn[1]), "least-squares", 6)
     if find_spec("statsmodels"):
-        from statsmodels import datasets as others
+        from statsmodels import datasets as others  # pyright: ignore[reportMissingImports]
 
         for name, target, site in (
             ("grunfeld", "invest", "firm"), ("fair", "rate_marriage", "occupation_husb"), ("modechoice", "gc", "mode"),

@@ -18,7 +18,8 @@ _PAPER = OWN["stein"].citation
 
 
 def _p(name: str, symbol: str, unit: Unit, meaning: str, **domain: Any) -> None:
-    add_parameter(Parameter(name=name, symbol=symbol, unit=unit, meaning=meaning, **{"typical": (0.01, 10.0)} | domain))
+    domain.setdefault("typical", (0.01, 10.0))
+    add_parameter(Parameter(name=name, symbol=symbol, unit=unit, meaning=meaning, **domain))
 
 
 _p("own_weight", "w_i", DIMENSIONLESS, "weight of the site's own estimate", typical=(0.01, 1.0))

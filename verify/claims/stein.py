@@ -11,7 +11,7 @@ from scipy.stats import ncx2
 from suffice.bounds import find
 
 from ..claim import Claim
-from ..evidence import Measured, measured_by
+from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
@@ -88,7 +88,7 @@ def james_stein() -> Family:
     )  # fmt: skip
 
 
-def _cautious(p: int) -> Callable[[Values], Measured]:
+def _cautious(p: int) -> Callable[[Values], Evidence]:
     """Moves of 2 v/((1 + slack) (B - |x|)), or over |x| ln(B/|x|): harmless up to some radius near B, which is looked
     for on a grid of |theta|."""
 
