@@ -5,12 +5,16 @@ All take per-site rows (X with a first column of ones, standardised over all tra
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
 import numpy as np
 
 Rows = Sequence[tuple[np.ndarray, np.ndarray]]
 PENALTIES = np.geomspace(1e-4, 1e4, 25)
+MOST_RANDOM = 7
+"""Coefficients beyond which MixedLM, whose covariance has their square, is not tried."""
 
 
 def moments(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -124,7 +128,29 @@ def all_for_one(rows: Rows) -> np.ndarray:
     return answer
 
 
-LEAST_SQUARES: dict[str, Callable[[Rows], np.ndarray]] = {
+def mixed_model(rows: Rows) -> np.ndarray | None:
+    """statsmodels' MixedLM by restricted likelihood, intercept and slopes random; None where it does not converge."""
+    from statsmodels.regression.mixed_linear_model import MixedLM  # pyright: ignore[reportMissingImports]
+
+    X, y = np.concatenate([X for X, _ in rows]), np.concatenate([y for _, y in rows])
+    groups = np.repeat(np.arange(len(rows)), [len(y) for _, y in rows])
+    if X.shape[1] > MOST_RANDOM:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = MixedLM(y, X, groups=groups, exog_re=X).fit(reml=True, method="lbfgs", maxiter=200)
+            effects = np.array([found.random_effects[k] for k in range(len(rows))])
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+    models = found.fe_params + effects
+    return models if found.converged and np.isfinite(models).all() else None
+
+
+LEAST_SQUARES: dict[str, Callable[[Rows], np.ndarray | None]] = {
     "alone": alone, "pooled": pooled, "ditto": ditto, "random coefficients": random_coefficients,
     "all-for-one": all_for_one,
 }  # fmt: skip
+NO_MIXED_MODEL = "" if find_spec("statsmodels") else "statsmodels is not installed (pip install statsmodels)"
+if not NO_MIXED_MODEL:
+    LEAST_SQUARES["mixed model"] = mixed_model

@@ -6,7 +6,8 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ MOST_ROWS, MOST_COLUMNS = 3000, 40
 
 @dataclass(frozen=True)
 class Task:
-    """X (n, d), y (n,) numbers or classes 0, 1, ..., sites (n,); `natural` where the sites are the table's own."""
+    """X (n, d), y (n,) numbers or classes 0, 1, ..., sites (n,); `natural` where the sites are the table's own,
+    `held_out` where no choice of the rule's was made on the table."""
 
     name: str
     X: np.ndarray
@@ -31,6 +33,7 @@ class Task:
     sites: np.ndarray
     loss: str
     natural: bool = False
+    held_out: bool = False
 
 
 def natural(loss: str = "least-squares") -> Iterator[Task]:
@@ -104,3 +107,34 @@ def halves(task: Task, share: float, seed: int) -> np.ndarray:
         rows = rng.permutation(np.flatnonzero(task.sites == site))
         train[rows[: max(1, min(len(rows) - 1, round(share * len(rows))))]] = True
     return train
+
+
+def held_out() -> Iterator[Task]:
+    """Tables that no mass, grid or rate of the rule was chosen on: scikit-learn's generators and iris, and where
+    statsmodels is there, firms' investments, marriages by occupation, travel by mode and voters by education."""
+    from sklearn import datasets
+
+    X, species = datasets.load_iris(return_X_y=True)
+    made = [Task("iris", X[:, 1:], X[:, 0], species, "least-squares", natural=True)]
+    for name, drawn in (
+        ("friedman1", datasets.make_friedman1(200, noise=1.0, random_state=0)),
+        ("friedman2", datasets.make_friedman2(200, noise=100.0, random_state=0)),
+        ("friedman3", datasets.make_friedman3(200, noise=0.1, random_state=0)),
+        ("low-rank", datasets.make_regression(240, 30, n_informative=8, effective_rank=5, noise=1.0, random_state=0)),
+        ("sparse", datasets.make_sparse_uncorrelated(300, 12, random_state=0)),
+        ("swiss-roll", datasets.make_swiss_roll(300, noise=0.5, random_state=0)),
+        ("s-curve", datasets.make_s_curve(300, noise=0.1, random_state=0)),
+    ):
+        made += split(name, np.asarray(drawn[0]), np.asarray(drawn[1]), "least-squares", 6)
+    if find_spec("statsmodels"):
+        from statsmodels import datasets as others  # pyright: ignore[reportMissingImports]
+
+        for name, target, site in (
+            ("grunfeld", "invest", "firm"), ("fair", "rate_marriage", "occupation_husb"), ("modechoice", "gc", "mode"),
+            ("anes96", "ClinLR", "educ"),
+        ):  # fmt: skip
+            data = getattr(others, name).load_pandas().data.iloc[:MOST_ROWS]
+            sites = np.unique(data[site].astype(str), return_inverse=True)[1]
+            X = data.drop(columns=[target, site]).to_numpy(float)
+            made.append(Task(name, X, data[target].to_numpy(float), sites, "least-squares", True))
+    return (replace(task, held_out=True) for task in made)

@@ -123,6 +123,7 @@ OWN: Mapping[str, Paper] = {
         _own("cobo", "Hashemi, He, Jaggi (2024)", "CoBo (Hashemi, He, Jaggi, 2024)", *_CHECKED),
         _own("scafflix", "Yi, Condat, Richtarik (2023)", "Scafflix (Yi, Condat, Richtarik, 2023)", *_CHECKED),
         _own("averaged-sgd", "Polyak, Juditsky (1992)", "Averaged iterates (Polyak, Juditsky, 1992)", "claims"),
+        _own("stein", "Stein (1956, 1981)", "Risk of weights (Stein, 1956 and 1981)", "claims"),
     )
 }
 """The library's own papers by key, known without a look at what other packages add."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.bounds import InputError
 from suffice.bounds.population import Fitted, Fold
 from suffice.bounds.population.encoding import Encoding, pooled_mean
 from suffice.bounds.population.gain import PER_COEFFICIENT, Gains
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
     """The encoding that all sites' messages settle, the messages in it, their units, and what is said of columns."""
+    if not any(fold.rows for site in folds for fold in site):
+        raise InputError("weight", 0, "no row has a weight above 0; give some rows one")
     levels, gaps = sites.design.categories
     mean = pooled_mean(folds)
     encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
@@ -50,7 +53,15 @@ def assemble(
     names = sites.names
     if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
         unknown = np.full(1, np.nan)
-        found = replace(found, alone=found.together, gain=unknown, error=unknown, network=np.nan, network_error=np.nan)
+        found = replace(
+            found,
+            alone=found.together,
+            gain=unknown,
+            error=unknown,
+            network=np.nan,
+            network_error=np.nan,
+            decisive=None,
+        )
     clients = []
     for at, site in enumerate(sites.sites):
         influence = fitted.influences[at]
@@ -84,6 +95,8 @@ def assemble(
         "families": _families(fitted),
         "network_gain": _number(found.network, scale),
         "network_gain_se": _number(found.network_error, scale),
+        "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
+        "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
         **exchanged,
     }
     return Fit(

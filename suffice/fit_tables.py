@@ -55,6 +55,10 @@ def _lines(fit: SiteModels) -> list[str]:
         sure = "collaborating pays" if gain > 0 else "being alone is better"
         verdict = sure if abs(gain) > 2 * error else "these rows cannot tell whether it pays"
         lines.append(f"All sites together gain {gain:.3g} +- {2 * error:.2g} per new row: {verdict}.")
+    decisive = fit.rule.get("network_gain_decided_by")
+    if decisive is not None:
+        without = fit.rule["network_gain_without"]
+        lines.append(f"Most of that is {decisive} ({fit[decisive].rows} rows): without it, {without:.3g} per new row.")
     families = sorted(fit.rule["families"].items(), key=lambda entry: -entry[1])
     lines.append("Averaged: " + ", ".join(f"{name} {weight:.0%}" for name, weight in families if weight >= 0.005) + ".")
     if len(fit) == 1:

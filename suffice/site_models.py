@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -157,7 +158,8 @@ class SiteModels:
     def predict(self, table: Any, *, site: str | None = None) -> np.ndarray:
         """Predictions (n,) for the rows of a table, numbers or labels; `site` where the table has no column of sites.
 
-        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`).
+        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`); a level that no
+        row had is predicted as the reference, with a warning.
         """
         X, sites = self._rows(table, site)
         scores = self.scores(X, sites)
@@ -200,6 +202,10 @@ class SiteModels:
         from suffice.simulate.data.frame import Frame, frame_of
 
         frame = table if isinstance(table, Frame) else frame_of(table)
+        for name, levels in self.unknown_levels(frame).items():
+            shown = ", ".join(levels[:5]) + (f" and {len(levels) - 5} more" if len(levels) > 5 else "")
+            reference = self.encoding.references.get(name, "the reference level")
+            warnings.warn(f"no row of the fit had {name} = {shown}: predicted as {reference}", stacklevel=3)
         X = self.design.apply(frame) @ self.encoding.matrix
         if site is not None:
             return X, np.full(frame.rows, str(site), dtype=object)

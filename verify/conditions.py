@@ -30,6 +30,7 @@ IMPLIED: Mapping[str, str] = {
     "agent i's own share 2 mu e0 <= signal2": "implied: b_ii = 0, so that agent i is one term of the sum",
     "eigenvalues smin <= smax": "implied: both are eigenvalues of one matrix",
     "top eigenvalue nu2 <= proxy_trace": "implied: a trace is the sum of eigenvalues of at least 0",
+    "own noise (1 - own_weight)^2 own_variance <= apart2": "implied: the distance has it beside bias and others' noise",
     "horizon 1 <= T": "T is whole: at T = 0 there is no average",
     "iterations 1 <= T": "T is whole: at T = 0 there is no average",
     "one round 1 <= T": "T is whole: at T = 0 there is no average, and no step size to choose",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .gain import PER_COEFFICIENT, RESAMPLED, Gains, alone_models
+from .gain import PER_COEFFICIENT, RESAMPLED, Gains, alone_models, of_network
 from .local_quadratics import local_quadratics, log_losses, probabilities
 from .messages import FOLDS, Messages
 from .rule import Fitted, average
@@ -158,16 +158,15 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
         if counts[k] >= PER_COEFFICIENT * size:
             spread = np.sqrt((weights**2) @ (difference - mean) ** 2) / total
             answer[2, k], answer[3, k] = mean, np.sqrt(RESAMPLED) * spread
-    everything, sites = max(sizes.sum(), 1.0), max(int((sizes > 0).sum()), 1)
-    network = sums.sum() / everything
-    error = np.sqrt(((sums - network * sizes) ** 2).sum() * sites / max(sites - 1, 1)) / everything
+    network, error, decisive = of_network(sums, sizes)
     return Gains(
         together=answer[0],
         alone=answer[1],
         gain=answer[2],
         error=answer[3],
-        network=float(network),
-        network_error=float(error),
+        network=network,
+        network_error=error,
+        decisive=decisive,
         penalty=float(penalty),
     )
 

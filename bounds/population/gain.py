@@ -27,8 +27,9 @@ RESAMPLED = 1 + FOLDS / (FOLDS - 1)
 @dataclass(frozen=True, kw_only=True)
 class Gains:
     """Per site (N,), in squared standardised units: mean losses `together` and `alone`, `gain` their difference and its
-    standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_se` for
-    all rows together."""
+    standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_error`
+    for all rows together; `decisive` the site, of three or more, with over half of all that sites gain or lose, and
+    the gain per row without it: a site of few rows may be wildly wrong alone."""
 
     together: np.ndarray
     alone: np.ndarray
@@ -36,6 +37,7 @@ class Gains:
     error: np.ndarray
     network: float
     network_error: float
+    decisive: tuple[int, float] | None
     penalty: float
 
 
@@ -67,18 +69,26 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
         enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
         gain = np.where(enough, alone - together, np.nan)
         error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
-    each = folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0)
-    sites = max((rows > 0).sum(), 1)
-    everything = max(rows.sum(), 1.0)
-    network = each.sum() / everything
-    # sites as a sample of sites: a ratio estimator
-    spread = np.sqrt((((each - network * rows) ** 2).sum()) * sites / max(sites - 1, 1)) / everything
+    network, spread, decisive = of_network(folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0), rows)
     return Gains(
         together=np.where(rows > 0, together, np.nan),
         alone=np.where(rows > 0, alone, np.nan),
         gain=gain,
         error=error,
-        network=float(network),
-        network_error=float(spread),
+        network=network,
+        network_error=spread,
+        decisive=decisive,
         penalty=float(penalty),
     )
+
+
+def of_network(each: np.ndarray, rows: np.ndarray) -> tuple[float, float, tuple[int, float] | None]:
+    """The gain per row of all sites, from the summed gain `each` (N,) of sites of so many `rows` (N,), its standard
+    error, sites being a sample of sites (a ratio estimator), and the one site that decides it, if any: `Gains`."""
+    sites, total = max(int((rows > 0).sum()), 1), max(rows.sum(), 1.0)
+    network = each.sum() / total
+    error = np.sqrt(((each - network * rows) ** 2).sum() * sites / max(sites - 1, 1)) / total
+    most = int(np.abs(each).argmax())
+    alone = sites > 2 and np.abs(each[most]) > np.abs(each).sum() / 2
+    decisive = (most, float((each.sum() - each[most]) / max(total - rows[most], 1.0))) if alone else None
+    return float(network), float(error), decisive

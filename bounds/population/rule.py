@@ -11,6 +11,9 @@ Theory 52, 2006); with held-out folds this is motivation, not a theorem.
 Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
 times the inverse of their pooled second moment, both from 0 (*pooled*) to 10, the intercept also to 1e4, and alone;
 nothing is estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
+*Alone*: the ridge of each site for itself, its slopes N(0, s a I) in standardised columns and its intercept free. The
+inverse second moment above draws all directions to the centre alike; where there is no centre worth the name, a site
+that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.
 *Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
 3, 6 groups. *All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
 the centre of the random coefficients (see `posterior`); influences leave this out.
@@ -35,11 +38,14 @@ SCATTERS = (0.0, 0.01, 0.1, 1.0, 10.0)
 APART = (100.0, 1e4)
 """Scatters of intercepts alone: sites whose levels are far apart, such as those that a target was sorted into."""
 ALONE = (1e4, 100.0)
+RIDGES_ALONE = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+NO_CENTRE = 1e3
+"""Rows for one that draw the centre's slopes to 0 in *alone*."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
 WITHIN = (0.0, 0.1)
-MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
+MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.3, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
 """Of a family together, before any row is seen; random coefficients times N/(N + d)."""
 LEAST_NOISE = 1e-8
 """Of a target of variance 1: rows that a model fits exactly must leave digits for the others."""
@@ -84,8 +90,9 @@ def candidates(
     best, best_pair = np.inf, (1.0, 1.0)
 
     def gaussian(
-        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = ""
-    ) -> Candidate:
+        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = "",
+        slopes: np.ndarray = slopes,
+    ) -> Candidate:  # fmt: skip
         root = np.zeros((size, size))
         root[0, 0] = np.sqrt(pair[0])
         root[1:, 1:] = np.sqrt(pair[1]) * slopes
@@ -110,6 +117,9 @@ def candidates(
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
             yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
+    for a in RIDGES_ALONE:
+        mass = MASSES["alone"] / len(RIDGES_ALONE)
+        yield gaussian("alone", (ALONE[0], a), mass, free + NO_CENTRE * rows * unit, slopes=np.eye(size - 1))
     noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
     scatter = np.zeros((size, size))
     scatter[0, 0], scatter[1:, 1:] = (
@@ -183,7 +193,8 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    total = len(SCATTERS) ** 2 + 4 * len(APART) + 1 + len(RIDGES) * len(SMALL) + 2 + len(GROUPS) * len(WITHIN) + 6
+    fixed = len(SCATTERS) ** 2 + 4 * len(APART) + 1 + len(RIDGES) * len(SMALL) + len(RIDGES_ALONE)
+    total = fixed + 2 + len(GROUPS) * len(WITHIN) + 6
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

@@ -43,3 +43,9 @@ def csv_frames(path: Path, *, only: frozenset[str] | None = None) -> Iterator[Fr
         raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
     except csv.Error as error:
         raise InputError("path", str(path), f"not a CSV table ({error})") from None
+
+
+def csv_rows(path: Path) -> Iterator[list[str]]:
+    """The cells of a table as they stand, its header first; for a file that `csv_frames` has read."""
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        yield from (row for _, row in table_lines(path, text))

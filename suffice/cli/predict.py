@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +17,13 @@ def predict(
     model: Annotated[str, typer.Argument(help="Models that `suffice fit --out` wrote.")],
     file: Annotated[str, typer.Argument(help="A CSV with the same columns; the target is not needed.")],
     site: Annotated[str | None, typer.Option(help="Site of all rows, where the file has no column of sites.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write a CSV of predictions here instead of printing it.")] = None,
     as_json: Json = False,
 ) -> None:
     """Predict new rows by the models of their sites; a site that was not fitted gets the population's."""
     from suffice.bounds import InputError, csv_text, make_folder, write_whole
-    from suffice.simulate.data.csv_frame import csv_frames
+    from suffice.simulate.data.csv_frame import csv_frames, csv_rows
     from suffice.simulate.data.memory import as_path
 
     from ..fitted import load
@@ -35,7 +37,8 @@ def predict(
     levels: dict[str, dict[str, None]] = {}
     values: list[float | str] = []
     for frame in csv_frames(path):
-        values += fit.predict(frame, site=site).tolist()
+        with warnings.catch_warnings(action="ignore"):  # of new levels, which are gathered and said once below
+            values += fit.predict(frame, site=site).tolist()
         sites += [site] * frame.rows if site is not None else [name or "" for name in frame.texts(fit.client).tolist()]
         lines += frame.lines
         for name, new in fit.unknown_levels(frame).items():
@@ -51,7 +54,12 @@ def predict(
     for name, new in levels.items():
         reference = fit.encoding.references.get(name, "the reference level")
         echo(f"suffice: no row of the fit had {name} = {_some(list(new))}: predicted as {reference}", err=True)
-    text = csv_text([("line", "site", "prediction"), *zip(lines, sites, values)])
+    rows = [("line", "site", "prediction"), *zip(lines, sites, values)]
+    if keep:
+        header, *cells = csv_rows(path)
+        name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
+        rows = [(*header, name), *((*row, value) for row, value in zip(cells, values))]
+    text = csv_text(rows)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -142,7 +142,8 @@ def test_categories_gaps_and_an_index(tmp_path):
     model = fit["b"].coefficients
     np.testing.assert_allclose([model["x"], model["colour=green"]], [2, 1], atol=0.3)  # gaps add noise of 2 |x|
     seen = {"site": ["a"], "colour": ["purple"], "x": [None]}
-    assert np.isfinite(fit.predict(seen)).all()  # a level that nobody had is the reference
+    with pytest.warns(UserWarning, match="no row of the fit had colour = purple: predicted as colour=red"):
+        assert np.isfinite(fit.predict(seen)).all()
 
 
 def test_sites_of_one_row_and_sites_that_lack_a_category():
@@ -184,6 +185,8 @@ def test_weights_of_rows_are_rows_repeated(sites):
     assert np.abs(models(weighted) - models(sf.fit(columns))).max() > 1e-4
     same = sf.fit({**columns, "w": [3.0] * 120}, weight="w")
     np.testing.assert_allclose(models(same), models(sf.fit(columns)), atol=0.05)
+    with pytest.raises(InputError, match="no row has a weight above 0"):
+        sf.fit({**columns, "w": [0.0] * 120}, weight="w")
     with pytest.raises(InputError, match=r"column w = '-1': weights"):
         sf.fit({**columns, "w": [-1.0] * 120}, weight="w")
 

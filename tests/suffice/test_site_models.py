@@ -64,6 +64,25 @@ def test_prediction_says_what_it_does_not_know(tmp_path, command):
     assert [line.rpartition(",")[0] for line in done.stdout.split()] == ["line,site", "2,s0", "3,", "4,Bergen"]
     assert "population's model: rows without a site, Bergen" in done.stderr
     assert done.stderr.count("kind = west: predicted as kind=") == 1
+    kept = command("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep").stdout.split()
+    shown = [line.rpartition(",") for line in kept]
+    assert [row for row, _, _ in shown] == (tmp_path / "new.csv").read_text().split()
+    assert [value for *_, value in shown[1:]] == [line.rpartition(",")[2] for line in done.stdout.split()[1:]]
+
+
+def test_a_site_that_decides_the_network_s_gain_is_named():
+    """Four rows far from what a ridge of their own says, among sites that gain little each."""
+    rng = np.random.default_rng(3)
+    table = {"client": [], "x": [], "z": [], "target": []}
+    for site, rows, scale in (("a", 60, 1.0), ("b", 60, 1.0), ("c", 60, 1.0), ("tiny", 4, 30.0)):
+        for _ in range(rows):
+            x, z = scale * rng.normal(size=2)
+            for name, value in zip(table, (site, x, z, x + z + 0.3 * rng.normal())):
+                table[name].append(value)
+    fit = sf.fit(table)
+    assert fit.rule["network_gain_decided_by"] == "tiny"
+    assert fit.rule["network_gain_without"] < fit.rule["network_gain"] / 2
+    assert "Most of that is tiny (4 rows): without it" in str(fit)
 
 
 def test_one_site_gains_from_nobody_and_a_plan_says_its_units():

@@ -63,7 +63,7 @@ def test_influences_add_to_one_and_weights_too():
     np.testing.assert_allclose(fitted.influences.sum(1), 1, rtol=1e-12)
     np.testing.assert_allclose(sum(weight for _, _, weight, _ in fitted.candidates), 1, rtol=1e-12)
     assert {family for family, *_ in fitted.candidates} == {
-        "pooled", "scatter", "ridge", "random", "clusters", "all-for-one",
+        "pooled", "scatter", "ridge", "alone", "random", "clusters", "all-for-one",
     }  # fmt: skip
 
 
@@ -139,3 +139,24 @@ def test_rows_that_are_fitted_exactly(noise):
     found, _ = slopes(sites)
     np.testing.assert_allclose(found[:, 0] + found[:, 2], truth[:, 0], atol=1e-2)
     np.testing.assert_allclose(found[:, 1], truth[:, 1], atol=1e-2)
+
+
+def test_sites_without_a_common_centre_are_as_good_as_their_own_ridge():
+    """Each site's rows are nearly all of one value, as where a table was sorted by its target: about as many rows as
+    columns, columns that go together, and nothing to learn from the others."""
+    ours, own = 0.0, 0.0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        mix = rng.normal(size=(8, 8)) * 0.5 ** np.arange(8)[:, None]  # correlated columns
+        X = rng.normal(size=(3, 500, 8)) @ mix
+        y = 3.0 * np.arange(3)[:, None] + X @ (rng.normal(size=8) / 4) * np.array([[0.0], [0.0], [1.0]])
+        folds = folded([(X[k, :10], y[k, :10] + 0.1 * (k == 2) * rng.normal(size=10)) for k in range(3)])
+        units = Units.pooled(folds)
+        made = units.messages(folds)
+        fitted = collaborate(made)
+        penalty = gains(made, fitted.held_out, np.full(3, 10)).penalty
+        for models in (fitted.models, alone_models(made.fits, penalty)[0]):
+            slopes, intercepts = units.given(models)
+            loss = float(((np.einsum("knd,kd->kn", X, slopes) + intercepts[:, None] - y)[:, 10:] ** 2).mean())
+            ours, own = (ours + loss, own) if models is fitted.models else (ours, own + loss)
+    assert ours < 1.4 * own, (ours, own)

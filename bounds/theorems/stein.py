@@ -1,0 +1,169 @@
+"""Stein (1956, 1981), James and Stein (1961): what weights on others' estimates can and cannot do.
+
+Site k has an estimate x_k ~ N(theta_k, v_k I_d), independent of the others', and uses theta_w = sum_k w_k x_k, or moves
+by a rule that looks at the estimates. Third Berkeley Symposium, 197-206; Fourth, 361-379; Ann. Statist. 9, 1135-1151.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..elementary import difference, log1p
+from ..papers import OWN
+from ..parameters import Parameter, add_parameter
+from ..quantities import DIMENSIONLESS, THETA, THETA_SQUARED, Quantity, Unit, add_quantity
+from ..theorem import Conditions, Source, Theorem
+
+_PAPER = OWN["stein"].citation
+
+
+def _p(name: str, symbol: str, unit: Unit, meaning: str, **domain: Any) -> None:
+    domain.setdefault("typical", (0.01, 10.0))
+    add_parameter(Parameter(name=name, symbol=symbol, unit=unit, meaning=meaning, **domain))
+
+
+_p("own_weight", "w_i", DIMENSIONLESS, "weight of the site's own estimate", typical=(0.01, 1.0))
+_p("own_variance", "V_i", THETA_SQUARED, "total variance E|x_i - theta_i|^2 of the site's own estimate")
+_p("apart2", r"D_w", THETA_SQUARED, "mean squared distance E|theta_w - x_i|^2 from the site's own estimate")
+_p("v", "v", THETA_SQUARED, "variance of one coefficient of an estimate", open_lower=True)
+_p("shrink", "c", THETA_SQUARED, "constant of the weight min(1, c/|x_i - x_k|^2) on the other's estimate")
+_p("gap2", r"\Delta^2", THETA_SQUARED, "mean squared distance E|x_k - theta_i|^2 of the other's estimate")
+_p("inner", "a", THETA, "radius within which the bias is averaged", open_lower=True)
+_p("outer", "b", THETA, "radius within which the rule never harms", open_lower=True, typical=(0.1, 100.0))
+
+_RISK = add_quantity(
+    Quantity(
+        name="RISK_OF_WEIGHTS",
+        expression="E|theta_w - theta_i|^2",
+        latex=r"\mathbb{E}\|\theta_w - \theta_i\|^2",
+        unit=THETA_SQUARED,
+    )
+)
+_BIAS = add_quantity(
+    Quantity(
+        name="MEAN_SQUARED_BIAS",
+        expression="mean over |theta| <= a of |E[estimate] - theta|^2",
+        latex=r"\frac{1}{|B_a|}\int_{\|\theta\|\le a}\|\mathbb{E}\hat\theta - \theta\|^2\,d\theta",
+        unit=THETA_SQUARED,
+    )
+)
+
+# theta_w - theta_i has the bias sum_k w_k theta_k - theta_i and the variance sum_k w_k^2 V_k; theta_w - x_i the same
+# bias, and (1 - w_i)^2 V_i in place of w_i^2 V_i, since x_i is independent of the others: V_i (2 w_i - 1) more risk.
+# So |theta_w - x_i|^2 + V_i (2 w_i - 1) is an unbiased estimate of the risk, for weights that look at no x.
+
+
+def weighting(*, own_weight: Any, own_variance: Any, apart2: Any) -> Any:
+    """E|theta_w - x_i|^2 + V_i (2 w_i - 1)."""
+    return difference(apart2 + 2 * own_weight * own_variance, own_variance)
+
+
+def weighting_conditions(*, own_weight: Any, own_variance: Any, apart2: Any) -> Conditions:
+    """What the site's own noise adds to the distance."""
+    return {"own noise (1 - own_weight)^2 own_variance <= apart2": ((1 - own_weight) ** 2 * own_variance, apart2)}
+
+
+# For two sites the estimate is (1 - w)^2 D + V (2 w - 1), D = |x_i - x_k|^2, least at 1 - w = min(1, V/D): the
+# positive-part rule of James and Stein about x_k with c = V = d v. Given x_k put z = x_i - x_k and h(z) = -c z/|z|^2.
+# Stein's identity E z'h = v E div h about the mean gives the risk d v + E[|h|^2 + 2 v div h], that is
+#     d v - c (2 (d - 2) v - c) E[1/|z|^2],   E[1/|z|^2] >= 1 / E|z|^2 = 1 / (|x_k - theta_i|^2 + d v),
+# and cutting the weight at 1 lowers it. 1/x is convex, so a random x_k has the mean of its squared distance in it.
+
+
+def james_stein(*, d: Any, v: Any, shrink: Any, gap2: Any) -> Any:
+    """d v - c (2 (d - 2) v - c) / (Delta^2 + d v)."""
+    return difference(d * v, shrink * (2 * (d - 2) * v - shrink) / (gap2 + d * v))
+
+
+def james_stein_conditions(*, d: Any, v: Any, shrink: Any) -> Conditions:
+    """No harm; c = d v, which minimises the unbiased estimate, meets it from d = 4 on."""
+    return {"shrink <= 2 (d - 2) v": (shrink, 2 * (d - 2) * v)}
+
+
+# N sites of d coefficients each have p = (N - 1) d contrasts x ~ N(theta, v I_p); a rule that moves with all estimates
+# alike acts on these alone. With bias beta(theta) the information inequality bounds its risk from below,
+#     R >= |beta|^2 + v tr((I + beta')(I + beta')') >= |beta|^2 + p v + 2 v div beta.
+# If R <= p v for |theta| <= b, then for H(r), the integral of |beta|^2 over |theta| <= r <= b, the divergence theorem
+# gives H + 2 v F <= 0 with F the flux through the sphere of area S r^(p-1), so by Cauchy and Schwarz
+#     H' >= F^2 / (S r^(p-1)) >= H^2 / (4 v^2 S r^(p-1)),   1/H(a) >= int_a^b dr / (4 v^2 S r^(p-1)).
+# Over the ball's volume S a^p / p. For p = 1, 2 the integral grows without limit in b: a rule that harms nowhere is
+# unbiased, and x is the only unbiased one (the normal family is complete). For p >= 3 it stays below a^(2-p)/(p - 2),
+# and H = 4 (p - 2) v^2 S a^(p-2) belongs to James and Stein's rule.
+
+
+def line(*, v: Any, inner: Any, outer: Any) -> Any:
+    """4 v^2 / (a (b - a))."""
+    return 4 * v**2 / (inner * (outer - inner))
+
+
+def plane(*, v: Any, inner: Any, outer: Any) -> Any:
+    """8 v^2 / (a^2 ln(b/a))."""
+    return 8 * v**2 / (inner**2 * log1p((outer - inner) / inner))
+
+
+def within(*, inner: Any, outer: Any) -> Conditions:
+    """One ball inside the other."""
+    return {"inner <= outer": (inner, outer)}
+
+
+def _harmless(p: int, bound: Any) -> Theorem:
+    return Theorem(
+        key=f"stein/harmless-{'line' if p == 1 else 'plane'}",
+        edition="corrected",
+        title=f"No gain without harm, (N - 1) d = {p}",
+        source=Source(
+            paper=_PAPER, locator=f"1956, admissibility in {p} dimension{'s' * (p - 1)}, for a finite radius"
+        ),
+        statement=f"N sites with estimates of d coefficients, (N - 1) d = {p}: if a rule that moves with all estimates "
+        "alike has at most the risk of being alone wherever the sites' contrasts theta are within b of 0, its mean "
+        "squared bias within a < b is at most the bound. As b grows that tends to 0: a rule that never harms is "
+        "unbiased, and then it is being alone, without any gain.",
+        quantity=_BIAS,
+        direction="upper",
+        mode="sure",
+        hypotheses="x ~ N(theta, v I); E|estimate - theta|^2 <= (N - 1) d v for all |theta| <= b",
+        bound=bound,
+        conditions=within,
+        tight="as a^2/v and b/a grow: moves of about 2 v/(b - |x|) towards 0"
+        if p == 1
+        else "as ln(a^2/v) grows: moves of about 2 v/(|x| ln(b/|x|)) towards 0",
+        monotone={"v": 1, "outer": -1},
+    )
+
+
+THEOREMS: tuple[Theorem, ...] = (
+    Theorem(
+        key="stein/weighting",
+        edition="corrected",
+        title="Unbiased risk of a weighting",
+        source=Source(paper=_PAPER, locator="1981, Theorem 1, for fixed weights"),
+        statement="For fixed weights the squared distance of theta_w from the site's own estimate, plus "
+        "V_i (2 w_i - 1), is an unbiased estimate of its risk.",
+        quantity=_RISK,
+        direction="upper",
+        mode="expectation",
+        hypotheses="x_i unbiased of total variance V_i and uncorrelated with the others; weights look at no estimate",
+        bound=weighting,
+        conditions=weighting_conditions,
+        tight="always: an equality",
+        monotone={"apart2": 1, "own_weight": 1},
+    ),
+    Theorem(
+        key="stein/james-stein",
+        edition="corrected",
+        title="Positive-part James-Stein between two sites",
+        source=Source(paper=_PAPER, locator="1981, section 4; James and Stein (1961)"),
+        statement="Two sites, theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i): the risk is at most the bound, "
+        "which is below d v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting.",
+        quantity=_RISK,
+        direction="upper",
+        mode="expectation",
+        hypotheses="x_i ~ N(theta_i, v I_d), independent of x_k",
+        bound=james_stein,
+        conditions=james_stein_conditions,
+        tight="as the sites move apart: the gain times Delta^2 tends to c (2 (d - 2) v - c)",
+        monotone={"gap2": 1},
+    ),
+    _harmless(1, line),
+    _harmless(2, plane),
+)

@@ -1,0 +1,169 @@
+"""Claims on weights of estimates: exact risks of rules that move an estimate along its own direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import ive
+from scipy.stats import ncx2
+
+from suffice.bounds import find
+
+from ..claim import Claim
+from ..evidence import Evidence, Measured, measured_by
+from ..family import Domain, Family, Values
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+Rule = Callable[[np.ndarray], np.ndarray]
+"""g of the estimate x + g(|x|) x, by |x| (n, ..., nodes)."""
+
+
+def _panels(*ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gauss and Legendre's nodes and weights (..., 48 per panel) between successive ends (..., 1)."""
+    edges = np.stack(np.broadcast_arrays(*ends), -2)
+    middle, half = (edges[..., 1:, :] + edges[..., :-1, :]) / 2, np.diff(edges, axis=-2) / 2
+    shape = (*middle.shape[:-2], -1)
+    return np.maximum(middle + half * _NODES, 1e-12).reshape(shape), (half * _WEIGHTS).reshape(shape)
+
+
+def moved(rule: Rule, far: np.ndarray, d: np.ndarray | int, kink: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
+    """Bias along theta and risk (...) at |theta| = `far` (...) with noise of variance 1 in d dimensions.
+
+    r = |x| has the density r (r/t)^n exp(-(r - t)^2/2) e^{-rt} I_n(rt), n = d/2 - 1, and x the mean component
+    r I_{n+1}(rt)/I_n(rt) along theta. `kink` is where the rule has one.
+    """
+    t, order = np.maximum(far, 1e-3)[..., None], np.asarray(d)[..., None] / 2 - 1
+    low, high = np.maximum(t - 9, 0), t + 9 + np.sqrt(2 * order + 2)
+    r, weights = _panels(low, *(() if kink is None else (np.clip(kink[..., None], low, high),)), high)
+    below = ive(order, r * t)
+    weights = weights * r * (r / t) ** order * np.exp(-((r - t) ** 2) / 2) * below
+    along, g = r * ive(order + 1, r * t) / below, rule(r)
+    risk = 2 * order[..., 0] + 2 + (weights * g * (2 * (r**2 - t * along) + g * r**2)).sum(-1)
+    return (weights * g * along).sum(-1), risk
+
+
+@measured_by("sums of three random estimates", "fixed weights")
+def _weighted(values: Values) -> Measured:
+    """Every sign of errors of given sizes is as likely: exact means over the eight corners."""
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 3)).reshape(3, -1).T
+    theta, size, w = values["theta"], values["size"], values["weights"]
+    x = theta[:, None] + signs[None, :, :, None] * size[:, None]
+    combined = (w[:, None, :, None] * x).sum(2)
+    apart, risk = (((combined - own) ** 2).sum(-1).mean(1) for own in (x[:, :, 0], theta[:, None, 0]))
+    return risk, {"own_weight": w[:, 0], "own_variance": (size[:, 0] ** 2).sum(-1), "apart2": apart}
+
+
+@measured_by("quadrature over the distance", "positive-part James-Stein", rounding=1e-12)
+def _james_stein(values: Values) -> Measured:
+    d, v, gap2 = values["d"], values["v"], values["gap2"]
+    c = values["share"] * 2 * np.maximum(d - 2, 0)  # in units of v, as everything below
+    far = np.sqrt(gap2)
+    _, risk = moved(lambda r: -np.minimum(1, c[:, None] / r**2), far, d, np.sqrt(c))
+    # the second route: Stein's identity, under SciPy's density of |x|^2
+    low, high = np.maximum(far - 9, 0)[:, None], (far + 9 + np.sqrt(d))[:, None]
+    r, weights = _panels(low, np.clip(np.sqrt(c)[:, None], low, high), high)
+    inside = r**2 < c[:, None]
+    n, c_ = d[:, None], c[:, None]
+    change = np.where(inside, r**2 - 2 * n, (c_ - 2 * (n - 2)) * c_ / r**2)
+    again = d + (weights * 2 * r * ncx2.pdf(r**2, n, np.maximum(gap2, 1e-6)[:, None]) * change).sum(-1)
+    return risk * v, {"d": d, "v": v, "shrink": c * v, "gap2": gap2 * v}, {"again": again * v}
+
+
+def james_stein() -> Family:
+    """Sites up to far apart; c up to the limit and beyond."""
+    return Family(
+        name="two sites",
+        domains={
+            "d": Domain(low=3, high=12, integer=True),
+            "v": Domain(low=0.1, high=10, log=True),
+            "gap2": Domain(low=1e-4, high=1e4, log=True),
+            "share": Domain(low=0.05, high=1.2),
+        },
+        measure=_james_stein,
+        sharp=lambda: {
+            "d": np.array([3.0, 4.0, 8.0]), "v": np.ones(3), "gap2": np.array([1e3, 1e4, 400.0]),
+            "share": np.array([0.5, 1.0, 0.9]),
+        },
+    )  # fmt: skip
+
+
+def _cautious(p: int) -> Callable[[Values], Evidence]:
+    """Moves of 2 v/((1 + slack) (B - |x|)), or over |x| ln(B/|x|): harmless up to some radius near B, which is looked
+    for on a grid of |theta|."""
+
+    def measure(values: Values) -> Measured:
+        B, slack = (values[name][:, None, None] for name in ("reach", "slack"))
+
+        def rule(r: np.ndarray) -> np.ndarray:
+            near = np.minimum(r, B * (1 - 1e-4))
+            steps = B - near if p == 1 else near * np.log(B / near)
+            return -np.minimum(1, 2 / ((1 + slack) * steps) / r)
+
+        ends = B[..., 0] * (1 - np.geomspace(0.9, 1e-3, 36))
+        grid = np.sort(np.concatenate((np.linspace(0, 10, 12) * np.ones_like(ends[:, :1]), ends), 1), axis=1)
+        harm = moved(rule, grid, p)[1] > p * (1 + 1e-13)
+        safe = np.where(np.logical_or.accumulate(harm, 1), 0.0, grid)
+        outer = np.maximum(safe.max(1, keepdims=True), 1.0)
+        inner = values["part"][:, None] * outer
+        t, weights = _panels(np.zeros_like(inner), np.minimum(10, inner), inner)
+        bias = moved(rule, t, p)[0]
+        mean = p * (weights * bias**2 * t ** (p - 1)).sum(1) / inner[:, 0] ** p
+        scale = np.sqrt(values["v"])
+        arguments = {"v": values["v"], "inner": inner[:, 0] * scale, "outer": outer[:, 0] * scale}
+        return mean * values["v"], arguments, {"hypothesis": outer[:, 0] > 10}
+
+    return measured_by("quadrature over the distance", f"cautious moves, {p}")(measure)
+
+
+def cautious(p: int) -> Family:
+    """Rules for (N - 1) d = p contrasts."""
+    ends = {"reach": np.array([2000.0, 5e3]), "slack": np.full(2, 2e-3), "v": np.array([4.0, 0.25])}
+    return Family(
+        name=f"rules that hardly harm, {p}",
+        domains={
+            "reach": Domain(low=40, high=5e3, log=True),
+            "slack": Domain(low=1e-3, high=0.3, log=True),
+            "part": Domain(low=0.05, high=0.98),
+            "v": Domain(low=0.1, high=10, log=True),
+        },
+        measure=_cautious(p),
+        sharp=lambda: ends | {"part": np.array([0.9, 0.8]) if p == 1 else np.array([0.5, 0.3])},
+    )
+
+
+def claims() -> tuple[Claim, ...]:
+    """Built on demand."""
+    pair = james_stein()
+    assert pair.sharp is not None
+    beyond = pair.sharp() | {"share": np.full(3, 1.3)}
+    weighted = Family(
+        name="three sites",
+        domains={
+            "theta": Domain(low=-2, high=2, shape=(3, 2)),
+            "size": Domain(low=0.01, high=3, log=True, shape=(3, 2)),
+            "weights": Domain(low=0, high=1, shape=(3,)),
+        },
+        measure=_weighted,
+    )
+
+    def outside(p: int) -> Claim:
+        family = cautious(p)
+        assert family.sharp is not None
+        larger = family.sharp() | {"part": np.full(2, 1.2)}
+        return Claim(
+            theorem=find(f"stein/harmless-{'line' if p == 1 else 'plane'}"),
+            families=(family,),
+            outside_conditions={"inner <= outer": lambda: family.evidence(larger)},
+        )
+
+    return (
+        Claim(theorem=find("stein/weighting"), families=(weighted,), equality=1e-9),
+        Claim(
+            theorem=find("stein/james-stein"),
+            families=(pair,),
+            outside_conditions={"shrink <= 2 (d - 2) v": lambda: pair.evidence(beyond)},
+        ),
+        outside(1),
+        outside(2),
+    )
