@@ -30,7 +30,6 @@ AGENTS = (10, 20, 50, 100, 200, 500, 1000)
 CLUSTERS = 5
 START = -3.0
 BALL = 4.0
-PRECISION = 0.001
 ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
 NAMES = {"clusters": "five clusters", "continuum": "continuum"}
@@ -42,8 +41,8 @@ COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower
 @maker(
     "sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", unpublished=NO_CODE
 )
-def speedup(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
-    """agents: numbers N, multiples of 5."""
+def speedup(*, agents: Sequence[int] = AGENTS, precision: float = 0.001, progress: Progress) -> Content:
+    """agents: numbers N, multiples of 5; precision: the excess to which rounds are counted."""
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -69,7 +68,7 @@ def speedup(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
             "start": START,
             "ball": BALL,
             "noise_variance": 1.0,
-            "precision": PRECISION,
+            "precision": precision,
         },
         keys=("setting", "agents", "method"),
     )

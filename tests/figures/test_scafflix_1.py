@@ -10,8 +10,9 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.scafflix_1 import ALPHAS, CLIENTS, Regression
+from suffice.figures.flix_regression import Regression
 
+ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 
 
