@@ -47,6 +47,8 @@ NAMES = {
     "fedavg": "FedAvg",
     "oracle": "oracle",
 }
+MARKERS = {"m=1": "o", "m=16": "s", "released": "^"}
+"""What tells curves apart in grey."""
 LINES = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
 WIDTHS = {"exact": 3.2, "oracle": 1.0, "fedavg": 2.6, "released": 1.8}
 """Curves that may coincide: the lower is the wider."""
@@ -169,6 +171,9 @@ def draw(figure: Figure, canvas: Any) -> None:
                 "color": COLOURS[rule],
                 "linestyle": LINES[criterion],
                 "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
+                "marker": MARKERS.get(rule, ""),
+                "markersize": 3,
+                "markevery": (figure.setup["iterations"] // 10, max(figure.setup["iterations"] // 5, 1)),
                 "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
                 "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
             }
@@ -186,7 +191,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         below.set_yticks(count_ticks(figure.setup["clients"]))
     panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
-    rules = [Line2D([], [], color=COLOURS[rule], label=NAMES[rule]) for rule in RATIOS]
+    rules = [Line2D([], [], color=COLOURS[rule], marker=MARKERS.get(rule, ""), label=NAMES[rule]) for rule in RATIOS]
     alone = [Line2D([], [], color=COLOURS[rule], linestyle=LINES["none"], label=NAMES[rule]) for rule in BESIDE]
     kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
     canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)

@@ -33,6 +33,8 @@ START = {"adaptive-2a": 1, "adaptive-2b": 2}
 ELBOW = 40
 PROBABILITY = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
 GAP = {"mushrooms": 5.565, "a6a": 16.97}
+SAME = {"data", "datasets", "rounds"}
+"""Options that leave what is compared as it is."""
 LOSS, ACCURACY, TRAINING_LOSS = 0.02, 1.5, 0.1
 """Margins of the hospitals' entries: decades, and points of one patient in 16 over four hospitals, from few runs."""
 TRAINING = {
@@ -66,7 +68,7 @@ def features(folder: str | Path) -> list[Feature]:
         if not (Path(folder) / f"{name}.csv").is_file():
             continue
         drawn = redraw(name, folder)
-        if drawn.setup.get("changed"):
+        if set(drawn.setup.get("changed", ())) - SAME:
             continue  # of another setting nothing is in print
         if of := _FEATURES.get((name, drawn.edition)):
             found += [replace(row, figure=f"{row.figure}, {drawn.edition}") for row in of(drawn)]
