@@ -31,12 +31,12 @@ from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION
 FEATURES = 10
 MU = 2.0
 PRECISIONS = tuple(np.geomspace(1e-5, 100, 400).tolist())
-LOOKS = {
+LOOKS: dict[str, tuple[str, Any]] = {
     "binary, best lambda": (BLUE, "--"),
     "binary, tight": (BLUE, "-"),
-    "binary, lambda = 1/2": (ORANGE, "--"),
-    "continuous": (VERMILION, "--"),
-    "sharp": (GREEN, "--"),
+    "binary, lambda = 1/2": (ORANGE, (0, (1, 1))),
+    "continuous": (VERMILION, (0, (6, 1.5))),
+    "sharp": (GREEN, (0, (4, 1, 1, 1))),
 }
 
 
@@ -99,7 +99,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     for name, (colour, line) in LOOKS.items():
         curve = figure.data[name]
         label = name.replace("lambda", r"$\lambda$")
-        above.plot(curve["epsilon"], curve["variance"], line, color=colour, label=label)
+        above.plot(curve["epsilon"], curve["variance"], linestyle=line, color=colour, label=label)
     n = figure.setup["clients"]
     for value, words, place, side in ((1.0, "alone", 0.98, "right"), (1 / n, "everybody alike", 0.02, "left")):
         above.axhline(value, color=BLACK, linewidth=0.7, linestyle=(0, (1, 2)))

@@ -116,6 +116,7 @@ class Regression:
         value, gradient = np.zeros(len(x)), np.zeros_like(x)
         for i, anchor in enumerate(self.anchors):
             slope, height = self.at(i, alpha[:, None] * x + (1 - alpha[:, None]) * anchor, value=True)
+            assert height is not None
             value += height / self.clients
             gradient += alpha[:, None] * slope / self.clients
         return value, gradient

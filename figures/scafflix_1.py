@@ -219,7 +219,8 @@ def draw(figure: Figure, canvas: Any) -> None:
                     axes.plot(curve["round"], middle, line, color=colour, linewidth=1.1)
             axes.set_yscale("log")
             axes.set_xlim(0, figure.data[SEPARATOR.join((name, "GD", f"{alphas[0]:g}"))]["round"][-1])
-        panels[0, column].set_ylim(bottom=FLOOR)
+        panels[0, column].set_ylim(bottom=max(FLOOR, panels[0, column].get_ylim()[0]))
+        panels[1, column].xaxis.get_major_locator().set_params(integer=True)
         panels[1, column].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
         axes = panels[0, column]

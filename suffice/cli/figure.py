@@ -127,10 +127,10 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
             found[flag] = parse_seeds(text)
             continue
         one = maker.options[flag]
-        values = tuple(_value(asked, word.strip(), one.kind) for word in text.split(","))
+        values = [_value(asked, word.strip(), one.kind) for word in text.split(",")]
         if len(values) > 1 and not one.several:
             raise InputError(asked, text, "give one")
-        found[flag] = values if one.several else values[0]
+        found[flag] = tuple(values) if one.several else values[0]
     return found
 
 
