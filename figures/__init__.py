@@ -61,8 +61,8 @@ def figure(
 ) -> Figure:
     """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
 
-    `options` are the figure's own, such as `seeds`. With `ax`, Matplotlib Axes, a picture of one panel is drawn there
-    too. Raises `InputError` for an unknown name, edition or option.
+    `options` are the figure's own, such as `seeds`, `clients` (or n) and `features` (or d). With `ax`, Matplotlib
+    Axes, a picture of one panel is drawn there too. Raises `InputError` for an unknown name, edition or option.
     """
     made = _maker(name)(edition, progress=progress, **options)
     if ax is not None:
@@ -72,7 +72,7 @@ def figure(
 
 def takes(name: str, option: str) -> bool:
     """Whether a figure has an option of its own, such as `seeds` or `data`."""
-    return option in _maker(name).options
+    return _maker(name).option(option) in _maker(name).options
 
 
 def redraw(name: str, folder: str | Path) -> Figure:

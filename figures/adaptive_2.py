@@ -15,6 +15,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import Progress, maker
+from .setting import UNSTATED, Competitors, Setting
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
@@ -35,52 +36,60 @@ LOOKS: dict[str, tuple[str, Any]] = {
     "Local, batch 1": (VERMILION, (0, (1, 2.5))),
 }
 """A colour and a line style of its own for every rule."""
-SEEDS = 96
+SEEDS = range(96)
+TWO, TEN = Setting(features=2, iterations=100), Setting(features=10, iterations=200)
 LOWEST = -20
 """The vertical axis is cut here; the legend says where a curve that leaves it ends."""
-STEP_NAMES = {
-    "stated": {2: r"$1/(2\beta)$", 10: r"$1/(4\beta)$"},
-    "published": {2: "$1/(2L_i)$", 10: "$1/(8L_i)$"},
-}
 PUBLISHED_FINAL = {
     2: {"All-for-one binary": -9.55, "All-for-one continuous": -9.82, "Local": -6.23, "FedAvg": -1.99},
     10: {"All-for-one binary": -3.97, "All-for-one continuous": -4.92, "Local": -4.10, "FedAvg": -1.12},
 }
 """Last values in the published picture, one run each."""
-DITTO_PULL, COBO_RHO, WGA_MIXTURE, WGA_MEMORY, APFL_MIXTURE = 1.0, 0.05, 0.5, 0.1, 0.5
-"""The paper does not state its competitors' parameters. Ditto's and CoBo's are those of CoBo's released code. No others
-let them converge like Local, as the paper says they do, but those that make Local of them: see docs/figures.md."""
 
 
 @maker("adaptive-2a", "Figure 2a of adaptive: excess loss against iterations, two features", unpublished="")
-def two_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress) -> Content:
-    return _convergence(edition, 2, seeds, progress)
+def two_features(
+    edition: str,
+    *,
+    setting: Setting = TWO,
+    competitors: Competitors = UNSTATED,
+    seeds: Sequence[int] = SEEDS,
+    progress: Progress,
+) -> Content:
+    return _convergence(edition, setting, competitors, seeds, progress)
 
 
 @maker("adaptive-2b", "Figure 2b of adaptive: excess loss against iterations, ten features", unpublished="")
-def ten_features(edition: str, *, seeds: int | Sequence[int] | None = None, progress: Progress) -> Content:
-    return _convergence(edition, 10, seeds, progress)
+def ten_features(
+    edition: str,
+    *,
+    setting: Setting = TEN,
+    competitors: Competitors = UNSTATED,
+    seeds: Sequence[int] = SEEDS,
+    progress: Progress,
+) -> Content:
+    return _convergence(edition, setting, competitors, seeds, progress)
 
 
-def _convergence(edition: str, features: int, seeds: int | Sequence[int] | None, progress: Progress) -> Content:
+def _convergence(
+    edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int], progress: Progress
+) -> Content:
     from .lockstep import in_blocks
-    from .regression import BLOCK, ITERATIONS, STEPS, chosen_seeds
+    from .regression import BLOCK
 
-    wanted = chosen_seeds(SEEDS if seeds is None else seeds)
-    iterations = ITERATIONS[features]
-    blocks = in_blocks(wanted, BLOCK, lambda some: _block(edition, features, iterations, some), progress)
+    blocks = in_blocks(seeds, BLOCK, lambda some: _block(edition, setting, competitors, some), progress)
     data: dict[str, dict[str, np.ndarray]] = {}
-    for curve in blocks[0]:
-        runs = np.concatenate([block[curve] for block in blocks], axis=1)  # (T + 1, S)
-        data[curve] = {
-            "iteration": np.arange(iterations + 1, dtype=float),
+    for rule in blocks[0]:
+        runs = np.concatenate([block[rule] for block in blocks], axis=1)  # (T + 1, S)
+        data[rule] = {
+            "iteration": np.arange(setting.iterations + 1, dtype=float),
             "mean_log10_excess": runs.mean(1),
             "sd": runs.std(1, ddof=1),
-            "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
+            "se": runs.std(1, ddof=1) / np.sqrt(len(seeds)),
         }
-    step = STEPS[edition][features]
+    printed = edition == "published" and setting in (TWO, TEN)  # of another setting there is nothing in print
     return Content(
-        title=f"Excess loss against iterations, d = {features}, {edition} setting",
+        title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
         data=data,
         units={
             "iteration": "1",
@@ -88,58 +97,48 @@ def _convergence(edition: str, features: int, seeds: int | Sequence[int] | None,
             "sd": "log10 of loss, of single runs",
             "se": "log10 of loss, of the mean",
         },
-        setup={
-            "clients": 20,
-            "features": features,
-            "iterations": iterations,
-            "step_size": step if edition == "stated" else f"{step:g} / L_i",
-            "seeds": [min(wanted), max(wanted)] if len(wanted) > 3 else list(wanted),
-            "runs": len(wanted),
+        setup=setting.facts(edition)
+        | {
+            "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds),
+            "runs": len(seeds),
             "ratio": "Eq. (1) with b_alpha = 1" if edition == "stated" else "released code, one sample per pair",
             "weights": "1{r > 0} or r, divided by their sum",
-            "parameters": parameters() if edition == "stated" else {},
-            "published_final": PUBLISHED_FINAL[features] if edition == "published" else {},
+            "parameters": competitors.words() if edition == "stated" else {},
+            "published_final": PUBLISHED_FINAL[setting.features] if printed else {},
         },
+        keys=("rule",),
     )
 
 
-def parameters() -> dict[str, Any]:
-    """The competitors' parameters in words, for a figure's setup."""
-    return {
-        "Ditto": f"pull {DITTO_PULL}",
-        "CoBo": f"rho {COBO_RHO}, weight step 0.01, pairs as its released code samples them",
-        "WGA-BC": f"mixture {WGA_MIXTURE}, memory {WGA_MEMORY}",
-        "APFL": f"mixture {APFL_MIXTURE} at first, adaptive",
-    }
-
-
-def _block(edition: str, features: int, iterations: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+def _block(edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int]) -> dict[str, np.ndarray]:
     """Each algorithm's mean over clients of log10 excess, (T + 1, S)."""
     from .lockstep import lockstep
     from .regression import Regressions, step_sizes
 
-    settings = Regressions.drawn(edition, features, seeds)
-    eta = step_sizes(edition, features, seeds)
+    problems = Regressions.drawn(edition, setting, seeds)
+    eta = step_sizes(edition, setting, seeds)
     paths = lockstep(
-        _contenders(edition, features, settings),
+        _contenders(edition, setting, competitors, problems),
         seeds=seeds,
-        grid=range(iterations + 1),
+        grid=range(setting.iterations + 1),
         eta=lambda t: eta,
         measure=Regressions.mean_log10_excess,
     )
     return {name: path.values.numpy() for name, path in paths.items()}
 
 
-def _contenders(edition: str, features: int, settings: Regressions) -> dict[str, Contender]:
-    from suffice.simulate import APFL, WGABC, CoBo, Ditto, FedAvg, FixedWeights, Local
+def _contenders(
+    edition: str, setting: Setting, competitors: Competitors, problems: Regressions
+) -> dict[str, Contender]:
+    from suffice.simulate import FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
-    from .regression import CLIENTS, Relative, all_for_one
+    from .regression import Relative, all_for_one
 
     # Rules that move along gradients alone are simulated without rounding. Where a client uses its own samples alone,
     # the other pairs' need not be drawn.
-    exact = Relative.of_same(settings)
-    single, shared = exact.variant(pairwise=False), settings.variant(pairwise=False)
+    exact = Relative.of_same(problems)
+    single, shared = exact.variant(pairwise=False), problems.variant(pairwise=False)
     ratio = "released" if edition == "published" else "m=1"
     chosen = {
         f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=exact)
@@ -147,18 +146,12 @@ def _contenders(edition: str, features: int, settings: Regressions) -> dict[str,
     }
     rest = {"Local": Local(), "FedAvg": FedAvg()}
     if edition == "stated":
-        rest |= {
-            "Oracle": FixedWeights.clusters([i % 2 for i in range(CLIENTS)]),
-            "Ditto": Ditto(pull=DITTO_PULL),
-            "CoBo": CoBo.released(rho=COBO_RHO),
-            "WGA-BC": WGABC(mixture=WGA_MIXTURE, memory=WGA_MEMORY),
-            "APFL": APFL(mixture=APFL_MIXTURE, adaptive=True),
-        }
+        rest |= {"Oracle": FixedWeights.clusters([i % 2 for i in range(setting.clients)]), **competitors.rules()}
     chosen |= {
         name: Contender(algorithm=algorithm, problem=single if name in ("Local", "Oracle") else shared)
         for name, algorithm in rest.items()
     }
-    if edition == "stated" and features == 10:
+    if edition == "stated" and setting.features > 2:
         chosen["Local, batch 1"] = Contender(algorithm=Local(), problem=exact.variant(pairwise=False, batch=1))
     return chosen
 
@@ -179,8 +172,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_xlim(0, first["iteration"][-1])
     means = {name: curve["mean_log10_excess"] for name, curve in figure.data.items()}
     start = first["mean_log10_excess"][0]
-    highest = max(m.max() for name, m in means.items() if m[-1] < start + 1)
-    lowest = min(m.min() for m in means.values())
+    highest = max((m.max() for m in means.values() if m[-1] < start + 1), default=start)
+    lowest = min(np.nanmin(m) for m in means.values())
     bottom, top = max(lowest - 0.8, LOWEST), min(max(highest, start) + 0.8, start + 1.5)
     axes.set_ylim(bottom, top)
     # what leaves the axes is marked where it does, and the legend says where it ends
@@ -190,12 +183,12 @@ def draw(figure: Figure, canvas: Any) -> None:
             below = mean[out[0]] < bottom
             edge = bottom if below else top
             axes.plot(out[0], edge, "v" if below else "^", color=LOOKS[name][0], clip_on=False, zorder=5)
-            line.set_label(f"{name}, to {mean[-1]:.0f}")
+            line.set_label(f"{name}, to ${mean[-1]:.0f}$")
     axes.set_xlabel("iteration")
     axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
     setup = figure.setup
-    lines = [f"$d = {setup['features']}$, step {STEP_NAMES[figure.edition][setup['features']]}, {setup['runs']} runs; "
-             "band: one deviation"]  # fmt: skip
+    what = f"$N = {setup['clients']}$, $d = {setup['features']}$, step {setup['step_words']}"
+    lines = [f"{what}, {setup['runs']} runs; band: one deviation"]
     if published:
         lines.append("crosses: last values of the published picture (one run)")
     if any(", to " in str(line.get_label()) for line in axes.get_lines()):

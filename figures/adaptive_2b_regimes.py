@@ -14,21 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError
-
+from .adaptive_2 import TEN
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
+from .setting import Setting
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, count_ticks
 
 if TYPE_CHECKING:
     from .lockstep import Contender, Path
     from .regression import Regressions
 
-FEATURES = 10
-SEEDS = 20
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
-STEP_NAMES = {"published": "$1/(8L_i)$", "stated": r"$1/(4\beta)$"}
 RATIOS = ("exact", "m=1", "m=16", "released")
 CRITERIA = ("binary", "continuous")
 BESIDE = ("local", "fedavg", "oracle")
@@ -50,6 +47,8 @@ NAMES = {
     "fedavg": "FedAvg",
     "oracle": "oracle",
 }
+MARKERS = {"m=1": "o", "m=16": "s", "released": "^"}
+"""What tells curves apart in grey."""
 LINES = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
 WIDTHS = {"exact": 3.2, "oracle": 1.0, "fedavg": 2.6, "released": 1.8}
 """Curves that may coincide: the lower is the wider."""
@@ -62,31 +61,22 @@ TOGETHER = 0.3
     "behind Figure 2b: similarity ratios by criteria, with the number of collaborators",
     unpublished="",
 )
-def regimes(
-    edition: str,
-    *,
-    seeds: int | Sequence[int] | None = None,
-    iterations: int | None = None,
-    progress: Progress,
-) -> Content:
+def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = range(20), progress: Progress) -> Content:
     """The figure: one column of panels per setting. Both editions show both settings, which is what it is about."""
     from .lockstep import in_blocks
-    from .regression import BLOCK, ITERATIONS, chosen_seeds
+    from .regression import BLOCK
 
-    wanted = chosen_seeds(SEEDS if seeds is None else seeds)
-    last = ITERATIONS[FEATURES] if iterations is None else iterations
-    if last < 1:
-        raise InputError("iterations", iterations, "give at least 1")
     data: dict[str, dict[str, np.ndarray]] = {}
-    for index, setting in enumerate(SETTINGS):
-        blocks = in_blocks(wanted, BLOCK, partial(_block, setting, last), _part(progress, index))
+    facts = {name: setting.facts(name) for name in SETTINGS}
+    for index, name in enumerate(SETTINGS):
+        blocks = in_blocks(seeds, BLOCK, partial(_block, name, setting), _part(progress, index))
         for rule in blocks[0]:
             runs = np.concatenate([block[rule].values.numpy() for block in blocks], axis=1)
             sizes = np.concatenate([block[rule].collaborators.numpy() for block in blocks], axis=1)
-            data[SEPARATOR.join((setting, str(FEATURES), rule))] = {
-                "iteration": np.arange(last + 1, dtype=float),
+            data[SEPARATOR.join((name, str(setting.features), rule))] = {
+                "iteration": np.arange(setting.iterations + 1, dtype=float),
                 "mean_log10_excess": runs.mean(1),
-                "se": runs.std(1, ddof=1) / np.sqrt(len(wanted)),
+                "se": runs.std(1, ddof=1) / np.sqrt(len(seeds)),
                 "collaborators": sizes.mean(1),
             }
     return Content(
@@ -98,14 +88,12 @@ def regimes(
             "se": "log10 of loss, of the mean",
             "collaborators": "clients with a positive weight in the next step, itself included",
         },
-        setup={
-            "clients": 20,
-            "features": FEATURES,
-            "iterations": last,
-            "step_size": {"published": "1/(8 L_i)", "stated": "1/(4 beta)"},
+        setup=facts["stated"]
+        | {what: {name: facts[name][what] for name in SETTINGS} for what in ("spread", "step_size", "step_words")}
+        | {
             "batch": {"published": 1, "stated": 2},
-            "runs": len(wanted),
-            "seeds": [min(wanted), max(wanted)],
+            "runs": len(seeds),
+            "seeds": [min(seeds), max(seeds)],
             "weights": "1{r > 0} or r, divided by their sum",
             "oracle": "published setting: its one cluster, all clients; stated: the client's own cluster",
             "samples": "one per client for all models, which leaves means as they are",
@@ -119,21 +107,21 @@ def _part(progress: Progress, index: int) -> Progress:
     return lambda done, total: progress(index * total + done, len(SETTINGS) * total)
 
 
-def _block(setting: str, last: int, seeds: Sequence[int]) -> dict[str, Path]:
+def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Path]:
     from .lockstep import lockstep
-    from .regression import CLIENTS, Regressions, step_sizes
+    from .regression import Regressions, step_sizes
 
-    drawn = Regressions.drawn(setting, FEATURES, seeds)
-    eta = step_sizes(setting, FEATURES, seeds)
+    drawn = Regressions.drawn(edition, setting, seeds)
+    eta = step_sizes(edition, setting, seeds)
     paths = lockstep(
         _contenders(drawn),
         seeds=seeds,
-        grid=range(last + 1),
+        grid=range(setting.iterations + 1),
         eta=lambda t: eta,
         measure=Regressions.mean_log10_excess,
         collaborators=True,
     )
-    alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(CLIENTS)}
+    alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(setting.clients)}
     return {
         name: replace(path, collaborators=path.collaborators.nan_to_num(alone[name])) if name in alone else path
         for name, path in paths.items()
@@ -149,7 +137,7 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
     from suffice.simulate import FedAvg, FixedWeights, Local
 
     from .lockstep import Contender
-    from .regression import CLIENTS, Relative, all_for_one
+    from .regression import Relative, all_for_one
 
     shared = Relative.of_same(drawn).variant(pairwise=False)
     chosen = {
@@ -158,7 +146,7 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
         for criterion in CRITERIA
     }
     # The released code's setting has one cluster; its samples of pairs tell it from the stated one.
-    clusters = [0] * CLIENTS if drawn.pairwise else [i % 2 for i in range(CLIENTS)]
+    clusters = [0 if drawn.pairwise else i % 2 for i in range(drawn.clients)]
     rest = {"local": Local(), "fedavg": FedAvg(), "oracle": FixedWeights.clusters(clusters)}
     return chosen | {
         SEPARATOR.join((name, "none")): Contender(
@@ -183,6 +171,9 @@ def draw(figure: Figure, canvas: Any) -> None:
                 "color": COLOURS[rule],
                 "linestyle": LINES[criterion],
                 "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
+                "marker": MARKERS.get(rule, ""),
+                "markersize": 3,
+                "markevery": (figure.setup["iterations"] // 10, max(figure.setup["iterations"] // 5, 1)),
                 "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
                 "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
             }
@@ -191,21 +182,22 @@ def draw(figure: Figure, canvas: Any) -> None:
             above.plot(curve["iteration"], mean, **look)
             below.plot(curve["iteration"], curve["collaborators"], **look)
         batch = figure.setup["batch"][setting]
-        above.set_title(f"{TITLES[setting]}, batch {batch}, step {STEP_NAMES[setting]}", loc="left")
+        above.set_title(f"{TITLES[setting]}, batch {batch}, step {figure.setup['step_words'][setting]}", loc="left")
         alike = [f"together: {words}" for words in together({key: c["mean_log10_excess"] for key, c in shown.items()})]
         lines = [line for words in alike for line in wrap(words, 62)]
         below.set_xlabel("\n".join(["iteration", *lines]), loc="left", fontsize=SMALL)
         below.set_xlim(0, figure.setup["iterations"])
-        below.set_ylim(0, figure.setup["clients"] + 1)
-        below.set_yticks([1, *range(5, figure.setup["clients"] + 1, 5)])
+        below.set_ylim(0, 1.05 * figure.setup["clients"])
+        below.set_yticks(count_ticks(figure.setup["clients"]))
     panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
-    rules = [Line2D([], [], color=COLOURS[rule], label=NAMES[rule]) for rule in RATIOS]
+    rules = [Line2D([], [], color=COLOURS[rule], marker=MARKERS.get(rule, ""), label=NAMES[rule]) for rule in RATIOS]
     alone = [Line2D([], [], color=COLOURS[rule], linestyle=LINES["none"], label=NAMES[rule]) for rule in BESIDE]
     kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
     canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)
     canvas.suptitle(
-        f"$d = {figure.setup['features']}$, mean of {figure.setup['runs']} seeds, band: two standard errors",
+        f"$N = {figure.setup['clients']}$, $d = {figure.setup['features']}$, "
+        f"mean of {figure.setup['runs']} seeds, band: two standard errors",
         fontsize=SMALL,
         x=0.01,
         ha="left",

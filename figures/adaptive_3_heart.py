@@ -20,17 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
-
-from .adaptive_2 import LOOKS, parameters
+from .adaptive_2 import LOOKS
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
+from .setting import UNSTATED, Competitors
 from .style import COLUMN_WIDTH, SMALL
 
-EPOCHS = 25
-SEEDS = 32
 BLOCK = 32
-STEP = 0.05
 TABLE_2 = {
     "All-for-one binary": (-0.41, 82.3, 8.2),
     "All-for-one continuous": (-0.41, 82.1, 8.3),
@@ -58,9 +54,10 @@ def heart(
     edition: str,
     *,
     data: str | Path | None = None,
-    seeds: int | Sequence[int] | None = None,
-    epochs: int = EPOCHS,
-    step: float = STEP,
+    seeds: Sequence[int] = range(32),
+    epochs: int = 25,
+    step: float = 0.05,
+    competitors: Competitors = UNSTATED,
     progress: Progress,
 ) -> Content:
     """The figure in one edition. data: folder of the four files, by default SUFFICE_DATA; `InputError` without it.
@@ -71,21 +68,15 @@ def heart(
 
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, data_folder, epoch_length, with_intercept
     from .lockstep import in_blocks
-    from .regression import chosen_seeds
 
-    if epochs < 1:
-        raise InputError("epochs", epochs, "give at least 1")
-    if not step > 0:
-        raise InputError("step", step, "give a step above 0")
     every = heart_disease(data_folder(data))
-    wanted = chosen_seeds(SEEDS if seeds is None else seeds)
     curves: dict[str, dict[str, np.ndarray]] = {}
     about: dict[str, Any] = {}
     for index, (run, entries) in enumerate(RUNS[edition].items()):
         hospitals, size = (CENTRES[:3], step / 5) if run == "Table 2" else (CENTRES, step)
         some = with_intercept(every, hospitals)
         report = partial(_part, progress, index, len(RUNS[edition]))
-        blocks = in_blocks(wanted, BLOCK, partial(block, edition, some, size, epochs), report)
+        blocks = in_blocks(seeds, BLOCK, partial(block, edition, some, size, epochs, competitors), report)
         for rule in blocks[0]:
             runs = np.concatenate([one[rule] for one in blocks], axis=1)  # (epochs + 1, S, 7)
             curve = {"epoch": np.arange(epochs + 1, dtype=float)}
@@ -118,9 +109,9 @@ def heart(
             "weight_decay": WEIGHT_DECAY[edition],
             "ratio": "Eq. (1), 16 samples" if edition == "stated" else "released code, 1 sample",
             "refresh": "once per epoch",
-            "runs": len(wanted),
-            "seeds": [min(wanted), max(wanted)] if len(wanted) > 3 else list(wanted),
-            "parameters": parameters() if edition == "stated" else {},
+            "runs": len(seeds),
+            "seeds": [min(seeds), max(seeds)] if len(seeds) > 3 else list(seeds),
+            "parameters": competitors.words() if edition == "stated" else {},
         },
         keys=("run", "rule"),
     )

@@ -8,6 +8,7 @@ similarities r >= rho, never above it, at the same threshold.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from suffice.bounds import (
     Binary,
     Continuous,
+    InputError,
     QuadraticCertificate,
     Sharp,
     best_threshold,
@@ -26,23 +28,27 @@ from .figure import Content, Figure
 from .maker import maker
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION
 
-CLIENTS, FEATURES = 20, 10
-NEAREST, FURTHEST = 0.01, 1.0
-"""Distances of the nearest and the furthest peer's minimiser."""
+FEATURES = 10
 MU = 2.0
-PRECISIONS = np.geomspace(1e-5, 100, 400)
-LOOKS = {
+PRECISIONS = tuple(np.geomspace(1e-5, 100, 400).tolist())
+LOOKS: dict[str, tuple[str, Any]] = {
     "binary, best lambda": (BLUE, "--"),
     "binary, tight": (BLUE, "-"),
-    "binary, lambda = 1/2": (ORANGE, "--"),
-    "continuous": (VERMILION, "--"),
-    "sharp": (GREEN, "--"),
+    "binary, lambda = 1/2": (ORANGE, (0, (1, 1))),
+    "continuous": (VERMILION, (0, (6, 1.5))),
+    "sharp": (GREEN, (0, (4, 1, 1, 1))),
 }
 
 
 @maker("best-threshold", "best binary threshold and its sufficient variance against the precision")
-def thresholds() -> Content:
-    similarity, sigma2 = _similarities(PRECISIONS), np.ones(CLIENTS)
+def thresholds(
+    *, clients: int = 20, nearest: float = 0.01, spread: float = 1.0, precisions: Sequence[float] = PRECISIONS
+) -> Content:
+    """nearest, spread: distances of the nearest and of the furthest peer's minimiser."""
+    if not 0 < nearest <= spread:
+        raise InputError("nearest", nearest, f"give a distance above 0, at most that of the furthest, {spread:g}")
+    epsilon, sigma2 = np.unique(precisions), np.ones(clients)
+    similarity = _similarities(epsilon, np.geomspace(nearest, spread, clients - 1))
     best = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
     chosen, half = Binary(threshold=best[:, None]), Binary(threshold=0.5)
     values = {
@@ -56,33 +62,34 @@ def thresholds() -> Content:
     }
     data = {
         name: {
-            "epsilon": PRECISIONS,
+            "epsilon": epsilon,
             "variance": np.asarray(variance, dtype=float),
-            "threshold": best if "lambda = 1/2" not in name and "binary" in name else np.full(len(PRECISIONS), np.nan),
+            "threshold": best if "lambda = 1/2" not in name and "binary" in name else np.full(len(epsilon), np.nan),
         }
         for name, variance in values.items()
     }
-    data["binary, lambda = 1/2"]["threshold"] = np.full(len(PRECISIONS), 0.5)
+    data["binary, lambda = 1/2"]["threshold"] = np.full(len(epsilon), 0.5)
     return Content(
         title="Best binary threshold and sufficient variance against precision",
         data=data,
         units={"epsilon": "loss", "variance": "loss^2 / theta^2", "threshold": "1, NaN where there is none"},
         setup={
-            "clients": CLIENTS,
+            "clients": clients,
             "features": FEATURES,
-            "distances": [NEAREST, FURTHEST],
+            "distances": [nearest, spread],
             "sigma2": 1.0,
             "mu": MU,
         },
+        keys=("criterion",),
     )
 
 
-def _similarities(precisions: np.ndarray) -> np.ndarray:
-    """rho_0k (precisions, N)."""
-    xi = np.zeros((CLIENTS, FEATURES))
-    xi[1:, 0] = -np.geomspace(NEAREST, FURTHEST, CLIENTS - 1)
-    certificate = QuadraticCertificate(A=np.tile(np.eye(FEATURES), (CLIENTS, 1, 1)), xi=xi)
-    return np.stack([certificate.similarity(np.full(CLIENTS, 2 * MU * eps))[0] for eps in precisions])
+def _similarities(precisions: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """rho_0k (precisions, N) of peers at these distances."""
+    xi = np.zeros((1 + len(distances), FEATURES))
+    xi[1:, 0] = -distances
+    certificate = QuadraticCertificate(A=np.tile(np.eye(FEATURES), (len(xi), 1, 1)), xi=xi)
+    return np.stack([certificate.similarity(np.full(len(xi), 2 * MU * eps))[0] for eps in precisions])
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -92,11 +99,11 @@ def draw(figure: Figure, canvas: Any) -> None:
     for name, (colour, line) in LOOKS.items():
         curve = figure.data[name]
         label = name.replace("lambda", r"$\lambda$")
-        above.plot(curve["epsilon"], curve["variance"], line, color=colour, label=label)
+        above.plot(curve["epsilon"], curve["variance"], linestyle=line, color=colour, label=label)
     n = figure.setup["clients"]
-    for value, words, place, side in ((1.0, "alone", 90, "right"), (1 / n, "everybody alike", 1.2e-5, "left")):
+    for value, words, place, side in ((1.0, "alone", 0.98, "right"), (1 / n, "everybody alike", 0.02, "left")):
         above.axhline(value, color=BLACK, linewidth=0.7, linestyle=(0, (1, 2)))
-        above.text(place, value, words, ha=side, va="bottom", fontsize=SMALL)
+        above.text(place, value, words, ha=side, va="bottom", fontsize=SMALL, transform=above.get_yaxis_transform())
     curve = figure.data["binary, best lambda"]
     below.plot(curve["epsilon"], curve["threshold"], color=BLUE)
     above.set_xscale("log")

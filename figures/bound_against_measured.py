@@ -21,8 +21,6 @@ from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SMALL, VERMILION
 if TYPE_CHECKING:
     from suffice.simulate import Algorithm, Quadratics
 
-ITERATIONS = 400
-CONDITION = 100.0
 INSTANCES = ("sharp", "ill-conditioned")
 ROWS = {
     "adaptive/theorem-2-constant": (BLUE, "one client\n(adaptive, Theorem 2)"),
@@ -45,17 +43,17 @@ class Instance:
 
 
 @maker("bound-against-measured", "bounds beside exact expectations, sharp and ill-conditioned")
-def bound_vs_measured(*, iterations: int = ITERATIONS, progress: Progress) -> Content:
+def bound_vs_measured(*, iterations: int = 400, condition: float = 100.0, progress: Progress) -> Content:
     from suffice.bounds import evaluate, find
     from suffice.simulate import expected_excess
 
-    if iterations < 1:
-        raise InputError("iterations", iterations, "give at least 1")
+    if not condition > 1:
+        raise InputError("condition", condition, "give a condition number above 1, of the ill-conditioned instances")
     grid = np.unique(np.geomspace(1, iterations, 40).astype(int))
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, key in enumerate(ROWS):
         for instance in INSTANCES:
-            case = _instance(key, 1.0 if instance == "sharp" else CONDITION)
+            case = _instance(key, 1.0 if instance == "sharp" else condition)
             exact = expected_excess(case.problem, case.algorithm, iterations=iterations, eta=case.eta)
             measured = exact.mean(1) if case.mean else exact[:, 0]
             values: dict[str, Any] = {**case.arguments, "eta": case.eta, "e0": measured[0], "T": grid.astype(float)}
@@ -70,7 +68,7 @@ def bound_vs_measured(*, iterations: int = ITERATIONS, progress: Progress) -> Co
         title="Bounds against exact expectations, sharp and ill-conditioned",
         data=data,
         units={"iteration": "1", "measured": "loss", "bound": "loss"},
-        setup={"iterations": iterations, "condition": CONDITION},
+        setup={"iterations": iterations, "condition": condition},
         keys=("theorem", "instance"),
     )
 

@@ -23,19 +23,16 @@ if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence
 
 CONDITION = 10.0
-DRAWS = 96
 LEAST = 1e-4
 """Smaller ratios are drawn at the edge, as arrows."""
 COLUMNS = ("sharp", "sharp_instances", "low", "median", "high", "instances", "conditioned")
 
 
 @maker("bound-against-measured-all", "measured over bound for every theorem")
-def all_bounds(*, draws: int = DRAWS, keys: tuple[str, ...] = (), progress: Progress) -> Content:
+def all_bounds(*, draws: int = 96, keys: tuple[str, ...] = (), progress: Progress) -> Content:
     """keys: some theorems (all when empty); draws: per family."""
     from suffice.verification.claims import all_claims
 
-    if draws < 1:
-        raise InputError("draws", draws, "give at least 1")
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and not claim.theorem.superseded_by]
     claims = [claim for claim in claims if claim.families and (not keys or claim.theorem.key in keys)]
     data: dict[str, dict[str, np.ndarray]] = {}

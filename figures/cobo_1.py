@@ -36,12 +36,14 @@ LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4
     "Figure 1 of cobo: the inner problem at three points",
     unpublished="the paper's diagram is drawn by hand, no code makes it",
 )
-def inner_problem() -> Content:
+def inner_problem(*, distance: float = 2.0) -> Content:
+    """distance: of the two minimisers."""
+    minimisers = distance / 2 * MINIMISERS
     data = {}
     for name, models in MODELS.items():
         midpoint = models.mean(0)
-        agreement = float(np.prod([midpoint - m for m in MINIMISERS], axis=0).sum())
-        at_models, at_midpoint = models - MINIMISERS, midpoint - MINIMISERS
+        agreement = float(np.prod([midpoint - m for m in minimisers], axis=0).sum())
+        at_models, at_midpoint = models - minimisers, midpoint - minimisers
         data[name] = {
             "client": np.array([1.0, 2.0]),
             "x": models[:, 0],
@@ -60,7 +62,7 @@ def inner_problem() -> Content:
         units={"client": "1", "x": "theta", "y": "theta"}
         | dict.fromkeys(gradients, "loss / theta")
         | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"},
-        setup={"minimisers": MINIMISERS.tolist(), "curvature": 1.0},
+        setup={"minimisers": minimisers.tolist(), "curvature": 1.0, "distance": distance},
         keys=("point",),
     )
 
@@ -70,7 +72,9 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(COLUMN_WIDTH, 3.9)
     axes = canvas.subplots()
     minimisers = np.array(figure.setup["minimisers"])
-    x, y = np.meshgrid(np.linspace(-2.2, 2.2, 200), np.linspace(-1.7, 3.4, 220))
+    wide = max(2.2, 1.1 * minimisers[1, 0])
+    low, high = min(-1.7, 0.5 - wide), max(3.4, wide)
+    x, y = np.meshgrid(np.linspace(-wide, wide, 200), np.linspace(low, high, 220))
     mean = sum((x - m[0]) ** 2 + (y - m[1]) ** 2 for m in minimisers) / 4
     axes.contour(x, y, mean, levels=9, colors="0.8", linewidths=0.7)
     agreement = sum((c - minimisers[0][k]) * (c - minimisers[1][k]) for k, c in enumerate((x, y)))
@@ -116,8 +120,8 @@ def draw(figure: Figure, canvas: Any) -> None:
         )
     axes.set_aspect("equal")
     axes.grid(False)
-    axes.set_xlim(-2.2, 2.2)
-    axes.set_ylim(-1.7, 3.4)
+    axes.set_xlim(-wide, wide)
+    axes.set_ylim(low, high)
     axes.set_xlabel(r"$\theta_1$")
     axes.set_ylabel(r"$\theta_2$")
     axes.set_title(

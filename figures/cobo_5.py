@@ -14,133 +14,148 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError, as_numbers
+from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, VERMILION
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
 
-CLUSTERS, SIZE, FEATURES = 4, 4, 10
 CURVATURES = (0.8, 1.2)
-DISTANCE, START = 2.0, 8.0
+START = 8.0
 WEIGHT_STEP = 0.1
-NOISES = (0.0, 0.1, 1.0)
-"""sigma, the root of the total variance [loss / theta]."""
 SAMPLINGS = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/t"}
-ITERATIONS = 1000
-SEEDS = 12
 BAND = (0.05, 0.95)
-COLOURS = dict(zip(NOISES, (BLUE, ORANGE, VERMILION)))
+COLOURS = (BLUE, ORANGE, VERMILION, GREEN, BLACK)
+ALL = "all"
+"""In place of a client: the row is of all pairs."""
 NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-10"
 
 
-@maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics", unpublished=NO_CODE)
+@maker("cobo-5", "Figure 5 of cobo: collaboration weights on clustered quadratics", unpublished=NO_CODE,
+       least={"seeds": 1, "clusters": 1})  # fmt: skip
 def selection(
     *,
-    seeds: int = SEEDS,
-    iterations: int = ITERATIONS,
-    noises: Sequence[float] = NOISES,
+    clients: int = 16,
+    clusters: int = 4,
+    features: int = 10,
+    distance: float = 2.0,
+    noises: Sequence[float] = (0.0, 0.1, 1.0),
+    iterations: int = 1000,
+    seeds: Sequence[int] = range(12),
     progress: Progress,
 ) -> Content:
-    from .lockstep import in_blocks
-
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise InputError("seeds", seeds, "give how many, at least 1")
-    if iterations <= 100:
-        raise InputError("iterations", iterations, "give over 100: the matrices show 10, 100 and the last")
-    levels = as_numbers("noises", noises, ("n",))
-    if (levels < 0).any():
-        raise InputError("noises", levels.min().item(), "give standard deviations >= 0")
-    noises = levels.tolist()
-    same = np.repeat(np.arange(CLUSTERS), SIZE)[:, None] == np.repeat(np.arange(CLUSTERS), SIZE)
-    pairs = ~np.eye(len(same), dtype=bool)
+    """noises: sigma, the root of the total variance [loss / theta]; distance: of the clusters' centres."""
+    if clients % clusters or clients == clusters:
+        raise InputError("clients", clients, f"give a multiple of the {clusters} clusters, at least {2 * clusters}")
+    if len(set(noises)) < len(noises) or len(noises) > len(COLOURS):
+        raise InputError("noises", list(noises), f"give at most {len(COLOURS)}, all different")
+    group = np.arange(clients) // (clients // clusters)
+    same, pairs = group[:, None] == group, ~np.eye(clients, dtype=bool)
     times = snapshots(iterations)
     grid = np.unique(np.concatenate((times, np.geomspace(1, iterations, 60).astype(int))))
+    problem = example(clients, clusters, features, distance)
+    found = learned(problem, clients // clusters, noises, seeds, grid, progress)  # (L, Q, S, G, N, N)
+    nothing = np.full(len(grid), np.nan)
+    columns = ("right", "right_low", "right_high", "weight")
     data: dict[str, dict[str, np.ndarray]] = {}
-    jobs = [(noise, sampling) for noise in noises for sampling in SAMPLINGS]
-
-    def work(part: Sequence[int]) -> np.ndarray:
-        return _weights(*jobs[part[0]], seeds, grid)
-
-    for (noise, sampling), weights in zip(jobs, in_blocks(range(len(jobs)), 1, work, progress)):
-        right = ((weights > 0.5) == same)[..., pairs].mean(-1)  # (S, G)
-        series = {"accuracy": right.mean(0)}
-        for share in BAND:
-            series[f"accuracy {100 * share:g}%"] = np.quantile(right, share, axis=0)
-        for name, values in series.items():
-            data[_name(noise, sampling, name)] = {"iteration": grid.astype(float), "value": values}
-        if sampling == "constant":
+    for noise, of_noise in zip(noises, found):
+        for sampling, weights in zip(SAMPLINGS, of_noise):
+            right = ((weights > 0.5) == same)[..., pairs].mean(-1)  # (S, G)
+            shares = (right.mean(0), *np.quantile(right, BAND, axis=0), nothing)
+            data[_name(noise, sampling, ALL, ALL)] = {"iteration": grid.astype(float), **dict(zip(columns, shares))}
             at = np.searchsorted(grid, times)
             for i, k in zip(*np.nonzero(pairs)):
-                data[_name(noise, sampling, f"w {i} {k}")] = {
-                    "iteration": times.astype(float),
-                    "value": weights[0, at, i, k],
-                }
+                values = (*[nothing[at]] * 3, weights[0, at, i, k])
+                data[_name(noise, sampling, i, k)] = {"iteration": times.astype(float), **dict(zip(columns, values))}
     return Content(
         title="Collaboration weights of CoBo on clustered quadratics",
         data=data,
         units={
             "iteration": "1",
-            "value": "1, share of right pairs in the mean or a quantile of seeds; weight of seed 0",
+            "right": "1, share of pairs whose weight is on the right side of 1/2, mean over seeds",
+            "right_low": "1, 5 % quantile over seeds",
+            "right_high": "1, 95 % quantile over seeds",
+            "weight": "1, of the first seed",
         },
         setup={
-            "clusters": CLUSTERS,
-            "clients": len(same),
-            "features": FEATURES,
+            "clusters": clusters,
+            "clients": clients,
+            "features": features,
             "curvatures": list(CURVATURES),
-            "distance": DISTANCE,
+            "distance": distance,
             "start": START,
             "noises": list(noises),
             "weight_step": WEIGHT_STEP,
             "samplings": SAMPLINGS,
             "iterations": iterations,
-            "seeds": [0, seeds - 1],
+            "seeds": [min(seeds), max(seeds)],
+            "runs": len(seeds),
         },
-        keys=("sigma", "sampling", "series"),
+        keys=("sigma", "sampling", "client", "peer"),
     )
 
 
-def example(noise: float) -> Quadratics:
-    """Example 2 with total noise variance noise^2; all start on the last axis, far from every centre."""
+def example(clients: int, clusters: int, features: int, distance: float) -> Quadratics:
+    """Example 2 with total noise variance 1; all start on the last axis, far from every centre."""
     from suffice.simulate import generators
 
-    start = np.zeros(FEATURES)
+    start = np.zeros(features)
     start[-1] = START
-    return generators.cobo_example(
-        CLUSTERS, SIZE, FEATURES, distance=DISTANCE, curvatures=CURVATURES, sigma2=noise**2, start=start
-    )
+    size = clients // clusters
+    return generators.cobo_example(clusters, size, features, distance=distance, curvatures=CURVATURES, start=start)
 
 
-def _weights(noise: float, sampling: str, seeds: int, grid: np.ndarray) -> np.ndarray:
-    """Weights after the iterations of the grid, (S, G, N, N), on the paths of `suffice.simulate.run`."""
+def learned(
+    problem: Quadratics, size: int, noises: Sequence[float], seeds: Sequence[int], grid: np.ndarray, progress: Progress
+) -> np.ndarray:
+    """Weights after the iterations of the grid, (noises, samplings, S, G, N, N): paths of `suffice.simulate.run`.
+
+    All noise levels and samplings take the same random numbers, and N^2 numbers a seed: with g_i(z) = a_i z - p_i,
+    p_i = a_i m_i - noise, the product of two gradients at the midpoint z = (x_i + x_k)/2 is
+    a_i a_k |z|^2 - a_i z.p_k - a_k z.p_i + p_i.p_k, and each of its terms comes from products of x and p.
+    """
     import torch
 
-    from suffice.simulate import CoBo, iterate
+    from suffice.simulate import CoBo, Randomness, Stream
 
-    problem = example(noise)
-    smoothness, last = float(problem.constants().beta.max()), int(grid[-1])
-    rule = CoBo(
-        rho=np.sqrt(3) * smoothness / SIZE,
-        weight_step=WEIGHT_STEP,
-        sampling=sampling,  # pyright: ignore[reportArgumentType]
-        horizon=last,
-    )
-    eta = torch.full((problem.clients,), 1 / (2 * rule.rho * problem.clients), dtype=problem.dtype)
-    wanted = set(grid.tolist())
-    states = iterate(problem, rule, seeds=torch.arange(seeds), iterations=last, eta=lambda t: eta)
-    return np.stack([state["w"].numpy() for t, _, _, state in states if t in wanted], axis=1)
+    n, last = problem.clients, int(grid[-1])
+    a, optimum = 2 * problem.A[:, :1, 0], problem.optimum
+    rho = float(np.sqrt(3) * problem.constants().beta.max() / size)
+    rules = [CoBo(rho=rho, weight_step=WEIGHT_STEP, sampling=how, horizon=last) for how in ("constant", "mixed")]
+    eta, randomness = 1 / (2 * rho * n), Randomness(seeds=torch.as_tensor(seeds))
+    sigma = torch.tensor(noises, dtype=torch.float64)[:, None, None, None, None]
+    x = problem.start.expand(len(noises), len(rules), len(seeds), -1, -1)
+    w, alone = torch.ones(*x.shape[:3], n, n, dtype=torch.float64), torch.eye(n, dtype=torch.bool)
+    kept, wanted = [], set(grid.tolist())
+    for t in range(1, last + 1):
+        coins = randomness.uniform(iteration=t, stream=Stream.COIN, clients=n, features=n)
+        chance = torch.tensor([rule.chance(n, t) for rule in rules])
+        pairs = (coins < chance[:, None, None, None]) & ~alone
+        p = a * optimum - sigma * problem.draw(randomness, t, stream=Stream.SIMILARITY)[..., 0, :]
+        inner, across = x @ x.mT, x @ p.mT
+        square, own = (product.diagonal(dim1=-2, dim2=-1) for product in (inner, across))
+        middle2 = (square[..., None] + square[..., None, :] + 2 * inner) / 4
+        cross = a * (across + own[..., None, :]) / 2  # a_i z_ik.p_k
+        agreement = a * a.mT * middle2 - cross - cross.mT + p @ p.mT
+        w = torch.where(pairs, (w + WEIGHT_STEP * agreement).clamp(0, 1), w)
+        gradient = a * (x - optimum) + sigma * problem.draw(randomness, t)[..., 0, :]
+        x = x - eta * (gradient + rho * (w.sum(-1, keepdim=True) * x - w @ x))
+        if t in wanted:
+            kept.append(w.numpy())
+        progress(t, last)
+    return np.stack(kept, axis=3)
 
 
 def snapshots(iterations: int) -> np.ndarray:
-    """Iterations whose weights are shown."""
-    return np.array([10, 100, iterations])
+    """Iterations whose weights are shown: a hundredth, a tenth and all of them."""
+    return np.unique([max(iterations // 100, 1), max(iterations // 10, 1), iterations])
 
 
-def _name(noise: float, sampling: str, series: str) -> str:
-    return SEPARATOR.join((f"{noise:g}", sampling, series))
+def _name(noise: float, sampling: str, client: object, peer: object) -> str:
+    return SEPARATOR.join((f"{noise:g}", sampling, str(client), str(peer)))
 
 
 def draw(figure: Figure, canvas: Any) -> None:
@@ -158,7 +173,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         for i in range(n):
             for k in range(n):
                 if i != k:
-                    shown[:, i, k] = figure.data[_name(noise, "constant", f"w {i} {k}")]["value"]
+                    shown[:, i, k] = figure.data[_name(noise, "constant", i, k)]["weight"]
         for column, t in enumerate(times):
             axes = panels[row, column]
             image = axes.imshow(shown[column], vmin=0, vmax=1, cmap="cividis", interpolation="nearest")
@@ -170,16 +185,15 @@ def draw(figure: Figure, canvas: Any) -> None:
         panels[row, 0].set_ylabel(rf"$\sigma = {noise:g}$")
     above.colorbar(image, ax=panels, shrink=0.6, label="weight $w_{ij}$, one run", ticks=[0, 0.5, 1])
     axes = below.subplots()
-    for rank, noise in enumerate(noises):
+    for rank, (noise, colour) in enumerate(zip(noises, COLOURS)):
         for sampling, line in (("constant", "-"), ("mixed", ":")):
-            curve = figure.data[_name(noise, sampling, "accuracy")]
+            curve = figure.data[_name(noise, sampling, ALL, ALL)]
             label = rf"$\sigma = {noise:g}$" if sampling == "constant" else None
-            colour = COLOURS.get(noise, "0.4")
             # curves may coincide: the first is the widest
             width = max(3.0 - 0.9 * rank, 1.0)
-            axes.plot(curve["iteration"], curve["value"], line, color=colour, label=label, linewidth=width)
+            axes.plot(curve["iteration"], curve["right"], line, color=colour, label=label, linewidth=width)
             if sampling == "constant":
-                low, high = (figure.data[_name(noise, sampling, f"accuracy {100 * s:g}%")]["value"] for s in BAND)
+                low, high = curve["right_low"], curve["right_high"]
                 axes.fill_between(curve["iteration"], low, high, color=colour, alpha=0.15, linewidth=0)
     axes.set_xscale("log")
     axes.set_xlim(1, figure.setup["iterations"])

@@ -10,11 +10,12 @@ N(centre, 0.1^2 I), as in the released code of Philippenko et al. (2025), Figure
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError, as_whole
+from suffice.bounds import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
@@ -23,24 +24,27 @@ from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, SMALL, VERMILION
 if TYPE_CHECKING:
     from suffice.simulate import Problem
 
-CLIENTS, FEATURES, SPREAD, ITERATIONS, SEEDS, STEP = 20, 10, 0.1, 200, 32, 1 / 8
 FRAMES = 40
 LOOKS = {"All-for-one": (BLUE, "-"), "alone": (VERMILION, (0, (4, 1.5))), "all together": (GREEN, (0, (1, 1)))}
 
 
-@maker("collaboration", "the slide: arrows vanish as precision sharpens (with --animate a GIF)")
+@maker(
+    "collaboration",
+    "the slide: arrows vanish as precision sharpens (with --animate a GIF)",
+    least={"clients": 3, "iterations": 2},
+)
 def collaboration(
     *,
     problem: Any = None,
     table: str | None = None,
     client: str = "client",
     target: str = "target",
-    clients: int = CLIENTS,
-    features: int = FEATURES,
-    spread: float = SPREAD,
-    iterations: int = ITERATIONS,
-    seeds: int = SEEDS,
-    step: float = STEP,
+    clients: int = 20,
+    features: int = 10,
+    spread: float = 0.1,
+    iterations: int = 200,
+    seeds: Sequence[int] = range(32),
+    step: float = 1 / 8,
     progress: Progress,
 ) -> Content:
     """The slide of a problem, of a table of clients (with its columns `client` and `target`), or of the default.
@@ -52,11 +56,9 @@ def collaboration(
 
     from .regression import all_for_one
 
-    for name, value, least in (("clients", clients, 3), ("iterations", iterations, 2), ("seeds", seeds, 2)):
-        as_whole(name, value, least=least)
-    for name, size in (("spread", spread), ("step", step)):
-        if not size > 0:
-            raise InputError(name, size, "give a number above 0")
+    runs = range(seeds[0], seeds[0] + len(seeds))
+    if tuple(runs) != tuple(seeds):
+        raise InputError("seeds", list(seeds), "give how many, or neighbouring ones in their order")
     if problem is None:
         problem = _default(clients, features, spread) if table is None else read(table, client=client, target=target)
     eta = step / np.asarray(problem.constants().beta)
@@ -64,8 +66,8 @@ def collaboration(
     data: dict[str, dict[str, np.ndarray]] = {}
     weights = np.empty(0)
     for done, (name, rule) in enumerate(rules.items()):
-        trace = run(problem, rule, iterations=iterations, eta=eta, seeds=seeds,
-                    weights=[0] if name == "All-for-one" else None, clusters=name == "All-for-one")  # fmt: skip
+        trace = run(problem, rule, iterations=iterations, eta=eta, seeds=runs,
+                    weights=[seeds[0]] if name == "All-for-one" else None, clusters=name == "All-for-one")  # fmt: skip
         log = np.log(np.asarray(trace.excess)).mean(-1)  # (S, T + 1)
         count = {"alone": 1.0, "all together": float(problem.clients)}.get(name, 0.0)
         if name == "All-for-one":
@@ -98,10 +100,11 @@ def collaboration(
         },
         setup={
             "clients": list(problem.names),
+            "features": problem.features,
             "places": _places(problem).tolist(),
             "arrows": {t: [[i, k] for i, k in pairs if i != k] for t, pairs in arrows.items()},
             "iterations": iterations,
-            "runs": seeds,
+            "runs": len(seeds),
             "step_size": eta.tolist(),
         },
         keys=("rule",),

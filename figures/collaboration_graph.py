@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import plan_rows
+from suffice.bounds import InputError, plan_rows
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
@@ -24,15 +24,14 @@ from .style import BLACK, COLUMN_WIDTH, SMALL
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares
 
-CLIENTS = 8
 PRECISIONS = (0.2, 0.1, 0.03)
 AGE, BMI = 0, 2
 
 
 @maker("collaboration-graph", "who collaborates with whom among eight groups of diabetes patients")
-def graph(*, precisions: Sequence[float] = PRECISIONS) -> Content:
-    """precisions: one panel each."""
-    problem = patients()
+def graph(*, clients: int = 8, precisions: Sequence[float] = PRECISIONS) -> Content:
+    """clients: groups of ages; precisions: one panel each."""
+    problem = patients(clients)
     # as if the largest noise on the hull of the minimisers bounded it everywhere: predictions, not guarantees
     rows = plan_rows(replace(problem.constants(), unbounded=""), list(precisions))
     data = {
@@ -63,8 +62,8 @@ def graph(*, precisions: Sequence[float] = PRECISIONS) -> Content:
     )
 
 
-def patients() -> LeastSquares:
-    """Eight clients named after their ages."""
+def patients(clients: int = 8) -> LeastSquares:
+    """Clients named after their ages; `InputError` where two have the same."""
     from sklearn.datasets import load_diabetes
 
     from suffice.simulate import LeastSquares
@@ -74,8 +73,10 @@ def patients() -> LeastSquares:
     age, bmi = features[:, AGE], features[:, BMI]
     X = np.column_stack((np.ones(len(bmi)), (bmi - bmi.mean()) / bmi.std()))
     y = (response - response.mean()) / response.std()
-    groups = np.array_split(np.argsort(age, kind="stable"), CLIENTS)
+    groups = np.array_split(np.argsort(age, kind="stable"), clients)
     names = [f"{age[group].min():.0f}-{age[group].max():.0f}" for group in groups]
+    if len(set(names)) < clients:
+        raise InputError("clients", clients, "two groups have the same ages: give fewer, about 12 at most")
     return LeastSquares.of([X[group] for group in groups], [y[group] for group in groups], names=names)
 
 
@@ -121,7 +122,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.annotate(name, (1.5, 1.3) * place[i], ha="center", va="center", fontsize=SMALL)
         axes.set_title(rf"$\varepsilon = {epsilon:g}$: {count} of {len(names) * (len(names) - 1)} arrows", loc="left")
         axes.set_aspect("equal")
-        axes.set_xlim(-1.75, 1.75)
+        axes.set_xlim(-2, 2)
         axes.set_ylim(-1.5, 1.5)
         axes.axis("off")
     bar = canvas.colorbar(shade, ax=list(panels), location="right", shrink=0.8, label="speed-up alone / together")
@@ -138,5 +139,5 @@ def draw(figure: Figure, canvas: Any) -> None:
     words = [f"{count} in its cluster" for count in sizes] + [rf"$\rho_{{ik}} = {rho}$" for rho in (0.1, 0.5, 1)]
     canvas.legend([*dots, *lines], words, loc="outside lower center", ncols=6, handlelength=1.4, columnspacing=1.2)
     canvas.suptitle(
-        "ages of eight clients; arrow from a member of the sufficient cluster", x=0.01, ha="left", fontsize=8
+        f"ages of {len(names)} clients; arrow from a member of the sufficient cluster", x=0.01, ha="left", fontsize=8
     )

@@ -22,10 +22,10 @@ from . import redraw
 from .figure import SEPARATOR, Figure
 
 SIZES = {
-    "v=0.001": {1e-5: 14, 1e-4: 20},
-    "v=0.01": {1e-5: 1, 1e-4: 1, 1e-3: 10, 1e-2: 20},
-    "v=0.1": {1e-2: 1, 1e-1: 10, 1.0: 20},
-    "v=1": {1.0: 1, 10.0: 10},
+    "0.001": {1e-5: 14, 1e-4: 20},
+    "0.01": {1e-5: 1, 1e-4: 1, 1e-3: 10, 1e-2: 20},
+    "0.1": {1e-2: 1, 1e-1: 10, 1.0: 20},
+    "1": {1.0: 1, 10.0: 10},
 }
 """Markers of the published Figure 1."""
 SATURATED = {"adaptive-2a": 10, "adaptive-2b": 40}
@@ -33,6 +33,8 @@ START = {"adaptive-2a": 1, "adaptive-2b": 2}
 ELBOW = 40
 PROBABILITY = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
 GAP = {"mushrooms": 5.565, "a6a": 16.97}
+SAME = {"data", "datasets", "rounds"}
+"""Options that leave what is compared as it is."""
 LOSS, ACCURACY, TRAINING_LOSS = 0.02, 1.5, 0.1
 """Margins of the hospitals' entries: decades, and points of one patient in 16 over four hospitals, from few runs."""
 TRAINING = {
@@ -66,6 +68,8 @@ def features(folder: str | Path) -> list[Feature]:
         if not (Path(folder) / f"{name}.csv").is_file():
             continue
         drawn = redraw(name, folder)
+        if set(drawn.setup.get("changed", ())) - SAME:
+            continue  # of another setting nothing is in print
         if of := _FEATURES.get((name, drawn.edition)):
             found += [replace(row, figure=f"{row.figure}, {drawn.edition}") for row in of(drawn)]
     if not found:
@@ -83,14 +87,15 @@ def table(rows: list[Feature]) -> str:
 
 
 def _sizes(drawn: Figure) -> Iterator[Feature]:
-    from .adaptive_1 import size_at
+    from .adaptive_1 import DRAW, HIGH, LOW, size_at
 
     for spread, markers in SIZES.items():
         for epsilon, size in markers.items():
-            one, few, many = (size_at(drawn.data[f"{spread}{part}"], epsilon) for part in ("", " 5%", " 95%"))
+            curves = (drawn.data[SEPARATOR.join((spread, part))] for part in (DRAW, LOW, HIGH))
+            one, few, many = (size_at(curve, epsilon) for curve in curves)
             yield Feature(
                 figure=drawn.name,
-                feature=f"cluster size at {spread}, eps = {epsilon:g}",
+                feature=f"cluster size at v={spread}, eps = {epsilon:g}",
                 published=str(size),
                 ours=f"{one} in the seeded draw, {few} to {many} in 90 % of draws",
                 agrees=few <= size <= many,

@@ -149,6 +149,7 @@ class Figure(Content):
                 metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
                 canvas.savefig(buffer, format=kind, metadata=metadata)
                 written.append(buffer.getvalue())
+                canvas.set_layout_engine("none")  # what is placed stays there: placing costs as much as drawing
         return written
 
     @classmethod

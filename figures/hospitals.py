@@ -13,25 +13,13 @@ import torch
 from torch import Tensor
 
 from suffice.bounds import InputError
-from suffice.simulate import (
-    APFL,
-    WGABC,
-    CoBo,
-    Ditto,
-    Every,
-    FedAvg,
-    Local,
-    Logistic,
-    Randomness,
-    SampledSimilarity,
-    Stream,
-)
+from suffice.simulate import Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream
 from suffice.simulate.data.heart_disease import CENTRES, HeartDisease
 from suffice.simulate.data.table import Table
 
-from .adaptive_2 import APFL_MIXTURE, COBO_RHO, DITTO_PULL, WGA_MEMORY, WGA_MIXTURE
 from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
+from .setting import Competitors
 
 DECADE = 5
 """The step is divided by ten after every so many epochs."""
@@ -95,7 +83,9 @@ class Patients(Logistic):
         return self._kept.get(iteration, stream, batch or self.batch, make)
 
 
-def block(edition: str, four: HeartDisease, step: float, epochs: int, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+def block(
+    edition: str, four: HeartDisease, step: float, epochs: int, competitors: Competitors, seeds: Sequence[int]
+) -> dict[str, np.ndarray]:
     """Each algorithm's `MEASURED` and `BESIDE` after every epoch, (epochs + 1, S, 7)."""
     problem, length = Patients.training(four, edition), epoch_length(four)
     d = problem.features
@@ -107,7 +97,7 @@ def block(edition: str, four: HeartDisease, step: float, epochs: int, seeds: Seq
     tables = padded(four)
     steps = [torch.tensor(step * 0.1 ** (epoch // DECADE), dtype=torch.float64) for epoch in range(epochs)]
     paths = lockstep(
-        _contenders(edition, problem, four, length),
+        _contenders(edition, problem, four, length, competitors),
         starts=start,
         seeds=seeds,
         grid=range(0, epochs * length + 1, length),
@@ -117,7 +107,9 @@ def block(edition: str, four: HeartDisease, step: float, epochs: int, seeds: Seq
     return {name: path.values.numpy() for name, path in paths.items()}
 
 
-def _contenders(edition: str, problem: Patients, four: HeartDisease, length: int) -> dict[str, Contender]:
+def _contenders(
+    edition: str, problem: Patients, four: HeartDisease, length: int, competitors: Competitors
+) -> dict[str, Contender]:
     chosen: dict[str, Any] = {}
     for criterion in ("binary", "continuous"):
         rule = all_for_one("released", criterion)
@@ -127,12 +119,7 @@ def _contenders(edition: str, problem: Patients, four: HeartDisease, length: int
     server = FedAvg(sizes=torch.tensor([float(len(one.y)) for one in four.train], dtype=torch.float64))
     chosen |= {"Local": Local(), "FedAvg": server}
     if edition == "stated":
-        chosen |= {
-            "Ditto": Ditto(pull=DITTO_PULL, server=server),
-            "CoBo": CoBo.released(rho=COBO_RHO),
-            "WGA-BC": WGABC(mixture=WGA_MIXTURE, memory=WGA_MEMORY),
-            "APFL": APFL(mixture=APFL_MIXTURE, adaptive=True, server=server),
-        }
+        chosen |= competitors.rules(server=server)
     return {name: Contender(algorithm=algorithm, problem=problem) for name, algorithm in chosen.items()}
 
 

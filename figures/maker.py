@@ -1,21 +1,87 @@
-"""What computes a figure: a function with a name, registered where it is written."""
+"""What computes a figure: a function with a name, registered where it is written.
+
+What the function takes by keyword are the figure's options, fields of a dataclass among them; those of the names below
+are checked here, so that every figure refuses the same values in the same words.
+"""
 
 from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from suffice.bounds import InputError
+import numpy as np
+
+from suffice.bounds import InputError, as_numbers, as_whole
 
 from .figure import Content, Figure
 
 EDITIONS = ("stated", "published")
 OWN = "a figure of our own: no code was released for it"
 Progress = Callable[[int, int], None]
+SHORT = {"N": ("clients", "agents"), "d": ("features",), "steps": ("iterations", "rounds", "epochs"),
+         "spread": ("spreads", "distance"), "draws": ("seeds",)}  # fmt: skip
+SHORT["n"] = SHORT["N"]
+"""Other names of options, for those of these that a figure has."""
+LEAST = {
+    "clients": 2,
+    "clusters": 1,
+    "features": 1,
+    "iterations": 1,
+    "rounds": 1,
+    "epochs": 1,
+    "draws": 1,
+    "instances": 1,
+    "panels": 1,
+}
+"""Whole numbers, at least these."""
+POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "condition", "sigma2", "scale")
+"""Numbers above 0, or several."""
+NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
+SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
+"""Numbers from 0 to 1."""
+
+
+def chosen_seeds(seeds: Any, *, least: int = 2) -> tuple[int, ...]:
+    """The seeds 0, 1, ... or those given; by default at least two, for a spread. Raises `InputError`."""
+    whole = isinstance(seeds, int) and not isinstance(seeds, bool)
+    wanted = tuple(range(seeds)) if whole else tuple(int(seed) for seed in as_numbers("seeds", seeds, ("n",)))
+    if len(wanted) < least or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
+        how = f"give how many (at least {least}), or different whole numbers within 0..2^32 - 1"
+        raise InputError("seeds", seeds, how)
+    return wanted
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    return list(value) if isinstance(value, tuple) else value if isinstance(value, str | int | float) else repr(value)
+
+
+@dataclass(frozen=True)
+class Option:
+    """What an option is, as annotated, and its default."""
+
+    kind: str
+    default: Any
+
+    @property
+    def several(self) -> bool:
+        """Whether it may have several values."""
+        return self.kind.startswith(("Sequence", "tuple", "Any"))
+
+    @property
+    def words(self) -> str:
+        """Its default in words."""
+        if isinstance(self.default, range):
+            return f"{len(self.default)} runs, or which as 127,496,1729"
+        if isinstance(self.default, tuple) and len(self.default) > 8:
+            return f"{len(self.default)} from {self.default[0]:g} to {self.default[-1]:g}"
+        if isinstance(self.default, tuple):
+            return ",".join(map(str, self.default)) or "all"
+        return "chosen by the figure" if self.default is None else str(self.default)
 
 
 @dataclass(frozen=True)
@@ -24,20 +90,18 @@ class Maker:
 
     The function takes `edition` and `progress` if it needs them; what it takes besides are the figure's options.
     unpublished: why there is no published edition; empty where there is one.
+    least: where a whole number must be larger than others of its name.
     """
 
     name: str
     about: str
     compute: Callable[..., Content]
     unpublished: str
+    least: Mapping[str, int]
 
     def __call__(self, edition: str = EDITIONS[0], *, progress: Progress | None = None, **options: Any) -> Figure:
         """The figure; `InputError` for an unknown edition or option."""
-        for option, value in options.items():
-            if option not in self.options:
-                taken = ", ".join(self.options)
-                remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
-                raise InputError(option, value, remedy)
+        options = self._checked(options)
         if edition not in EDITIONS:
             raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
         if edition == "published" and self.unpublished:
@@ -45,10 +109,13 @@ class Maker:
         began = time.perf_counter()
         given = {"edition": edition, "progress": progress or (lambda done, total: None)}
         taken = {name: value for name, value in given.items() if name in inspect.signature(self.compute).parameters}
-        content = self.compute(**taken, **options)
+        content = self.compute(**taken, **self._grouped(options))
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
+        given = {name: _plain(value) for name, value in options.items()
+                 if name != "seeds" and value != self.options[name].default}  # fmt: skip
+        content = replace(content, setup={**content.setup, "changed": given})
         return self._moving(Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw))
 
     def again(self, folder: str | Path) -> Figure:
@@ -63,16 +130,69 @@ class Maker:
         return replace(figure, frames=module["frames"](figure), draw_frame=module["draw_frame"])
 
     @property
-    def options(self) -> dict[str, str]:
-        """What the figure takes besides its edition, with the types as annotated."""
-        taken = inspect.signature(self.compute).parameters
-        return {name: str(entry.annotation) for name, entry in taken.items() if name not in ("edition", "progress")}
+    def options(self) -> dict[str, Option]:
+        """What the figure takes besides its edition."""
+        found: dict[str, Option] = {}
+        for name, entry in inspect.signature(self.compute).parameters.items():
+            if is_dataclass(entry.default):
+                found |= {
+                    one.name: Option(str(one.type), getattr(entry.default, one.name)) for one in fields(entry.default)
+                }
+            elif name not in ("edition", "progress"):
+                found[name] = Option(str(entry.annotation), entry.default)
+        return found
+
+    def option(self, name: str) -> str:
+        """The option of this name or of this other name; unknown ones as they are."""
+        known = self.options
+        return next((other for other in SHORT.get(name, ()) if name not in known and other in known), name)
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        for asked, value in given.items():
+            name = self.option(asked)
+            if name not in self.options:
+                taken = ", ".join(self.options)
+                remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
+                raise InputError(asked, value, remedy)
+            if name in options:
+                raise InputError(asked, value, f"another name of {name}; give one of the two")
+            if name == "seeds":
+                value = chosen_seeds(value, least=self.least.get(name, 2))
+            elif name in LEAST:
+                as_whole(name, value, least=self.least.get(name, LEAST[name]))
+            elif name in (*POSITIVE, *NOT_NEGATIVE, *SHARES) and value is not None:
+                numbers = as_numbers(name, value, ("n",), one_for_all=True, positive=name in POSITIVE).tolist()
+                most = 1.0 if name in SHARES else np.inf
+                if wrong := [number for number in numbers if not 0 <= number <= most]:
+                    raise InputError(name, wrong[0], f"give numbers from 0 to {most:g}")
+                many = self.options[name].several
+                if not (numbers if many else len(numbers) == 1):
+                    raise InputError(name, value, "give at least one number" if many else "give one number")
+                value = tuple(numbers) if many else numbers[0]
+            options[name] = value
+        return options
+
+    def _grouped(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """As the function takes them: fields of a dataclass together; seeds as they are, whether given or not."""
+        taken = {}
+        for name, entry in inspect.signature(self.compute).parameters.items():
+            if is_dataclass(entry.default) and not isinstance(entry.default, type):
+                own = {one.name for one in fields(entry.default)}
+                taken[name] = replace(entry.default, **{key: value for key, value in options.items() if key in own})
+            elif name == "seeds":
+                taken[name] = chosen_seeds(options.get(name, entry.default), least=1)
+            elif name in options:
+                taken[name] = options[name]
+        return taken
 
     @property
     def _draw(self) -> Callable[[Figure, Any], None]:
         return self.compute.__globals__["draw"]
 
 
-def maker(name: str, about: str, *, unpublished: str = OWN) -> Callable[[Callable[..., Content]], Maker]:
+def maker(
+    name: str, about: str, *, unpublished: str = OWN, least: Mapping[str, int] | None = None
+) -> Callable[[Callable[..., Content]], Maker]:
     """Makes the decorated function the figure `name`; its module is one of those listed in `suffice.figures`."""
-    return lambda compute: Maker(name, about, compute, unpublished)
+    return lambda compute: Maker(name, about, compute, unpublished, least or {})

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
 from suffice.simulate import (
     AllForOne,
     ExactSimilarity,
@@ -27,13 +26,8 @@ from suffice.simulate import (
 )
 
 from .lockstep import LastDraws
+from .setting import BETA, Setting
 
-CLIENTS = 20
-BETA = 2.0
-"""2 lambda_max(H) for H = I."""
-ITERATIONS = {2: 100, 10: 200}
-STEPS = {"stated": {2: 1 / (2 * BETA), 10: 1 / (4 * BETA)}, "published": {2: 1 / 2, 10: 1 / 8}}
-"""Step size, in the published edition times L_i."""
 SAMPLES = 10_000
 """Rows from which the released code estimates smoothness and strong convexity."""
 BLOCK = 64
@@ -68,11 +62,10 @@ class Regressions(StreamingLeastSquares):
     _gaps: list[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
-    def drawn(cls, edition: str, features: int, seeds: Sequence[int]) -> Regressions:
+    def drawn(cls, edition: str, setting: Setting, seeds: Sequence[int]) -> Regressions:
         """The setting of every seed, stacked; all but optima and starts is that of the first."""
-        settings = [
-            generators.adaptive_regression(edition, features, clients=CLIENTS, seed=int(seed)) for seed in seeds
-        ]
+        make, n = generators.adaptive_regression, setting.clients
+        settings = [make(edition, setting.features, clients=n, spread=setting.spread, seed=int(seed)) for seed in seeds]
         first = settings[0]
         return cls(
             **{entry.name: getattr(first, entry.name) for entry in fields(first)},
@@ -194,19 +187,19 @@ class Relative(Regressions):
         return 2 * theta
 
 
-def step_sizes(edition: str, features: int, seeds: Sequence[int]) -> Tensor:
-    """Step sizes that broadcast to (S, N): 1/(2 beta) and 1/(4 beta), or in the published edition 1/(2 L_i), 1/(8 L_i).
+def step_sizes(edition: str, setting: Setting, seeds: Sequence[int]) -> Tensor:
+    """Step sizes that broadcast to (S, N): the scaled one over beta, or in the published edition over L_i.
 
     L_i = 2 lambda_max of the second-moment matrix of client i's 10^4 standard normal rows (without the bias feature):
     a Wishart matrix, drawn by Bartlett's factor.
     """
-    constant = torch.tensor(STEPS[edition][features], dtype=torch.float64)
-    return constant if edition == "stated" else constant / estimated_smoothness(features, seeds)
+    constant = torch.tensor(setting.scaled(edition), dtype=torch.float64)
+    return constant / (BETA if edition == "stated" else estimated_smoothness(setting, seeds))
 
 
-def estimated_smoothness(features: int, seeds: Sequence[int]) -> Tensor:
+def estimated_smoothness(setting: Setting, seeds: Sequence[int]) -> Tensor:
     """2 lambda_max of the second-moment matrix of 10^4 standard normal rows, (S, N)."""
-    d, n = features, CLIENTS
+    d, n = setting.features, setting.clients
     randomness = Randomness(seeds=torch.as_tensor(list(seeds)))
     # iterations 0 to 2 of this stream are the generator's
     normal = randomness.normal(iteration=3, stream=Stream.DATA, clients=n * d, features=d).unflatten(1, (n, d)).numpy()
@@ -225,11 +218,3 @@ def sampled_curvatures(normal: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     factor, index = np.tril(normal, -1), np.arange(normal.shape[-1])
     factor[..., index, index] = np.sqrt(chi2.ppf(uniform, SAMPLES - index))
     return 2 * np.linalg.eigvalsh(factor @ factor.swapaxes(-1, -2)) / SAMPLES
-
-
-def chosen_seeds(seeds: int | Sequence[int]) -> tuple[int, ...]:
-    """The seeds 0, 1, ... or those given; at least two, for a spread. Raises `InputError`."""
-    wanted = tuple(range(seeds)) if isinstance(seeds, int) else tuple(int(seed) for seed in seeds)
-    if len(wanted) < 2 or len(set(wanted)) < len(wanted) or min(wanted) < 0 or max(wanted) >= 2**32:
-        raise InputError("seeds", seeds, "give how many (at least 2), or different whole numbers within 0..2^32 - 1")
-    return wanted

@@ -13,7 +13,7 @@ from typing import Any
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .sample_optimal_speedup import COLOURS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
+from .sample_optimal_speedup import COLOURS, MARKERS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
 from .style import COLUMN_WIDTH
 
 AGENTS = (10, 100, 1000)
@@ -38,7 +38,12 @@ def draw(figure: Figure, canvas: Any) -> None:
                 if method == "lower bound":
                     axes.plot(curve["rounds"], curve["excess"], ":", color=COLOURS[method])
                     continue
-                axes.plot(curve["rounds"], curve["excess"], color=COLOURS[method])
+                look: dict[str, Any] = {
+                    "marker": MARKERS[method],
+                    "markersize": 3,
+                    "markevery": (METHODS.index(method) * 4, 15),
+                }
+                axes.plot(curve["rounds"], curve["excess"], color=COLOURS[method], **look)
                 axes.plot(curve["rounds"], curve["bound"], "--", color=COLOURS[method], linewidth=1)
             axes.set_xscale("log")
             axes.set_yscale("log")

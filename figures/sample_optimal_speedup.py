@@ -30,20 +30,20 @@ AGENTS = (10, 20, 50, 100, 200, 500, 1000)
 CLUSTERS = 5
 START = -3.0
 BALL = 4.0
-PRECISION = 0.001
 ROUNDS = np.unique(np.geomspace(1, 50_000, 120).astype(int)).astype(float)
 SETTINGS = ("clusters", "continuum")
 NAMES = {"clusters": "five clusters", "continuum": "continuum"}
 METHODS = ("alone", "all-for-one", "all-for-all", "lower bound")
 NO_CODE = "no code was released with this paper"
 COLOURS = {"alone": VERMILION, "all-for-one": BLUE, "all-for-all": GREEN, "lower bound": BLACK}
+MARKERS = {"alone": "^", "all-for-one": "o", "all-for-all": "s", "lower bound": ""}
 
 
 @maker(
     "sample-optimal-speedup", "sample-optimal: rounds and speed-up against the number of agents", unpublished=NO_CODE
 )
-def speedup(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
-    """agents: numbers N, multiples of 5."""
+def speedup(*, agents: Sequence[int] = AGENTS, precision: float = 0.001, progress: Progress) -> Content:
+    """agents: numbers N, multiples of 5; precision: the excess to which rounds are counted."""
     if any(n < 2 * CLUSTERS or n % CLUSTERS for n in agents):
         raise InputError("agents", list(agents), f"give multiples of {CLUSTERS}, at least {2 * CLUSTERS}")
     data: dict[str, dict[str, np.ndarray]] = {}
@@ -69,7 +69,7 @@ def speedup(*, agents: Sequence[int] = AGENTS, progress: Progress) -> Content:
             "start": START,
             "ball": BALL,
             "noise_variance": 1.0,
-            "precision": PRECISION,
+            "precision": precision,
         },
         keys=("setting", "agents", "method"),
     )
@@ -205,7 +205,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         for method in METHODS:
             curves = [figure.data[SEPARATOR.join((setting, str(n), method))] for n in agents]
             least = method == "lower bound"
-            look: dict[str, Any] = {"color": COLOURS[method], "marker": "" if least else "o", "markersize": 3}
+            look: dict[str, Any] = {"color": COLOURS[method], "marker": MARKERS[method], "markersize": 3}
             line = ":" if least else "-"
             above.plot(agents, [rounds_to(curve, precision) for curve in curves], line, **look)
             if not least:
@@ -232,7 +232,9 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 def legend(axes: Any, canvas: Any) -> None:
     """Names of the methods and of the lines, below the panels."""
-    handles = [axes.plot([], [], color=COLOURS[method])[0] for method in METHODS[:3]]
+    handles = [
+        axes.plot([], [], color=COLOURS[method], marker=MARKERS[method], markersize=3)[0] for method in METHODS[:3]
+    ]
     handles += [axes.plot([], [], line, color=c)[0] for line, c in (("--", "0.3"), (":", BLACK))]
     words = ["alone (agent 0)", "All-for-one (agent 0)", "All-for-all (mean)", "upper bounds", "lower bound (agent 0)"]
     canvas.legend(handles, words, loc="outside lower center", ncols=5, columnspacing=1.0, handlelength=1.6)

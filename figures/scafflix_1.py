@@ -17,46 +17,47 @@ w8a stands for w6a unless there is a file w6a.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
 
 from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SMALL, VERMILION
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
 
-CLIENTS = 8
-MU = 0.1
-ALPHAS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
+if TYPE_CHECKING:
+    from .flix_regression import Regression
+
 ROUNDS = {"mushrooms": 45, "a6a": 35, "w6a": 25, "w8a": 25}
 """Communication rounds of the longer of the paper's two rows of panels."""
-SEEDS = 20
 REFERENCE = 300
 """Steps of gradient descent to the published edition's f*."""
 FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
 BAND = (0.05, 0.95)
 COLUMNS = ("gap", "gradient2")
-COLOURS = dict(zip(ALPHAS, (BLUE, VERMILION, ORANGE, GREEN, PURPLE)))
+COLOURS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY)
 
 
 @maker(
     "scafflix-1",
     "Figure 1 of scafflix: gap and gradient norm against communication rounds (needs data)",
     unpublished="",
+    least={"seeds": 1},
 )
 def scafflix_rounds(
     edition: str,
     *,
     data: str | Path | None = None,
     datasets: tuple[str, ...] | None = None,
-    seeds: int = SEEDS,
+    clients: int = 8,
+    mu: float = 0.1,
+    alphas: Sequence[float] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4),
+    seeds: Sequence[int] = range(200),
     rounds: int | None = None,
     progress: Progress,
 ) -> Content:
@@ -67,26 +68,26 @@ def scafflix_rounds(
     """
     from threadpoolctl import threadpool_limits
 
-    if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-        raise InputError("seeds", seeds, "give how many, at least 1")
-    if rounds is not None and rounds < 1:
-        raise InputError("rounds", rounds, "give at least 1")
+    from .flix_regression import Regression
+
+    if len(alphas) > len(COLOURS) or len(set(alphas)) < len(alphas) or max(alphas) > 1:
+        raise InputError("alphas", list(alphas), f"give at most {len(COLOURS)} different numbers in (0, 1]")
+    levels = np.array(alphas)
     folder = _folder(data)
     chosen = datasets or ("mushrooms", "a6a", "w6a" if (folder / "w6a").is_file() else "w8a")
     curves: dict[str, dict[str, np.ndarray]] = {}
     constants: dict[str, Any] = {}
     with threadpool_limits(1):  # small matrices: threads would wait for each other
         for done, name in enumerate(chosen):
-            problem = Regression.read(folder, name, edition)
+            problem = Regression.read(folder, name, edition, clients=clients, mu=mu)
             last = rounds or ROUNDS.get(name, 30)
-            steps, p = problem.steps(edition)
-            value = _reference(problem, edition)
+            value = _reference(problem, levels, edition)
             for method, runs in (
-                ("GD", _descent(problem, last, edition)),
-                ("Scafflix", _scafflix(problem, steps, p, last, seeds, edition)),
+                ("GD", _descent(problem, levels, last, edition)),
+                ("Scafflix", _scafflix(problem, levels, last, seeds, edition)),
             ):
                 runs[..., 0] -= value  # (rounds + 1, alphas, seeds, 2)
-                for a, alpha in enumerate(ALPHAS):
+                for a, alpha in enumerate(alphas):
                     curve = {"round": np.arange(last + 1, dtype=float)}
                     for c, column in enumerate(COLUMNS):
                         curve[column] = np.median(runs[:, a, :, c], axis=1)
@@ -97,11 +98,11 @@ def scafflix_rounds(
                 "rows": int(sum(problem.sizes)),
                 "features": int(problem.features),
                 "positive_share": float(np.mean(np.concatenate(problem.y) > 0)),
-                "p": p,
+                "p": problem.steps(edition)[1],
                 "mean_L": float(problem.smoothness(edition).mean()),
             }
             progress(done + 1, len(chosen))
-    of_seeds = f"median of {seeds} runs" if seeds > 1 else "one run"
+    of_seeds = f"median of {len(seeds)} runs" if len(seeds) > 1 else "one run"
     unit = {"gap": "loss", "gradient2": "loss^2 / theta^2"}
     units = {"round": "communication rounds"}
     for column in COLUMNS:
@@ -113,114 +114,17 @@ def scafflix_rounds(
         units=units,
         setup={
             "datasets": constants,
-            "clients": CLIENTS,
-            "mu": MU,
-            "alphas": list(ALPHAS),
+            "clients": clients,
+            "mu": mu,
+            "alphas": list(alphas),
             "start": "ones",
-            "seeds": [0, seeds - 1],
+            "seeds": [min(seeds), max(seeds)],
+            "runs": len(seeds),
             "labels": "y != -1" if edition == "published" else "the larger label is +1",
             "smoothness": "released code" if edition == "published" else "equation (12)",
         },
         keys=("dataset", "method", "alpha"),
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Regression:
-    """Clients' rows X[i] (n_i, d), intercept first, and labels y[i] (n_i,) of +-1."""
-
-    X: tuple[csr_matrix, ...]
-    y: tuple[np.ndarray, ...]
-
-    @classmethod
-    def read(cls, folder: Path, name: str, edition: str) -> Regression:
-        """The LIBSVM file `name` (or NAME_pm1, with labels +-1) of `folder`; `InputError` if it is none."""
-        from sklearn.datasets import load_svmlight_file
-
-        path = folder / f"{name}_pm1" if (folder / f"{name}_pm1").is_file() else folder / name
-        try:
-            rows, labels = load_svmlight_file(str(path))[:2]
-        except OSError as error:
-            raise InputError("data", str(path), (error.strerror or "unreadable").lower()) from None
-        except ValueError:
-            raise InputError("data", str(path), "no LIBSVM file: lines read label index:value ...") from None
-        if rows.shape[0] < CLIENTS or len(np.unique(labels)) != 2:
-            raise InputError("data", str(path), f"give at least {CLIENTS} rows with two different labels")
-        if labels.min() == 0:  # some copies write 0 for -1
-            labels = np.where(labels == 0, -1.0, labels)
-        positive = labels != -1 if edition == "published" else labels == labels.max()
-        X = csr_matrix(hstack([np.ones((rows.shape[0], 1)), rows]))
-        parts = np.array_split(np.arange(rows.shape[0]), CLIENTS)
-        return cls(X=tuple(X[part] for part in parts), y=tuple(np.where(positive[part], 1.0, -1.0) for part in parts))
-
-    @property
-    def features(self) -> int:
-        shape = self.X[0].shape
-        assert shape is not None
-        return shape[1]
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(y) for y in self.y]
-
-    @cached_property
-    def _transposed(self) -> tuple[csr_matrix, ...]:
-        return tuple(csr_matrix(X.T) for X in self.X)
-
-    def smoothness(self, edition: str) -> np.ndarray:
-        """L_i (8,) of the edition."""
-        if edition == "stated":
-            return np.array([X.multiply(X).sum() / (4 * n) + MU for X, n in zip(self.X, self.sizes)])
-        return np.array(
-            [(np.linalg.eigvalsh(csr_matrix(X.T @ X).toarray())[-1] + MU) / (4 * n) for X, n in zip(self.X, self.sizes)]
-        )
-
-    def steps(self, edition: str) -> tuple[np.ndarray, float]:
-        """Scafflix's s_i for each alpha, (8, alphas), and p."""
-        L = self.smoothness(edition)
-        worst = L.mean() if edition == "published" else L.max()
-        gamma = np.full_like(L, 1 / L.mean()) if edition == "published" else 1 / L
-        return gamma[:, None] / np.array(ALPHAS) ** 2, float(1 / np.sqrt(worst / MU))
-
-    def gradient(self, i: int, x: np.ndarray) -> np.ndarray:
-        """grad f_i at the columns of x (d, m)."""
-        from scipy.special import expit
-
-        y = self.y[i][:, None]
-        return self._transposed[i] @ (-y * expit(-y * (self.X[i] @ x))) / len(y) + MU * x
-
-    def value(self, i: int, x: np.ndarray) -> np.ndarray:
-        """f_i at the columns of x, (m,)."""
-        return np.logaddexp(0, -self.y[i][:, None] * (self.X[i] @ x)).mean(0) + MU / 2 * (x**2).sum(0)
-
-    def hessian(self, i: int, x: np.ndarray) -> np.ndarray:
-        """The Hessian of f_i at x (d,)."""
-        from scipy.special import expit
-
-        margin = self.X[i] @ x
-        weight = expit(margin) * expit(-margin) / len(margin)
-        weighted = csr_matrix(self.X[i].multiply(weight[:, None]))
-        return csr_matrix(self._transposed[i] @ weighted).toarray() + MU * np.eye(self.features)
-
-    @cached_property
-    def anchors(self) -> np.ndarray:
-        """x_i* (8, d), by Newton's method to a gradient below 1e-12."""
-        return np.stack([self._minimum((i,), 1.0, np.zeros((1, self.features))) for i in range(CLIENTS)])
-
-    def minimum(self, alpha: float, anchors: np.ndarray) -> np.ndarray:
-        """x* of FLIX (d,)."""
-        return self._minimum(tuple(range(CLIENTS)), alpha, anchors)
-
-    def _minimum(self, clients: tuple[int, ...], alpha: float, anchors: np.ndarray) -> np.ndarray:
-        x = anchors.mean(0)
-        for _ in range(50):
-            points = [alpha * x + (1 - alpha) * anchor for anchor in anchors]
-            gradient = sum(self.gradient(i, at[:, None])[:, 0] for i, at in zip(clients, points))
-            if np.linalg.norm(gradient) < 1e-12 * len(clients):
-                break
-            hessian = sum(self.hessian(i, at) for i, at in zip(clients, points))
-            x = x - np.linalg.solve(alpha * hessian, gradient)
-        return x
 
 
 def _folder(data: str | Path | None) -> Path:
@@ -233,95 +137,90 @@ def _folder(data: str | Path | None) -> Path:
     raise InputError("data", str(given), "no file mushrooms in it; get mushrooms, a6a and w8a from the LIBSVM page")
 
 
-def _measured(problem: Regression, alpha: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """f (m,) and grad f (d, m) of FLIX at the columns of x (d, m), each with its alpha (m,)."""
-    points = [alpha * x + (1 - alpha) * anchor[:, None] for anchor in problem.anchors]
-    values = [problem.value(i, at) for i, at in enumerate(points)]
-    return np.mean(values, axis=0), alpha * np.mean([problem.gradient(i, at) for i, at in enumerate(points)], axis=0)
-
-
-def _descent(problem: Regression, last: int, edition: str) -> np.ndarray:
+def _descent(problem: Regression, alphas: np.ndarray, last: int, edition: str) -> np.ndarray:
     """f and |grad f|^2 of gradient descent on FLIX, (rounds + 1, alphas, 1, 2)."""
-    alpha = np.array(ALPHAS)
-    x, step = np.ones((problem.features, len(alpha))), 1 / (alpha**2 * problem.smoothness(edition).mean())
+    x = np.ones((len(alphas), problem.features))
+    step = 1 / (alphas[:, None] ** 2 * problem.smoothness(edition).mean())
     found = []
     for _ in range(last + 1):
-        value, gradient = _measured(problem, alpha, x)
-        found.append(np.stack([value, (gradient**2).sum(0)], axis=-1))
+        value, gradient = problem.measured(alphas, x)
+        found.append(np.stack([value, (gradient**2).sum(1)], axis=-1))
         x = x - step * gradient
     return np.array(found)[:, :, None]
 
 
-def _reference(problem: Regression, edition: str) -> np.ndarray:
+def _reference(problem: Regression, alphas: np.ndarray, edition: str) -> np.ndarray:
     """f* (alphas, 1): the least value, in the published edition that of `REFERENCE` steps of gradient descent."""
     if edition == "published":
-        return _descent(problem, REFERENCE, edition)[-1, :, :, 0]
-    x = np.stack([problem.minimum(alpha, problem.anchors) for alpha in ALPHAS], axis=1)
-    return _measured(problem, np.array(ALPHAS), x)[0][:, None]
+        return _descent(problem, alphas, REFERENCE, edition)[-1, :, :, 0]
+    x = np.stack([problem.minimum(alpha, problem.anchors) for alpha in alphas])
+    return problem.measured(alphas, x)[0][:, None]
 
 
-def _scafflix(problem: Regression, steps: np.ndarray, p: float, last: int, seeds: int, edition: str) -> np.ndarray:
+def _scafflix(problem: Regression, alphas: np.ndarray, last: int, seeds: Sequence[int], edition: str) -> np.ndarray:
     """f and |grad f|^2 (or what the code takes for it) in communication rounds, (rounds + 1, alphas, seeds, 2).
 
-    Every alpha tosses coins of its own. A column is a pair of alpha and seed, and is dropped after its last round.
+    Every alpha tosses coins of its own. A row is a pair of alpha and seed, and is dropped after its last round.
     """
     import torch
 
     from suffice.simulate import Randomness, Stream
 
-    def columns(of_alphas: np.ndarray) -> np.ndarray:
-        return np.repeat(of_alphas, seeds, axis=-1)
-
-    alpha, step = columns(np.array(ALPHAS)), columns(steps)[:, None]  # (m,), (N, 1, m)
-    randomness = Randomness(seeds=torch.arange(seeds))
-    x = np.ones((CLIENTS, problem.features, len(alpha)))
+    gamma, p = problem.steps(edition)
+    alpha = np.repeat(alphas, len(seeds))  # (m,)
+    step = gamma[:, None] / alpha[:, None, None] ** 2  # s_i (m, N, 1)
+    randomness = Randomness(seeds=torch.as_tensor(seeds))
+    x = np.ones((len(alpha), problem.clients, problem.features))
     h = np.zeros_like(x)
     found = np.full((last + 1, len(alpha), 2), np.nan)
-    value, gradient = _measured(problem, alpha, x[0])
-    found[0] = np.stack([value, (gradient**2).sum(0)], axis=-1)
+    value, gradient = problem.measured(alpha, x[:, 0])
+    found[0] = np.stack([value, (gradient**2).sum(1)], axis=-1)
     done, left, t = np.zeros(len(alpha), dtype=int), np.arange(len(alpha)), 0
     while len(left):
         t += 1
-        points = (alpha * x[i] + (1 - alpha) * problem.anchors[i][:, None] for i in range(CLIENTS))
-        local = alpha * np.stack([problem.gradient(i, at) for i, at in enumerate(points)])
-        moved = x - step * (local - h)
-        tossed = randomness.uniform(iteration=t, stream=Stream.COIN, clients=len(ALPHAS), features=1)[..., 0]
-        coin = tossed.T.flatten().numpy()[left] < p
-        x = moved
-        if not coin.any():
+        local = problem.gradients(alpha, x)
+        tossed = randomness.uniform(iteration=t, stream=Stream.COIN, clients=len(alphas), features=1)[..., 0]
+        coin = np.flatnonzero(tossed.T.flatten().numpy()[left] < p)
+        seen = local[coin].mean(1)
+        local -= h
+        local *= step
+        x -= local
+        if not len(coin):
             continue
-        mean = (moved / step).sum(0) / (1 / step).sum(0)
-        h = np.where(coin, h + p / step * (mean - moved), h)
-        x = np.where(coin, mean, moved)
-        value, gradient = _measured(problem, alpha[coin], mean[:, coin])
-        if edition == "published":
-            gradient = local.mean(0)[:, coin]
+        size, moved = step[coin], x[coin]
+        mean = (moved / size).sum(1) / (1 / size).sum(1)
+        h[coin] += p / size * (mean[:, None] - moved)
+        x[coin] = mean[:, None]
+        value, gradient = problem.measured(alpha[coin], mean)
         met = left[coin]
         done[met] += 1
-        found[done[met], met] = np.stack([value, (gradient**2).sum(0)], axis=-1)
-        if (kept := done[left] < last).sum() < len(left):
-            left, alpha, step, x, h = left[kept], alpha[kept], step[..., kept], x[..., kept], h[..., kept]
-    return found.reshape(last + 1, len(ALPHAS), seeds, 2)
+        norm2 = ((seen if edition == "published" else gradient) ** 2).sum(1)
+        found[done[met], met] = np.stack([value, norm2], axis=-1)
+        kept = done[left] < last
+        if not kept.all():
+            left, alpha, step, x, h = left[kept], alpha[kept], step[kept], x[kept], h[kept]
+    return found.reshape(last + 1, len(alphas), len(seeds), 2)
 
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: gaps above, squared gradient norms below, a column per dataset."""
-    names = list(figure.setup["datasets"])
+    names, alphas = list(figure.setup["datasets"]), figure.setup["alphas"]
     canvas.set_size_inches(2 * COLUMN_WIDTH, 3.9)
     panels = canvas.subplots(2, len(names), squeeze=False, sharex="col")
     for column, name in enumerate(names):
         for row, what in enumerate(COLUMNS):
             axes = panels[row, column]
-            for alpha in ALPHAS:
+            for alpha, colour in zip(alphas, COLOURS):
                 for method, line in (("GD", "--"), ("Scafflix", "-")):
                     curve = figure.data[SEPARATOR.join((name, method, f"{alpha:g}"))]
                     middle, low, high = (_shown(curve[f"{what}{side}"], what) for side in ("", "_low", "_high"))
                     if method == "Scafflix":
-                        axes.fill_between(curve["round"], low, high, color=COLOURS[alpha], alpha=0.15, linewidth=0)
-                    axes.plot(curve["round"], middle, line, color=COLOURS[alpha], linewidth=1.1)
+                        axes.fill_between(curve["round"], low, high, color=colour, alpha=0.15, linewidth=0)
+                    axes.plot(curve["round"], middle, line, color=colour, linewidth=1.1)
             axes.set_yscale("log")
-            axes.set_xlim(0, figure.data[SEPARATOR.join((name, "GD", f"{ALPHAS[0]:g}"))]["round"][-1])
-        panels[0, column].set_ylim(bottom=FLOOR)
+            axes.set_xlim(0, figure.data[SEPARATOR.join((name, "GD", f"{alphas[0]:g}"))]["round"][-1])
+        panels[0, column].set_ylim(bottom=max(FLOOR, panels[0, column].get_ylim()[0]))
+        panels[1, column].xaxis.get_major_locator().set_params(integer=True)
         panels[1, column].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
         axes = panels[0, column]
@@ -329,10 +228,10 @@ def draw(figure: Figure, canvas: Any) -> None:
     panels[0, 0].set_ylabel(r"gap $f(x^k) - f^\star$ (loss)")
     panels[1, 0].set_ylabel(r"$\|\nabla f(x^k)\|^2$ (loss$^2$/$\theta^2$)")
     lines = panels[0, 0].get_lines()
-    handles, labels = lines[1::2], [rf"$\alpha = {alpha:g}$" for alpha in ALPHAS]
+    handles, labels = lines[1::2], [rf"$\alpha = {alpha:g}$" for alpha in alphas]
     axes = panels[0, 0]
     handles = [*handles, *(axes.plot([], [], line, color="0.3")[0] for line in ("-", "--"))]
-    runs = figure.setup["seeds"][1] + 1
+    runs = figure.setup["runs"]
     words = (
         f"Scafflix: median of {runs} runs, each with coins of its own; band: 5 to 95 %"
         if runs > 1

@@ -21,6 +21,12 @@ SMALL = 7
 """Points at the printed width; nothing is set smaller."""
 
 
+def count_ticks(most: int) -> list[int]:
+    """Ticks of an axis of counts: 1, some round numbers, and the most."""
+    step = next(step for power in range(19) for step in (10**power, 2 * 10**power, 5 * 10**power) if 5 * step >= most)
+    return sorted({1, *range(step, most - step // 2, step), most})
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Matplotlib settings of all figures, for the duration of a drawing."""

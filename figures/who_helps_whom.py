@@ -9,14 +9,13 @@ smaller.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds import (
     Binary,
-    InputError,
-    as_numbers,
     best_threshold,
     evaluate,
     find,
@@ -26,75 +25,76 @@ from suffice.bounds import (
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import COLUMN_WIDTH, SMALL
+from .style import COLUMN_WIDTH, SMALL, count_ticks
 
-CLIENTS, FEATURES = 20, 10
-SIGMA2, MU = 1.0, 2.0
-SPREADS = np.geomspace(1e-3, 1, 49)
-PRECISIONS = np.geomspace(1e-5, 10, 61)
-DRAWS = 25
+MU = 2.0
+SPREADS = tuple(np.geomspace(1e-3, 1, 49).tolist())
+PRECISIONS = tuple(np.geomspace(1e-5, 10, 61).tolist())
 LEVELS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 
 
-@maker("who-helps-whom", "cluster size and speed-up by spread of the optima and precision")
+@maker("who-helps-whom", "cluster size and speed-up by spread of the optima and precision", least={"seeds": 1})
 def helpers(
     *,
-    draws: int = DRAWS,
-    spreads: Any = SPREADS,
-    precisions: Any = PRECISIONS,
+    clients: int = 20,
+    features: int = 10,
+    sigma2: float = 1.0,
+    spreads: Sequence[float] = SPREADS,
+    precisions: Sequence[float] = PRECISIONS,
+    seeds: Sequence[int] = range(25),
     progress: Progress,
 ) -> Content:
-    """Medians over `draws` of minimisers."""
+    """Medians over draws of minimisers, one a seed; sigma2: variance of each client's gradients."""
     import torch
 
     from suffice.simulate import Randomness, Stream
 
-    if draws < 1:
-        raise InputError("draws", draws, "give at least 1")
-    spreads, precisions = (
-        as_numbers(name, value, ("n",), positive=True)
-        for name, value in (("spreads", spreads), ("precisions", precisions))
-    )
+    spreads, epsilon = sorted(set(spreads)), np.unique(precisions)
     offsets = (
-        Randomness(seeds=torch.arange(draws))
-        .normal(iteration=0, stream=Stream.DATA, clients=CLIENTS, features=FEATURES)
+        Randomness(seeds=torch.as_tensor(seeds))
+        .normal(iteration=0, stream=Stream.DATA, clients=clients, features=features)
         .numpy()
     )
     distance2 = ((offsets - offsets[:, :1]) ** 2).sum(-1)  # (draws, N)
-    found = np.empty((len(spreads), draws, len(precisions), 2))
+    found = np.empty((len(spreads), len(seeds), len(epsilon), 2))
     for row, v in enumerate(spreads):
         # 1 - |grad R_0 - grad R_k|^2 / (2 mu eps), the gradients 2 v (theta_k - theta_0) apart everywhere
-        similarity = np.maximum(1 - 4 * v**2 * distance2[:, None] / (2 * MU * precisions[:, None]), 0)
-        found[row] = _gain(similarity, precisions)
+        similarity = np.maximum(1 - 4 * v**2 * distance2[:, None] / (2 * MU * epsilon[:, None]), 0)
+        found[row] = _gain(similarity, epsilon, np.full(clients, sigma2))
         progress(row + 1, len(spreads))
     middle = np.median(found, axis=1)
     return Content(
         title="Cluster size and speed-up by heterogeneity and precision",
         data={
             f"{v:.6g}": {
-                "epsilon": precisions,
+                "epsilon": epsilon,
                 "size": middle[row, :, 0],
                 "speedup": middle[row, :, 1],
             }
             for row, v in enumerate(spreads)
         },
         units={"epsilon": "loss", "size": "clients, median over draws", "speedup": "1, median over draws"},
-        setup={"clients": CLIENTS, "features": FEATURES, "sigma2": SIGMA2, "draws": draws, "seeds": [0, draws - 1]},
+        setup={
+            "clients": clients,
+            "features": features,
+            "sigma2": sigma2,
+            "draws": len(seeds),
+            "seeds": [min(seeds), max(seeds)],
+        },
         keys=("spread",),
     )
 
 
-def _gain(similarity: np.ndarray, precisions: np.ndarray) -> np.ndarray:
-    """Size of the cluster and speed-up (..., E, 2) from client 0's similarities (..., E, N)."""
-    sigma2 = np.full(CLIENTS, SIGMA2)
+def _gain(similarity: np.ndarray, precisions: np.ndarray, sigma2: np.ndarray) -> np.ndarray:
+    """Size of the cluster and speed-up (..., E, 2) from client 0's similarities (..., E, N), variances (N,)."""
     threshold = np.asarray(best_threshold(similarity=similarity, sigma2=sigma2))
     s2, size = np.empty_like(threshold), np.empty_like(threshold)
     for at in np.ndindex(threshold.shape):
         rule = Binary(threshold=threshold[at])
         s2[at] = tight_variance(rule, similarity=similarity[at], sigma2=sigma2)
         size[at] = sufficient_cluster(rule, similarity=similarity[at]).sum()
-    q = Binary(threshold=threshold).step_ratio(1 / CLIENTS)
-    together, alone = _iterations(s2, q, precisions), _iterations(SIGMA2, 1.0, precisions)
+    q = Binary(threshold=threshold).step_ratio(1 / len(sigma2))
+    together, alone = _iterations(s2, q, precisions), _iterations(sigma2[0], 1.0, precisions)
     return np.stack([size, alone / together], axis=-1)
 
 
@@ -110,17 +110,19 @@ def draw(figure: Figure, canvas: Any) -> None:
     from matplotlib.colors import LogNorm
 
     canvas.set_size_inches(2 * COLUMN_WIDTH, 2.7)
-    left, right = canvas.subplots(1, 2, sharey=True)
+    left, right = canvas.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.06})
     spreads = np.array([float(name) for name in figure.data])
     curves = list(figure.data.values())
     epsilon = np.asarray(curves[0]["epsilon"])
     size, speedup = (np.array([curve[what] for curve in curves]) for what in ("size", "speedup"))
     # 1 is neutral, so the map has two branches of one length; contours carry the values where colours are grey
     most = max(float(np.nanmax(speedup)), 1 / float(np.nanmin(speedup)), 2.0)
-    levels = [level for level in LEVELS if np.nanmin(speedup) < level < np.nanmax(speedup)]
+    # a contour of fewer cells than one in a hundred is a speck
+    beyond = {level: np.mean(speedup < level if level < 1 else speedup > level) for level in LEVELS}
+    levels = [level for level, share in beyond.items() if 0.01 < share < 1]
     ratios = [tick for tick in LEVELS if 1 / most <= tick <= most]
     for axes, values, label, norm, ticks in (
-        (left, size, "clients in the sufficient cluster", None, [1, 5, 10, 15, figure.setup["clients"]]),
+        (left, size, "clients in the sufficient cluster", None, count_ticks(figure.setup["clients"])),
         (right, speedup, "iterations alone / together", LogNorm(1 / most, most), ratios),
     ):
         image = axes.pcolormesh(
@@ -141,6 +143,12 @@ def draw(figure: Figure, canvas: Any) -> None:
     left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
     left.set_title(r"dashed: mean entry precision $\varepsilon = 2 d v^2$", loc="left")
     lines = right.contour(epsilon, spreads, speedup, levels=levels, colors="black", linewidths=0.7)
-    right.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=SMALL)
-    lost = " (below 1: a loss)" if np.nanmin(speedup) < 1 else ""
-    right.set_title(f"contours: {', '.join(f'{level:g}' for level in levels)}{lost}", loc="left")
+    for label in right.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=SMALL):
+        label.set_rotation(0)
+    # in grey a loss looks like a gain
+    if (lost := np.argwhere(speedup < 0.9)).size:
+        row, column = np.median(lost, axis=0).astype(int)
+        right.annotate("loss", (epsilon[column], spreads[row]), ha="center", va="center", fontsize=SMALL)
+    right.set_title(
+        f"contours: {', '.join(f'{level:g}' for level in levels)}; least {np.nanmin(speedup):.2g}", loc="left"
+    )

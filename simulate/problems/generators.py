@@ -223,13 +223,16 @@ def cobo_example(
     return clustered(sizes, features, separation=distance, curvature=a, sigma2=sigma2, start=start, seed=seed)
 
 
-def adaptive_regression(edition: str, features: int, *, clients: int = 20, seed: int = 0) -> StreamingLeastSquares:
+def adaptive_regression(
+    edition: str, features: int, *, clients: int = 20, spread: float | None = None, seed: int = 0
+) -> StreamingLeastSquares:
     """The synthetic regression of Philippenko et al. (2025), Figure 2: features N(0, I), no label noise.
 
     "stated"     two clusters, client i in i mod 2, that share their optimum exactly; batch 2 (Table S1). The law of
                  the two optima and the start are not stated: as in the released code, but without its bias.
     "published"  the released code: one centre uniform in [-5, 5]^d, each client's optimum N(centre, 0.1^2 I), a bias
                  feature (optimum 0), batch 1, a fresh sample for every pair of model and client.
+    spread: of optima about their centre, 0.1 (published) or 0 (stated) unless given.
     All models start at the same point, uniform in +-1/sqrt(d).
     """
     d, n = as_whole("features", features), as_whole("clients", clients)
@@ -237,11 +240,11 @@ def adaptive_regression(edition: str, features: int, *, clients: int = 20, seed:
     if not published and edition != "stated":
         raise InputError("edition", edition, 'give "stated" or "published"')
     centres = 10 * _uniform(seed, 2, d) - 5
-    if published:
-        optimum = np.zeros((n, d + 1))
-        optimum[:, :d] = centres[0] + 0.1 * _normal(seed, n, d, use=1)
-    else:
-        optimum = centres[np.arange(n) % 2]
+    spread = as_number("spread", (0.1 if published else 0.0) if spread is None else spread, least=0.0)
+    optimum = np.zeros((n, d + published))
+    optimum[:, :d] = centres[0 if published else np.arange(n) % 2]
+    if spread > 0:
+        optimum[:, :d] += spread * _normal(seed, n, d, use=1)
     start = (2 * _uniform(seed, 1, d + published, use=2)[0] - 1) / np.sqrt(d)
     return StreamingLeastSquares.of(
         np.eye(d), optimum, batch=1 if published else 2, bias=published, pairwise=published, start=start

@@ -34,7 +34,7 @@ def figure(
         typer.Option(
             "--set",
             "--option",
-            help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them.",
+            help="NAME=VALUE of a figure's own, as n=50, d=10 or agents=10,100; help lists them.",
         ),
     ] = None,
     animate: Annotated[bool, typer.Option("--animate", help="Write NAME.gif too (collaboration).")] = False,
@@ -50,6 +50,9 @@ def figure(
         "seeds": None if seeds is None else parse_seeds(seeds),
     }
     given = {flag: value for flag, value in given.items() if value is not None}
+    if option == ["help"] and name in makers():
+        listing({known: entry.words for known, entry in makers()[name].options.items()})
+        return
     if option:
         if name is None or name == "all":
             raise InputError("option", ", ".join(option), "name the one figure that it is for")
@@ -99,10 +102,10 @@ def _ways(name: str) -> str:
     """The options of a figure as they are typed."""
     from suffice.figures import makers
 
-    flags = [option for option in makers()[name].options if option in FLAGS]
-    own = [f"{option}=..." for option in makers()[name].options if option not in FLAGS]
-    ways = [f"--{flag}" for flag in flags] + [f"--option {example}" for example in own]
-    return f"{name} takes {', '.join(ways)}" if ways else f"{name} takes no options; drop it"
+    options = makers()[name].options
+    flags = [f"--{option}" for option in options if option in FLAGS]
+    own = [f"--set {option}=..." for option in options if option not in FLAGS]
+    return f"{name} takes {', '.join(flags + own)}" if options else f"{name} takes no options; drop it"
 
 
 def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
@@ -112,18 +115,22 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
     if name not in makers():
         return {}  # refused later, with the nearest name
-    kinds = makers()[name].options
+    maker = makers()[name]
     found: dict[str, Any] = {}
-    for flag, text in texts("option", pairs, "draws=50").items():
-        if flag not in kinds:
-            raise InputError(flag, text, _ways(name))
-        if flag in given:
-            raise InputError(flag, text, "given twice; give it once")
-        kind = kinds[flag]
-        values = [_value(flag, word.strip(), kind) for word in text.split(",")]
-        if len(values) > 1 and not any(word in kind for word in ("Sequence", "tuple", "Any")):
-            raise InputError(flag, text, "give one")
-        found[flag] = tuple(values) if len(values) > 1 or kind.startswith(("Sequence", "tuple", "Any")) else values[0]
+    for asked, text in texts("option", pairs, "n=50").items():
+        flag = maker.option(asked)
+        if flag not in maker.options:
+            raise InputError(asked, text, _ways(name))
+        if flag in given or flag in found:
+            raise InputError(asked, text, "given twice; give it once")
+        if flag == "seeds":
+            found[flag] = parse_seeds(text)
+            continue
+        one = maker.options[flag]
+        values = [_value(asked, word.strip(), one.kind) for word in text.split(",")]
+        if len(values) > 1 and not one.several:
+            raise InputError(asked, text, "give one")
+        found[flag] = tuple(values) if one.several else values[0]
     return found
 
 

@@ -19,26 +19,27 @@ from suffice.figures import figure, makers, redraw
 from suffice.figures.style import style
 
 SMALL: dict[str, dict[str, Any]] = {
-    "adaptive-1": {"draws": 2},
-    "adaptive-2a": {"seeds": 2},
-    "adaptive-2b": {"seeds": 2},
-    "adaptive-2b-regimes": {"seeds": 2, "iterations": 2},
-    "adaptive-3-heart": {"seeds": 2, "epochs": 1},
-    "scafflix-1": {"seeds": 1, "rounds": 1, "datasets": ("mushrooms",)},
-    "cobo-1": {},
-    "cobo-5": {"seeds": 1, "iterations": 201, "noises": (0.0,)},
-    "sample-optimal-speedup": {"agents": (10,)},
-    "sample-optimal-excess": {"agents": (10,)},
-    "bound-against-measured": {"iterations": 2},
+    "adaptive-1": {"n": 5, "d": 3, "spread": (0.02, 3.0), "seeds": 2},
+    "adaptive-2a": {"n": 4, "d": 3, "spread": 0.2, "steps": 3, "step": 0.1, "seeds": 2, "ditto_pull": 0.5},
+    "adaptive-2b": {"n": 4, "steps": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
+    "adaptive-2b-regimes": {"n": 6, "d": 3, "spread": 0.2, "steps": 2, "seeds": 2},
+    "adaptive-3-heart": {"seeds": 2, "steps": 1, "step": 0.1, "cobo_rho": 0.01},
+    "scafflix-1": {"n": 4, "mu": 0.2, "alphas": (0.5,), "seeds": 1, "steps": 1, "datasets": ("mushrooms",)},
+    "cobo-1": {"distance": 1.0},
+    "cobo-5": {"n": 6, "clusters": 3, "d": 3, "distance": 1.0, "seeds": 1, "steps": 21, "noises": (0.0,)},
+    "sample-optimal-speedup": {"n": (10,), "precision": 0.01},
+    "sample-optimal-excess": {"n": (10,)},
+    "bound-against-measured": {"steps": 2, "condition": 10.0},
     "bound-against-measured-curves": {"keys": ("adaptive/theorem-2-constant",)},
     "bound-against-measured-all": {"keys": ("adaptive/theorem-2-constant",), "draws": 2},
-    "theorem-2-truth": {"iterations": 2, "panels": 4},
-    "best-threshold": {},
-    "who-helps-whom": {"draws": 1, "spreads": (0.01, 0.1), "precisions": (0.1, 1.0)},
-    "collaboration-graph": {"precisions": (1000.0,)},
-    "collaboration": {"clients": 4, "features": 3, "iterations": 8, "seeds": 2},
+    "theorem-2-truth": {"steps": 2, "panels": 4},
+    "best-threshold": {"n": 6, "spread": 0.5, "precisions": (0.1, 1.0)},
+    "who-helps-whom": {"n": 6, "d": 3, "seeds": 1, "spread": (0.01, 0.1), "precisions": (0.1, 1.0)},
+    "collaboration-graph": {"n": 4, "precisions": (1000.0,)},
+    "collaboration": {"n": 4, "d": 3, "spread": 0.2, "steps": 8, "seeds": 2},
     "sharpness": {"instances": 1},
 }
+FACTS = {"clients", "features", "iterations", "epochs", "mu", "alphas", "distance", "condition", "precision"}
 NEED_DATA = ("adaptive-3-heart", "scafflix-1")
 
 
@@ -77,6 +78,12 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path):
     assert (made.name, made.edition) == (name, "stated")
     assert made.title
     assert made.data
+    # what was given is what the files say, and what the picture is of
+    taken = {makers()[name].option(key): value for key, value in SMALL[name].items() if key != "seeds"}
+    assert made.setup["changed"] == {key: list(v) if isinstance(v, tuple) else v for key, v in taken.items()}
+    for key in FACTS & set(taken):
+        said = made.setup[key]
+        assert (len(said) if key == "clients" and isinstance(said, list) else said) == made.setup["changed"][key]
     assert made.seconds >= 0
     assert seen[-1][0] == seen[-1][1]
     made.save(tmp_path)

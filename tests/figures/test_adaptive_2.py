@@ -11,12 +11,13 @@ import torch
 
 from suffice.bounds import InputError
 from suffice.figures import figure, redraw
-from suffice.figures.adaptive_2 import PUBLISHED_FINAL
+from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO
 from suffice.figures.lockstep import Contender, lockstep
-from suffice.figures.regression import CLIENTS, Regressions, Relative, all_for_one, estimated_smoothness, step_sizes
+from suffice.figures.regression import Regressions, Relative, all_for_one, estimated_smoothness, step_sizes
 from suffice.simulate import Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
+SETTINGS, CLIENTS = {2: TWO, 10: TEN}, 20
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_stated_edition_has_every_competitor_and_two_clusters(stated):
 
 def test_settings_are_the_generators_one_per_seed():
     for edition, d in (("stated", 10), ("published", 2)):
-        drawn = Regressions.drawn(edition, d, (3, 127))
+        drawn = Regressions.drawn(edition, SETTINGS[d], (3, 127))
         one = generators.adaptive_regression(edition, d, seed=127)
         assert torch.equal(drawn.optima[1], one.optimum)
         assert torch.equal(drawn.starts[1], one.start)
@@ -70,7 +71,7 @@ def test_settings_are_the_generators_one_per_seed():
 
 
 def test_gradients_and_losses_of_a_seed_are_those_of_its_own_problem():
-    drawn, randomness = Regressions.drawn("published", 2, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
+    drawn, randomness = Regressions.drawn("published", TWO, (5, 6)), Randomness(seeds=torch.tensor([5, 6]))
     one = generators.adaptive_regression("published", 2, seed=6)
     theta = randomness.normal(iteration=9, stream=Stream.DATA, clients=CLIENTS, features=3)
     weights = torch.full((2, CLIENTS, CLIENTS), 1 / CLIENTS, dtype=torch.float64)
@@ -113,7 +114,7 @@ def test_lockstep_takes_the_paths_of_the_runner():
 
 @pytest.mark.parametrize("edition", ["stated", "published"])
 def test_models_seen_from_their_own_optima_take_the_same_paths_without_rounding(edition):
-    drawn = Regressions.drawn(edition, 2, (3, 4))
+    drawn = Regressions.drawn(edition, TWO, (3, 4))
     same = Relative.of_same(drawn)
     rules = {"released": all_for_one("released", "continuous"), "m=16": all_for_one("m=16", "binary")}
     eta = torch.tensor(0.25, dtype=torch.float64)
@@ -138,14 +139,14 @@ def test_smoothness_is_estimated_from_ten_thousand_rows(d, typical):
     )
     rows = direct[0].unflatten(0, (40, 10_000))
     largest = 2 * torch.linalg.eigvalsh(rows.mT @ rows / 10_000)[:, -1]
-    ours = estimated_smoothness(d, range(50)).flatten()
+    ours = estimated_smoothness(SETTINGS[d], range(50)).flatten()
     assert abs(float(ours.mean()) - typical) < 0.01
     # two-sample z-test; |z| > 6 has probability 2e-9
     z = (ours.mean() - largest.mean()) / torch.hypot(ours.std() / 1000**0.5, largest.std() / 40**0.5)
     assert abs(float(z)) < 6
-    torch.testing.assert_close(step_sizes("published", d, range(2)) * estimated_smoothness(d, range(2)),
-                               torch.full((2, CLIENTS), 1 / {2: 2, 10: 8}[d], dtype=torch.float64))  # fmt: skip
-    assert float(step_sizes("stated", d, range(2))) == 1 / {2: 4, 10: 8}[d]
+    step = step_sizes("published", SETTINGS[d], range(2)) * estimated_smoothness(SETTINGS[d], range(2))
+    torch.testing.assert_close(step, torch.full((2, CLIENTS), 1 / {2: 2, 10: 8}[d], dtype=torch.float64))
+    assert float(step_sizes("stated", SETTINGS[d], range(2))) == 1 / {2: 4, 10: 8}[d]
 
 
 def test_at_the_stated_step_local_diverges_with_batch_one_only():
@@ -172,7 +173,7 @@ def test_saved_figures_are_drawn_again_from_their_files(saved, kept, tmp_path):
     again = {path.name: path.read_bytes() for path in redraw("adaptive-2a", tmp_path).save(tmp_path)}
     assert first == again
     rows = list(csv.reader((tmp_path / "adaptive-2a.csv").read_text().splitlines()))
-    assert [column.split(" [")[0] for column in rows[0]] == ["curve", "iteration", "mean_log10_excess", "sd", "se"]
+    assert [column.split(" [")[0] for column in rows[0]] == ["rule", "iteration", "mean_log10_excess", "sd", "se"]
     assert len(rows) == 1 + 9 * 101
     about = json.loads((tmp_path / "adaptive-2a.json").read_text())
     assert about["setup"]["runs"] == 8

@@ -7,7 +7,9 @@ import pytest
 
 from suffice.bounds import Binary, sufficient_variance
 from suffice.figures import figure
-from suffice.figures.best_threshold import CLIENTS, _similarities
+from suffice.figures.best_threshold import _similarities
+
+CLIENTS = 20
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def test_no_binary_threshold_beats_the_best_nor_the_continuous_criterion(varianc
 
 def test_best_threshold_is_the_best_of_a_grid():
     curve = figure("best-threshold").data["binary, best lambda"]
-    similarity = _similarities(curve["epsilon"][::40])
+    similarity = _similarities(curve["epsilon"][::40], np.geomspace(0.01, 1, CLIENTS - 1))
     assert len(similarity) >= 5
     for rho, found in zip(similarity, curve["variance"][::40]):
         grid = [

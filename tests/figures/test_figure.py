@@ -32,9 +32,9 @@ def test_options_are_those_of_the_function_that_computes():
     assert not takes("adaptive-2b", "data")
     assert not takes("cobo-1", "seeds")
     assert {name for name in makers() if takes(name, "data")} == {"adaptive-3-heart", "scafflix-1"}
-    with pytest.raises(InputError, match="adaptive-2a takes seeds"):
+    with pytest.raises(InputError, match="adaptive-2a takes clients, features"):
         figure("adaptive-2a", data="folder")
-    with pytest.raises(InputError, match="cobo-1 takes no options"):
+    with pytest.raises(InputError, match="cobo-1 takes distance"):
         figure("cobo-1", seeds=3)
 
 
@@ -50,26 +50,26 @@ def test_options_are_those_of_the_function_that_computes():
 def test_a_length_below_one_is_refused(name, option):
     for value in (0, -1):
         options: dict[str, Any] = {option: value}
-        with pytest.raises(InputError, match=f"{option} = {value}: give at least 1"):
+        with pytest.raises(InputError, match=f"{option} = {value}: give a whole number, at least 1"):
             figure(name, **options)
 
 
 def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
-    assert "takes no options" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
+    assert "takes --set distance" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
     assert "takes --seeds" in refused("adaptive-2a", "--data", tmp_path, "--out", tmp_path)
     assert "seeds = 1" in refused("adaptive-2a", "--seeds", 1, "--out", tmp_path)
     assert "seeds = 'few'" in refused("adaptive-2a", "--seeds", "few", "--out", tmp_path)
     assert "different whole numbers" in refused("adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-    assert "give how many" in refused("cobo-5", "--seeds", "1,2", "--out", tmp_path)
+    assert "give how many" in refused("collaboration", "--seeds", "3,2", "--out", tmp_path)
     assert "drop one of the two" in refused("adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 
 def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, capsys, tmp_path):
     out = ("--out", tmp_path)
-    assert "adaptive-1 takes --option draws=..." in refused("adaptive-1", "--seeds", 5, *out)
-    assert "draws = 'few': give a whole number" in refused("adaptive-1", "--option", "draws=few", *out)
-    assert "draws = '3,4': give one" in refused("adaptive-1", "--option", "draws=3,4", *out)
-    assert "takes --seeds, --option iterations" in refused("adaptive-2b-regimes", "--option", "epochs=3", *out)
+    assert "theorem-2-truth takes --set iterations" in refused("theorem-2-truth", "--seeds", 5, *out)
+    assert "instances = 'few': give a whole number" in refused("sharpness", "--option", "instances=few", *out)
+    assert "d = '3,4': give one" in refused("adaptive-1", "--option", "d=3,4", *out)
+    assert "takes --seeds, --set clients" in refused("adaptive-2b-regimes", "--option", "batch=3", *out)
     assert "name the one figure" in refused("all", "--option", "draws=3", *out)
     assert "given twice" in refused("adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
     assert "noises = -1.0" in refused("cobo-5", "--option", "noises=-1,0", *out)

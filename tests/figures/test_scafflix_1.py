@@ -10,8 +10,10 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.scafflix_1 import ALPHAS, CLIENTS, Regression
+from suffice.figures.features import features, table
+from suffice.figures.flix_regression import Regression
 
+ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 
 
@@ -49,6 +51,17 @@ def test_scafflix_needs_fewer_rounds_than_gradient_descent_and_both_fall(drawn, 
     np.testing.assert_allclose(scafflix["gap"][0], descent["gap"][0], rtol=1e-12)
     assert (scafflix["gap_low"] <= scafflix["gap"]).all()
     assert (scafflix["gap"] <= scafflix["gap_high"]).all()
+
+
+def test_rows_of_the_page_are_these_to_the_last_digit(drawn, tmp_path):
+    if drawn.edition == "stated":
+        return  # nothing of it is in print
+    for kind, text in (("csv", drawn._csv()), ("json", drawn._json())):
+        (tmp_path / f"scafflix-1.{kind}").write_text(text)
+    page = (Path(__file__).parents[2] / "docs" / "figures.md").read_text()
+    rows = table(features(tmp_path)).splitlines()[2:]
+    assert len(rows) == 3
+    assert [row for row in rows if row not in page] == []
 
 
 def test_more_personal_models_start_closer(drawn):

@@ -1,0 +1,87 @@
+"""What the figures of the synthetic regression of Philippenko et al. (2025) take, and those with its competitors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+BETA = 2.0
+"""2 lambda_max(H) for H = I."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Clients, features and iterations, and what else a regression needs.
+
+    spread: of optima about their centre; 0.1 (published) or 0 (stated) unless given
+    step: times 1/beta (stated) or 1/L_i (published); the paper's unless given
+    """
+
+    clients: int = 20
+    features: int
+    spread: float | None = None
+    iterations: int
+    step: float | None = None
+
+    def scaled(self, edition: str) -> float:
+        """`step`, or the paper's 1/2 (two features), 1/4 (ten; published: 1/8), and beyond falling as 1/d."""
+        if self.step is not None:
+            return self.step
+        most = {"stated": 1 / 4, "published": 1 / 8}[edition]
+        return 1 / 2 if self.features <= 2 else most * min(1, 10 / self.features)
+
+    def words(self, edition: str) -> str:
+        """The step as a picture names it."""
+        of, step = {"stated": r"\beta", "published": "L_i"}[edition], self.scaled(edition)
+        whole = round(1 / step)
+        return f"$1/({whole}{of})$" if abs(whole * step - 1) < 1e-12 else f"${step:.3g}/{of}$"
+
+    def facts(self, edition: str) -> dict[str, Any]:
+        """For a figure's setup."""
+        step = self.scaled(edition)
+        return {
+            "clients": self.clients,
+            "features": self.features,
+            "spread": {"stated": 0.0, "published": 0.1}[edition] if self.spread is None else self.spread,
+            "iterations": self.iterations,
+            "step_size": step / BETA if edition == "stated" else f"{step:g} / L_i",
+            "step_words": self.words(edition),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Competitors:
+    """The paper does not state its competitors' parameters: Ditto's and CoBo's are those of CoBo's released code.
+
+    No others let them converge like Local, as the paper says they do, but those that make Local of them: see
+    docs/figures.md.
+    """
+
+    ditto_pull: float = 1.0
+    cobo_rho: float = 0.05
+    wga_mixture: float = 0.5
+    wga_memory: float = 0.1
+    apfl_mixture: float = 0.5
+
+    def rules(self, **server: Any) -> dict[str, Any]:
+        """Ditto, CoBo, WGA-BC and APFL; server: what Ditto and APFL mix with, FedAvg unless given."""
+        from suffice.simulate import APFL, WGABC, CoBo, Ditto
+
+        return {
+            "Ditto": Ditto(pull=self.ditto_pull, **server),
+            "CoBo": CoBo.released(rho=self.cobo_rho),
+            "WGA-BC": WGABC(mixture=self.wga_mixture, memory=self.wga_memory),
+            "APFL": APFL(mixture=self.apfl_mixture, adaptive=True, **server),
+        }
+
+    def words(self) -> dict[str, str]:
+        """For a figure's setup."""
+        return {
+            "Ditto": f"pull {self.ditto_pull:g}",
+            "CoBo": f"rho {self.cobo_rho:g}, weight step 0.01, pairs as its released code samples them",
+            "WGA-BC": f"mixture {self.wga_mixture:g}, memory {self.wga_memory:g}",
+            "APFL": f"mixture {self.apfl_mixture:g} at first, adaptive",
+        }
+
+
+UNSTATED = Competitors()
