@@ -27,18 +27,17 @@ def figure(
         Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Number of runs, or which as 127,496,1729, for figures that average over some.")
+        str | None,
+        typer.Option(help="Number of runs, or a list of seeds (127,496,1729), for figures that average over runs."),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            "--option",
-            help="NAME=VALUE of a figure's own, as draws=50 or agents=10,100; a wrong name lists them.",
-        ),
+        typer.Option(help="A parameter of the figure as NAME=VALUE (draws=50, agents=10,100); repeat for several."),
     ] = None,
-    animate: Annotated[bool, typer.Option("--animate", help="Write NAME.gif too (collaboration).")] = False,
-    reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
+    animate: Annotated[bool, typer.Option("--animate", help="Also write NAME.gif (collaboration only).")] = False,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Redraw from the CSV and JSON in the folder; compute nothing.")
+    ] = False,
 ) -> None:
     """Draw a figure of the papers, with the data behind every curve."""
     from suffice.bounds import InputError, make_folder, write_whole
