@@ -16,12 +16,11 @@ from .console import print_json
 @app.command()
 def errata(
     identifier: Annotated[
-        str | None,
-        typer.Argument(help="A paper, to list its own; an id, to reproduce it now.", autocompletion=errata_names),
+        str | None, typer.Argument(help="A paper, or an erratum's id to recompute it.", autocompletion=errata_names)
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Printed statements found wrong, each recomputed as you read."""
+    """List errors found in the papers, or recompute one."""
     from suffice.verification import errata as entries
     from suffice.verification.errata import one
 

@@ -16,20 +16,17 @@ from .console import echo, listing, progress
 @app.command()
 def figure(
     name: Annotated[
-        str | None,
-        typer.Argument(help="A figure's name, or all; given none, the names.", autocompletion=figure_names),
+        str | None, typer.Argument(help="A figure, or all; omit it to list the figures.", autocompletion=figure_names)
     ] = None,
     edition: Annotated[
-        str | None, typer.Option(help="stated (default) or published.", autocompletion=of("stated", "published"))
+        str | None,
+        typer.Option(help="stated (default) or published (as released).", autocompletion=of("stated", "published")),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
+        Path | None, typer.Option(help="Folder with the data files (heart disease, LIBSVM); default: $SUFFICE_DATA.")
     ] = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(help="Number of runs, or a list of seeds (127,496,1729), for figures that average over runs."),
-    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds (127,496,1729).")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(help="A parameter of the figure as NAME=VALUE (draws=50, agents=10,100); repeat for several."),
@@ -39,7 +36,7 @@ def figure(
         bool, typer.Option("--reuse", help="Redraw from the CSV and JSON in the folder; compute nothing.")
     ] = False,
 ) -> None:
-    """Draw a figure of the papers, with the data behind every curve."""
+    """Draw a figure and write the data behind every curve."""
     from suffice.bounds import InputError, make_folder, write_whole
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
     from suffice.figures import figure as draw
