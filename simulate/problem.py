@@ -33,6 +33,13 @@ Trust = Literal["exact", "certified", "estimated"]
 """Of a constant: known to rounding, a bound, or the extreme over sampled points."""
 
 
+def short(problem: Problem) -> str:
+    """A `repr` without arrays: clients, features, and rows where there are any."""
+    counts = problem.row_counts
+    rows = f"{sum(counts):,} rows, " if counts is not None else ""
+    return f"{type(problem).__name__}({problem.clients} clients, {rows}{problem.features} features)"
+
+
 class Problem(Protocol):
     """The interface that algorithms, runner and verification rely on."""
 

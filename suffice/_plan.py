@@ -123,7 +123,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.bounds.html import number, table, text
+        from suffice.bounds.html import listed, number, table, text
 
         rows = [
             (
@@ -139,7 +139,8 @@ class Plan:
         ]
         columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
         exact = self.rows[0].exact is not None
-        return table(columns, rows, caption=EXACT if exact else "Bounds of E[tau]: stopped guarantees")
+        caption = EXACT if exact else "Bounds on E[tau], the time to reach the precision"
+        return table(columns, rows, caption=caption) + listed(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""

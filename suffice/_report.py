@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.bounds import InputError, write_whole
-from suffice.bounds.html import table, text
+from suffice.bounds.html import text
 
 from .render import Table
 
@@ -155,7 +155,4 @@ def _section(shown: Table, drawn: Figure | None = None) -> str:
     if drawn is not None:
         coded = base64.b64encode(drawn.picture("svg")).decode()
         picture = f'<img alt="{text(drawn.title)}" src="data:image/svg+xml;base64,{coded}">'
-    cells = [[text(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in shown.rows]
-    notes = [line if isinstance(line, str) else line[0] for line in shown.lines]
-    listed = "".join(f"<li>{text(note)}</li>" for note in notes)
-    return f"{picture}{table(shown.columns, cells, caption=shown.title) if cells else ''}<ul>{listed}</ul>"
+    return picture + shown._repr_html_()

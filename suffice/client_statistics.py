@@ -93,6 +93,9 @@ class ClientStatistics:
     def __str__(self) -> str:
         return self.table().text()
 
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def table(self) -> Table:
         """Each client's constants and how reliable they are; with intervals one line per number."""
         fields = {

@@ -49,6 +49,19 @@ class SiteModel:
     gain_se: float | None
     notes: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.bounds.html import facts, number, table, text
+
+        losses = f"{number(self.expected_loss_alone)}, {number(self.expected_loss)}"
+        known = {"Model": text(self.words), "Loss alone, together": losses}
+        classes = self.intercept if isinstance(self.intercept, Mapping) else {"coefficient": self.intercept}
+        slopes = self.coefficients if isinstance(self.intercept, Mapping) else {"coefficient": self.coefficients}
+        names = next(iter(slopes.values()))
+        rows = [[text(name), *(number(slopes[kind][name]) for kind in classes)] for name in names]
+        rows += [["intercept", *map(number, classes.values())]]
+        return facts(known) + table(["column", *map(str, classes)], rows)
+
     @property
     def words(self) -> str:
         """The same in a sentence or two."""
