@@ -1,4 +1,4 @@
-"""The package of docs/howto/paper.md adds a paper: records, a quantity, a keyword, claims and an erratum, seen everywhere."""
+"""The package of docs/howto/paper.md adds a paper: records, a quantity, a keyword, claims and an erratum."""
 
 from __future__ import annotations
 
