@@ -17,12 +17,12 @@ import suffice
 from suffice.cli import main
 
 DOCS = ROOT / "docs"
-LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md"}
+LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md", "deploy.md"}
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in PAGES if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md") for entry in commands(page)]
+TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questions.md") for entry in commands(page)]
 
 
 def marked(page):
