@@ -56,11 +56,11 @@ def report(
     """Write a self-contained HTML page about the clients' data in `source`, and return its path.
 
     source    a table, a folder, "sklearn:NAME" or a setup file, as `suffice.read` and `suffice.read_setup` take it
-    epsilon   the precision of the plan: an excess loss, or a share of each client's own at the start
+    epsilon   the precision of the plan: an excess loss, or a share such as "10%" of each client's initial excess
     progress  called with the name of each part before it is computed
     options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
-    A part that these data do not allow says why. Raises `InputError` where no part can be made.
+    If the data do not allow a part, the page says why. Raises `InputError` if no part can be made.
     """
     say = progress or (lambda part: None)
     refused: dict[str, InputError] = {}

@@ -60,6 +60,6 @@ class Fit(SiteModels):
 
 
 def load(path: str | Path) -> Fit:
-    """Models that `suffice fit --out` or `Fit.save` wrote, unpickling nothing; `InputError`."""
+    """Load models written by `suffice fit --out` or `Fit.save`, without unpickling; `InputError`."""
     found = read_models(path)
     return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})
