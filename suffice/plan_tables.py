@@ -235,8 +235,8 @@ def runs_table(runs: Sequence[MethodRun]) -> Table:
             for run in runs
         ],
         lines=[
-            "reached: the first of about 60 recorded iterations from which the mean keeps its guarantee. CoBo runs with "
-            "the weights of the planned clusters, as its theorem assumes."
+            "reached: the first of about 60 recorded iterations from which the mean keeps its guarantee. CoBo runs "
+            "with the weights of the planned clusters, as its theorem assumes."
         ],
     )
 
