@@ -56,7 +56,9 @@ def figure(
             raise InputError(flag, str(value), "name the figure that it is for")
         if reuse:
             raise InputError("reuse", True, "name the figure that it is for")
-        listing({known: maker.about for known, maker in makers().items()})
+        shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
+        listing({known: line.removesuffix(" []") for known, line in shown.items()})
+        echo("In brackets: what --data, --seeds and --option NAME=VALUE set.")
         return
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
