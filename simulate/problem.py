@@ -33,11 +33,11 @@ Trust = Literal["exact", "certified", "estimated"]
 """Of a constant: known to rounding, a bound, or the extreme over sampled points."""
 
 
-def short(problem: Problem) -> str:
+def short(self: Problem) -> str:
     """A `repr` without arrays: clients, features, and rows where there are any."""
-    counts = problem.row_counts
+    counts = self.row_counts
     rows = f"{sum(counts):,} rows, " if counts is not None else ""
-    return f"{type(problem).__name__}({problem.clients} clients, {rows}{problem.features} features)"
+    return f"{type(self).__name__}({self.clients} clients, {rows}{self.features} features)"
 
 
 class Problem(Protocol):
