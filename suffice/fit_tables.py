@@ -53,7 +53,7 @@ def _lines(fit: SiteModels) -> list[str]:
     gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]
     if gain is not None and error is not None:
         sure = "collaboration pays off" if gain > 0 else "working alone is better"
-        verdict = sure if abs(gain) > 2 * error else "these rows do not show whether it pays off"
+        verdict = sure if abs(gain) > 2 * error else "not significant"
         lines.append(f"All sites together gain {gain:.3g} +- {2 * error:.2g} per new row: {verdict}.")
     families = sorted(fit.rule["families"].items(), key=lambda entry: -entry[1])
     lines.append("Averaged: " + ", ".join(f"{name} {weight:.0%}" for name, weight in families if weight >= 0.005) + ".")
