@@ -29,16 +29,16 @@ def labelled(names: Any, clients: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
-    """What the theorems need to know of N clients.
+    """What the theorems need to know about N clients.
 
     mu, beta    (N,)  PL and smoothness constants of R_i [loss / theta^2], 0 < mu <= beta
     sigma2      (N,)  total variances E|g_k - grad R_k|^2 [(loss / theta)^2], >= 0
     excess      (N,)  R_i(theta_0) - min R_i [loss], >= 0, or None when unknown
     heterogeneity     pairs (i, k): peer k seen from client i
     names             one label per client
-    notes             what is estimated, and over which region: carried into every plan
-    unbounded         why no sigma2 bounds the variance wherever a path may go; empty where sigma2 does. No bound that
-                      rests on one noise level is then printed
+    notes             what is estimated, and over which region; every plan repeats them
+    unbounded         why no sigma2 bounds the variance wherever a path may go; empty if sigma2 does. Bounds that assume
+                      one noise level are then not printed
     """
 
     mu: np.ndarray

@@ -63,7 +63,7 @@ def sharp_step_ratio(*, share: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Binary:
-    """phi(x) = lambda 1{x >= lambda} (Definition 3): peers at least lambda-similar, all alike.
+    """phi(x) = lambda 1{x >= lambda} (Definition 3): equal weight for all peers with similarity at least lambda.
 
     `threshold` is lambda in (0, 1], or an array or tensor of them that broadcasts against x.
     """

@@ -13,7 +13,7 @@ class SufficeError(ValueError):
 
 
 class InputError(SufficeError):
-    """A value that has no meaning where it was given."""
+    """An invalid input: names the field, its value and a remedy."""
 
     def __init__(self, field: str, value: object, remedy: str) -> None:
         self.field, self.value, self.remedy = field, value, remedy
@@ -22,7 +22,7 @@ class InputError(SufficeError):
 
 
 class ConditionError(SufficeError):
-    """A theorem asked for outside its hypotheses: the failing condition with both sides."""
+    """A condition of a theorem fails: says which one, with both sides."""
 
     def __init__(self, theorem: str, condition: str, lhs: float, rhs: float, remedy: str) -> None:
         self.theorem, self.condition, self.lhs, self.rhs, self.remedy = theorem, condition, lhs, rhs, remedy

@@ -33,8 +33,8 @@ def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> 
     `theorem` is a record or the key of a corrected one: `find(key, "printed")` is the other edition.
     `values` are scalars or arrays that broadcast. With `enforce` (the default) values outside a
     parameter's domain raise `InputError` and values outside the hypotheses `ConditionError`;
-    without it the formula is evaluated as it stands, which is how the printed editions are
-    compared with the truth. With `enforce` a bound that is not a number, such as 0/0, raises `InputError` too.
+    without it the formula is evaluated as written, which is how printed editions are
+    compared with the true value. With `enforce` a bound that is not a number, such as 0/0, raises `InputError` too.
     """
     theorem = as_record(theorem)
     if enforce:

@@ -1,8 +1,9 @@
-"""Small pieces of HTML for notebooks: a table, a list of facts, a sparkline. Text is escaped here."""
+"""Small pieces of HTML for notebooks: a table, facts, a list, a sparkline. Text is escaped here."""
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -19,20 +20,31 @@ def formula(latex: str, *, display: bool = False) -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
-    """A table of cells that are HTML already; `columns` and `caption` are plain text."""
-    head = "".join(f'<th style="text-align:left">{text(column)}</th>' for column in columns)
+    """A table of cells that are HTML already, numbers to the right; `columns` and `caption` are plain text."""
+    body = list(rows)
+    sides = ["right" if all(map(_is_number, cells)) else "left" for cells in zip(*body)] or ["left"] * len(columns)
+    head = "".join(f'<th style="text-align:{side}">{text(column)}</th>' for column, side in zip(columns, sides))
     above = f'<caption style="text-align:left">{text(caption)}</caption>' if caption else ""
-    return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(rows)}</table>"
+    return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(body, sides)}</table>"
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Lines of plain text, one bullet each; nothing for none."""
+    return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>" if lines else ""
 
 
 def facts(entries: Mapping[str, str]) -> str:
     """Named facts, one a line; values are HTML already, empty ones are left out."""
     rows = ([f"<b>{text(name)}</b>", value] for name, value in entries.items() if value)
-    return f"<table>{_body(rows)}</table>"
+    return f"<table>{_body(rows, ('left', 'left'))}</table>"
 
 
-def _body(rows: Iterable[Sequence[str]]) -> str:
-    cells = ("".join(f'<td style="text-align:left">{cell}</td>' for cell in row) for row in rows)
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"-|[-+]?[\d.,]+(e[-+]?\d+)?%?|", cell) is not None
+
+
+def _body(rows: Iterable[Sequence[str]], sides: Sequence[str]) -> str:
+    cells = ("".join(f'<td style="text-align:{at}">{cell}</td>' for cell, at in zip(row, sides)) for row in rows)
     return "<tbody>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</tbody>"
 
 

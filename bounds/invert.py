@@ -24,9 +24,9 @@ _GRID = 2001
 
 @dataclass(frozen=True, kw_only=True)
 class Inversion:
-    """`value` of parameter `name` meets the target; `side` says whether smaller or larger values cease to.
+    """`value` of the parameter `name` meets the target; `side` says which end of the feasible values it is.
 
-    "smallest": below `value` the target is missed (or the conditions fail); "largest": above it.
+    "smallest": the target is missed (or a condition fails) below `value`; "largest": above it.
     `bound` is the theorem's bound at `value`.
     """
 
@@ -37,10 +37,10 @@ class Inversion:
 
 
 def solve(theorem: Theorem | str, name: str, *, target: float, **values: Any) -> Inversion:
-    """The extreme `name` at which `theorem` (a record or its key) guarantees `target`, the other parameters given.
+    """Solve for the extreme value of `name` at which `theorem` (a record or its key) guarantees `target`.
 
     target has the unit of the theorem's quantity. Raises `InputError` when the theorem does not take `name`, when
-    the target is not a number, or when no value reaches it (telling the best that can be reached), and
+    the target is not a number, or when no value reaches it (the message gives the best possible), and
     `ConditionError` when the conditions hold for no value of `name`.
     """
     theorem = as_record(theorem)

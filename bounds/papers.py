@@ -113,7 +113,7 @@ OWN: Mapping[str, Paper] = {
             "Adaptive collaboration (Philippenko et al., 2025)",
             *_CHECKED,
         ),
-        _own("worst-case", "suffice", "Sharp results of this project", "claims", "identities"),
+        _own("worst-case", "suffice", "Sharp results proved in this project", "claims", "identities"),
         _own(
             "sample-optimal",
             "Even, Massoulie, Scaman (2022)",

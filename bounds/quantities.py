@@ -63,9 +63,9 @@ class _ByName(type):
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity(metaclass=_ByName):
-    """What a bound is a bound of: its name, what it is in text and in LaTeX, and its unit.
+    """The quantity that a theorem bounds: its name, its expression in text and LaTeX, and its unit.
 
-    `add_quantity` makes it known: from then on it is an attribute of this class.
+    `add_quantity` registers it: it is then an attribute of this class.
     """
 
     name: str

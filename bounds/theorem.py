@@ -114,7 +114,7 @@ class Theorem:
     def as_printed(self, bound: Callable[..., Any] | str, fault: str, *, statement: str, **changes: Any) -> Theorem:
         """The same result as its paper prints it; a text for `bound` says why it cannot be evaluated.
 
-        `changes` are fields in which the print differs besides. What is known of the corrected bound alone is left out.
+        `changes` are fields in which the print also differs. What is known of the corrected bound alone is left out.
         """
         parts: dict[str, Any] = {"bound": bound}
         if isinstance(bound, str):

@@ -15,6 +15,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
@@ -22,12 +23,16 @@ exclude_patterns = ["gallery/*.md5", "gallery/*.py", "gallery/*.ipynb", "gallery
 html_theme = "furo"
 html_title = "suffice"
 html_copy_source = False
+html_show_copyright = False
 
 # Markdown: mathematics between dollars, links to headings by GitHub's anchors.
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 myst_dmath_double_inline = True
 myst_links_external_new_tab = True
+
+# Formulas are set by MathJax from the built folder, without the network.
+mathjax_path = "mathjax/tex-chtml.js"
 
 bibtex_bibfiles = ["references.bib"]
 bibtex_default_style = "unsrt"
@@ -48,6 +53,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "plot_gallery": "True",
     "min_reported_time": 10,
+    "write_computation_times": False,  # its page would load scripts from the network
 }
 warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interactive.*cannot be shown.*")
 

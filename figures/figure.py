@@ -58,7 +58,7 @@ class Content:
 class Figure(Content):
     """What was computed, in which edition, in how many seconds, and how it is drawn.
 
-    `draw(figure, matplotlib figure)` paints from data and setup alone, so that a saved figure can be drawn again.
+    `draw(figure, matplotlib figure)` uses only the data and the setup, so that a saved figure can be redrawn.
     """
 
     name: str

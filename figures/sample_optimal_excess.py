@@ -1,7 +1,7 @@
 """sample-optimal-excess: excess of All-for-one and All-for-all against samples, from 10 to 1000 agents.
 
 The settings, methods and bounds of sample-optimal-speedup (clusters and a continuum of our own: the paper's experiment
-is in an appendix that is not at hand). Solid: exact excess. Dashed, in the colour of what they bound: the upper bounds
+is in an appendix not available here). Solid: exact excess. Dashed, in the colour of what they bound: the upper bounds
 that chose peers and step. Dotted: the lower bound for agent 0.
 """
 

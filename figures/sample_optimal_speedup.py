@@ -3,7 +3,7 @@
 f_i(x) = |x - m_i|^2 / 2 on the line, one noisy gradient of variance 1 per agent and round, common start 3 to the left
 of agent 0's optimum m_0 = 0. Clusters: five of N/5 agents, optima 0, 1, 2, 3 and 4. Continuum: optima evenly on [0, 1].
 Losses are quadratic, so every excess below is a closed form of two moments; nothing is sampled. The paper's own
-experiment is in an appendix that is not at hand: this setting is ours.
+experiment is in an appendix that was not available: this setting is ours.
 
 All-for-one   agent 0 averages the gradients of its nearest agents; their number and the step minimise the bound of
               Theorem 2, tuned, for the given number of rounds

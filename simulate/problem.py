@@ -33,6 +33,13 @@ Trust = Literal["exact", "certified", "estimated"]
 """Of a constant: known to rounding, a bound, or the extreme over sampled points."""
 
 
+def short(self: Problem) -> str:
+    """A `repr` without arrays: clients, features, and rows where there are any."""
+    counts = self.row_counts
+    rows = f"{sum(counts):,} rows, " if counts is not None else ""
+    return f"{type(self).__name__}({self.clients} clients, {rows}{self.features} features)"
+
+
 class Problem(Protocol):
     """The interface that algorithms, runner and verification rely on."""
 

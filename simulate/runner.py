@@ -62,7 +62,7 @@ def run(
     kernel: Kernel = "auto",
     progress: Progress | None = None,
 ) -> Trace:
-    """Trace the excess losses of `algorithm` from the problem's start.
+    """Run `algorithm` from the problem's start and record excess losses.
 
     eta       step size: one number, one per client (N,), or a function of t = 1..T returning either
     seeds     how many (0, 1, ...), or a range of seed indices
@@ -71,9 +71,9 @@ def run(
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
     models    keep the models after the last iteration
-    kernel    "auto", compiled where `kernels.general_refusal` has no objection, the torch reference elsewhere, with one
-              warning if only a compiler is missing; "c", compiled or an error; "reference". Paths are the same up to
-              rounding, and bit by bit for one kernel, which the trace names
+    kernel    "auto": compiled where possible (`kernels.general_refusal` says why not), else torch, with one
+              warning if only a compiler is missing; "c": compiled or an error; "reference". Paths agree up to rounding,
+              and bit for bit for one kernel, which the trace names
     Raises `InputError`.
     """
     check_problem(problem)

@@ -19,8 +19,8 @@ _SHOWN = 20
 class Trace:
     """Excess losses of a run on a grid of iterations.
 
-    excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) count what
-    had been used up to each grid point, all clients together, in the mean over seeds. On request:
+    excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) are the
+    totals over all clients up to each grid point, averaged over seeds. Optional:
 
     stopping_times  (S, N) min{t: e_t < epsilon}, inf if later than the last iteration
     weights         [g, i, k] (G, N, N) in the mean over seeds, or (K, G, N, N) on `weight_seeds` (K,): those with which

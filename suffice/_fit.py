@@ -34,19 +34,19 @@ def fit(
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Fit:
-    """A model for every site, with as much from the others' rows as predicts best.
+    """Fit a model for each site that borrows from the others where that improves predictions.
 
     source      a CSV with a column of sites, a folder of one CSV per site, .npz or LIBSVM files, a data frame, a
                 mapping of columns, a problem (`suffice.read`; models are then in its columns, standardised or not), or
                 messages of sites (`suffice.summarise`), as they are or as paths
-    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses by the target
-    weight      a column of weights of rows, finite and >= 0
+    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target
+    weight      a column of row weights, finite and >= 0
     drop        columns to leave out
-    split       divides one table: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
+    split       splits one table into sites: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
 
-    Categories become one column per level but the most frequent; gaps of a number are filled with its mean and marked
-    by a column of their own; a text that differs in nearly every row is left out. Nothing is tuned: the rule is that
-    of `suffice.bounds.population.rule`. Raises `InputError`.
+    Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
+    by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in
+    `suffice.bounds.population.rule`. Raises `InputError`.
     """
     from suffice.simulate.data.message import Message, read_message, sites_of_messages
     from suffice.simulate.data.site_source import read_sites
@@ -93,7 +93,7 @@ def summarise(
     reveal: bool = False,
     max_memory: float = MAX_MEMORY,
 ) -> Message:
-    """What one site sends instead of its rows; `summarise(...).write("lyon.json")` puts it into a file.
+    """The message that a site sends instead of its rows; `summarise(...).write("lyon.json")` writes it to a file.
 
     `source` is a table of this site's rows, read as `fit` does; a column `client` in it is ignored. `fit` of all
     messages gives the models of `fit` of all rows, to rounding, where every site sends five folds. A site with fewer

@@ -123,7 +123,7 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.bounds.html import number, table, text
+        from suffice.bounds.html import listed, number, table, text
 
         rows = [
             (
@@ -139,7 +139,8 @@ class Plan:
         ]
         columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
         exact = self.rows[0].exact is not None
-        return table(columns, rows, caption=EXACT if exact else "Bounds of E[tau]: stopped guarantees")
+        caption = EXACT if exact else "Bounds on E[tau], the time to reach the precision"
+        return table(columns, rows, caption=caption) + listed(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -217,7 +218,7 @@ class Plan:
     def statistics(
         self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
     ) -> ClientStatistics:
-        """What the data say of each client and pair, with trust and, by `resamples`, intervals; for plans from data."""
+        """Constants of each client and pair, their reliability and, by `resamples`, intervals; for plans from data."""
         from .client_statistics import statistics
 
         problem: Any = self._rows_behind("numbers")
@@ -323,14 +324,14 @@ def plan(
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> Plan:
-    """Who collaborates with whom at which step, per client and precision; arguments as in `bounds.plan_rows`.
+    """Plan who collaborates with whom, at which step, per client and precision; arguments as in `bounds.plan_rows`.
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
     hundredth of the target's variance, and every client starts from 0, the mean of all targets. Quadratics and least
     squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
-    also three stages of constant rates, where these are faster. A plan that would take more than `max_memory` bytes
-    (2e9) is refused before its matrices are allocated. Raises `InputError`.
+    also three stages of constant rates, where these are faster. A plan that needs more than `max_memory` bytes
+    (2e9) is rejected before its matrices are allocated. Raises `InputError`.
     """
     memory, notes = Memory(max_memory), ()
     if isinstance(source, Fit):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.bounds import InputError, write_whole
-from suffice.bounds.html import table, text
+from suffice.bounds.html import text
 
 from .render import Table
 
@@ -56,11 +56,11 @@ def report(
     """Write a self-contained HTML page about the clients' data in `source`, and return its path.
 
     source    a table, a folder, "sklearn:NAME" or a setup file, as `suffice.read` and `suffice.read_setup` take it
-    epsilon   the precision of the plan: an excess loss, or a share of each client's own at the start
+    epsilon   the precision of the plan: an excess loss, or a share such as "10%" of each client's initial excess
     progress  called with the name of each part before it is computed
     options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
-    A part that these data do not allow says why. Raises `InputError` where no part can be made.
+    If the data do not allow a part, the page says why. Raises `InputError` if no part can be made.
     """
     say = progress or (lambda part: None)
     refused: dict[str, InputError] = {}
@@ -155,7 +155,4 @@ def _section(shown: Table, drawn: Figure | None = None) -> str:
     if drawn is not None:
         coded = base64.b64encode(drawn.picture("svg")).decode()
         picture = f'<img alt="{text(drawn.title)}" src="data:image/svg+xml;base64,{coded}">'
-    cells = [[text(cell if isinstance(cell, str) else cell[0]) for cell in row] for row in shown.rows]
-    notes = [line if isinstance(line, str) else line[0] for line in shown.lines]
-    listed = "".join(f"<li>{text(note)}</li>" for note in notes)
-    return f"{picture}{table(shown.columns, cells, caption=shown.title) if cells else ''}<ul>{listed}</ul>"
+    return picture + shown._repr_html_()

@@ -111,7 +111,7 @@ def _site_notes(count: int, found: Gains, at: int) -> tuple[str, ...]:
     if np.isnan(found.together[at]):
         return ("no row of this site was held out: its losses are not known",)
     if len(found.gain) == 1:
-        return ("one site: there is nobody to gain from",)
+        return ("there is only one site, so there is nothing to gain",)
     if np.isnan(found.gain[at]):
         return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
     return ()

@@ -1,4 +1,4 @@
-"""What the data say of each client and pair, every number with how far it can be trusted."""
+"""Constants of each client and pair, and how reliable each number is."""
 
 from __future__ import annotations
 
@@ -99,6 +99,9 @@ class ClientStatistics:
     def __str__(self) -> str:
         return self.table().text()
 
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
     def table(self) -> Table:
         """Each client's constants and how reliable they are; with intervals one line per number."""
         fields = {
@@ -126,7 +129,7 @@ class ClientStatistics:
             if self.similar_pairs == 0 < self.estimated_pairs:
                 similar += ": --certainty estimated plans with these"
         return Table(
-            title="What the data say",
+            title="Constants of the clients",
             columns=columns,
             numeric=numeric,
             optional=("var(start)", "var(optimum)"),
@@ -153,9 +156,9 @@ def statistics(
     root: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ClientStatistics:
-    """The statistics behind a plan; with `resamples`, bootstrap intervals for the population behind the rows.
+    """The constants behind a plan; with `resamples`, bootstrap intervals for the population that the rows come from.
 
-    Raises `InputError`, also for a problem that is not of rows.
+    Raises `InputError`, also for a problem without rows.
     """
     intervals = Intervals()
     if resamples:

@@ -66,8 +66,8 @@ class _Collaborative(BaseEstimator):
 
 
 class CollaborativeRegressor(RegressorMixin, _Collaborative):
-    """Least squares with one model per site; `fit_` is the `suffice.Fit`. A site not seen in `fit` gets the
-    population's model, and so do rows that name none."""
+    """Least squares with one model per site; `fit_` is the `suffice.Fit`. Sites not seen in `fit`, and rows
+    without a site, get the population's model."""
 
     def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeRegressor:
         if self.client_column is None:

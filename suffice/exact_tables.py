@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 NAME, PEERS = 14, 20
 """Characters of a client's name, and of its list of peers."""
 QUESTION = (
-    "iterations: the first T with E[e_T] <= eps, exactly, for rows drawn with replacement from these rows. The plan "
-    "asks what is fastest to the optimum of these rows; for models of new rows: suffice fit."
+    "iterations: the first T with E[e_T] <= eps, exact for rows drawn with replacement. The plan is about "
+    "reaching the optimum of these rows fast; for predictions on new rows see suffice fit."
 )
 STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep: it stays below."
 
@@ -129,11 +129,11 @@ def break_even_table(entries: Sequence[ExactBreakEven]) -> Table:
     """Down to which precision peers help each client; no line of more clients than fit."""
     lines = ["Precisions are halved from half of the start on; peers help where they save an iteration and 2 %."]
     lines.append("2 x batch: iterations at the plan's precision if a gradient averaged twice as many rows.")
-    lines.append("What more rows would buy is about new rows, not about these: suffice fit.")
+    lines.append("For the effect of more rows see suffice fit.")
     if len(entries) > MOST_ROWS:
         lines.append(f"{len(entries) - MOST_ROWS} more: --json.")
     return Table(
-        title="What stops paying: precisions at which peers help, and a larger batch",
+        title="Break-even: precisions at which peers help, and the effect of a larger batch",
         columns=("client", "help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
         numeric=("help at eps", "no longer at", "smallest tried", "iterations", "2 x batch"),
         rows=[
@@ -219,9 +219,9 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         told = [row.exact.note] if row.exact is not None and row.exact.note else []
         if row.exact is not None and row.exact.iterations and row.exact.hitting is None:
-            told.append("no bound of E[tau]: at no step tried do single paths contract wherever e >= eps")
+            told.append("no bound on E[tau]: at none of the steps tried do single paths contract wherever e >= eps")
         if row.refusal:
-            told.append(f"the papers' schedules are not promised here: {row.refusal}")
+            told.append(f"the papers' schedules do not apply here: {row.refusal}")
         for note in told:
             groups.setdefault(note, []).append(row.name)
     return [

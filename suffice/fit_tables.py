@@ -37,7 +37,7 @@ def fit_table(fit: SiteModels) -> Table:
             )
         )
     return Table(
-        title=f"Which model predicts new rows best: {fit.loss}, target {fit.target} (losses by held-out folds)",
+        title=f"Models for new rows: {fit.loss}, target {fit.target} (losses from held-out folds)",
         columns=COLUMNS,
         numeric=("rows", "own share", "loss alone", "loss together", "gain", "+- 2 se"),
         optional=("own share",),
@@ -52,8 +52,8 @@ def _lines(fit: SiteModels) -> list[str]:
         lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
     gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]
     if gain is not None and error is not None:
-        sure = "collaborating pays" if gain > 0 else "being alone is better"
-        verdict = sure if abs(gain) > 2 * error else "these rows cannot tell whether it pays"
+        sure = "collaboration pays off" if gain > 0 else "working alone is better"
+        verdict = sure if abs(gain) > 2 * error else "not significant"
         lines.append(f"All sites together gain {gain:.3g} +- {2 * error:.2g} per new row: {verdict}.")
     decisive = fit.rule.get("network_gain_decided_by")
     if decisive is not None:
@@ -62,13 +62,13 @@ def _lines(fit: SiteModels) -> list[str]:
     families = sorted(fit.rule["families"].items(), key=lambda entry: -entry[1])
     lines.append("Averaged: " + ", ".join(f"{name} {weight:.0%}" for name, weight in families if weight >= 0.005) + ".")
     if len(fit) == 1:
-        lines.append("One site: there is nobody to gain from.")
+        lines.append("There is only one site, so there is nothing to gain.")
     elif any(model.gain is None for model in fit):
-        lines.append("No gain is shown below three rows per coefficient: its interval would not cover.")
+        lines.append("No gain is shown below three rows per coefficient: its interval would be unreliable.")
     rounds = fit.rule["rounds"]
     sent = f"{fit.rule['numbers_per_site']} numbers per site"
     lines.append(f"Federated, this takes {rounds} round{'s' if rounds > 1 else ''} of {sent}; no rows are exchanged.")
     lines += [f"Left out or changed: {note}." for note in fit.left_out]
     lines += [f"Note: {note}." for note in fit.notes]
-    lines.append("These models are for new rows; how fast training reaches them is another question: suffice plan.")
+    lines.append("These models predict new rows; for the speed of training see suffice plan.")
     return lines

@@ -34,7 +34,7 @@ class Fit(SiteModels):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.bounds.html import number, table, text
+        from suffice.bounds.html import listed, number, table, text
 
         rows = [
             (text(model.name), number(model.rows), text(", ".join(model.collaborators) or "nobody"),
@@ -42,7 +42,8 @@ class Fit(SiteModels):
             for model in self
         ]  # fmt: skip
         columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
-        return table(columns, rows, caption="Expected losses on new rows, by held-out folds")
+        notes = [line if isinstance(line, str) else line[0] for line in self.table().lines]
+        return table(columns, rows, caption="Expected loss on new rows, from held-out folds") + listed(notes)
 
     def save(self, path: str | Path) -> Path:
         """To a .json or .npz file, read back by `suffice.load`; `InputError`."""
@@ -59,6 +60,6 @@ class Fit(SiteModels):
 
 
 def load(path: str | Path) -> Fit:
-    """Models that `suffice fit --out` or `Fit.save` wrote, unpickling nothing; `InputError`."""
+    """Load models written by `suffice fit --out` or `Fit.save`, without unpickling; `InputError`."""
     found = read_models(path)
     return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -57,7 +57,7 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
         ],
         lines=[
             f"Not guaranteed: {refused}." if refused else
-            "Predictions bound E[tau], tau = min{t: e_t < eps}: stopped guarantees, nothing is promised after tau.",
+            "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it.",
             *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
             *notes,
         ],
@@ -182,8 +182,8 @@ def methods_table(plans: Sequence[MethodPlan], break_even: Sequence[BreakEven]) 
             f"{f', {more} more in --json' if more > 0 else ''}."
         )
     return Table(
-        title="The network: what each method costs until every client is served, and what it then promises",
-        columns=("method", "eps", "samples per client", "vectors", "controls", "theorem, or why it is refused"),
+        title="The network: what each method costs until every client reaches eps, and what it then guarantees",
+        columns=("method", "eps", "samples per client", "vectors", "controls", "theorem, or why it does not apply"),
         numeric=("eps", "samples per client", "vectors"),
         rows=rows,
         lines=lines,
@@ -235,8 +235,8 @@ def runs_table(runs: Sequence[MethodRun]) -> Table:
             for run in runs
         ],
         lines=[
-            "reached: first of about 60 looks from which on the mean is at most what is promised. CoBo runs with the "
-            "weights of the planned clusters, as its theorem assumes."
+            "reached: the first of about 60 recorded iterations from which the mean keeps its guarantee. CoBo runs "
+            "with the weights of the planned clusters, as its theorem assumes."
         ],
     )
 
@@ -269,8 +269,8 @@ def stability_table(entries: Sequence[Stability], names: Sequence[str]) -> Table
             for entry in entries
         ],
         lines=[
-            "Iterations and speed-ups: the middle 95 % of the resamples' plans. A resample adds the rows' noise once "
-            f"more: shares err towards instability{failed}."
+            "Iterations and speed-ups: the middle 95 % of the resamples' plans. Resampling adds "
+            f"noise, so the shares overstate instability{failed}."
         ],
     )  # fmt: skip
 

@@ -54,6 +54,14 @@ class Table:
         self._print(Console(markup=False, emoji=False, width=WIDE, file=paper, color_system=None))
         return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
 
+    def _repr_html_(self) -> str:
+        """All columns and the lines below: what a notebook shows, and a report."""
+        from suffice.bounds.html import listed, table, text
+
+        cells = [[text(_text(cell)) for cell in row] for row in self.rows]
+        shown = table(self.columns, cells, caption=self.title) if cells else ""
+        return shown + listed([_text(line) for line in self.lines])
+
     def _print(self, out: Console) -> None:
         if self.width is not None:
             out.width = min(out.width, self.width)

@@ -92,8 +92,8 @@ class Setup:
 def read_setup(path: str | Path, *, target: bool = True, max_memory: float = MAX_MEMORY) -> Setup:
     """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
 
-    Without `target` the file needs no [target] table, which planning asks for. `max_memory` is that of `suffice.read`
-    and holds for the setup file itself too, so it stands in no setup file.
+    Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
+    itself too, so it cannot be set in one.
     """
     path, memory = as_path("setup file", path), Memory(max_memory)
     try:

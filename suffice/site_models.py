@@ -50,22 +50,33 @@ class SiteModel:
     gain_se: float | None
     notes: tuple[str, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.bounds.html import facts, number, table, text
+
+        losses = f"{number(self.expected_loss_alone)}, {number(self.expected_loss)}"
+        known = {"Model": text(self.words), "Loss alone, together": losses}
+        classes = self.intercept if isinstance(self.intercept, Mapping) else {"coefficient": self.intercept}
+        slopes = self.coefficients if isinstance(self.intercept, Mapping) else {"coefficient": self.coefficients}
+        names = next(iter(slopes.values()))
+        rows = [[text(name), *(number(slopes[kind][name]) for kind in classes)] for name in names]
+        rows += [["intercept", *map(number, classes.values())]]
+        return facts(known) + table(["column", *map(str, classes)], rows)
+
     @property
     def words(self) -> str:
         """The same in a sentence or two."""
         others = sorted(((share, name) for name, share in self.weights.items() if name != self.name), reverse=True)
         most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
         own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
-        text = own + (f", then {most}" if most else ", nobody else counts much")
+        text = own + (f", then {most}" if most else ", no other site counts much")
         if len(self.weights) == 1:
             return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
         if self.gain is None or self.gain_se is None:
-            return f"{text}. Too few rows to say what this site gains by itself; see the network's gain."
-        sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be chance"
+            return f"{text}. Too few rows to tell what this site gains; see the gain of all sites together."
+        sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be due to chance"
         verb = "gains" if self.gain >= 0 else "loses"
-        return (
-            f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row against being alone{sure}."
-        )
+        return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
 
     def to_dict(self) -> dict[str, Any]:
         return {

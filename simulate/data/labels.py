@@ -51,7 +51,7 @@ def _check_case(found: Sequence[Any], positive: Sequence[Any]) -> None:
     chosen = {value.casefold(): value for value in positive if isinstance(value, str)}
     for value in found:
         if isinstance(value, str) and value not in positive and value.casefold() in chosen:
-            remedy = f"differs from {chosen[value.casefold()]} only by case; write one way, or name both by positive"
+            remedy = f"differs from {chosen[value.casefold()]} only by case; spell both alike, or list both as positive"
             raise InputError("labels", value, remedy)
 
 

@@ -42,7 +42,7 @@ def read(
     drop: Sequence[str] = (),
     max_memory: float = MAX_MEMORY,
 ) -> LeastSquares | Logistic:
-    """A problem from clients' data in files.
+    """Read clients' data from files as a problem.
 
     `path` is one CSV with a client column, one .npz file with arrays X, y and client, or a folder of CSV, .npz and
     LIBSVM files, one per client; or a data frame or mapping of columns with a client column. Categories and gaps of a
@@ -50,12 +50,12 @@ def read(
     `drop` leaves out more of their columns. With `split` ("contiguous:8", "iid:8", "dirichlet:8:0.1",
     "labels:8", "column:NAME"; random ones from `seed`) it is one undivided file. A folder with the UCI heart-disease
     files is read as `heart_disease`, its training part; a folder or file of MNIST images as `mnist` (the training
-    images where the folder has them), and "sklearn:NAME" is a set that comes with scikit-learn.
+    images where the folder has them), and "sklearn:NAME" is a data set of scikit-learn.
 
     Every other column but `client` and `target` is a predictor. `standardise` sets the predictors to mean
     0 and deviation 1 per client, over all clients, or not at all; `standardise_target` does so to the target, always
-    over all clients. What would take more than `max_memory` bytes (2e9) as a table, or as matrices, is refused before
-    it is allocated; working with it takes a few times as much. The rest is described at `from_arrays`. Raises
+    over all clients. A table or matrices of more than `max_memory` bytes (2e9) are rejected before they are
+    allocated; working with them takes a few times as much. For the other arguments see `from_arrays`. Raises
     `InputError`.
     """
     memory = Memory(max_memory)

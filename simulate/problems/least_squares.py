@@ -19,6 +19,7 @@ from suffice.bounds import Constants, InputError, Memory, as_number, as_whole
 from suffice.bounds.planning.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from suffice.bounds.planning.row_recursion import MOST_FEATURES, GradientRows, passable
 
+from ..problem import short
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
 from .row_model import RowModel
@@ -40,6 +41,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
     remarks         what of the tables was left out
     """
 
+    __repr__ = short
     data: Rows
     population: Quadratics
     regularisation: float = 0.0

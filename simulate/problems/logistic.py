@@ -18,7 +18,7 @@ from torch import Tensor
 
 from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_whole, entry_precisions
 
-from ..problem import Trust
+from ..problem import Trust, short
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants
 from .logistic_samples import SampledConstants, sampled_constants
@@ -71,6 +71,7 @@ class Logistic(RowModel):
     optimum (N, d) by a second-order solver of SciPy and Newton's method, to a gradient at rounding level
     """
 
+    __repr__ = short
     data: Rows
     optimum: Tensor
     start: Tensor

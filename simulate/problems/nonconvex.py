@@ -19,7 +19,7 @@ from torch import Tensor
 from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_numbers, labelled, real_array
 
 from ..oracle import Additive
-from ..problem import Trust
+from ..problem import Trust, short
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 
@@ -146,6 +146,7 @@ class Separable(AdditiveNoise):
     optimum (N, d) [theta], scale (N, d) the weights w > 0 [loss]; u is theta itself: its unit is that of the profile.
     """
 
+    __repr__ = short
     profile: Profile
     optimum: Tensor
     scale: Tensor

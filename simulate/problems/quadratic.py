@@ -15,6 +15,7 @@ from suffice.bounds import Constants, Memory, QuadraticCertificate, as_numbers, 
 from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 
 from ..oracle import Additive
+from ..problem import short
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 
@@ -27,6 +28,7 @@ class Quadratics(AdditiveNoise):
     Satisfies all assumptions of the adaptive paper: mu_i = 2 lambda_min(A_i), beta_i = 2 lambda_max(A_i).
     """
 
+    __repr__ = short
     A: Tensor
     xi: Tensor
     noise: Additive

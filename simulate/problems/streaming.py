@@ -18,6 +18,7 @@ from torch import Tensor
 from suffice.bounds import InputError, Memory, as_numbers, as_whole, positive_definite, real_array
 from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
 
+from ..problem import short
 from ..randomness import Randomness, Stream
 from .cubature import gaussian_cubature
 from .linear_model import LinearModel
@@ -38,6 +39,7 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
     A sample is (x, y - x . theta_i*), so that near the optima nothing cancels.
     """
 
+    __repr__ = short
     population: Quadratics
     mean: Tensor
     root: Tensor

@@ -12,8 +12,8 @@ import typer
 app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
-    help="Is the theorem true, what should I run, and what does it look like: "
-    "bounds, plans, verdicts and figures for collaborative federated learning.",
+    help="Theory for collaborative federated learning: check theorems, plan who should collaborate, "
+    "fit a model for each site, redraw the papers' figures.",
 )
 EXAMPLES = """\
 Four things to try:
@@ -23,12 +23,12 @@ Four things to try:
   suffice plan clients.csv --client site --target y --epsilon 10%
       who should collaborate with whom, at which step size, and how much faster
   suffice fit clients.csv --client site --target y
-      a model for each site, with as much from the others as predicts best
+      a model for each site that borrows from the others where that helps
   suffice theorem adaptive/theorem-2-constant
       a theorem: its formula, conditions and verdict
 
 suffice --help lists the commands."""
-Json = Annotated[bool, typer.Option("--json", help="Machine output on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 
 
 def _version(wanted: bool) -> None:

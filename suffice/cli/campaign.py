@@ -21,22 +21,20 @@ if TYPE_CHECKING:
 @app.command()
 def campaign(
     file: Annotated[Path, typer.Argument(help="A campaign file (TOML).")],
-    out: Annotated[Path | None, typer.Option(help="Folder for results, over the file's.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes on this machine; all cores unless given.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler instead.")] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")] = False,
-    collect: Annotated[bool, typer.Option("--collect", help="Only print the results so far, as CSV.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the results (overrides the file).")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Number of processes on this machine (default: all cores).")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to use instead.")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Recompute failed cells.")] = False,
+    collect: Annotated[bool, typer.Option("--collect", help="Print the results so far as CSV.")] = False,
     summarise: Annotated[
-        bool,
-        typer.Option(
-            "--summary",
-            help="Only print what is there so far, as Markdown: worst ratios of claims, ends of simulations.",
-        ),
+        bool, typer.Option("--summary", help="Print a Markdown summary of the results so far.")
     ] = False,
-    plot: Annotated[Path | None, typer.Option(help="With either: draw the worst ratios into this folder.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="With --collect or --summary: folder for a plot of the worst ratios.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Run a sweep of many cells; interrupted, it resumes. Exit 1 if cells failed."""
+    """Run a parameter sweep; it resumes where it was interrupted. Exit 1 if a cell failed."""
     from suffice.bounds import InputError, make_folder
     from suffice.verification.campaign import Interrupted, conduct, read_campaign, report, summary, table
 

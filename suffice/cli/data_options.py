@@ -10,7 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
-PANEL = "How a table is read (suffice.read)"
+PANEL = "How to read a table (suffice.read)"
+Site = Annotated[str | None, typer.Option(help="Column that names the site (default: client).")]
+Target = Annotated[str | None, typer.Option(help="Column to predict (default: target).")]
+Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat for several.")]
+Split = Annotated[
+    str | None,
+    typer.Option(help="Split a table into sites: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1, labels:8."),
+]
 
 
 def _option(kind: Any, help: str, *names: str) -> Any:
@@ -18,20 +25,20 @@ def _option(kind: Any, help: str, *names: str) -> Any:
 
 
 OPTIONS: dict[str, Any] = {
-    "client": _option(str, "Client column of a CSV (client)."),
-    "target": _option(str, "Target column of a CSV (target)."),
-    "standardise": _option(str, "Predictors: pooled (default), client or none."),
+    "client": _option(str, "CSV column that names the client (default: client)."),
+    "target": _option(str, "CSV column to predict (default: target)."),
+    "standardise": _option(str, "Standardise predictors: pooled (default), client or none."),
     "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
-    "loss": _option(str, "Of data: least-squares (default) or logistic."),
-    "regularisation": _option(str, "r in (r/2) |theta|^2 (0)."),
-    "intercept": _option(bool, "A column of ones (with).", "--intercept/--no-intercept"),
-    "batch": _option(int, "Rows that one stochastic gradient averages (1)."),
-    "split": _option(str, "Divide one table: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
-    "seed": _option(int, "Of a random split (0)."),
-    "positive": _option(list[str], "A label that is class 1; repeat for several."),
+    "loss": _option(str, "least-squares (default) or logistic."),
+    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0)."),
+    "intercept": _option(bool, "Add a column of ones (default: yes).", "--intercept/--no-intercept"),
+    "batch": _option(int, "Rows per stochastic gradient (default 1)."),
+    "split": _option(str, "Split one table into clients: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
+    "seed": _option(int, "Seed of a random split (default 0)."),
+    "positive": _option(list[str], "Label to count as class 1; repeat for several."),
     "certainty": _option(str, "Constants of the logistic loss: certified, estimated or everywhere."),
-    "drop": _option(list[str], "A column of a CSV to leave out; repeat for several."),
-    "max_memory": _option(str, "Bytes that a table, or a problem's matrices, may take (2e9); for setup files too."),
+    "drop": _option(list[str], "CSV column to leave out; repeat for several."),
+    "max_memory": _option(str, "Memory limit in bytes for a table or a problem's matrices (default 2e9)."),
 }
 """Arguments of `suffice.read` with their declaration as an option; None where one is not given."""
 

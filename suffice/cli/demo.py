@@ -40,8 +40,8 @@ ERRATA = (
 
 
 @app.command()
-def demo(out: Annotated[Path, typer.Option(help="Where the figure goes.")] = Path("out")) -> None:
-    """The main job in under a minute: Figure 1, a plan for eight clients, verdicts, errata."""
+def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("out")) -> None:
+    """Show the main features in about a minute: a figure, a plan for eight clients, verdicts, errata."""
     from suffice.figures import figure
     from suffice.verification import errata, verify
 

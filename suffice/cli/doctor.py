@@ -23,7 +23,7 @@ OPTIONAL = {
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Print versions, compiler, GPU, data folder and optional packages: what to send with a bug report."""
+    """Print versions, compiler, GPU, data folder and optional packages; include this in bug reports."""
     found = diagnosis()
     if as_json:
         print_json(found)

@@ -21,12 +21,11 @@ KEPT = Path(__file__).parents[1] / "errata.json"
 @app.command()
 def errata(
     identifier: Annotated[
-        str | None,
-        typer.Argument(help="A paper, to list its own; an id, to reproduce it now.", autocompletion=errata_names),
+        str | None, typer.Argument(help="A paper, or an erratum's id to recompute it.", autocompletion=errata_names)
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Printed statements found wrong; with an id, recomputed as you read."""
+    """List errors found in the papers, or recompute one."""
     if not as_json and (listed := kept(identifier)):
         errata_table(listed).show()
         return

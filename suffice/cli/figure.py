@@ -16,31 +16,30 @@ from .console import echo, listing, progress
 @app.command()
 def figure(
     name: Annotated[
-        str | None,
-        typer.Argument(help="A figure's name, or all; given none, the names.", autocompletion=figure_names),
+        str | None, typer.Argument(help="A figure, or all; omit it to list the figures.", autocompletion=figure_names)
     ] = None,
     edition: Annotated[
-        str | None, typer.Option(help="stated (default) or published.", autocompletion=of("stated", "published"))
+        str | None,
+        typer.Option(help="stated (default) or published (as released).", autocompletion=of("stated", "published")),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for NAME.pdf, .png, .csv and .json.")] = Path("out"),
     data: Annotated[
-        Path | None, typer.Option(help="Folder of the data files (heart disease, LIBSVM), instead of SUFFICE_DATA.")
+        Path | None, typer.Option(help="Folder with the data files (heart disease, LIBSVM); default: $SUFFICE_DATA.")
     ] = None,
-    seeds: Annotated[
-        str | None, typer.Option(help="Number of runs, or which as 127,496,1729, for figures that average over some.")
-    ] = None,
+    seeds: Annotated[str | None, typer.Option(help="Number of runs, or a list of seeds (127,496,1729).")] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--set",
-            "--option",
-            help="NAME=VALUE of a figure's own, as n=50, d=10 or agents=10,100; help lists them.",
+            help="A parameter of the figure as NAME=VALUE (n=50, draws=50, agents=10,100); repeat for several; "
+            "`help` lists them."
         ),
     ] = None,
-    animate: Annotated[bool, typer.Option("--animate", help="Write NAME.gif too (collaboration).")] = False,
-    reuse: Annotated[bool, typer.Option("--reuse", help="Draw again from the CSV and JSON in the folder.")] = False,
+    animate: Annotated[bool, typer.Option("--animate", help="Also write NAME.gif (collaboration only).")] = False,
+    reuse: Annotated[
+        bool, typer.Option("--reuse", help="Redraw from the CSV and JSON in the folder; compute nothing.")
+    ] = False,
 ) -> None:
-    """Draw a figure of the papers, with the data behind every curve."""
+    """Draw a figure and write the data behind every curve."""
     from suffice.bounds import InputError, make_folder, write_whole
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
     from suffice.figures import figure as draw
@@ -63,7 +62,9 @@ def figure(
             raise InputError(flag, str(value), "name the figure that it is for")
         if reuse:
             raise InputError("reuse", True, "name the figure that it is for")
-        listing({known: maker.about for known, maker in makers().items()})
+        shown = {known: f"{maker.about} [{', '.join(maker.options)}]" for known, maker in makers().items()}
+        listing({known: line.removesuffix(" []") for known, line in shown.items()})
+        echo("In brackets: what --data, --seeds and --option NAME=VALUE set.")
         return
     if edition is not None and edition not in EDITIONS:
         raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
@@ -104,7 +105,7 @@ def _ways(name: str) -> str:
 
     options = makers()[name].options
     flags = [f"--{option}" for option in options if option in FLAGS]
-    own = [f"--set {option}=..." for option in options if option not in FLAGS]
+    own = [f"--option {option}=..." for option in options if option not in FLAGS]
     return f"{name} takes {', '.join(flags + own)}" if options else f"{name} takes no options; drop it"
 
 

@@ -9,31 +9,32 @@ import typer
 
 from .app import Json, app
 from .console import echo, later, print_json
+from .data_options import Drop, Site, Split, Target
 
 
 @app.command()
 def fit(
     setup: Annotated[
-        str, typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with rows, or sites' messages.")
+        str, typer.Argument(help="A table, a folder, sklearn:NAME, a setup file with \\[data], or messages from sites.")
     ],
-    more: Annotated[list[str] | None, typer.Argument(help="Further messages of sites (suffice.summarise).")] = None,
-    client: Annotated[str | None, typer.Option(help="Column of sites (client).")] = None,
-    target: Annotated[str | None, typer.Option(help="Column to predict (target).")] = None,
+    more: Annotated[list[str] | None, typer.Argument(help="More messages from sites (suffice.summarise).")] = None,
+    client: Site = None,
+    target: Target = None,
     loss: Annotated[
-        str | None, typer.Option(help="auto (by the target), least-squares, logistic or multinomial.")
+        str | None, typer.Option(help="auto (chosen from the target, default), least-squares, logistic or multinomial.")
     ] = None,
-    weight: Annotated[str | None, typer.Option(help="Column of weights of rows.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat for several.")] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Divide one table: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1, labels:8.")
+    weight: Annotated[str | None, typer.Option(help="Column of row weights.")] = None,
+    drop: Drop = None,
+    split: Split = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a random split (default 0).")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Memory limit in bytes for the table (default 2e9).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the models to this file (.json or .npz).")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Plot influence and gains: a .pdf, .png or .svg file, or a folder.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of a random split (0).")] = None,
-    max_memory: Annotated[str | None, typer.Option(help="Bytes that a table may take (2e9).")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the models here: .json or .npz.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it: a .pdf, .png or .svg file, or a folder.")] = None,
     as_json: Json = False,
 ) -> None:
-    """A model per site for new rows, with as much from the others as predicts best."""
+    """Fit a model for each site that borrows from the others where that improves predictions."""
     from suffice.bounds import InputError
     from suffice.simulate.data.parse import parse_number
 

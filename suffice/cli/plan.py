@@ -25,16 +25,16 @@ def plan(
     setup: Annotated[str, typer.Argument(help="A setup file (TOML), a table, a folder, or sklearn:NAME.")],
     epsilon: Annotated[
         list[str] | None,
-        typer.Option(help="Excess loss to reach, or 10% of each client's own at the start; repeat for several."),
+        typer.Option(help="Excess loss to reach, or 10% of each client's initial excess; repeat for several."),
     ] = None,
-    horizon: Annotated[int | None, typer.Option(help="Iterations T of the schedules with a fixed end.")] = None,
+    horizon: Annotated[int | None, typer.Option(help="Iterations T, for schedules with a fixed horizon.")] = None,
     confidence: Annotated[
-        str | None, typer.Option(help="delta in (0, 1]: allowed probability of not having arrived.")
+        str | None, typer.Option(help="Allowed probability of not reaching epsilon in time, in (0, 1].")
     ] = None,
     criterion: Annotated[
         str | None,
         typer.Option(
-            help="binary, continuous or sharp, over a setup file's.",
+            help="binary, continuous or sharp (overrides the setup file).",
             autocompletion=of("binary", "continuous", "sharp"),
         ),
     ] = None,
@@ -43,32 +43,28 @@ def plan(
         typer.Option("--numbers", help="Show each client's constants and how reliable they are (needs no --epsilon)."),
     ] = False,
     schedule: Annotated[
-        bool, typer.Option("--schedule", help="Look for three stages that are faster than constant rates.")
+        bool, typer.Option("--schedule", help="Look for a three-stage schedule that is faster than a constant step.")
     ] = False,
     where: Annotated[
-        bool, typer.Option("--break-even", help="Down to which precision peers help, and what a larger batch buys.")
+        bool, typer.Option("--break-even", help="Show the precision below which peers stop helping.")
     ] = False,
-    simulate: Annotated[bool, typer.Option("--simulate", help="Run the plan; measured beside predicted.")] = False,
-    seeds: Annotated[int | None, typer.Option(help="Seeds of --simulate (256).")] = None,
-    method: Annotated[
-        str | None, typer.Option(help="One method of the network table instead of all; a wrong name lists them.")
+    simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, to compare.")] = False,
+    seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate (default 256).")] = None,
+    method: Annotated[str | None, typer.Option(help="Plan this method alone; a wrong name lists the methods.")] = None,
+    alpha: Annotated[
+        str | None, typer.Option(help="Personalisation weight of Scafflix, in (0, 1] (default 0.5).")
     ] = None,
-    alpha: Annotated[str | None, typer.Option(help="Scafflix's personalisation weight in (0, 1] (0.5).")] = None,
     bootstrap: Annotated[
-        int, typer.Option(help="Resample every client's rows this often (50 will do): is the plan stable?")
+        int, typer.Option(help="Number of bootstrap resamples to test how stable the plan is (50 is enough).")
     ] = 0,
-    root: Annotated[
-        int | None, typer.Option(help="Root of all random numbers of --simulate and --bootstrap (0).")
-    ] = None,
-    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan as a table here.")] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw matrix and curves: a .pdf, .png or .svg file, or a folder.")
-    ] = None,
+    root: Annotated[int | None, typer.Option(help="Random root of --simulate and --bootstrap (default 0).")] = None,
+    save_csv: Annotated[Path | None, typer.Option("--csv", help="Write the plan to this CSV file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Plot the plan: a .pdf, .png or .svg file, or a folder.")] = None,
     as_json: Json = False,
     *,
     data: dict[str, Any],
 ) -> None:
-    """Who should collaborate with whom, at which step size, and what it gains."""
+    """Plan who should collaborate with whom, at which step size, and how much faster that is."""
     from suffice.bounds import InputError
     from suffice.simulate.data.parse import parse_number
 

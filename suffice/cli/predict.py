@@ -14,14 +14,14 @@ from .console import echo, print_json
 
 @app.command()
 def predict(
-    model: Annotated[str, typer.Argument(help="Models that `suffice fit --out` wrote.")],
-    file: Annotated[str, typer.Argument(help="A CSV with the same columns; the target is not needed.")],
-    site: Annotated[str | None, typer.Option(help="Site of all rows, where the file has no column of sites.")] = None,
+    model: Annotated[str, typer.Argument(help="Models saved by `suffice fit --out`.")],
+    file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
+    site: Annotated[str | None, typer.Option(help="Site of all rows, if no column names it.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write a CSV of predictions here instead of printing it.")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV file for the predictions (default: print).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Predict new rows by the models of their sites; a site that was not fitted gets the population's."""
+    """Predict new rows with their sites' models; unknown sites get the population's model."""
     from suffice.bounds import InputError, csv_text, make_folder, write_whole
     from suffice.simulate.data.csv_frame import csv_frames, csv_rows
     from suffice.simulate.data.memory import as_path

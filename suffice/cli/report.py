@@ -9,23 +9,22 @@ import typer
 
 from .app import app
 from .console import echo
+from .data_options import Drop, Site, Split, Target
 
 
 @app.command()
 def report(
-    setup: Annotated[str, typer.Argument(help="A table, a folder, sklearn:NAME or a setup file.")],
-    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("report.html"),
+    setup: Annotated[str, typer.Argument(help="A table, a folder, sklearn:NAME or a setup file (TOML).")],
+    out: Annotated[Path, typer.Option(help="File to write.")] = Path("report.html"),
     epsilon: Annotated[
-        str, typer.Option(help="Precision of the plan: an excess loss, or 10% of each client's own at the start.")
+        str, typer.Option(help="Precision of the plan: an excess loss, or 10% of each client's initial excess.")
     ] = "10%",
-    client: Annotated[str | None, typer.Option(help="Column of sites (client).")] = None,
-    target: Annotated[str | None, typer.Option(help="Column to predict (target).")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat for several.")] = None,
-    split: Annotated[
-        str | None, typer.Option(help="Divide one table: column:NAME, iid:8, contiguous:8, dirichlet:8:0.1, labels:8.")
-    ] = None,
+    client: Site = None,
+    target: Target = None,
+    drop: Drop = None,
+    split: Split = None,
 ) -> None:
-    """Write one HTML page to pass on: data, models, plan, pictures, and what is exact, guaranteed or estimated."""
+    """Write a self-contained HTML report: data, models, plan, plots, and how reliable each number is."""
     import sys
 
     from suffice.bounds import InputError

@@ -35,18 +35,20 @@ def simulate(
             help="local, all-for-one, cobo, scafflix, ...; a wrong name lists them.", autocompletion=algorithm_names
         ),
     ],
-    iterations: Annotated[int, typer.Option(help="T.")] = 100,
-    seeds: Annotated[int, typer.Option(help="Independent runs.")] = 64,
-    eta: Annotated[str | None, typer.Option(help="Step size; without it half of the limit that is shown.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the algorithm; repeat for several.")] = None,
-    points: Annotated[int, typer.Option(help="Iterations to report, evenly spaced.")] = 11,
-    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Save every path as a .npz file here.")] = None,
+    iterations: Annotated[int, typer.Option(help="Number of iterations.")] = 100,
+    seeds: Annotated[int, typer.Option(help="Number of independent runs.")] = 64,
+    eta: Annotated[str | None, typer.Option(help="Step size (default: half of the limit that is printed).")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="A parameter of the algorithm as NAME=VALUE; repeat for several.")
+    ] = None,
+    points: Annotated[int, typer.Option(help="Number of iterations to report, evenly spaced.")] = 11,
+    root: Annotated[int, typer.Option(help="Root of the random numbers.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Save every path to this .npz file.")] = None,
     as_json: Json = False,
     *,
     data: dict[str, Any],
 ) -> None:
-    """Run an algorithm on a problem with known constants, many seeds at once."""
+    """Simulate an algorithm with many seeds at once."""
     from suffice.bounds import InputError
     from suffice.simulate.data.parse import parse_number
 

@@ -20,26 +20,18 @@ if TYPE_CHECKING:
 @app.command()
 def theorem(
     key: Annotated[
-        str | None,
-        typer.Argument(
-            help="A key such as adaptive/theorem-2-constant; a part of one lists those that have it.",
-            autocompletion=theorem_keys,
-        ),
+        str | None, typer.Argument(help="A key, or part of one to list all matches.", autocompletion=theorem_keys)
     ] = None,
-    values: Annotated[list[str] | None, typer.Argument(help="NAME=VALUE, to evaluate the bound.")] = None,
+    values: Annotated[list[str] | None, typer.Argument(help="Parameters as NAME=VALUE, to evaluate the bound.")] = None,
     edition: Annotated[
         str | None,
-        typer.Option(
-            help="printed or corrected (default corrected; a list: both).", autocompletion=of("printed", "corrected")
-        ),
+        typer.Option(help="printed or corrected (lists show both).", autocompletion=of("printed", "corrected")),
     ] = None,
-    solve: Annotated[
-        str | None, typer.Option(help="Invert: the parameter to solve for, such as T, eta or eps.")
-    ] = None,
-    target: Annotated[str | None, typer.Option(help="With --solve: what the bound has to reach.")] = None,
+    solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,
+    target: Annotated[str | None, typer.Option(help="With --solve: the value that the bound must not exceed.")] = None,
     as_json: Json = False,
 ) -> None:
-    """List the theorems, show one, evaluate it, or solve it for a parameter on the safe side."""
+    """List the theorems, or show, evaluate or solve one."""
     from suffice.bounds import THEOREMS, InputError, evaluate, find, page
     from suffice.bounds import solve as invert
     from suffice.simulate.data.parse import parse_number

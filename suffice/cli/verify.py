@@ -24,23 +24,25 @@ def verify(
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Keys, papers (cobo) or patterns (cobo/*); none: all, minutes.", autocompletion=theorem_keys
+            help="Keys, papers (cobo) or patterns (cobo/*); omit them to check everything (minutes).",
+            autocompletion=theorem_keys,
         ),
     ] = None,
     edition: Annotated[
         str, typer.Option(help="printed, corrected or all.", autocompletion=of("printed", "corrected", "all"))
     ] = "all",
     effort: Annotated[str, typer.Option(help="quick or full.", autocompletion=of("quick", "full"))] = "quick",
-    root: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    root: Annotated[int, typer.Option(help="Root of the random numbers.")] = 0,
     write: Annotated[
-        Path | None, typer.Option(help="Also add the verdicts to this JSON file, or replace their rows in it.")
+        Path | None, typer.Option(help="Also add the verdicts to this JSON file, replacing earlier ones.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(help="Also write an HTML page with a picture per claim here.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Processes; all cores when many claims are checked.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Also write an HTML report with a plot for each claim.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of processes (default: all cores when many claims are checked).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check claims. A violated printed claim is good news; exit 1 only if a corrected one is violated, or weak and not
-    said to be."""
+    """Check that theorems hold. Exit 1 if a corrected statement is violated, or weak without a stated reason."""
     from suffice.verification import unchecked
     from suffice.verification import verify as check
 

@@ -56,6 +56,23 @@ def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
     assert "$x$" not in text  # MathJax would take it for a formula
 
 
+def test_a_site_shows_a_row_per_coefficient_and_a_problem_one_line():
+    rows = {"site": ["a<b>", "c"] * 8, "x": range(16), "target": [k % 5 for k in range(16)]}
+    seen = Balanced(sf.fit(rows, client="site")["a<b>"]._repr_html_()).seen
+    assert "a<b>: " in seen
+    assert "columncoefficientx" in seen
+    assert (
+        repr(sf.from_arrays([np.eye(4, 1)] * 2, [[1.0, 2, 3, 4]] * 2)) == "LeastSquares(2 clients, 8 rows, 2 features)"
+    )
+    assert repr(TRIO) == "Quadratics(3 clients, 1 features)"
+
+
+def test_numbers_of_a_table_stand_to_the_right():
+    shown = table(["site", "gain"], [["Lyon", "-1.5e+03"], ["Oslo", "-"]])
+    assert shown.count("text-align:right") == 3
+    assert shown.count("text-align:left") == 3
+
+
 def test_a_row_shows_its_peers_and_times_escaped():
     row = sf.plan(TRIO, epsilon=0.1)["a<b>"]
     seen = Balanced(re.sub("<br>", "", row._repr_html_())).seen

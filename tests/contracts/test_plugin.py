@@ -1,4 +1,4 @@
-"""A package of someone else's adds a paper: records, a quantity, a keyword, claims and an erratum, seen everywhere."""
+"""The package of docs/howto/paper.md adds a paper: records, a quantity, a keyword, claims and an erratum."""
 
 from __future__ import annotations
 
@@ -8,79 +8,9 @@ import subprocess
 import sys
 
 import pytest
-from blocks import ROOT
+from blocks import ROOT, blocks
 
-PAPER = """
-from suffice.bounds import Paper
-
-PAPER = Paper(key="tiny", citation="Someone (2026)", title="A tiny paper (Someone, 2026)", records="tiny.records",
-              claims="tiny.checks", errata="tiny.checks")
-"""
-RECORDS = '''
-from suffice.bounds import Parameter, Quantity, Source, Theorem, Unit, add_parameter, add_quantity
-
-DISTANCE = add_quantity(Quantity(name="DISTANCE", expression="|x_T - x*|", latex=r"|x_T - x^*|", unit=Unit(0, 1)))
-add_parameter(Parameter(name="far", symbol="D", meaning="distance of the start", unit=Unit(0, 1), typical=(0.1, 10.0)))
-
-
-def distance(*, eta, mu, T, far):
-    """(1 - eta mu)^T D."""
-    return (1 - eta * mu) ** T * far
-
-
-def printed(*, eta, mu, T, far):
-    """The exponent doubled."""
-    return (1 - eta * mu) ** (2 * T) * far
-
-
-def limit(*, eta, mu, beta):
-    """The step limit."""
-    return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
-
-
-def record(edition, bound, fault=None):
-    return Theorem(key="tiny/lemma-1", edition=edition, title="Gradient descent", quantity=DISTANCE, bound=bound,
-                   source=Source(paper="Someone (2026)", locator="Lemma 1", symbols={"eta": "a"}), direction="upper",
-                   mode="sure", statement="At most the bound.", conditions=limit, fault=fault)
-
-
-THEOREMS = [record("printed", printed, "the exponent is twice what it should be"), record("corrected", distance)]
-'''
-CHECKS = """
-import numpy as np
-
-from suffice.bounds import find
-from suffice.verification import Claim, Domain, Erratum, Evidence, Family
-from suffice.verification.errata import Finding
-
-
-def measure(values):
-    x, curvature = values["start"], values["curvature"]
-    eta = values["step"] / curvature.max(-1)
-    far = np.sqrt((x**2).sum(-1))
-    left = (1 - eta[:, None] * curvature) ** values["T"][:, None] * x
-    arguments = {"eta": eta, "mu": curvature.min(-1), "beta": curvature.max(-1), "T": values["T"], "far": far}
-    return Evidence(engine="exact", measured=np.sqrt((left**2).sum(-1)), arguments=arguments)
-
-
-def sharp():
-    ones = np.ones((2, 2))
-    return {"curvature": ones, "start": ones, "step": np.array([0.5, 0.1]), "T": np.array([2.0, 5.0])}
-
-
-FAMILY = Family(name="quadratics in the plane", measure=measure, sharp=sharp, domains={
-    "curvature": Domain(low=0.1, high=10, log=True, shape=(2,)), "start": Domain(low=-2, high=2, shape=(2,)),
-    "step": Domain(low=0.1, high=0.9), "T": Domain(low=1, high=9, integer=True)})
-
-
-def claims():
-    return [Claim(theorem=find("tiny/lemma-1", edition), families=(FAMILY,)) for edition in ("printed", "corrected")]
-
-
-ERRATA = [Erratum(id="tiny-lemma-1", paper="A tiny paper (Someone, 2026)", location="Lemma 1", kind="constant",
-                  claim="(1 - eta mu)^(2 T)", truth="(1 - eta mu)^T", key="tiny/lemma-1",
-                  compute=lambda: Finding(inputs={"eta": 0.5}, printed=0.25, measured=0.5))]
-"""
+PAPER, RECORDS, CHECKS = blocks(ROOT / "docs" / "howto" / "paper.md", "py")
 FAULTY = {
     "broken = tiny.absent": "No module named 'tiny.absent'",
     "number = tiny.faults:NUMBER": "'int' object is not callable",
@@ -200,7 +130,7 @@ def test_its_errata_are_listed(shown):
 
 def test_its_pages_are_generated_beside_the_others(shown):
     page, index, notation, errata = shown["pages"]
-    assert page.startswith("# Someone (2026)\n\n## tiny/lemma-1\n")
+    assert page.startswith("# A tiny paper (Someone, 2026)\n\n## tiny/lemma-1\n")
     assert "[tiny](tiny.md)\n\n*A tiny paper (Someone, 2026).*" in index
     assert "[worst-case](worst-case.md)" in index
     assert "| `far` | distance of the start | theta |" in notation

@@ -86,8 +86,8 @@ def test_the_page_of_figures_has_a_row_for_every_caption_with_its_status(paper):
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
     rows = [row for row in table if len(row) == 5 and row[0] == paper.key]
     for _, what, status, here, reason in rows:
-        assert status.startswith(("reproduced", "by proxy", "other data", "not to be had")), what
-        assert bool(here) != (status == "not to be had"), what
+        assert status.startswith(("reproduced", "by proxy", "other data", "not available")), what
+        assert bool(here) != (status == "not available"), what
         assert reason or status == "reproduced", what
     text = text_of(paper)
     if text is None:

@@ -17,12 +17,12 @@ import suffice
 from suffice.cli import main
 
 DOCS = ROOT / "docs"
-LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md"}
+LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md", "deploy.md"}
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in PAGES if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
-TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md") for entry in commands(page)]
+TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questions.md") for entry in commands(page)]
 
 
 def marked(page):
@@ -49,10 +49,10 @@ def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
             test()
 
 
-@pytest.mark.parametrize("place", range(4), ids=["theorem", "paper", "algorithm", "problem"])
+@pytest.mark.parametrize("place", range(3), ids=["theorem", "algorithm", "problem"])
 def test_the_examples_of_contributing_run_and_are_short(place):
     found = blocks(CONTRIBUTING, "python")
-    assert len(found) == 4
+    assert len(found) == 3
     assert len(found[place].splitlines()) < 60
     exec(found[place], {"__name__": "__main__"})
 

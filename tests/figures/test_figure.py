@@ -55,7 +55,7 @@ def test_a_length_below_one_is_refused(name, option):
 
 
 def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
-    assert "takes --set distance" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
+    assert "takes --option distance" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
     assert "takes --seeds" in refused("adaptive-2a", "--data", tmp_path, "--out", tmp_path)
     assert "seeds = 1" in refused("adaptive-2a", "--seeds", 1, "--out", tmp_path)
     assert "seeds = 'few'" in refused("adaptive-2a", "--seeds", "few", "--out", tmp_path)
@@ -66,10 +66,10 @@ def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_pa
 
 def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, capsys, tmp_path):
     out = ("--out", tmp_path)
-    assert "theorem-2-truth takes --set iterations" in refused("theorem-2-truth", "--seeds", 5, *out)
+    assert "theorem-2-truth takes --option iterations" in refused("theorem-2-truth", "--seeds", 5, *out)
     assert "instances = 'few': give a whole number" in refused("sharpness", "--option", "instances=few", *out)
     assert "d = '3,4': give one" in refused("adaptive-1", "--option", "d=3,4", *out)
-    assert "takes --seeds, --set clients" in refused("adaptive-2b-regimes", "--option", "batch=3", *out)
+    assert "takes --seeds, --option clients" in refused("adaptive-2b-regimes", "--option", "batch=3", *out)
     assert "name the one figure" in refused("all", "--option", "draws=3", *out)
     assert "given twice" in refused("adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
     assert "noises = -1.0" in refused("cobo-5", "--option", "noises=-1,0", *out)

@@ -76,7 +76,7 @@ def test_numbers_print_as_the_command_shows_them(command, tmp_path):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3, 20, 1)), rng.normal(size=(3, 20))
     numbers = sf.plan(sf.from_arrays(list(X), list(y)), epsilon=0.1).statistics()
-    assert str(numbers).startswith("What the data say\nclient  rows ")
+    assert str(numbers).startswith("Constants of the clients\nclient  rows ")
     assert max(map(len, str(numbers).splitlines())) <= 132
     assert repr(numbers) == "ClientStatistics(3 clients, 60 rows; print it for the table)"
     assert len(repr(numbers.entry)) < 200

@@ -212,7 +212,7 @@ def test_numbers_need_no_precision(command, refused, tmp_path, bootstrap):
         assert answer["clients"] == []
         assert len(answer["numbers"]["excess"]["value"]) == 2
         assert (answer["numbers"]["mu"]["interval"] is None) == (bootstrap == 0)
-    assert "What the data say" in command("plan", tmp_path / "t.csv", "--numbers").stdout
+    assert "Constants of the clients" in command("plan", tmp_path / "t.csv", "--numbers").stdout
     assert "--plot needs a plan" in refused("plan", tmp_path / "t.csv", "--numbers", "--plot", tmp_path / "p.png")
     assert "--numbers instead shows" in refused("plan", tmp_path / "t.csv")
 

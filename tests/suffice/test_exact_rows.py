@@ -57,7 +57,7 @@ def test_a_site_that_has_no_constants_is_planned_all_the_same(command, tmp_path,
     shown = command("plan", tmp_path / "t.csv", "--epsilon", "10%", "--numbers").stdout
     assert ("similar is not known" in shown) == bool(reason)
     assert max(map(len, shown.splitlines())) <= 80
-    assert "not promised here" in shown
+    assert "do not apply here" in shown
 
 
 SEEDS, GRID = 8192, (1, 2, 4, 8, 12)

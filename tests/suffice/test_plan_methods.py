@@ -270,7 +270,7 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
     }
     code, out, _ = run(capsys, *arguments)
     assert code == 0
-    for text in ("measured/exact", "E[tau] <=", "The network", "shares err towards",
+    for text in ("measured/exact", "E[tau] <=", "The network", "overstate instability",
                  "sigma^2", "Collaboration matrix", "The methods as planned, simulated"):  # fmt: skip
         assert text in out
 

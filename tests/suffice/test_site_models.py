@@ -91,7 +91,7 @@ def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
                   for name, cells in table.items()})  # fmt: skip
     (model,) = fit
     assert model.gain is None and model.expected_loss == model.expected_loss_alone  # noqa: PT018
-    assert "nobody to gain from" in str(fit)
+    assert "nothing to gain" in str(fit)
     assert "the target's variance" in str(sf.plan(sf.fit(table), "10%"))
 
 

@@ -35,11 +35,10 @@ def verify(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Verdict]:
-    """Verdicts on the claims of `keys` (all when empty), in the order of the library.
+    """Check the theorems `keys` (all if empty) and return their verdicts, in the order of the library.
 
-    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * stands for anything. Records without a
-    claim are left out (`unchecked` gives them), and so are those that a sharper one supersedes, unless their own key is
-    given.
+    A key may be a paper's name (cobo) or a pattern (cobo/theorem-1*), in which * matches anything. Records without a
+    claim are left out (`unchecked` lists them), and so are superseded ones unless their own key is given.
     The false-alarm probability of the whole run is at most `FALSE_ALARMS`, split over its sampled claims. `jobs`
     processes share the claims; the verdicts are the same for any number. Raises `InputError`.
     """

@@ -19,7 +19,7 @@ ERRATA: Sequence[Erratum] = Listed(lambda: parts("errata", "ERRATA"))
 
 
 def errata(identifier: str | None = None) -> list[Erratum]:
-    """All entries, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one of an id.
+    """All errata, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one with an id.
 
     Case does not matter, nor do spaces for hyphens. Raises `InputError` with the nearest id if there is none.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
 
@@ -32,7 +32,7 @@ class Erratum:
     claim: str
     truth: str
     key: str | None = None
-    compute: Callable[[], Finding]
+    compute: Callable[[], Finding] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice errata --json`, computed now."""
