@@ -14,7 +14,6 @@ from suffice.bounds import PARAMETERS, InputError, Parameter, Quantity, Source, 
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
 from suffice.simulate.problem import QuadraticProblem
-from suffice.simulate.quadratic_forms import forms
 from suffice.simulate.threads import one_thread
 
 from . import high_precision
@@ -24,6 +23,7 @@ from .families import ProblemFamily
 from .family import Values
 from .loosened import loosened
 from .problem_measure import Measure, measures, quadratic
+from .quantity_sum import quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
 from .search import shrink
 from .tried import not_tried, tried
@@ -35,7 +35,7 @@ def check(
     bound: Callable[..., Any],
     *,
     conditions: Callable[..., Any] | None = None,
-    quantity: str | Quantity = Quantity.EXCESS,
+    quantity: str | Quantity | Mapping[str, float | Callable[..., Any]] = Quantity.EXCESS,
     direction: str = "upper",
     algorithm: Algorithm | None = None,
     family: ProblemFamily | None = None,
@@ -54,7 +54,9 @@ def check(
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
                 last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
-                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T
+                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T. Or a sum, by
+                weights that are numbers >= 0 or functions of the family's scalars:
+                {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
     algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
                 simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                 probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
@@ -90,7 +92,8 @@ def check(
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    theorem, opaque = _record(bound, conditions, _quantity(quantity), direction, {} if family is None else family.own())
+    own = {} if family is None else family.own()
+    theorem, opaque = _record(bound, conditions, quantity_of(quantity), direction, own)
     theorem = theorem if delta is None else replace(theorem, mode="probability")
     with one_thread():
         given = theorem, chosen, family, client
@@ -209,14 +212,6 @@ def record(bound: Callable[..., Any], conditions: Callable[..., Any] | None = No
     return _record(bound, conditions)[0]
 
 
-def _quantity(given: str | Quantity) -> Quantity:
-    """The quantity of a name; `InputError` where it is none, or second moments do not determine it."""
-    name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
-    if name not in forms():
-        raise InputError("quantity", str(given), f"exact moments give {', '.join(forms())}")
-    return forms()[name].quantity
-
-
 def _record(
     bound: Callable[..., Any],
     conditions: Callable[..., Any] | None,
@@ -261,17 +256,25 @@ def _record(
 
 def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:
     """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
+    import mpmath
+
     simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
     setting = measure.settings(theorem, simple)[0]
-    measured, good = high_precision.measured(
-        cast(QuadraticProblem, setting.problem),
-        measure.algorithm,
-        iterations=setting.iterations,
-        eta=setting.eta,
-        client=measure.client,
-        cycle=measure.cycle(setting.iterations),
-        form=measure.form,
-    )
+    measured, good = mpmath.mpf(0), high_precision.DIGITS
+    for (form, _), weight in zip(measure.forms.parts, measure.forms.weights(setting.arguments)):
+        value, digits_of = high_precision.measured(
+            cast(QuadraticProblem, setting.problem),
+            measure.algorithm,
+            iterations=setting.iterations,
+            eta=setting.eta,
+            client=measure.client,
+            cycle=measure.cycle(setting.iterations),
+            form=form,
+        )
+        # a weight that is a function is a float: it has no more digits
+        good = min(good, digits_of if weight == 1 else high_precision.PROBED)
+        with mpmath.workdps(high_precision.DIGITS + 10):
+            measured = measured + mpmath.mpf(float(weight)) * value
     arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
     value, exact = _digits(theorem, arguments)
     return {

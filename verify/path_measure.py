@@ -65,10 +65,15 @@ class PathMeasure(Measure):
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
-        drawn, exact = path_values(
-            [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
-            form=self.form, seeds=self.paths, root=drawing % 2**32,
-        )  # fmt: skip
+        arguments = arguments_of(settings)
+        drawn, exact = [np.zeros(())] * len(settings), [False]
+        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+            found, exact = path_values(
+                [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
+                form=form, seeds=self.paths, root=drawing % 2**32,
+            )  # fmt: skip
+            weights = np.broadcast_to(weight, len(settings))
+            drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
         finite = np.zeros(len(settings), dtype=bool)
@@ -83,7 +88,6 @@ class PathMeasure(Measure):
                 _check_positive(paths, type(settings[at].problem).__name__)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
-        arguments = arguments_of(settings)
         says, own = stated(theorem, arguments)
         return PathEvidence(
             engine="sampled paths",

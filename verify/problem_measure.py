@@ -13,13 +13,14 @@ from suffice.simulate import Algorithm, Local
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
-from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
+from suffice.simulate.quadratic_forms import WithSum
 
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions
 from .evidence import Evidence
 from .families import ProblemFamily, Setting, quadratics
 from .family import Family, Values
+from .quantity_sum import Forms, form_of
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -32,29 +33,20 @@ _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 
 
-def form_of(theorem: Theorem) -> QuadraticForm:
-    """What its quantity is of second moments; `InputError` where they do not determine it."""
-    known = forms()
-    name = theorem.quantity.name.lower()
-    if name not in known:
-        raise InputError("quantity", name, f"exact moments give {', '.join(known)}")
-    return known[name]
-
-
-def follows(algorithm: Algorithm, form: QuadraticForm) -> Algorithm:
-    """The algorithm whose state holds what `form` needs."""
-    return WithSum(of=algorithm, name=algorithm.name) if form.of_mean else algorithm
+def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
+    """The algorithm whose state holds what `forms` need."""
+    return WithSum(of=algorithm, name=algorithm.name) if forms.of_mean else algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The quantity of `client` that `form` says under `algorithm`, whose assumptions were tested."""
+    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested."""
 
     problems: ProblemFamily
     algorithm: Algorithm
     client: int
     tested: Assumptions
-    form: QuadraticForm
+    forms: Forms
 
     @property
     def periodic(self) -> bool:
@@ -95,16 +87,19 @@ class Measure:
         self._check_client(settings[0])
         self._check_parameters(theorem, list(settings[0].arguments))
         T = np.array([each.iterations for each in settings])
-        measured, rounding = expected_values(
-            [cast(QuadraticProblem, each.problem) for each in settings],
-            self.algorithm,
-            eta=np.array([each.eta for each in settings]),
-            iterations=T,
-            cycle=self.cycle(int(T.max())),
-            client=self.client,
-            form=self.form,
-        )
         arguments = arguments_of(settings)
+        measured, rounding = np.zeros((2, len(settings)))
+        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+            value, error = expected_values(
+                [cast(QuadraticProblem, each.problem) for each in settings],
+                self.algorithm,
+                eta=np.array([each.eta for each in settings]),
+                iterations=T,
+                cycle=self.cycle(int(T.max())),
+                client=self.client,
+                form=form,
+            )
+            measured, rounding = measured + weight * value, rounding + weight * error
         says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
@@ -159,23 +154,23 @@ def measured_family(
 
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
-    form = form_of(theorem)
-    chosen = follows(algorithm if algorithm is not None else Local(), form)
+    forms = form_of(theorem)
+    chosen = follows(algorithm if algorithm is not None else Local(), forms)
     tested = assumptions(*typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
-    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, form=form).family(theorem)
+    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
 
 
 def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
-    form = form_of(theorem)
-    algorithm = follows(algorithm, form)
+    forms = form_of(theorem)
+    algorithm = follows(algorithm, forms)
     if family is not None:
         tested = assumptions(*typical(family, algorithm))
-        measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, form=form)
+        measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, forms=forms)
         return [measure], tested.reason
     refused: InputError | None = None
     tested: Assumptions | None = None
@@ -201,9 +196,9 @@ def measures(
         else:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            longest = _STEPPED if form.average or (coins and entries > MOST_ENTRIES) else 10_000
+            longest = _STEPPED if forms.average or (coins and entries > MOST_ENTRIES) else 10_000
         problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
-        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, form=form))
+        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""

@@ -21,7 +21,8 @@ from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import form_of, typical
+from .problem_measure import typical
+from .quantity_sum import form_of
 from .search import shrink
 from .verdict import Outcome, Verdict
 
@@ -54,7 +55,7 @@ def path_measures(
     delta: float | None,
 ) -> tuple[list[PathMeasure], str]:
     """The families to draw from, and why nothing can be measured ("" where it can)."""
-    form = form_of(theorem)
+    forms = form_of(theorem)
     scalars = {} if delta is None else {"delta": delta}
     families = [family] if family is not None else [
         quadratics(clients=clients, features=features, identical=True, longest=LONGEST[effort])
@@ -75,7 +76,7 @@ def path_measures(
             return [], reason
         found.append(
             PathMeasure(
-                problems=problems, algorithm=algorithm, client=client, tested=untested(), form=form,
+                problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms,
                 paths=LOOKED_AT[effort], root=root, delta=delta,
             )
         )  # fmt: skip
