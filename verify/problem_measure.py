@@ -16,9 +16,9 @@ from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import WithSum
 
 from .admissible import moved_inside
-from .assumptions import APERIODIC, Assumptions, assumptions
+from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, quadratics
+from .families import ProblemFamily, Setting, quadratics, with_scalars
 from .family import Family, Values
 from .quantity_sum import Forms, form_of
 
@@ -29,6 +29,8 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
+GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "eta", "T", "N", "d", "delta"))
+"""The scalars of the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 
@@ -162,16 +164,27 @@ def measured_family(
     return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
 
 
+def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None) -> dict[str, float]:
+    """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight."""
+    taken = GIVEN if family is None else {"eta", *typical_setting(family).arguments}
+    names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
+    found = {name: getattr(algorithm, name, None) for name in names}
+    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
+
+
 def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
+    scalars = constants(theorem, algorithm, family)
     forms = form_of(theorem)
     algorithm = follows(algorithm, forms)
     if family is not None:
         tested = assumptions(*typical(family, algorithm))
-        measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, forms=forms)
-        return [measure], tested.reason
+        problems = with_scalars(family, scalars)
+        return [
+            Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms)
+        ], tested.reason
     refused: InputError | None = None
     tested: Assumptions | None = None
     found: list[Measure] = []
@@ -184,10 +197,12 @@ def measures(
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
             if tested is None:
                 tested = assumptions(problem, algorithm, eta)
+            else:
+                steps_once(problem, algorithm, eta)
             if tested.reason:
                 return [], tested.reason
         except InputError as error:
-            if error.field == "algorithm":
+            if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
                 raise
             refused = error  # this algorithm is not for so many clients
             continue
@@ -198,6 +213,7 @@ def measures(
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
             longest = _STEPPED if forms.average or (coins and entries > MOST_ENTRIES) else 10_000
         problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
+        problems = with_scalars(problems, scalars)
         found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
@@ -216,14 +232,18 @@ def quadratic(family: ProblemFamily) -> bool:
 
 def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
     """An instance in the middle of the family, on which the algorithm's assumptions are tested."""
+    setting = typical_setting(family)
+    if not hasattr(setting.problem, "A"):
+        return setting.problem, algorithm, setting.eta
+    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
+    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+
+
+def typical_setting(family: ProblemFamily) -> Setting:
     drawn = Family(name=family.name, domains=family.domains).draw(16, seed=0)
     if family.movable is not None:
         drawn["curvature"] = np.clip(drawn["curvature"], 0.25, 4)
         for name in ("sigma2", "far"):
             drawn[name] = np.clip(drawn[name], 0.5, 2)
         drawn["step"] = np.full(16, 0.05)
-    setting = family.setting({name: value[3] for name, value in drawn.items()})
-    if not hasattr(setting.problem, "A"):
-        return setting.problem, algorithm, setting.eta
-    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
-    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+    return family.setting({name: value[3] for name, value in drawn.items()})
