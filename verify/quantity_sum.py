@@ -60,9 +60,9 @@ class Forms:
                 if missing:
                     raise InputError("parameter", missing[0], f"the family gives {', '.join(arguments)}")
                 value = weight(**{name: arguments[name] for name in names})
-                if not (np.isfinite(value).all() and np.min(value) >= 0):
+                worst = float(np.nan_to_num(np.asarray(value, dtype=float), nan=-np.inf, posinf=-np.inf).min())
+                if worst < 0:
                     name = form.quantity.name.lower()
-                    worst = float(np.ravel(value)[np.argmin(np.nan_to_num(np.ravel(value), nan=-np.inf))])
                     raise InputError(f"quantity[{name!r}]", worst, "give a weight that is finite and not negative")
             found.append(value)
         return found
