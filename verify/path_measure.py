@@ -13,12 +13,13 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.path_values import path_values
+from suffice.simulate.path_values import NUDGE, path_values
 
 from .assumptions import Assumptions
 from .claim import FALSE_ALARMS
@@ -86,6 +87,7 @@ class PathMeasure(Measure):
                 measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
             else:
                 _check_positive(paths, type(settings[at].problem).__name__)
+                rounding[at] = _ROUNDING * self._floor(settings[at].problem)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         says, own = stated(theorem, arguments)
@@ -99,6 +101,11 @@ class PathMeasure(Measure):
             values=values,
             exact=np.array(exact),
         )
+
+    def _floor(self, problem: Any) -> float:
+        """What rounding leaves of the quantity at rest: where coins are tossed no disturbed path tells."""
+        at_rest = problem.optimum + NUDGE * problem.optimum.abs().amax()
+        return sum(float(form.value(problem, at_rest[None], self.client)[0]) for form, _ in self.forms.parts)
 
     def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
         alpha = FALSE_ALARMS / MOST_CERTIFIED
