@@ -22,8 +22,10 @@ from .algorithms import (
     AllForOne,
     CoBo,
     Ditto,
+    FedAMP,
     FedAvg,
     FederatedClustering,
+    FedFomo,
     FedProx,
     FixedWeights,
     Flix,
@@ -35,6 +37,7 @@ from .algorithms import (
     QuantileRadius,
     Scaffnew,
     Scaffold,
+    ValidationBased,
 )
 from .problem import Problem
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
@@ -91,9 +94,10 @@ def _cobo(
     weight_step: float = 0.1,
     sampling: str = "constant",
     horizon: int = 0,
+    simplex: int = 0,
 ) -> CoBo:
     kind: Any = sampling  # refused by CoBo where it is none
-    return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None)
+    return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None, simplex=bool(simplex))
 
 
 def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
@@ -140,6 +144,13 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
         mixture=mixture, adaptive=bool(adaptive), server=FedAvg(period=period)
     ),
     "wga-bc": lambda problem, eta, *, mixture=0.5, memory=0.1: WGABC(mixture=mixture, memory=memory),
+    "fedamp": lambda problem, eta, *, share=0.5, sigma=1.0, pull=1.0, period=1: FedAMP(
+        share=share, sigma=sigma, pull=pull, period=period
+    ),
+    "fedfomo": lambda problem, eta, *, period=5: FedFomo(period=period),
+    "validation-based": lambda problem, eta, *, temperature=1.0, period=5: ValidationBased(
+        temperature=temperature, period=period
+    ),
     "ifca": _ifca,
     "federated-clustering": lambda problem, eta, *, fraction=0.2, rounds=10: FederatedClustering(
         radius=QuantileRadius(fraction=fraction), rounds=rounds

@@ -25,7 +25,7 @@ from .randomness import Randomness
 
 _ENTRIES = 1 << 18
 """Numbers in the models of one batch."""
-_NUDGE = 2.0**-44
+NUDGE = 2.0**-44
 """Relative size of the disturbance that shows how rounding moves a deterministic path: 256 units in the last place."""
 
 
@@ -54,7 +54,7 @@ def path_values(
     """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
-    `_NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random.
+    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random.
     """
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     fixed = [not coins and noiseless(problem) for problem in problems]
@@ -171,6 +171,6 @@ def _values(
 
 
 def _nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
-    """The models, each number moved by `_NUDGE` of its size or of the largest optimum, signs alternating."""
+    """The models, each number moved by `NUDGE` of its size or of the largest optimum, signs alternating."""
     signs = 1 - 2 * (torch.arange(models[0].numel()).reshape(models[0].shape).to(models) + t).remainder(2)
-    return models + _NUDGE * signs * (models.abs() + problem.optimum.abs().amax())
+    return models + NUDGE * signs * (models.abs() + problem.optimum.abs().amax())

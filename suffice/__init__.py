@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import figures as figures
     from . import simulate as simulate
     from . import verification as verification
+    from ._check import check as check
     from ._fit import fit as fit
     from ._fit import summarise as summarise
     from ._plan import Plan as Plan
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from .simulate.data.mnist import mnist as mnist
     from .simulate.data.read import read as read
     from .verification import Verdict as Verdict
-    from .verification import check as check
     from .verification import errata as errata
     from .verification import families as families
     from .verification import verify as verify
@@ -77,8 +77,9 @@ _HOMES = {
     "Inversion QuadraticCertificate Quantity Sharp Theorem digits evaluate latex property_1 solve",
     ".simulate": "AllForOne FixedWeights LeastSquares Local Logistic Quadratics Trace algorithms expected_excess "
     "hitting_times problems run",
-    ".verification": "Verdict check errata families verify",
+    ".verification": "Verdict errata families verify",
     ".figures": "Figure figure",
+    "._check": "check",
     "._fit": "fit summarise",
     "._plan": "Plan plan",
     "._report": "report",

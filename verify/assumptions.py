@@ -87,12 +87,20 @@ def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
 
-def _path(problem: Problem, algorithm: Algorithm, eta: Tensor, paths: int = 4) -> list[tuple[State, Draw]]:
-    """States before, and draws of, iterations 1 to `APERIODIC` of a few paths; each step is taken twice."""
+def steps_once(problem: Problem, algorithm: Algorithm, eta: float) -> None:
+    """Raise `InputError` where the first step fails, as it does where an algorithm is not for so many clients."""
+    with one_thread():
+        _path(problem, algorithm, torch.as_tensor(eta, dtype=problem.dtype), last=1)
+
+
+def _path(
+    problem: Problem, algorithm: Algorithm, eta: Tensor, paths: int = 4, last: int = APERIODIC
+) -> list[tuple[State, Draw]]:
+    """States before, and draws of, iterations 1 to `last` of a few paths; each step is taken twice."""
     randomness, visited = _randomness(paths), []
     state = algorithm.init(problem, problem.start.expand(paths, *problem.start.shape).clone())
     _check_state(algorithm, state)
-    for t in range(1, APERIODIC + 1):
+    for t in range(1, last + 1):
         draw = algorithm.draw(problem, randomness, t)
         again = algorithm.draw(problem, randomness, t) if t <= 4 else draw
         if not (torch.equal(draw.noise, again.noise) and _equal(dict(draw.extra), dict(again.extra))):

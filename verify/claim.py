@@ -75,6 +75,8 @@ class Claim:
     true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
     until_refuted: bool = False
+    progress: Callable[[int, int], None] | None = None
+    """Told before each family how many are done, of how many."""
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""
@@ -161,7 +163,9 @@ class Claim:
 
     def _pieces(self, spend: Effort, root: int) -> Iterator[Evidence]:
         yield from [] if self.exact is None else self.exact(spend, root)
-        for family in self.families:
+        for done, family in enumerate(self.families):
+            if self.progress is not None:
+                self.progress(done, len(self.families))
             if family.sharp is not None:
                 yield family.evidence(family.sharp())
             yield family.evidence(family.draw(spend.instances, seed=root))

@@ -106,13 +106,7 @@ class ProblemFamily:
 
     def own(self) -> dict[str, Parameter]:
         """Its own scalars as parameters of a theorem."""
-        return {
-            name: Parameter(
-                name=name, symbol=name, meaning=f"{name} of the family {self.name}", unit=unit or DIMENSIONLESS,
-                typical=(0.1, 10.0), lower=-np.inf,
-            )
-            for name, unit in self.parameters.items()
-        }  # fmt: skip
+        return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
 
     def setting(self, values: Mapping[str, Any]) -> Setting:
         """The instance of `values`, or `InputError` if `build` gives none."""
@@ -127,6 +121,14 @@ class ProblemFamily:
             return self.build.each(values)
         rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
         return [self.setting(row) for row in rows]
+
+
+def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
+    """A scalar that is none of the library's as a parameter of a theorem."""
+    return Parameter(
+        name=name, symbol=name, meaning=f"{name} of {of}", unit=unit or DIMENSIONLESS, typical=(0.1, 10.0),
+        lower=-np.inf,
+    )  # fmt: skip
 
 
 def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.path_values import path_values
+from suffice.simulate.path_values import NUDGE, path_values
 
 from .assumptions import Assumptions
 from .claim import FALSE_ALARMS
@@ -66,10 +67,15 @@ class PathMeasure(Measure):
         # fresh paths for every batch, a pure function of its values: what led to a batch has not seen them
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
-        drawn, exact = path_values(
-            [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
-            form=self.form, seeds=self.paths, root=drawing % 2**32,
-        )  # fmt: skip
+        arguments = arguments_of(settings)
+        drawn, exact = [np.zeros(())] * len(settings), [False]
+        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+            found, exact = path_values(
+                [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
+                form=form, seeds=self.paths, root=drawing % 2**32,
+            )  # fmt: skip
+            weights = np.broadcast_to(weight, len(settings))
+            drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
         finite = np.zeros(len(settings), dtype=bool)
@@ -82,9 +88,9 @@ class PathMeasure(Measure):
                 measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
             else:
                 _check_positive(paths, type(settings[at].problem).__name__)
+                rounding[at] = _ROUNDING * self._floor(settings[at].problem)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
-        arguments = arguments_of(settings)
         says, own = stated(theorem, arguments)
         return PathEvidence(
             engine="sampled paths",
@@ -96,6 +102,11 @@ class PathMeasure(Measure):
             values=values,
             exact=np.array(exact),
         )
+
+    def _floor(self, problem: Any) -> float:
+        """What rounding leaves of the quantity at rest: where coins are tossed no disturbed path tells."""
+        at_rest = problem.optimum + NUDGE * problem.optimum.abs().amax()
+        return sum(float(form.value(problem, at_rest[None], self.client)[0]) for form, _ in self.forms.parts)
 
     def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
         alpha = FALSE_ALARMS / MOST_CERTIFIED

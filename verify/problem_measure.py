@@ -13,13 +13,14 @@ from suffice.simulate import Algorithm, Local
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
-from suffice.simulate.quadratic_forms import QuadraticForm, WithSum, forms
+from suffice.simulate.quadratic_forms import WithSum
 
 from .admissible import moved_inside
-from .assumptions import APERIODIC, Assumptions, assumptions
+from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, Together, quadratics
+from .families import ProblemFamily, Setting, Together, quadratics, with_scalars
 from .family import Family, Values
+from .quantity_sum import Forms, form_of
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -28,33 +29,26 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
+GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "eta", "T", "N", "d", "delta"))
+"""The scalars of the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 
 
-def form_of(theorem: Theorem) -> QuadraticForm:
-    """What its quantity is of second moments; `InputError` where they do not determine it."""
-    known = forms()
-    name = theorem.quantity.name.lower()
-    if name not in known:
-        raise InputError("quantity", name, f"exact moments give {', '.join(known)}")
-    return known[name]
-
-
-def follows(algorithm: Algorithm, form: QuadraticForm) -> Algorithm:
-    """The algorithm whose state holds what `form` needs."""
-    return WithSum(of=algorithm, name=algorithm.name) if form.of_mean else algorithm
+def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
+    """The algorithm whose state holds what `forms` need."""
+    return WithSum(of=algorithm, name=algorithm.name) if forms.of_mean else algorithm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The quantity of `client` that `form` says under `algorithm`, whose assumptions were tested."""
+    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested."""
 
     problems: ProblemFamily
     algorithm: Algorithm
     client: int
     tested: Assumptions
-    form: QuadraticForm
+    forms: Forms
 
     @property
     def periodic(self) -> bool:
@@ -102,15 +96,18 @@ class Measure:
             clients = settings[0].problem.clients
         self._check_client(clients)
         self._check_parameters(theorem, list(arguments))
-        measured, rounding = expected_values(
-            cast(Any, problems),
-            self.algorithm,
-            eta=eta,
-            iterations=T,
-            cycle=self.cycle(int(T.max())),
-            client=self.client,
-            form=self.form,
-        )
+        measured, rounding = np.zeros((2, len(T)))
+        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+            value, error = expected_values(
+                cast(Any, problems),
+                self.algorithm,
+                eta=eta,
+                iterations=T,
+                cycle=self.cycle(int(T.max())),
+                client=self.client,
+                form=form,
+            )
+            measured, rounding = measured + weight * value, rounding + weight * error
         says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
         return Evidence(
@@ -164,24 +161,35 @@ def measured_family(
 
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
-    form = form_of(theorem)
-    chosen = follows(algorithm if algorithm is not None else Local(), form)
+    forms = form_of(theorem)
+    chosen = follows(algorithm if algorithm is not None else Local(), forms)
     tested = assumptions(*typical(problems, chosen))
     if tested.reason:
         raise InputError("algorithm", chosen.name, tested.reason)
-    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, form=form).family(theorem)
+    return Measure(problems=problems, algorithm=chosen, client=client, tested=tested, forms=forms).family(theorem)
+
+
+def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None) -> dict[str, float]:
+    """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight."""
+    taken = GIVEN if family is None else {"eta", *typical_setting(family).arguments}
+    names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
+    found = {name: getattr(algorithm, name, None) for name in names}
+    return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}
 
 
 def measures(
     theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, client: int, *, effort: str
 ) -> tuple[list[Measure], str]:
     """The families to draw from with the tested algorithm, and why nothing can be measured ("" where it can)."""
-    form = form_of(theorem)
-    algorithm = follows(algorithm, form)
+    scalars = constants(theorem, algorithm, family)
+    forms = form_of(theorem)
+    algorithm = follows(algorithm, forms)
     if family is not None:
         tested = assumptions(*typical(family, algorithm))
-        measure = Measure(problems=family, algorithm=algorithm, client=client, tested=tested, form=form)
-        return [measure], tested.reason
+        problems = with_scalars(family, scalars)
+        return [
+            Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms)
+        ], tested.reason
     refused: InputError | None = None
     tested: Assumptions | None = None
     found: list[Measure] = []
@@ -194,10 +202,12 @@ def measures(
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
             if tested is None:
                 tested = assumptions(problem, algorithm, eta)
+            else:
+                steps_once(problem, algorithm, eta)
             if tested.reason:
                 return [], tested.reason
         except InputError as error:
-            if error.field == "algorithm":
+            if error.field == "algorithm" and not isinstance(error.__cause__, Exception):
                 raise
             refused = error  # this algorithm is not for so many clients
             continue
@@ -206,9 +216,10 @@ def measures(
         else:
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
-            longest = _STEPPED if form.average or (coins and entries > MOST_ENTRIES) else 10_000
+            longest = _STEPPED if forms.average or (coins and entries > MOST_ENTRIES) else 10_000
         problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
-        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, form=form))
+        problems = with_scalars(problems, scalars)
+        found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""
@@ -226,14 +237,18 @@ def quadratic(family: ProblemFamily) -> bool:
 
 def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm, float]:
     """An instance in the middle of the family, on which the algorithm's assumptions are tested."""
+    setting = typical_setting(family)
+    if not hasattr(setting.problem, "A"):
+        return setting.problem, algorithm, setting.eta
+    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
+    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+
+
+def typical_setting(family: ProblemFamily) -> Setting:
     drawn = Family(name=family.name, domains=family.domains).draw(16, seed=0)
     if family.movable is not None:
         drawn["curvature"] = np.clip(drawn["curvature"], 0.25, 4)
         for name in ("sigma2", "far"):
             drawn[name] = np.clip(drawn[name], 0.5, 2)
         drawn["step"] = np.full(16, 0.05)
-    setting = family.setting({name: value[3] for name, value in drawn.items()})
-    if not hasattr(setting.problem, "A"):
-        return setting.problem, algorithm, setting.eta
-    beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
-    return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+    return family.setting({name: value[3] for name, value in drawn.items()})

@@ -6,7 +6,7 @@ fresh ones. Only what draws nothing, and what is certified, counts against the b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,8 @@ from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import form_of, typical
+from .problem_measure import constants, typical
+from .quantity_sum import form_of
 from .search import shrink
 from .verdict import Outcome, Verdict
 
@@ -54,8 +55,8 @@ def path_measures(
     delta: float | None,
 ) -> tuple[list[PathMeasure], str]:
     """The families to draw from, and why nothing can be measured ("" where it can)."""
-    form = form_of(theorem)
-    scalars = {} if delta is None else {"delta": delta}
+    forms = form_of(theorem)
+    scalars = constants(theorem, algorithm, family) | ({} if delta is None else {"delta": delta})
     families = [family] if family is not None else [
         quadratics(clients=clients, features=features, identical=True, longest=LONGEST[effort])
         for clients, features in SHAPES[effort]
@@ -67,7 +68,7 @@ def path_measures(
         try:
             reason = paths_only(*typical(problems, algorithm))
         except InputError as error:
-            if error.field == "algorithm" or family is not None:
+            if family is not None or (error.field == "algorithm" and not isinstance(error.__cause__, Exception)):
                 raise
             refused = error  # this algorithm is not for so many clients
             continue
@@ -75,7 +76,7 @@ def path_measures(
             return [], reason
         found.append(
             PathMeasure(
-                problems=problems, algorithm=algorithm, client=client, tested=untested(), form=form,
+                problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms,
                 paths=LOOKED_AT[effort], root=root, delta=delta,
             )
         )  # fmt: skip
@@ -85,19 +86,29 @@ def path_measures(
 
 
 def sampled_verdict(
-    theorem: Theorem, measured: list[PathMeasure], *, opaque: str, spend: Effort, root: int
+    theorem: Theorem,
+    measured: list[PathMeasure],
+    *,
+    opaque: str,
+    spend: Effort,
+    root: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Verdict, int]:
     """The verdict, and how many instances were certified."""
     pieces: list[tuple[PathMeasure, PathEvidence]] = []
     evidence: list[Evidence] = []
     refuted = False
-    for measure in measured:
+    for done, measure in enumerate(measured):
+        if progress is not None:
+            progress(done, len(measured) + 1)
         claim = Claim(theorem=theorem, families=(measure.family(theorem),))
         pieces += [(measure, piece) for piece in claim.explored(spend, root) if isinstance(piece, PathEvidence)]
         evidence = [_only_exact(theorem, piece) for _, piece in pieces]
         refuted = any((piece.counted(theorem) & (piece.ratio(theorem) > 1 + AGREEMENT)).any() for piece in evidence)
         if refuted:  # by what draws nothing: samples add nothing
             break
+    if progress is not None:
+        progress(len(measured), len(measured) + 1)
     certified = [] if refuted else _certified(theorem, pieces)
     verdict = Claim(theorem=theorem, exact=lambda *_: [*evidence, *certified], opaque=opaque).verify(
         effort=spend, root=root
@@ -170,6 +181,7 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
         "measured": value,
         "bound": bound,
         "margin": value - bound if theorem.direction == "upper" else bound - value,
+        "clients": setting.problem.clients,
         "digits": 15 if piece.exact[0] else 0,
     }
 

@@ -141,11 +141,13 @@ class Verdict:
         return self.weakness.reason
 
     def __str__(self) -> str:
-        """The summary, and below it the violation or else what was tried, and what could not be read of the bound."""
-        unrefuted = self.outcome is not Outcome.VIOLATED
-        tried = f"tried: {self.tried}" if self.tried and unrefuted else ""
-        left_out = f"not tried: {self.not_tried}" if self.not_tried and unrefuted else ""
-        return "\n  ".join(filter(None, (self.summary, self.violation, self.gap, self.unread, tried, left_out)))
+        """The summary, and below it the violation, what was tried and, of a bound that stands, what was not, and what
+        could not be read of it."""
+        tried = f"tried: {self.tried}" if self.tried else ""
+        left_out = f"not tried: {self.not_tried}" if self.not_tried and self.outcome is not Outcome.VIOLATED else ""
+        return "\n  ".join(
+            filter(None, (self.summary, self.violation, self.whole, self.gap, self.unread, tried, left_out))
+        )
 
     def __repr__(self) -> str:
         text = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
@@ -169,6 +171,14 @@ class Verdict:
         left, right = _apart(float(measured), float(bound))
         sign = ">" if self.theorem.direction == "upper" else "<"
         return f"at {_listed(arguments)}: measured {left} {sign} bound {right}"
+
+    @property
+    def whole(self) -> str:
+        """The values from which the family builds a counterexample of several clients: scalars do not determine it."""
+        found = self.counterexample
+        if not self.violation or found is None or found.get("clients", 1) < 2:
+            return ""
+        return f"built from {', '.join(f'{name} = {_short(value)}' for name, value in found['values'].items())}"
 
     @property
     def gap(self) -> str:
@@ -259,6 +269,12 @@ class Verdict:
 
 def _listed(arguments: Mapping[str, float]) -> str:
     return ", ".join(f"{name} = {value:.6g}" for name, value in arguments.items())
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_short, value))}]"
+    return f"{value:.6g}"
 
 
 def _apart(one: float, two: float) -> tuple[str, str]:

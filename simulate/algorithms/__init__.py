@@ -16,7 +16,9 @@ from .clustering import TwoMeansRadius as TwoMeansRadius
 from .cobo import CoBo as CoBo
 from .cobo_fixed import FixedCoBo as FixedCoBo
 from .ditto import Ditto as Ditto
+from .fedamp import FedAMP as FedAMP
 from .fedavg import FedAvg as FedAvg
+from .fedfomo import FedFomo as FedFomo
 from .fedprox import FedProx as FedProx
 from .fixed_weights import FixedWeights as FixedWeights
 from .flix import Flix as Flix
@@ -28,4 +30,5 @@ from .minibatch import MinibatchSGD as MinibatchSGD
 from .momentum import Momentum as Momentum
 from .scafflix import Scaffnew as Scaffnew
 from .scaffold import Scaffold as Scaffold
+from .validation_based import ValidationBased as ValidationBased
 from .wga import WGABC as WGABC

@@ -26,6 +26,14 @@ MIDPOINT = "midpoint"
 PAIRS = "pairs"
 
 
+def on_simplex(w: Tensor) -> Tensor:
+    """The nearest point with entries >= 0 that sum to 1, along the last axis: (w - tau)_+ for the tau that gives 1."""
+    largest = w.sort(-1, descending=True).values
+    count = torch.arange(1, w.shape[-1] + 1, dtype=w.dtype, device=w.device)
+    tau = (largest.cumsum(-1) - 1) / count  # if the `count` largest remain; it is largest at the right count
+    return (w - tau.amax(-1, keepdim=True)).clamp_min(0)
+
+
 def pulled(problem: Problem, theta: Tensor, w: Tensor, rho: float, draw: Draw, eta: Tensor) -> Tensor:
     """x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k))."""
     apart = w.sum(-1)[..., None] * theta - torch.matmul(w, theta)
@@ -45,6 +53,8 @@ class CoBo(Algorithm):
                   1/N in the first 0.2 % of `horizon` iterations, then 1/t; "released" 2/N until t = 800, then 1/sqrt(t)
     symmetric     pairs {i, j} are drawn, and w_ij = w_ji; otherwise ordered pairs (i, j), as in the paper
     models_first  the models move first, with the old weights; the weights then see the new models
+    simplex       the weights w_i of a client sum to 1 in place of the bound 1 of each (Section 4.3): the entries of the
+                  sampled pairs move, w_ii by |g_i(x_i)|^2, and w_i is projected on the simplex; w0 is then 1/N
     """
 
     rho: float
@@ -53,7 +63,8 @@ class CoBo(Algorithm):
     horizon: int | None = None
     symmetric: bool = False
     models_first: bool = False
-    w0: float | Tensor = 1.0
+    simplex: bool = False
+    w0: float | Tensor | None = None
     name: str = "cobo"
     linear: bool = False
 
@@ -73,11 +84,15 @@ class CoBo(Algorithm):
             raise InputError("horizon", None, "mixed sampling needs the number of iterations of the run")
         if self.horizon is not None:
             as_whole("horizon", self.horizon)
+        if self.simplex and self.symmetric:
+            raise InputError("symmetric", True, "rows that sum to 1 are projected one by one: w_ij = w_ji is lost")
 
     def init(self, problem: Problem, models: Tensor) -> State:
-        w0 = pairwise("w0", self.w0, problem)
+        w0 = pairwise("w0", (1 / problem.clients if self.simplex else 1.0) if self.w0 is None else self.w0, problem)
         if bool((w0 > 1).any()):
             raise InputError("w0", w0.max().item(), "give weights in [0, 1]")
+        if self.simplex and bool(((w0.sum(-1) - 1).abs() > 1e-6).any()):
+            raise InputError("w0", w0.sum(-1).tolist(), "give rows that sum to 1")
         return {"models": models, "w": w0.expand(len(models), -1, -1)}
 
     def chance(self, clients: int, iteration: int) -> float:
@@ -93,7 +108,9 @@ class CoBo(Algorithm):
     def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
         n = problem.clients
         coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=n, features=n)
-        pairs = (coins < self.chance(n, iteration)) & ~torch.eye(n, dtype=torch.bool, device=coins.device)
+        pairs = coins < self.chance(n, iteration)
+        if not self.simplex:  # where w_ii has no effect
+            pairs = pairs & ~torch.eye(n, dtype=torch.bool, device=coins.device)
         if self.symmetric:
             pairs = pairs.triu()
             pairs = pairs | pairs.transpose(-1, -2)
@@ -114,19 +131,22 @@ class CoBo(Algorithm):
         # gradient[:, i, k] is client k's at z_ik = z_ki, so its transpose holds client i's at the same point.
         gradient = problem.peer_gradient((theta[:, :, None] + theta[:, None]) / 2, draw.extra[MIDPOINT])
         agreement = torch.einsum("sikd,skid->sik", gradient, gradient)
-        return torch.where(draw.extra[PAIRS], (w + self.weight_step * agreement).clamp(0, 1), w)
+        moved = torch.where(draw.extra[PAIRS], w + self.weight_step * agreement, w)
+        return on_simplex(moved) if self.simplex else moved.clamp(0, 1)
 
     def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
         """The w_ij that the models use."""
         return state["w"] if self.models_first else self._selected(problem, state["models"], state["w"], draw)
 
     def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
-        """One for each client's step, two for each sampled pair."""
-        return problem.clients + (1 if self.symmetric else 2) * draw.extra[PAIRS].sum((-1, -2))
+        """One for each client's step, two for each sampled pair, one for a client with itself."""
+        alone = draw.extra[PAIRS].diagonal(dim1=-2, dim2=-1).sum(-1)
+        return problem.clients + (1 if self.symmetric else 2) * draw.extra[PAIRS].sum((-1, -2)) - alone
 
     def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
         """Every model to every client, and for w_ij the gradient of j to i."""
-        return problem.clients * (problem.clients - 1) + draw.extra[PAIRS].sum((-1, -2))
+        pairs = draw.extra[PAIRS]
+        return problem.clients * (problem.clients - 1) + pairs.sum((-1, -2)) - pairs.diagonal(dim1=-2, dim2=-1).sum(-1)
 
     def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         raise InputError("algorithm", self.name, "weights from samples have no finite list of outcomes: simulate")

@@ -43,7 +43,16 @@ from suffice.simulate import (
     run,
     stack,
 )
-from suffice.simulate.algorithms import FedProx, GradientTracking, MinibatchSGD, Momentum, Scaffold
+from suffice.simulate.algorithms import (
+    FedAMP,
+    FedFomo,
+    FedProx,
+    GradientTracking,
+    MinibatchSGD,
+    Momentum,
+    Scaffold,
+    ValidationBased,
+)
 
 N, D, ETA = 4, 2, 0.1
 PAIR = torch.tensor([[1.0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=torch.float64)
@@ -73,6 +82,10 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
     ("all-for-all estimated", lambda _: EstimatedAllForAll(samples=5, threshold=1.5)),
     ("cobo", lambda _: CoBo(rho=0.5, weight_step=0.1, sampling="none")),
     ("cobo released", lambda _: CoBo.released(rho=0.5)),
+    ("cobo on the simplex", lambda _: CoBo(rho=0.5, weight_step=0.1, simplex=True)),
+    ("fedamp", lambda _: FedAMP(sigma=4.0, period=2)),
+    ("fedfomo", lambda _: FedFomo(period=2)),
+    ("validation-based", lambda _: ValidationBased(period=2)),
     ("cobo fixed", lambda _: FixedCoBo(w=PAIR, rho=0.5)),
     ("flix", lambda _: Flix(alpha=ALPHA)),
     ("scaffnew", lambda _: Scaffnew(p=0.4)),

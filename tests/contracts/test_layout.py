@@ -23,6 +23,8 @@ CROSS_CUTTING = {
     "suffice/test_names.py": "names of clients in everything that shows them",
     "suffice/test_plan_methods.py": "the network table through the plan, its files and the command",
     "suffice/test_readme.py": "the README, with the command's fixtures",
+    "verify/bounds_of_strangers/anybody/test_list.py": "more, on other algorithms and problems, by rules of their own",
+    "verify/bounds_of_strangers/anybody/test_verdicts.py": "what the check of one's own bound says of those",
     "verify/bounds_of_strangers/test_list.py": "true and false bounds from elsewhere, by moments of their own",
     "verify/bounds_of_strangers/test_verdicts.py": "what the check of one's own bound says of that list",
     "verify/claims/test_sample_optimal_routes.py": "second routes to what all claims of one paper measure",

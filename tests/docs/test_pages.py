@@ -17,7 +17,17 @@ import suffice
 from suffice.cli import main
 
 DOCS = ROOT / "docs"
-LONG = {"check.md", "families.md", "plan.md", "redraw.md", "criterion.md", "algorithm.md", "ci.md", "deploy.md"}
+LONG = {
+    "check.md",
+    "families.md",
+    "plan.md",
+    "redraw.md",
+    "criterion.md",
+    "algorithm.md",
+    "ci.md",
+    "deploy.md",
+    "pepit.md",
+}
 """Pages whose Python takes seconds."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in PAGES if blocks(page, "python")]

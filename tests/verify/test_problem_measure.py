@@ -6,8 +6,14 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.bounds.elementary import survive
+from suffice.simulate import Local
+from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
+from suffice.verification.check import record
 from suffice.verification.families import quadratics
+from suffice.verification.problem_measure import measures
+from suffice.verification.sampled_check import path_measures
+from suffice.verification.verdict import Verdict
 
 
 def right(*, eta, mu, e0, sigma2, T):
@@ -58,3 +64,54 @@ def test_quantities_and_directions_that_are_none_are_named():
         check(right, quantity="samples")
     with pytest.raises(InputError, match=r"^direction = 'sideways': use upper or lower"):
         check(right, direction="sideways")
+
+
+class Second(Local):
+    """Client 1 tells all: not for one client."""
+
+    def step(self, problem, state, draw, eta):
+        after = super().step(problem, state, draw, eta)
+        return {"models": after["models"][:, [1]].expand_as(after["models"])}
+
+
+class Dragged(Local):
+    drag = 0.25
+
+
+def test_an_algorithm_s_own_number_may_be_asked_for_and_its_exceptions_are_named():
+    family = quadratics(features=1, longest=3)
+    for name, chosen in (("weight", Momentum(weight=0.25)), ("drag", Dragged())):  # a parameter of others, and none
+        theorem = record({"weight": lambda *, weight: weight, "drag": lambda *, drag: drag}[name], algorithm=chosen)
+        for given in (family, None):
+            measured, reason = measures(theorem, chosen, given, 0, effort="quick")
+            assert reason == ""
+            drawn = measured[0].family(theorem)
+            assert set(drawn.evidence(drawn.draw(3, seed=0)).arguments[name]) == {0.25}
+    with pytest.raises(InputError, match=r"^parameter = 'drag': name it as in suffice\.PARAMETERS"):
+        record(lambda *, drag: drag, algorithm=Local())
+
+
+def test_an_algorithm_of_two_clients_is_tried_on_as_many():
+    """Without a family: shapes on which its step fails are left out."""
+    for linear in (True, False):
+        chosen = Second()
+        object.__setattr__(chosen, "linear", linear)
+        given = record(right), chosen, None, 0
+        found, _ = (
+            measures(*given, effort="quick") if linear else path_measures(*given, effort="quick", root=0, delta=None)
+        )
+        assert len(found) >= 2
+        assert not any("one quadratic" in each.problems.name for each in found)
+
+
+def test_a_counterexample_of_several_clients_is_printed_whole():
+    found = {"arguments": {"e0": 1.0}, "measured": 2.0, "bound": 1.0, "clients": 2, "digits": 15,
+             "values": {"minimiser": [[0.0], [1 / 3]], "T": 2.0}}  # fmt: skip
+    options = {
+        "theorem": record(right), "engine": "exact moments", "outcome": Outcome.VIOLATED, "instances": 3,
+        "violations": 1, "worst_ratio": 2.0, "worst_instance": {"e0": 1.0}, "error_probability": 0.0, "mutants": 0,
+        "survivors": (), "seconds": 0.0, "tried": "local on quadratics",
+    }  # fmt: skip
+    text = str(Verdict(counterexample=found, **options)).splitlines()
+    assert text[2:] == ["  built from minimiser = [[0], [0.333333]], T = 2", "  tried: local on quadratics"]
+    assert "built from" not in str(Verdict(counterexample={**found, "clients": 1}, **options))

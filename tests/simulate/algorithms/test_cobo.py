@@ -31,6 +31,7 @@ RULES = {
     "unordered": CoBo(rho=RHO, weight_step=0.3, symmetric=True),
     "mixed": CoBo(rho=RHO, weight_step=0.3, sampling="mixed", horizon=2000),
     "released": CoBo.released(rho=RHO),
+    "simplex": CoBo(rho=RHO, weight_step=0.3, simplex=True),
 }
 
 
@@ -45,11 +46,20 @@ def chance(name: str, t: int) -> float:
     return 2 / N if name == "released" else 1 / N
 
 
+def projected(w: np.ndarray) -> np.ndarray:
+    """The nearest point of the simplex, its tau by bisection of sum (w - tau)_+ = 1."""
+    low, high = w.min() - 1, w.max()
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(w - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(w - low, 0)
+
+
 def transcribed(name: str, seed: int, root: int) -> tuple[np.ndarray, np.ndarray]:
     """Models and weights after T iterations."""
     A, xi, x = parts()
     randomness = Randomness(seeds=torch.tensor([seed]), root=root)
-    w = W0.copy() if name.startswith("given") else np.ones((N, N))
+    w = W0.copy() if name.startswith("given") else np.ones((N, N)) / (N if name == "simplex" else 1)
     gamma, scale = (0.01 if name == "released" else 0.3), np.sqrt(0.5 / D)
 
     def normals(t: int, stream: Stream) -> np.ndarray:
@@ -64,11 +74,11 @@ def transcribed(name: str, seed: int, root: int) -> tuple[np.ndarray, np.ndarray
             for i in range(N):
                 for j in range(N):
                     coin = coins[min(i, j), max(i, j)] if name in ("unordered", "released") else coins[i, j]
-                    if i != j and coin < chance(name, t):
+                    if (i != j or name == "simplex") and coin < chance(name, t):
                         z = (x[i] + x[j]) / 2
                         gi, gj = 2 * A[i] @ (z + xi[i]) + fresh[i], 2 * A[j] @ (z + xi[j]) + fresh[j]
-                        after[i, j] = min(max(w[i, j] + gamma * gi @ gj, 0), 1)
-            return after
+                        after[i, j] = w[i, j] + gamma * gi @ gj
+            return np.stack([projected(row) for row in after]) if name == "simplex" else after.clip(0, 1)
 
         def move(x: np.ndarray, w: np.ndarray, noise=noise) -> np.ndarray:
             after = x.copy()
@@ -109,12 +119,14 @@ def test_pairs_are_sampled_at_their_rate_and_paid_for(name):
         pairs = draw.extra["pairs"]
         rate, count = chance(name, t), N * (N - 1) / (2 if both else 1)
         observed = pairs.double().sum((-1, -2)).mean() / N / (N - 1)
+        alone = pairs.diagonal(dim1=-2, dim2=-1).sum(-1)
+        observed = observed - alone.double().mean() / N / (N - 1)
         assert abs(observed - rate) <= 6 * np.sqrt(rate * (1 - rate) / seeds / count) + 1e-12
-        assert not pairs.diagonal(dim1=-2, dim2=-1).any()
+        assert bool(alone.any()) == (name == "simplex")  # elsewhere w_ii has no effect
         assert bool((pairs == pairs.transpose(-1, -2)).all()) == (both or rate == 1)
-        directed = pairs.sum((-1, -2))
-        # two gradients for a pair; a gradient from j to i for each w_ij; all models to everybody
-        np.testing.assert_array_equal(rule.oracle_calls(problem, draw), N + (1 if both else 2) * directed)
+        directed = pairs.sum((-1, -2)) - alone
+        # two gradients for a pair, one for a client's own entry; a gradient from j to i for each w_ij; all models
+        np.testing.assert_array_equal(rule.oracle_calls(problem, draw), N + (1 if both else 2) * directed + alone)
         np.testing.assert_array_equal(rule.vectors_sent(problem, draw), N * (N - 1) + directed)
 
 
@@ -195,6 +207,8 @@ def test_oracle_weights_have_exact_moments_and_noise_in_the_consensus():
         ("horizon", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="mixed")),
         ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=2.0)),
         ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=torch.ones(3, 3))),
+        ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, simplex=True, w0=1.0)),
+        ("symmetric", lambda: CoBo(rho=1.0, weight_step=0.1, simplex=True, symmetric=True)),
         ("w", lambda: FixedCoBo(w=-torch.ones(N, N), rho=1.0)),
         ("rho", lambda: FixedCoBo(w=torch.ones(N, N), rho=-1.0)),
     ],

@@ -1,0 +1,50 @@
+"""Collaboration by validation losses: paths against a plain transcription, and its limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from paths import N, affine_error, assert_follows, assert_same_path, built, equal_clients, parts
+
+from suffice.bounds import InputError
+from suffice.simulate import FixedWeights, Local
+from suffice.simulate.algorithms import ValidationBased
+
+
+def transcribed(period, eta, temperature):
+    A, xi, _, _ = parts()
+
+    def path(seed, g, start):
+        x, began, t = start.copy(), start.copy(), 0
+        while True:
+            yield x
+            t += 1
+            x = np.stack([x[i] - eta * g(i, x[i], t) for i in range(N)])
+            if t % period == 0:
+                after = np.empty_like(x)
+                for i in range(N):
+                    w = np.array([np.exp(-(y + xi[i]) @ A[i] @ (y + xi[i]) / temperature) for y in x])
+                    after[i] = began[i] + sum(w[k] / w.sum() * (x[k] - began[k]) for k in range(N))
+                x, began = after, after.copy()
+
+    return path
+
+
+@pytest.mark.parametrize("period", [1, 4])
+def test_paths_are_those_of_a_plain_transcription(period):
+    rule = ValidationBased(temperature=3.0, period=period)
+    assert_follows(rule, transcribed(period, 0.2, 3.0), eta=0.2)
+    assert affine_error(rule, iteration=period) > 1e-3
+
+
+def test_one_client_is_alone_and_equal_models_share_equally():
+    assert_same_path(ValidationBased(period=1), Local(), built(1))
+    everybody = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
+    # one loss, one start and an endless temperature: the mean of the gradients, all models alike
+    assert_same_path(ValidationBased(period=1, temperature=1e15), everybody, equal_clients())
+
+
+def test_bad_options_are_named():
+    with pytest.raises(InputError, match=r"^temperature = 0"):
+        ValidationBased(temperature=0.0)

@@ -1,0 +1,207 @@
+"""What these bounds are about: algorithms, problems, quantities, and the rule that the reference follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+import suffice as sf
+from suffice.simulate import Algorithm, CoBo, Draw, FedAvg, FederatedClustering, Local, LocalSGD, Stream
+from suffice.simulate.algorithms import FedAMP, FedFomo, FixedRadius, MinibatchSGD, Scaffold, ValidationBased
+from suffice.verification import Domain
+from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
+
+LONGEST = 30
+SPREAD = ("far", "apart", "far_mean", "apart_mean", "scatter")
+"""With minimisers m, their mean M, the start x: |x - m_0|, max |m_k - m_0|, |x - M|, |M - m_0|, mean |m_k - M|^2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(Algorithm):
+    """Every client alone, against a function of its stochastic gradient."""
+
+    name: str = "own"
+    linear: bool = False
+
+    def init(self, problem, models):
+        return {"models": models}
+
+    def direction(self, g, draw):
+        raise NotImplementedError
+
+    def step(self, problem, state, draw, eta):
+        x = state["models"]
+        return {"models": x - eta[..., None] * self.direction(problem.stochastic_gradient(x, None, draw.noise), draw)}
+
+
+class Clipped(Own):
+    """Gradients cut to length 1."""
+
+    def direction(self, g, draw):
+        return g / g.norm(dim=-1, keepdim=True).clamp_min(1)
+
+
+class Sign(Own):
+    """Signs of the entries."""
+
+    def direction(self, g, draw):
+        return torch.sign(g)
+
+
+class Largest(Own):
+    """The largest entry alone, the first of equal ones."""
+
+    def direction(self, g, draw):
+        return g * torch.nn.functional.one_hot(g.abs().argmax(-1), g.shape[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneOfTwo(Own):
+    """In R^2, one entry, drawn with a fair coin, times 2."""
+
+    linear: bool = True
+
+    def draw(self, problem, randomness, iteration):
+        u = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=problem.clients, features=1)
+        first = (u < 0.5).to(problem.dtype)
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={"first": first})
+
+    def outcomes(self, problem, iteration):
+        return [(0.5, {"first": torch.full((1, problem.clients, 1), kept, dtype=problem.dtype)}) for kept in (1.0, 0.0)]
+
+    def direction(self, g, draw):
+        first = draw.extra["first"]
+        return 2 * g * torch.cat((first, 1 - first), -1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """An algorithm, its rule and options in `reference`, a family by the largest step in units of 1/beta, and what is
+    bounded: a quantity of `check`, its direction, and delta for a bound in probability."""
+
+    name: str
+    algorithm: Algorithm
+    rule: str
+    family: Callable[[float], ProblemFamily]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    quantity: str = "excess"
+    direction: str = "upper"
+    delta: float | None = None
+
+
+def spread(problem: Any) -> dict[str, float]:
+    """The scalars of `SPREAD`."""
+    m, x = problem.optimum.numpy(), problem.start.numpy()[0]
+    middle = m.mean(0)
+    lengths = np.linalg.norm(m - m[0], axis=1)
+    values = (np.linalg.norm(x - m[0]), lengths.max(), np.linalg.norm(x - middle), np.linalg.norm(middle - m[0]),
+              ((m - middle) ** 2).sum(1).mean())  # fmt: skip
+    return dict(zip(SPREAD, map(float, values)))
+
+
+def described(family: ProblemFamily) -> ProblemFamily:
+    """A family of the library whose bounds may ask for `SPREAD`; its steps are then its own."""
+
+    def build(values):
+        setting = family.build(values)
+        return replace(setting, arguments={**setting.arguments, **spread(setting.problem)})
+
+    return replace(family, build=build, movable=None, parameters=dict.fromkeys(SPREAD))
+
+
+def one(features: int = 2) -> Callable[[float], ProblemFamily]:
+    return lambda steps: quadratics(features=features, longest=LONGEST, steps=steps)
+
+
+def alike(features: int = 1) -> Callable[[float], ProblemFamily]:
+    return lambda steps: quadratics(clients=3, features=features, identical=True, longest=LONGEST, steps=steps)
+
+
+def apart(steps: float) -> ProblemFamily:
+    return described(quadratics(clients=3, features=1, longest=LONGEST, steps=steps))
+
+
+def curve(kind: str, clients: int = 1) -> Callable[[float], ProblemFamily]:
+    def family(steps):
+        found = curves(kind, clients=clients, longest=LONGEST, steps=steps)
+        return found if clients == 1 else described(found)
+
+    return family
+
+
+def rounds(steps: float) -> ProblemFamily:
+    """Three clients of one curvature in R^1, whole rounds of two steps."""
+
+    def build(values):
+        h, m = float(values["curvature"]), np.reshape(values["minimiser"], (3, 1))
+        sigma2, eta = float(values["sigma2"]), float(values.get("eta", values["step"] / values["curvature"]))
+        problem = sf.Quadratics.of(np.full((3, 1, 1), h / 2), -m, sigma2=sigma2, start=[float(values["start"])])
+        e0 = h / 2 * float(values["start"] - m[0, 0]) ** 2
+        scalars = {
+            "eta": eta,
+            "mu": h,
+            "beta": h,
+            "sigma2": sigma2,
+            "N": 3.0,
+            "T": 2.0 * int(values["rounds"]),
+            "e0": e0,
+        }
+        return Setting(
+            problem=problem, eta=eta, iterations=2 * int(values["rounds"]), arguments=scalars | spread(problem)
+        )
+
+    domains = {
+        "curvature": Domain(low=1 / 16, high=4, log=True),
+        "minimiser": Domain(low=-2, high=2, shape=(3,)),
+        "start": Domain(low=-4, high=4),
+        "sigma2": Domain(low=1e-3, high=16, log=True, zero=0.2),
+        "step": Domain(low=steps / 32, high=steps, log=True),
+        "rounds": Domain(low=1, high=LONGEST // 2, integer=True),
+    }
+    return ProblemFamily(
+        name="three clients, rounds of two", domains=domains, build=build, parameters=dict.fromkeys(SPREAD)
+    )
+
+
+def _case(name: str, algorithm: Algorithm, rule: str, family: Callable[[float], ProblemFamily], **more: Any) -> Case:
+    return Case(name=name, algorithm=algorithm, rule=rule, family=family, **more)
+
+
+def sgd(family: Callable[[float], ProblemFamily], quantity: str = "excess", **more: Any) -> Case:
+    """SGD, every client alone."""
+    return _case("SGD", Local(), "local", family, quantity=quantity, **more)
+
+
+_HULL = {"quantity": "last_distance"}
+CLIPPED = _case("clipped SGD", Clipped(), "clipped", curve("kink"), quantity="last_distance")
+CLIPPED_EXCESS = _case("clipped descent", Clipped(), "clipped", curve("kink"))
+SIGNS = _case("sign descent", Sign(), "sign", curve("kink"), quantity="last_distance")
+SIGNS_LOGISTIC = _case("sign descent, logistic", Sign(), "sign", curve("logistic"), quantity="last_distance")
+COINS = _case("one of two entries", OneOfTwo(), "one of two", one())
+LARGEST = _case("the largest entry", Largest(), "largest", one())
+FOMO = _case("FedFomo", FedFomo(period=2), "fedfomo", apart, options={"period": 2})
+AMP = _case("FedAMP", FedAMP(), "fedamp", apart, **_HULL)
+AMP_KINK = _case("FedAMP on kinks", FedAMP(), "fedamp", curve("kink", 3), **_HULL)
+AMP_ALIKE = _case("FedAMP, alike", FedAMP(), "fedamp", alike(), quantity="last_consensus")
+_BOX = CoBo(rho=0.5, weight_step=0.1, sampling="none")
+COBO = _case("CoBo", _BOX, "cobo", apart, **_HULL)
+SIMPLEX = _case("CoBo on the simplex", replace(_BOX, simplex=True), "cobo", curve("kink", 3), options={"simplex": True},
+                **_HULL)  # fmt: skip
+_CLUSTERS = FederatedClustering(radius=FixedRadius(tau=1.0), rounds=3)
+CLUSTERS = _case("federated clustering", _CLUSTERS, "clustering", apart, **_HULL)
+CLUSTERS_KINK = _case("federated clustering on kinks", _CLUSTERS, "clustering", curve("kink", 3), **_HULL)
+VALIDATION = _case("by validation, alike", ValidationBased(period=2), "validation", alike(2), options={"period": 2})
+SCAFFOLD = _case("SCAFFOLD", Scaffold(period=2), "scaffold", rounds, quantity="last_distance")
+ONE_OF_THREE = _case("FedAvg, 1 of 3", FedAvg(period=2, participants=1), "fedavg", rounds, options={"participants": 1},
+                     quantity="last_distance")  # fmt: skip
+TWO_OF_THREE = _case("FedAvg, 2 of 3", FedAvg(period=2, participants=2), "fedavg", rounds, options={"participants": 2},
+                     quantity="last_distance")  # fmt: skip
+MINIBATCH = _case("minibatch SGD", MinibatchSGD(period=2), "minibatch", rounds, quantity="last_distance")
+LOCAL_STEPS = _case("local SGD", LocalSGD(period=2), "fedavg", rounds, options={"participants": 3},
+                    quantity="last_distance")  # fmt: skip
+DRIFT = _case("local SGD, alike", LocalSGD(period=2), "fedavg", alike(2), options={"participants": 3},
+              quantity="average_consensus")  # fmt: skip
