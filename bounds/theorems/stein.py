@@ -109,7 +109,6 @@ def within(*, inner: Any, outer: Any) -> Conditions:
 def _harmless(p: int, bound: Any) -> Theorem:
     return Theorem(
         key=f"stein/harmless-{'line' if p == 1 else 'plane'}",
-        edition="corrected",
         title=f"No gain without harm, (N - 1) d = {p}",
         source=Source(
             paper=_PAPER, locator=f"1956, admissibility in {p} dimension{'s' * (p - 1)}, for a finite radius"
@@ -119,7 +118,6 @@ def _harmless(p: int, bound: Any) -> Theorem:
         "squared bias within a < b is at most the bound. As b grows that tends to 0: a rule that never harms is "
         "unbiased, and then it is being alone, without any gain.",
         quantity=_BIAS,
-        direction="upper",
         mode="sure",
         hypotheses="x ~ N(theta, v I); E|estimate - theta|^2 <= (N - 1) d v for all |theta| <= b",
         bound=bound,
@@ -134,14 +132,11 @@ def _harmless(p: int, bound: Any) -> Theorem:
 THEOREMS: tuple[Theorem, ...] = (
     Theorem(
         key="stein/weighting",
-        edition="corrected",
         title="Unbiased risk of a weighting",
         source=Source(paper=_PAPER, locator="1981, Theorem 1, for fixed weights"),
         statement="For fixed weights the squared distance of theta_w from the site's own estimate, plus "
         "V_i (2 w_i - 1), is an unbiased estimate of its risk.",
         quantity=_RISK,
-        direction="upper",
-        mode="expectation",
         hypotheses="x_i unbiased of total variance V_i and uncorrelated with the others; weights look at no estimate",
         bound=weighting,
         conditions=weighting_conditions,
@@ -150,14 +145,11 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     Theorem(
         key="stein/james-stein",
-        edition="corrected",
         title="Positive-part James-Stein between two sites",
         source=Source(paper=_PAPER, locator="1981, section 4; James and Stein (1961)"),
         statement="Two sites, theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i): the risk is at most the bound, "
         "which is below d v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting.",
         quantity=_RISK,
-        direction="upper",
-        mode="expectation",
         hypotheses="x_i ~ N(theta_i, v I_d), independent of x_k",
         bound=james_stein,
         conditions=james_stein_conditions,
