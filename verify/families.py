@@ -174,10 +174,11 @@ def quadratics(
 ) -> ProblemFamily:
     """`clients` quadratics in R^d around minimisers of their own, additive isotropic noise, seen from client 0.
 
-    Arguments of a bound: mu, beta (of all clients together), sigma2, e0 (client 0), eta, T, N, d. Curvatures span six
-    decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the largest that the bound's
-    conditions allow at each instance, at most `steps`/beta. With `identical`, all clients have one loss (and
-    noise of their own). Sharp instances have mu = beta or start along either end of the spectrum. Raises `InputError`.
+    Arguments of a bound: mu, beta (of all clients together), sigma2, e0 and distance2 (client 0), eta, T, N, d.
+    Curvatures span six decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the
+    largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical`, all
+    clients have one loss (and noise of their own). Sharp instances have mu = beta or start along either end of the
+    spectrum. Raises `InputError`.
     """
     for name, value in (("clients", clients), ("features", features), ("longest", longest)):
         as_whole(name, value)
@@ -212,6 +213,7 @@ def quadratics(
             "beta": curvature.max((1, 2)),
             "sigma2": np.reshape(values["sigma2"], -1) * ones,
             "e0": np.einsum("nd,nde,ne->n", x, hessians(values)[:, 0], x) / 2,
+            "distance2": (x**2).sum(1),
             "T": np.reshape(values["T"], -1) * ones,
             "N": clients * ones,
             "d": features * ones,
@@ -219,9 +221,9 @@ def quadratics(
 
     def moved(values: Values, name: str, target: np.ndarray) -> Values:
         now = scalars(values)
-        if name == "e0":
+        if name in ("e0", "distance2"):
             with np.errstate(all="ignore"):
-                factor = np.nan_to_num(np.sqrt(target / now["e0"]), nan=1.0, posinf=1.0)
+                factor = np.nan_to_num(np.sqrt(target / now[name]), nan=1.0, posinf=1.0)
             return values | {"far": values["far"] * factor}
         if name == "mu":
             beta = now["beta"]

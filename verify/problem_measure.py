@@ -29,7 +29,7 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 ZEROS = ("e0", "sigma2")
 """What may be 0 in the families of the library."""
-GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "eta", "T", "N", "d", "delta"))
+GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "d", "delta"))
 """The scalars of the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
@@ -149,7 +149,7 @@ def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.nd
         nearby = theorem.bound(**given | {"eta": given["eta"] * (1 - 2.0**-50)}) if "eta" in names else value
         moved = np.abs(value - nearby)
     zero = np.zeros(value.shape, dtype=bool)
-    for name in ZEROS:
+    for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
     return ~(zero & (np.isnan(value) | np.isneginf(value))), np.where(np.isfinite(moved), moved, 0.0)
 

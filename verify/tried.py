@@ -14,6 +14,8 @@ from .verdict import Verdict
 def tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -> str:
     """What the instances that met the hypotheses reached."""
     ranges = dict(verdict.ranges)
+    if "distance2" not in verdict.theorem.bound_keywords:  # e0 says it
+        ranges.pop("distance2", None)
     if "eta beta" in ranges:
         low, high = ranges.pop("eta beta")
         ranges.pop("eta")

@@ -1,14 +1,18 @@
-"""Families of one's own: what is none is refused by name."""
+"""Families of problems: what their scalars mean; what is none is refused by name."""
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from suffice.bounds import InputError
 from suffice.bounds.elementary import survive
-from suffice.verification import check
-from suffice.verification.families import ProblemFamily
+from suffice.simulate.problem import QuadraticProblem
+from suffice.verification import Outcome, check
+from suffice.verification.families import ProblemFamily, quadratics
 from suffice.verification.family import Domain, Family
 
 
@@ -36,3 +40,25 @@ def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
         check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))  # pyright: ignore
     with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
         Family(name="mine", domains=domains).evidence({})
+
+
+def test_distance2_is_from_the_start_to_the_minimiser_of_client_0():
+    family = quadratics(clients=2, features=3)
+    drawn = Family(name="", domains=family.domains).draw(4, seed=0)
+    for row in range(4):
+        setting = family.setting({name: value[row] for name, value in drawn.items()})
+        problem = cast(QuadraticProblem, setting.problem)
+        apart = (problem.start[0] + problem.xi[0]).numpy()  # losses are (theta + xi)^T A (theta + xi)
+        assert_allclose(setting.arguments["distance2"], apart @ apart, rtol=1e-12)
+
+
+def test_a_bound_of_the_distance_is_checked_on_the_default_families():
+    def floor_without_curvature(*, eta, mu, distance2, sigma2, T):
+        return survive(eta * mu, 2 * T) * distance2 + eta * sigma2 / (2 * mu)  # of 1/(mu (2 - eta mu)), too small
+
+    def limit(*, eta, mu, beta):
+        return {"eta <= 2/(mu + beta)": (eta, 2 / (mu + beta))}
+
+    verdict = check(floor_without_curvature, conditions=limit, quantity="last_distance")
+    assert verdict.outcome is Outcome.VIOLATED
+    assert "distance2 = " in verdict.tried
