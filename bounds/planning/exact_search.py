@@ -31,8 +31,10 @@ SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
 LONE = np.geomspace(0.02, 0.95, 10)
 """Of single rates."""
-CLOSER = np.geomspace(0.93, 1 / 0.93, 3)
+CLOSER = np.geomspace(0.86, 1 / 0.86, 5)
 """Times where a parabola through the best of these and its neighbours is lowest: tried too, again about an end."""
+CLOSEST = np.geomspace(0.965, 1 / 0.965, 5)
+"""Times the best of those: tried once, or peers would seem to help by what is lost here."""
 AGAIN = 16
 """Times that this is done at most."""
 SAFE = 0.97
@@ -186,26 +188,32 @@ class _Race:
         for _ in range(AGAIN):
             if not centre:
                 break
-            best = list(centre)
-            groups, who, v = (
-                np.array([found[c].group for c in best]),
-                np.arange(len(best)),
-                np.array([*centre.values()]),
-            )
-            share = (v / limits[groups])[:, None, None, None]
-            M1, M2 = (M[groups] for M in self.expansion)
-            most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
-            expansion = share * M1, share**2 * M2
-            lengths, _ = arrivals(maps, v[:, None, None], CLOSER, self.epsilon[best], who, most, expansion)
-            lengths = np.where(share[..., 0] * CLOSER < SAFE, lengths, np.inf)[:, 0]
-            centre = {}
-            for j, c in enumerate(best):
-                at = int(np.argmin(lengths[j]))
-                if lengths[j, at] < found[c].time:
-                    found[c] = Found(time=float(lengths[j, at]), group=found[c].group, v=CLOSER[at] * v[j, None])
-                    if at in (0, len(CLOSER) - 1):
-                        centre[c] = CLOSER[at] * v[j]
+            centre = self._nearby(found, limits, centre, CLOSER)
+        alone = {c: float(one.v[0]) for c, one in found.items() if np.isfinite(one.time) and one.v is not None}
+        if alone:
+            self._nearby(found, limits, alone, CLOSEST)
         return found
+
+    def _nearby(
+        self, found: dict[int, Found], limits: np.ndarray, centre: dict[int, float], factors: np.ndarray
+    ) -> dict[int, float]:
+        """`found` improved by factors times single rates; those whose best is at an end, with it."""
+        best = list(centre)
+        groups, who, v = np.array([found[c].group for c in best]), np.arange(len(best)), np.array([*centre.values()])
+        share = (v / limits[groups])[:, None, None, None]
+        M1, M2 = (M[groups] for M in self.expansion)
+        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
+        expansion = share * M1, share**2 * M2
+        lengths, _ = arrivals(maps, v[:, None, None], factors, self.epsilon[best], who, most, expansion)
+        lengths = np.where(share[..., 0] * factors < SAFE, lengths, np.inf)[:, 0]
+        ends = {}
+        for j, c in enumerate(best):
+            at = int(np.argmin(lengths[j]))
+            if lengths[j, at] < found[c].time:
+                found[c] = Found(time=float(lengths[j, at]), group=found[c].group, v=factors[at] * v[j, None])
+                if at in (0, len(factors) - 1):
+                    ends[c] = factors[at] * v[j]
+        return ends
 
     def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
         """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""

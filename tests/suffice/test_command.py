@@ -186,7 +186,8 @@ def test_a_part_of_a_key_lists_those_that_have_it(command):
 def test_figures_are_listed_when_none_is_named(command):
     done = command("figure")
     assert done.returncode == 0
-    lines = done.stdout.splitlines()
+    *lines, options = done.stdout.splitlines()
+    assert "--option NAME=VALUE" in options
     assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(makers())
     assert max(map(len, lines)) <= 80
     assert all(len(line.split()) > 4 for line in lines if not line.startswith(" "))  # each with what it shows

@@ -207,7 +207,7 @@ def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(capsys, tmp_p
     answer = json.loads(out)
     setup = sf.read_setup(EXAMPLES / "constants.toml")
     plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
-    assert (code, set(answer)) == (0, {"clients", "methods", "stops_paying"})
+    assert (code, set(answer)) == (0, {"clients", "methods", "notes", "stops_paying"})
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
     assert [row["method"] for row in answer["methods"]][:7] == [
         "all-for-one", "fixed-weights", "all-for-all", "cobo", "scafflix", "local", "lower-bound",
