@@ -26,6 +26,7 @@ from suffice.bounds.planning.method_plan import MethodPlan
 from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
 from .measured import Measured, measure, multiplications, path_work, paths
+from .measured_plans import measured_plan_table, with_measured
 
 if TYPE_CHECKING:
     from suffice.figures import Figure
@@ -111,6 +112,8 @@ class Plan:
 
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
+        if self.rows[0].measured is not None:
+            exact.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
             exact.append(stages_table(self.rows))
         promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
@@ -347,6 +350,8 @@ def plan(
         criterion=rule, horizon=horizon, confidence=confidence,
     )  # fmt: skip
     problem = None if isinstance(source, Constants) else source
+    if problem is not None:
+        found = with_measured(found, problem, memory=memory, progress=progress)
     said = () if constants is None else constants.notes
     notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
     return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.bounds import Constants, InputError, Memory, QuadraticCertificate, Row, plan_rows
 from suffice.bounds.planning.all_for_one import checked
-from suffice.bounds.planning.exact_plan import exact_plans
+from suffice.bounds.planning.exact_plan import ExactPlan, exact_plans
 from suffice.bounds.planning.gradient_moments import MOST_NUMBERS, GradientMoments
 from suffice.bounds.planning.precision import precisions
 from suffice.bounds.planning.row import unguaranteed_rows
@@ -95,10 +95,7 @@ def _with_exact(
     if moments is None:
         return tuple(rows)
     epsilon = np.array([row.epsilon for row in rows])
-    if isinstance(moments, GradientRows):  # too large for stages
-        found = row_plans(moments, epsilon, progress=progress)
-    else:
-        found = exact_plans(moments, epsilon, schedule=schedule, progress=progress)
+    found = moment_plans(moments, epsilon, schedule=schedule, progress=progress)
     return tuple(
         replace(
             row,
@@ -108,6 +105,19 @@ def _with_exact(
         )
         for row, (together, alone) in zip(rows, found)
     )
+
+
+def moment_plans(
+    moments: GradientMoments | GradientRows,
+    epsilon: np.ndarray,
+    *,
+    schedule: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[tuple[ExactPlan, ExactPlan]]:
+    """Every client's plan together with peers and alone, at precisions (N,) of its own [loss]."""
+    if isinstance(moments, GradientRows):  # too large for stages
+        return row_plans(moments, epsilon, progress=progress)
+    return exact_plans(moments, epsilon, schedule=schedule, progress=progress)
 
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:

@@ -154,7 +154,7 @@ def _stages_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> tuple[Alg
 
     def eta(t: int) -> np.ndarray:
         stage = (t > ends).sum(0)
-        return _still(np.where(stage < most, etas[np.minimum(stage, most - 1), everyone], 0.0))
+        return still(np.where(stage < most, etas[np.minimum(stage, most - 1), everyone], 0.0))
 
     rule = StagedWeights(
         alpha=base.alpha, preconditioners=base.preconditioners, stages=alpha, ends=torch.from_numpy(ends)
@@ -162,7 +162,7 @@ def _stages_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> tuple[Alg
     return rule, eta
 
 
-def _still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
+def still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
     """Steps (N,); a client that takes none does not move visibly."""
     return np.maximum(np.array(etas, dtype=float), 1e-300)
 
@@ -177,7 +177,7 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
-    constant = weights_of(problem, plans), _still([_eta(plan) for plan in plans])
+    constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
     algorithm, eta = _stages_of(problem, plans) if staged else constant
     trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=seeds, root=root, grid=grid)
     found = []
@@ -202,7 +202,7 @@ def paths(
     from suffice.simulate import run
 
     plans, end = [row.exact for row in rows], _followed(rows)
-    eta = _still([_eta(plan) for plan in plans])
+    eta = still([_eta(plan) for plan in plans])
     trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
     ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
     return {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
@@ -238,7 +238,7 @@ def _hitting(
         problem,
         algorithm,
         epsilon=np.array([row.epsilon for row in rows]),
-        eta=_still(etas),
+        eta=still(etas),
         limit=_limit(expected),
         seeds=seeds,
         root=root,

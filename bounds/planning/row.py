@@ -11,6 +11,7 @@ import numpy as np
 from ..criteria import Binary, Criterion
 from ..text import printable
 from .exact_plan import ExactPlan
+from .measured_plan import MeasuredPlan
 from .precision import Precision
 
 SHOWN = 6
@@ -51,6 +52,7 @@ class Row:
     refusal              why the schedules do not hold here: they are None, or estimates where there is no exact plan
     epsilon_given        the precision as it was given, "10%" of the starting excess, say
     exact, exact_local   exact plans with peers and alone, where there are second moments
+    measured, measured_local  plans of logistic losses, with times from simulation; together and alone
     continuous           variance, step ratio, step and expected iterations that continuous weights would give
     """
 
@@ -76,6 +78,8 @@ class Row:
     epsilon_given: str = ""
     exact: ExactPlan | None = None
     exact_local: ExactPlan | None = None
+    measured: MeasuredPlan | None = None
+    measured_local: MeasuredPlan | None = None
 
     @property
     def collaborators(self) -> tuple[str, ...]:
@@ -97,6 +101,13 @@ class Row:
         if self.exact is None or self.exact_local is None:
             return None
         return quotient(self.exact_local.iterations, self.exact.iterations)
+
+    @property
+    def measured_speedup(self) -> float | None:
+        """Alone over together of the measured iterations."""
+        if self.measured is None or self.measured_local is None:
+            return None
+        return quotient(self.measured_local.iterations, self.measured.iterations)
 
     @property
     def speedup(self) -> float | None:
@@ -161,8 +172,12 @@ class Row:
             "step_limit": self.step_limit,
             "schedules": None if self.schedules is None else self.schedules.to_dict(),
             "local": (dict.fromkeys(SCHEDULES) if self.local is None else self.local.to_dict())
-            | {"exact": None if self.exact_local is None else self.exact_local.to_dict()},
+            | {
+                "exact": None if self.exact_local is None else self.exact_local.to_dict(),
+                "measured": None if self.measured_local is None else self.measured_local.to_dict(),
+            },
             "exact": None if self.exact is None else self.exact.to_dict() | {"speedup": self.exact_speedup},
+            "measured": None if self.measured is None else self.measured.to_dict() | {"speedup": self.measured_speedup},
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
             "speedup": self.speedup,
             "continuous": self.continuous,

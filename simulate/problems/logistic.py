@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import expit
 from torch import Tensor
 
 from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_whole, entry_precisions
 
 from ..problem import Trust, short
+from .least_squares import MOST_SINGULAR, LeastSquares
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants
 from .logistic_samples import SampledConstants, sampled_constants
@@ -36,6 +38,8 @@ REACH = 1.25
 POINTS = 512
 """Points of each ball for constants that are estimated."""
 PAIRS = "{pairs} are similar by these constants at some precision below the initial excess"
+LEAST_CURVATURE = 1e-20
+"""Of a row's loss in quadratic models: smaller ones are rounding beside the others', and their roots divide."""
 ALIKE = 1e-9
 """Similarity from which on a pair counts."""
 SAMPLED = (
@@ -293,6 +297,27 @@ class Logistic(RowModel):
             heterogeneity=heterogeneity,
             names=self.names,
             notes=(notes.format(reach=self.reach, points=self.points), PAIRS.format(pairs=pairs), *self.remarks),
+        )
+
+    def quadratic_model(self) -> LeastSquares | None:
+        """Least squares with the Hessian of R_i and the law of one row's gradient as they are at theta_i*.
+
+        There a row's gradient is x (h x . delta - s) + r theta to first order in delta = theta - theta_i*, where p is
+        the modelled chance of y = 1, h = p (1 - p) and s = [y = 1] - p. That of (sqrt(h/2) x . delta - s / sqrt(2 h))^2
+        is the same. None of more coefficients than are planned for.
+        """
+        if self.features > MOST_SINGULAR:
+            return None
+        X, y = [], []
+        for (x, label), optimum in zip(self.data.blocks(), self.optimum.double().cpu().numpy()):
+            wrong = expit(-label * (x @ optimum))
+            h = np.maximum(wrong * expit(label * (x @ optimum)), LEAST_CURVATURE)
+            rows = x * np.sqrt(h / 2)[:, None]
+            X.append(rows)
+            y.append(rows @ optimum + label * wrong / np.sqrt(2 * h))
+        start = self.start.double().cpu().numpy()
+        return LeastSquares.of(
+            X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start
         )
 
     def resample(self, root: int, index: int) -> Logistic:

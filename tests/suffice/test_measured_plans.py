@@ -1,0 +1,73 @@
+"""Plans of logistic losses: times measured on the loss itself, and called measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import suffice as sf
+
+SEEDS = 512
+
+
+def one_dimensional():
+    rng = np.random.default_rng(5)
+    X = [rng.normal(size=(n, 1)) for n in (30, 60)]
+    y = [np.where(rng.random(len(x)) < 1 / (1 + np.exp(-2 * x[:, 0])), 1, 0) for x in X]
+    return sf.Logistic.of(X, y, regularisation=0.1, start=np.full((2, 1), -2.0), names=("A", "B"))
+
+
+def own_simulation(problem, weights, eta, first, steps, client):
+    """Mean excess from t = first on, of single-row steps in plain numpy, with random numbers of its own."""
+    rng, r = np.random.default_rng(11), problem.regularisation
+    blocks, theta = [(x[:, 0], label) for x, label in problem.data.blocks()], np.full(4_000, -2.0)
+
+    def risk(at):
+        x, label = blocks[client]
+        return np.logaddexp(0, -np.outer(label * x, at)).mean(0) + r / 2 * at**2
+
+    best, means = risk(problem.optimum[client].numpy()), []
+    for t in range(steps):
+        if t >= first:
+            means.append((risk(theta) - best).mean())
+        gradient = r * theta * sum(weights)
+        for weight, (x, label) in zip(weights, blocks):
+            j = rng.integers(len(x), size=theta.size)
+            gradient -= weight * label[j] * x[j] / (1 + np.exp(label[j] * x[j] * theta))
+        theta = theta - eta * gradient
+    return np.array([*means, (risk(theta) - best).mean()])
+
+
+def test_the_measured_time_is_that_of_the_loss_itself():
+    problem = one_dimensional()
+    plan = sf.plan(problem, "10%")
+    for row in plan:
+        assert row.exact is None
+        for found in (row.measured, row.measured_local):
+            model = found.model
+            scale = 1.0 if model.matrix is None else model.matrix.item()
+            low, high = found.between
+            mean = own_simulation(problem, model.weights, model.eta * scale, low - 1, high + 1, row.client)
+            assert mean[0] > row.epsilon
+            assert low <= low - 1 + np.argmax(mean <= row.epsilon) <= high  # its own error is a third
+            assert low <= found.iterations <= high
+            # 5 standard errors: once in a million for a normal mean
+            assert abs(found.excess - mean[found.iterations - low + 1]) < 5 * found.excess_se
+        entry = row.to_dict()
+        assert entry["exact"] is None
+        assert entry["local"]["exact"] is None
+        assert entry["measured"]["iterations"] <= entry["local"]["measured"]["iterations"]
+        assert entry["measured"]["seeds"] == SEEDS
+    table = plan.tables()[0].text()
+    assert table.startswith("Measured")
+    assert "neither exact nor guaranteed" in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_the_model_has_the_gradients_and_the_noise_of_the_loss_at_the_optimum():
+    problem = one_dimensional()
+    model = problem.quadratic_model()
+    np.testing.assert_allclose(model.optimum, problem.optimum, rtol=1e-10)
+    there = problem.optimum
+    np.testing.assert_allclose(model.variance(there).diagonal(), problem.variance(there).diagonal(), rtol=1e-10)
+    near = there[None] + 1e-5
+    np.testing.assert_allclose(model.gradient(near), problem.gradient(near), rtol=1e-4)  # of the next order
