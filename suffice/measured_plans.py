@@ -29,7 +29,9 @@ KEPT = 2e7
 """Excesses held at once."""
 TRUSTED = 0.5
 """Share of the loss that the model has at the start from which on its precision is the one given."""
-TOO_LONG = "not measured: {work:.0e} multiplications for {FEWEST} paths are too many; only the model's T is known"
+TOO_LONG = (
+    "not measured, as that would take too long; only the model's T is known: {work:.0e} products for {FEWEST} paths"
+)
 PEERS = "by the model peers save iterations; measured, they do not, and the client stays alone"
 
 
@@ -112,16 +114,17 @@ def _measured(
 
 
 def _missed(excess: float, end: int, start: float) -> str:
-    where = f"the mean excess is {excess:.3g} at t = {end}, four times the model's T or the longest simulated"
+    where = f"the mean excess is {excess:.3g} at t = {end}"
     if not excess < start:
         return f"the step is not stable on the losses themselves: {where}, above the start"
-    return f"not reached: measured, {where}"
+    return f"not reached within four times the model's T, and {LONGEST_SIMULATION:,} iterations: {where}"
 
 
 def _first(below: np.ndarray) -> int | None:
     return int(np.argmax(below)) if below.any() else None
 
 
+@np.errstate(over="ignore", invalid="ignore")  # steps that are not stable
 def mean_excess(
     problem: Problem, plans: Sequence[ExactPlan], steps: int, seeds: int, root: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -130,12 +133,11 @@ def mean_excess(
 
     part = max(1, int(KEPT / ((steps + 1) * problem.clients)))
     rule, eta = weights_of(problem, plans), still([plan.eta for plan in plans])
-    total = squares = np.zeros(())
-    origin = None
+    origin = total = squares = np.zeros(())
     for first in range(0, seeds, part):
         some = range(first, min(first + part, seeds))
         values = run(problem, rule, iterations=steps, eta=eta, seeds=some, root=root).excess.astype(float)
-        origin = values.mean(0) if origin is None else origin  # squares about 0 would lose digits
+        origin = values.mean(0) if first == 0 else origin  # squares about 0 would lose digits
         total, squares = total + (values - origin).sum(0), squares + ((values - origin) ** 2).sum(0)
     shift = total / seeds
     variance = np.maximum(squares - seeds * shift**2, 0) / max(seeds - 1, 1)
@@ -150,13 +152,13 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
     notes: dict[str, list[str]] = {}
     for row, both, own in known:
         for note in dict.fromkeys(filter(None, (both.note, own.note))):
-            notes.setdefault(note, []).append(row.name)
+            notes.setdefault(note.partition(": ")[0], []).append(row.name)
     lines = [
         f"Means over {max(both.seeds for _, both, _ in known)} simulated paths; neither exact nor guaranteed. Weights "
         "and step are the best found for quadratic models at the optima; in brackets the model's own T.",
         "2 s.e.: together, where the mean less, and plus, two standard errors falls to eps.",
         *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
-        *(f"note: {note} ({', '.join(names[:6])}{', ...' if len(names) > 6 else ''})" for note, names in notes.items()),
+        *(f"note: {note} ({_some(names)})" for note, names in notes.items()),
     ]
     return Table(
         title="Measured: iterations until the mean excess is at most eps",
@@ -178,6 +180,11 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
         lines=lines,
         width=80,
     )  # fmt: skip
+
+
+def _some(names: Sequence[str]) -> str:
+    first = list(dict.fromkeys(names))
+    return ", ".join(first[:6]) + (", ..." if len(first) > 6 else "")
 
 
 def _peers(row: Row, plan: MeasuredPlan) -> str:
