@@ -11,6 +11,7 @@ import numpy as np
 from suffice.bounds import Memory, Row
 from suffice.bounds.planning.exact_plan import ExactPlan
 from suffice.bounds.planning.measured_plan import MeasuredPlan
+from suffice.bounds.planning.row_recursion import MOST_FEATURES
 
 from .exact_rows import Grouped, moment_plans
 from .measured import LONGEST_SIMULATION, still, weights_of
@@ -53,8 +54,8 @@ def with_measured(
 
     if not isinstance(problem, Logistic):
         return grouped
-    model = problem.quadratic_model()
-    moments = None if model is None else model.gradient_moments(memory) or model.gradient_rows(memory)
+    model = problem.quadratic_model() if problem.features <= MOST_FEATURES else None
+    moments = None if model is None else model.gradient_moments(memory)
     if moments is None:
         return grouped
     start = problem.excess(problem.start[None])[0].double().cpu().numpy()
