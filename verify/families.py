@@ -176,16 +176,15 @@ def quadratics(
 
     Arguments of a bound: mu, beta (of all clients together), sigma2, e0 and distance2 (client 0), eta, T, N, d.
     Curvatures span six decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the
-    largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical`, all
-    clients have one loss (and noise of their own). Sharp instances have mu = beta or start along either end of the
-    spectrum. Raises `InputError`.
+    largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all
+    clients have one loss. Sharp instances have mu = beta or start along an end of the spectrum. Raises `InputError`.
     """
     for name, value in (("clients", clients), ("features", features), ("longest", longest)):
         as_whole(name, value)
     as_number("steps", steps)
     if steps <= 0:
         raise InputError("steps", steps, "give a positive number, in units of 1/beta")
-    kinds = 1 if identical or clients == 1 else clients
+    kinds = 1 if identical else clients
     turning = kinds > 1 and features > 1
 
     def curvatures(values: Mapping[str, Any]) -> np.ndarray:

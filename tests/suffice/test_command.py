@@ -51,6 +51,7 @@ def test_plan_json_has_the_contract_keys_in_every_row(command):
     for row in rows:
         assert contract <= set(row)
         assert row["exact"] is row["local"].pop("exact") is None
+        assert row["measured"] is row["local"].pop("measured") is None
         for schedules in (row["schedules"], row["local"]):
             assert set(schedules) == {"constant", "horizon", "decreasing", "hitting"}
             assert set(schedules["hitting"]) == {"eta", "expected_iterations", "iterations_at_confidence"}
