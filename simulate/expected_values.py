@@ -53,8 +53,8 @@ def expected_values(
                     part, algorithm, eta[rows], iterations[rows], cycle, client, form
                 )
                 continue
-            # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass: one by one, then
             except (InputError, RuntimeError, NotImplementedError):
+                # vmap cannot follow a branch on a number, a problem of one's own may be no dataclass: one by one, then
                 together = False
         for at, problem in zip(rows, part):
             powers = MomentPowers(problem, algorithm, eta=float(eta[at]), cycle=cycle)

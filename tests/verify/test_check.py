@@ -18,11 +18,8 @@ from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
-from suffice.verification.evidence import Evidence
 from suffice.verification.families import quadratics
-from suffice.verification.family import Domain, Family
 from suffice.verification.mutants import readable
-from suffice.verification.search import search
 from suffice.verification.user_function import reading
 
 
@@ -134,21 +131,6 @@ def test_what_is_wrong_in_a_corner_alone_is_found(bound, algorithm):
     assert check(bound, conditions=limits, algorithm=algorithm).outcome is Outcome.VIOLATED
 
 
-def test_ascent_finds_what_random_draws_miss():
-    """Violated within .011 of one point of the unit square alone, and there by .05 % at most."""
-    theorem = record(lambda *, e0: e0)
-
-    def measure(values):
-        distance = ((values["x"] - np.array([0.37, 0.71])) ** 2).sum(1)
-        return Evidence(engine="", measured=1.0005 - 4 * distance, arguments={"e0": np.ones(len(distance))})
-
-    family = Family(name="a hill", domains={"x": Domain(low=0, high=1, shape=(2,))}, measure=measure)
-    drawn = family.evidence(family.draw(200, seed=3))
-    assert (drawn.ratio(theorem) <= 1).all()
-    found = search(theorem, family, draws=24, restarts=4, ascents=8, root=3)
-    assert found.ratio(theorem).max() > 1.0004
-
-
 @pytest.mark.usefixtures("brief")
 def test_without_its_condition_the_same_bound_is_violated():
     verdict = check(right, family=quadratics(steps=1.9))
@@ -178,19 +160,6 @@ def test_other_linear_algorithms_and_clients():
     verdict = check(averaged, conditions=limit, algorithm=Local(), family=same)
     assert verdict.outcome is Outcome.VIOLATED  # alone, the noise is not divided by N
     assert verdict.worst_ratio > 2.9
-
-
-@pytest.mark.parametrize("longest", [1, 3, 40])
-def test_sharp_instances_stay_within_the_familys_domains(longest):
-    family = quadratics(longest=longest)
-    assert family.sharp is not None
-    sharp = family.sharp()
-    assert set(sharp) == set(family.domains)
-    for name, values in sharp.items():
-        assert len(values) >= 1
-        domain = family.domains[name]
-        inside = (values >= domain.low) & (values <= domain.high)
-        assert (inside | ((values == 0) & (domain.zero > 0))).all(), name
 
 
 def tried_steps(verdict) -> tuple[float, float]:

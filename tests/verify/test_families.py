@@ -62,3 +62,16 @@ def test_a_bound_of_the_distance_is_checked_on_the_default_families():
     verdict = check(floor_without_curvature, conditions=limit, quantity="last_distance")
     assert verdict.outcome is Outcome.VIOLATED
     assert "distance2 = " in verdict.tried
+
+
+@pytest.mark.parametrize("longest", [1, 3, 40])
+def test_sharp_instances_stay_within_the_familys_domains(longest):
+    family = quadratics(longest=longest)
+    assert family.sharp is not None
+    sharp = family.sharp()
+    assert set(sharp) == set(family.domains)
+    for name, values in sharp.items():
+        assert len(values) >= 1
+        domain = family.domains[name]
+        inside = (values >= domain.low) & (values <= domain.high)
+        assert (inside | ((values == 0) & (domain.zero > 0))).all(), name

@@ -31,6 +31,7 @@ class Own(Algorithm):
         return {"models": models}
 
     def direction(self, g, draw):
+        """Every subclass has its own; a stranger's algorithm that forgets it is a mistake of the list."""
         raise NotImplementedError
 
     def step(self, problem, state, draw, eta):
