@@ -54,18 +54,26 @@ def as_numbers(
         wanted = f"shape ({', '.join(str(size) for size in shape)})" if shape else "one number"
         wanted += " or one number" if one_for_all else ""
         raise InputError(name, f"array of shape {array.shape}", f"give {wanted}")
+    within = np.abs(array).max(initial=0.0) <= LARGEST  # one pass over what is as it should be
+    if not within:
+        _refuse_extremes(name, array, infinite=infinite)
+    if positive:
+        least = array.min(initial=np.inf, where=True if within else np.isfinite(array))
+        if least < 1 / LARGEST:
+            raise InputError(name, least.item(), f"give positive numbers (at least {1 / LARGEST:g})")
+    return array
+
+
+def _refuse_extremes(name: str, array: np.ndarray, *, infinite: bool) -> None:
+    """`InputError` for NaN, for what is too large and, unless `infinite`, for infinity."""
     if np.isnan(array).any():
         raise InputError(name, float("nan"), "replace NaN by numbers")
     if not infinite and np.isinf(array).any():
         raise InputError(name, array[np.isinf(array)][0].item(), "infinity has no meaning here; give finite numbers")
-    finite = array[np.isfinite(array)]
-    if finite.size and np.abs(finite).max() > LARGEST:
-        raise InputError(
-            name, finite[np.argmax(np.abs(finite))].item(), f"give numbers up to {LARGEST:g}; change units"
-        )
-    if positive and finite.size and finite.min() < 1 / LARGEST:
-        raise InputError(name, finite.min().item(), f"give positive numbers (at least {1 / LARGEST:g})")
-    return array
+    large = array[np.isfinite(array) & (np.abs(array) > LARGEST)]
+    if large.size:
+        worst = large[np.argmax(np.abs(large))].item()
+        raise InputError(name, worst, f"give numbers up to {LARGEST:g}; change units")
 
 
 def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = LARGEST) -> float:

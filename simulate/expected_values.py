@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 from torch.func import vmap
 
@@ -14,10 +15,13 @@ from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm
 from .batches import instances, stack, tensors, with_tensors
-from .maps import Maps, origin, probe_batch
+from .maps import Maps, origin, possible, probe_batch
 from .moment_powers import MOST_ENTRIES, Branches, Cycle, MomentPowers, packing, rounding
 from .problem import QuadraticProblem
 from .quadratic_forms import QuadraticForm
+
+_LARGE = 8
+"""Size of a state from which it pays to look for parts that evolve apart."""
 
 
 def expected_values(
@@ -94,18 +98,26 @@ def _together(
 
     blocks: list[Branches] = []
     for block in cycle.blocks:
-        held = algorithm.outcomes(first, block.iterations[0]) if len(block.iterations) > 1 else []
+        held = possible(algorithm.outcomes(first, block.iterations[0])) if len(block.iterations) > 1 else []
         numbers = range(len(held)) if len(held) > 1 else (None,)
         odds = [share for share, _ in held] if len(held) > 1 else [1.0]
         blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
     moment = torch.einsum("ba,bc->bac", z, z)
-    T = torch.from_numpy(iterations.astype(np.int64))
-    turns, rest = (torch.from_numpy(part) for part in np.divmod(iterations.astype(np.int64), cycle.length))
+    parts = _uncoupled(list(known.values()), F) if z.shape[1] > _LARGE else None
+    copies = 1 if parts is None else len(parts)
+    if parts is not None:
+        shorter = {id(each): _restricted(each, parts) for each in known.values()}
+        blocks = [[(share, [shorter[id(each)] for each in steps]) for share, steps in block] for block in blocks]
+        known = {at: shorter[id(each)] for at, each in known.items()}
+        moment, F = _square(moment, parts), _square(F, parts)
+        F.unflatten(0, (-1, copies))[:, 1:, -1, -1] = 0  # the constant, once
+    T = torch.from_numpy(iterations.astype(np.int64)).repeat_interleave(copies)
+    turns, rest = T // cycle.length, T % cycle.length
     if form.average:
         moment, scale = _averages(blocks, moment, T)
     elif all(len(block) == 1 for block in blocks) and not any(each.weights.shape[-1] for each in known.values()):
         moment, scale = _powers([each for block in blocks for each in block[0][1]], moment, turns)
-    elif z.shape[1] * (z.shape[1] + 1) // 2 <= MOST_ENTRIES:
+    elif moment.shape[1] * (moment.shape[1] + 1) // 2 <= MOST_ENTRIES:
         moment, scale = _operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
@@ -121,8 +133,38 @@ def _together(
             moment = torch.where((rest > at)[:, None, None], after, moment)
             going, at = after, at + 1
     scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    values = (F * moment).sum((1, 2))
-    return values.numpy(), rounding(iterations) * (scale * F.abs().sum((1, 2))).numpy()
+    values, size = (F * moment).sum((1, 2)), scale * F.abs().sum((1, 2))
+    each, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in (values, size))
+    return each, rounding(iterations) * errors
+
+
+def _uncoupled(maps: Sequence[Maps], F: Tensor) -> np.ndarray | None:
+    """Parts of the state that no step mixes and that F does not multiply with each other, (C, m) places each with the
+    constant last; None unless there are several of one size. Separable losses have one part per feature.
+
+    Moments within a part need no others: E[x_P x_P^T] of z = (x, 1), x_P+ = A_P x_P + b_P.
+    """
+    mixed = (F != 0).any(0)
+    for each in maps:
+        mixed |= (each.mean != 0).any(0) | (each.deviations != 0).any(0).any(0)
+    count, part = connected_components(mixed[:-1, :-1].numpy(), directed=False)
+    sizes = np.bincount(part)
+    if count < 2 or sizes.min() < sizes.max():
+        return None
+    places = np.argsort(part, kind="stable").reshape(count, -1)
+    return np.column_stack((places, np.full(count, len(part))))
+
+
+def _square(matrices: Tensor, parts: np.ndarray) -> Tensor:
+    """The square blocks (B C, ..., m, m) of matrices (B, ..., s, s) at places (C, m)."""
+    found = matrices[..., parts[:, :, None], parts[:, None, :]]
+    return found.movedim(-3, 1).flatten(0, 1)
+
+
+def _restricted(maps: Maps, parts: np.ndarray) -> Maps:
+    mean, noise, deviations = (_square(each, parts) for each in (maps.mean, maps.noise, maps.deviations))
+    weights = maps.weights.repeat_interleave(len(parts), 0)
+    return Maps(mean=mean, weights=weights, deviations=deviations, noise=noise)
 
 
 def _averages(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:

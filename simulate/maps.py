@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -98,7 +99,7 @@ def probe(
 ) -> Maps:
     """The maps of one iteration, under `outcomes` of the coins: all that the algorithm lists unless given."""
     weights, draws = problem.scenarios()
-    listed = algorithm.outcomes(problem, iteration) if outcomes is None else outcomes
+    listed = possible(algorithm.outcomes(problem, iteration)) if outcomes is None else outcomes
     tossed = [
         (torch.full((1,), float(odds), dtype=problem.dtype), {name: value[None] for name, value in extra.items()})
         for odds, extra in listed
@@ -141,7 +142,7 @@ def probe_batch(
         return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
 
     def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
-        listed = with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration)
+        listed = possible(with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration))
         if outcome is not None:
             listed = [(1.0, listed[outcome][1])]
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
@@ -151,6 +152,11 @@ def probe_batch(
     return _maps(
         images, outcomes, weights, draws, _others(problems, draws), _states(centre) // len(eta), problems.batch
     )
+
+
+def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
+    """Outcomes without those of probability 0, such as tails of a coin that always shows heads."""
+    return [(odds, extra) for odds, extra in listed if isinstance(odds, Tensor) or odds > 0]
 
 
 def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:

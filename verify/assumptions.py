@@ -162,7 +162,8 @@ def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
                 "exact moments know one sample per client and iteration, so make each sample an iteration of its own"
             )
         odds, index = _matched(problem, algorithm, t, draw)
-        same = len(odds) > 1 and t > 1 and len(odds) == held_odds and bool((index == indices[-1]).all())
+        coin = (odds > 0).sum() > 1  # what is certain comes again without being held
+        same = bool(coin and t > 1 and len(odds) == held_odds and (index == indices[-1]).all())
         held.append(same)
         if not tossed:
             continue
