@@ -15,7 +15,7 @@ from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm
 from .batches import instances, stack, tensors, with_tensors
-from .maps import Maps, origin, possible, probe_batch
+from .maps import Maps, asked_of, origin, possible, probe_batch
 from .moment_powers import MOST_ENTRIES, Branches, Cycle, MomentPowers, packing, rounding
 from .problem import QuadraticProblem
 from .quadratic_forms import QuadraticForm
@@ -90,10 +90,11 @@ def _together(
         )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
     known: dict[tuple[int, int | None], Maps] = {}
+    asked = asked_of(batch, centre)
 
     def maps(t: int, outcome: int | None) -> Maps:
         if (t, outcome) not in known:
-            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome)
+            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome, asked)
         return known[t, outcome]
 
     blocks: list[Branches] = []

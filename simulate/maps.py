@@ -26,8 +26,8 @@ from .problem import QuadraticProblem
 from .problems.additive import AdditiveNoise
 
 Images = Callable[[Tensor, Tensor, State], Tensor]
-"""Where one step takes the states `directions` (K, n), seen from the centre, under draws (B, J, N, ...) and what the
-coins show: (B, J, K, n)."""
+"""Where one step takes the states (K, n), seen from the centre, under draws (B, K, N, ...) and what the coins show
+(B, K, ...): (B, K, n)."""
 Outcomes = Sequence[tuple[Tensor, State]]
 """What the coins may show, with its probability (B,)."""
 
@@ -105,14 +105,12 @@ def probe(
         for odds, extra in listed
     ]
 
-    def images(draws: Tensor, directions: Tensor, extra: State) -> Tensor:
+    def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
         shown = {name: value[0] for name, value in extra.items()}
-        return _images(problem, algorithm, centre, eta, draws[0], directions, iteration, shown)[None]
+        return _images(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
 
-    found = _maps(
-        images, tossed, weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch
-    )
-    return over_tensors(lambda each: each[0], found)
+    asked = _asked(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
+    return over_tensors(lambda each: each[0], _maps(images, tossed, asked))
 
 
 def probe_batch(
@@ -122,23 +120,24 @@ def probe_batch(
     eta: Tensor,
     iteration: int,
     outcome: int | None = None,
+    asked: Asked | None = None,
 ) -> Maps:
     """The maps of B instances (`batches.stack`), from calls of the one unmodified `step` for all of them.
 
     centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
     all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and
-    `scenarios`: no branch on a number.
+    `scenarios`: no branch on a number. `asked_of(problems, centre)` saves time where many iterations are probed.
     """
-    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
+    asked = asked if asked is not None else asked_of(problems, centre)
     given = (tensors(problems), tensors(algorithms), centre, eta)
 
-    def images(draws: Tensor, directions: Tensor, extra: State) -> Tensor:
+    def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
         def one(problem: list[Tensor], algorithm: list[Tensor], centre: State, eta: Tensor, draws: Tensor,
                 extra: State) -> Tensor:  # fmt: skip
             rebuilt = with_tensors(problems, problem), with_tensors(algorithms, algorithm)
-            return _images(*rebuilt, centre, eta, draws, directions, iteration, extra)
+            return _images(*rebuilt, centre, eta, draws, states, iteration, extra)
 
-        most = max(1, _ENTRIES // (draws.shape[1] * directions.numel() * draws.shape[2]))
+        most = max(1, _ENTRIES // (states.numel() * draws.shape[2]))
         return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
 
     def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
@@ -147,11 +146,11 @@ def probe_batch(
             listed = [(1.0, listed[outcome][1])]
         return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
 
+    if type(algorithms).outcomes is Algorithm.outcomes:  # no coins
+        return _maps(images, [(torch.ones(len(eta), dtype=problems.dtype), {})], asked)
     # an instance without tensors of its own would be no batch: eta goes along
     outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
-    return _maps(
-        images, outcomes, weights, draws, _others(problems, draws), _states(centre) // len(eta), problems.batch
-    )
+    return _maps(images, outcomes, asked)
 
 
 def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
@@ -167,42 +166,96 @@ def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:
     return torch.zeros_like(draws[:, :1]) if isinstance(problem, AdditiveNoise) else draws[:, :1]
 
 
-def _maps(
-    images: Images, outcomes: Outcomes, weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int
-) -> Maps:
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What steps are asked whatever the iteration, of B instances with J scenarios and a state of n numbers.
+
+    weights (B, J, N) of the scenarios, shares (B, N, J) of the same in a batch of samples; points (B, N J, N, ...), in
+    which one client's draw varies; draws (B, K, N, ...) and states (K, n): unit states and the origin while nothing
+    varies, then, at every point, the origin and a generic state.
+    """
+
+    weights: Tensor
+    shares: Tensor
+    points: Tensor
+    draws: Tensor
+    states: Tensor
+
+
+def asked_of(problems: QuadraticProblem, centre: State) -> Asked:
+    """Of B instances, with centres (B, 1, ...) by name."""
+    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
+    return _asked(weights, draws, _others(problems, draws), _states(centre) // len(weights), problems.batch)
+
+
+def _asked(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int) -> Asked:
     """From scenarios of weights (B, J, N), draws (B, J, N, ...), while other clients draw `others`."""
-    count, scenarios, clients = weights.shape
-    unit = torch.cat((torch.eye(states), torch.zeros(1, states))).to(weights)  # unit states, and the origin last
+    _, scenarios, clients = weights.shape
     # Noise is additive where it moves a generic state just as it moves the origin.
     generic = torch.stack((torch.zeros(states), 1 + torch.arange(1, states + 1).cos() / 2)).to(weights)
     own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
-    points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)  # (B, N J, N, ...): one client varies
-    shares = weights.mT / batch  # (B, N, J)
-    means, noise = [], weights.new_zeros(count, states + 1, states + 1)
+    points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)
+    still = others.expand(-1, states + 1, *others.shape[2:])
+    return Asked(
+        weights=weights,
+        shares=weights.mT / batch,
+        points=points,
+        draws=torch.cat((still, points.repeat_interleave(2, 1)), 1),
+        states=torch.cat((_units(states, weights), generic.repeat(clients * scenarios, 1))),
+    )
+
+
+def _units(states: int, like: Tensor) -> Tensor:
+    """Unit states, and the origin last, (n + 1, n)."""
+    return torch.cat((torch.eye(states), torch.zeros(1, states))).to(like)
+
+
+def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
+    """All outcomes (at least one) are probed by one call of `images`, or by two where noise is not additive."""
+    weights, shares, states = asked.weights, asked.shares, asked.states.shape[1]
+    count, scenarios, clients = weights.shape
+    odds = torch.stack([share for share, _ in outcomes], 1)  # (B, R)
+
+    def after(draws: Tensor, given: Tensor) -> Tensor:
+        """(B, R, K, n), under all outcomes in one call."""
+        extra = {
+            name: torch.cat([shown[name].expand(-1, len(given), *(-1,) * (value.ndim - 2)) for _, shown in outcomes], 1)
+            for name, value in outcomes[0][1].items()
+        }
+        times = len(outcomes)
+        moved = images(draws.repeat(1, times, *(1,) * (draws.ndim - 2)), given.repeat(times, 1), extra)
+        return moved.unflatten(1, (times, -1))
+
+    image = after(asked.draws, asked.states)
+    reference = _matrices(image[:, :, : states + 1])
+    moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
+    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ asked.states[-1])[:, :, None, None]
+    size = torch.maximum(reference.abs().amax((2, 3)), moved.abs().amax((2, 3, 4, 5)))[..., None, None, None]
+    noise = weights.new_zeros(count, states + 1, states + 1)
     kept: list[tuple[Tensor, Tensor]] = []
-    for odds, extra in outcomes:
-        reference = _matrices(images(others, unit, extra))[:, 0]
-        moved = images(points, generic, extra).unflatten(1, (clients, scenarios))  # (B, N, J, 2, n)
-        grown = moved[..., 1, :] - moved[..., 0, :] - (reference[:, :-1, :-1] @ generic[1])[:, None, None]
+    if bool((grown.abs() <= 1e-12 * states * size).all()):
+        origin = moved[..., 0, :]  # (B, R, N, J, n)
+        middle = torch.einsum("bkj,brkja->brka", weights.mT, origin)
         mean = reference.clone()
-        size = torch.maximum(reference.abs().amax((1, 2)), moved.abs().amax((1, 2, 3, 4)))[:, None, None, None]
-        if bool((grown.abs() <= 1e-12 * states * size).all()):
-            middle = torch.einsum("bkj,bkja->bka", weights.mT, moved[..., 0, :])
-            mean[:, :-1, -1] += (middle - reference[:, None, :-1, -1]).sum(1)
-            column = moved[..., 0, :] - middle[:, :, None]
-            noise[:, :-1, :-1] += torch.einsum("b,bkj,bkja,bkjc->bac", odds, shares, column, column)
-        else:
-            maps = _matrices(images(points, unit, extra)).unflatten(1, (clients, scenarios))  # (B, N, J, m, m)
-            middle = torch.einsum("bkj,bkjac->bkac", weights.mT, maps)
-            mean += (middle - reference[:, None]).sum(1)
-            kept.append(((odds[:, None, None] * shares).flatten(1), (maps - middle[:, :, None]).flatten(1, 2)))
-        means.append((odds, mean))
-    mean = torch.stack([odds[:, None, None] * each for odds, each in means]).sum(0)
-    if len(means) > 1:
-        kept += [(odds[:, None], (each - mean)[:, None]) for odds, each in means]
-    none = (weights[:, :0, 0], mean[:, None][:, :0])
+        mean[..., :-1, -1] += (middle - reference[:, :, None, :-1, -1]).sum(2)
+        column = origin - middle[:, :, :, None]
+        weighted = odds[..., None, None, None] * shares[:, None, ..., None] * column
+        noise[:, :-1, :-1] = weighted.flatten(1, 3).mT @ column.flatten(1, 3)
+    else:
+        unit = _units(states, weights)
+        maps = after(asked.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
+        maps = _matrices(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
+        middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
+        mean = reference + (middle - reference[:, :, None]).sum(2)
+        kept.append(
+            ((odds[..., None, None] * shares[:, None]).flatten(1), (maps - middle[:, :, :, None]).flatten(1, 3))
+        )
+    total = torch.einsum("br,brac->bac", odds, mean)
+    if len(outcomes) > 1:
+        kept.append((odds, mean - total[:, None]))
+    none = (weights[:, :0, 0], mean[:, :0])
     factors, deviations = (torch.cat(part, 1) for part in zip(none, *kept))
-    return Maps(mean=mean, noise=noise, weights=factors, deviations=deviations)
+    return Maps(mean=total, noise=noise, weights=factors, deviations=deviations)
 
 
 def _images(
@@ -211,28 +264,29 @@ def _images(
     centre: State,
     eta: Tensor,
     draws: Tensor,
-    directions: Tensor,
+    states: Tensor,
     iteration: int,
     extra: Mapping[str, Tensor],
 ) -> Tensor:
-    """Of every direction (K, n) under every draw (J, N, ...), (J, K, n), from one call of `step` or from a few."""
-    most = max(1, _ENTRIES // (directions.numel() * draws.shape[1]))
+    """Of the states (K, n) under draws (K, N, ...) and what the coins show (K, ...), (K, n), from one call of `step` or
+    from a few."""
+    most = max(1, _ENTRIES // (states.shape[1] * draws.shape[1]))
     if len(draws) > most:
         given = problem, algorithm, centre, eta
-        return torch.cat([_images(*given, few, directions, iteration, extra) for few in draws.split(most)])
-    count, states = len(draws), directions.repeat(len(draws), 1)
+        split = [dict(zip(extra, part)) for part in zip(*(value.split(most) for value in extra.values()))]
+        pieces = zip(draws.split(most), states.split(most), split or [{}] * (len(draws) // most + 1))
+        return torch.cat([_images(*given, few, some, iteration, shown) for few, some, shown in pieces])
     parts = states.split([value.numel() for value in centre.values()], dim=1)
     state = {
         name: value + part.reshape(len(part), *value.shape[1:]) for (name, value), part in zip(centre.items(), parts)
     }
-    moved = Draw(iteration=iteration, noise=draws.repeat_interleave(len(directions), 0), extra=extra)
     with torch.no_grad():
-        after = algorithm.step(problem, state, moved, eta)
-    return _flatten({name: after[name] - centre[name] for name in centre}).unflatten(0, (count, len(directions)))
+        after = algorithm.step(problem, state, Draw(iteration=iteration, noise=draws, extra=extra), eta)
+    return _flatten({name: after[name] - centre[name] for name in centre})
 
 
 def _matrices(images: Tensor) -> Tensor:
-    """The matrices (B, J, m, m) on the homogeneous state that take unit states, and the origin last, to the images."""
+    """The matrices (..., m, m) on the homogeneous state that take unit states, and the origin last, to the images."""
     origin = images[..., -1:, :]
     upper = torch.cat((images[..., :-1, :] - origin, origin), -2).mT
     last = torch.zeros_like(upper[..., :1, :])
