@@ -221,6 +221,7 @@ def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -
         if bit:
             K = K @ K
         odd = ((turns >> bit) & 1 == 1)[:, None]
+        largest = (K.abs() @ entries.abs()[..., None]).amax((1, 2))  # see `_Linear.largest`
+        scale = torch.where(odd[:, 0], torch.maximum(scale, largest), scale)
         entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
-        scale = torch.maximum(scale, entries.abs().amax(1))
     return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale

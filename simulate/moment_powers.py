@@ -80,6 +80,9 @@ class _Congruence:
     def applied(self, moment: np.ndarray) -> np.ndarray:
         return self.A @ moment @ self.A.T + self.Q
 
+    def largest(self, moment: np.ndarray) -> float:
+        return float(np.abs(self.applied(moment)).max())
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Linear:
@@ -93,6 +96,11 @@ class _Linear:
     def applied(self, moment: np.ndarray) -> np.ndarray:
         spread, packed = packing(len(moment))
         return (spread @ (self.K @ (packed @ moment.ravel()))).reshape(moment.shape)
+
+    def largest(self, moment: np.ndarray) -> float:
+        """What cancels in the product was lost in K already: squaring errs by a share of |K|."""
+        _, packed = packing(len(moment))
+        return float((np.abs(self.K) @ np.abs(packed @ moment.ravel())).max())
 
 
 _Map = _Congruence | _Linear
@@ -164,8 +172,8 @@ class MomentPowers:
                     whole = self._of(self._cycle.blocks)
                     while turns:
                         if turns & 1:
+                            scale = max(scale, whole.largest(moment))
                             moment = whole.applied(moment)
-                            scale = max(scale, float(np.abs(moment).max()))
                         turns >>= 1
                         whole = whole.after(whole) if turns else whole  # pyright: ignore[reportArgumentType]
                 else:

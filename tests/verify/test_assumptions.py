@@ -188,6 +188,7 @@ def network() -> Quadratics:
         (FedAvg(period=7), [*[(1,)] * 6, (7,)]),
         (FedAvg(participants=2), [(1,)]),
         (Scaffnew(p=0.3), [(1,)]),
+        (Scaffnew(p=1.0), [(1,)]),  # what is certain is not held
         (Scaffold(), [(1,), (1,), (1,), (4,)]),
         (HeldForThree(), [(1, 1, 1)]),
     ],
