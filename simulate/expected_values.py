@@ -16,7 +16,7 @@ from suffice.bounds import InputError
 from .algorithms.base import Algorithm
 from .batches import instances, stack, tensors, with_tensors
 from .maps import Maps, asked_of, origin, possible, probe_batch
-from .moment_powers import MOST_ENTRIES, Branches, Cycle, MomentPowers, packing, rounding
+from .moment_powers import MOST_ENTRIES, SQUARED, Branches, Cycle, MomentPowers, packing, rounding
 from .problem import QuadraticProblem
 from .quadratic_forms import QuadraticForm
 
@@ -221,7 +221,6 @@ def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -
         if bit:
             K = K @ K
         odd = ((turns >> bit) & 1 == 1)[:, None]
-        largest = (K.abs() @ entries.abs()[..., None]).amax((1, 2))  # see `_Linear.largest`
-        scale = torch.where(odd[:, 0], torch.maximum(scale, largest), scale)
         entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
+        scale = torch.maximum(scale, SQUARED * entries.abs().amax(1))
     return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale

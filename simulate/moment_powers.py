@@ -29,6 +29,9 @@ def rounding(iterations: Any) -> Any:
     return 2.0**-53 * (1000 + 8 * iterations)
 
 
+SQUARED = 8.0
+"""How much more is lost where the map of the entries is squared: control variates at 1/eta of the models' scale cancel
+late (against 50 digits Scaffnew lost five times `rounding` after 4,000 iterations)."""
 MOST_ENTRIES = 60
 """Entries of a symmetric moment (s <= 10) up to which coins and noise that depends on the state are squared."""
 
@@ -98,9 +101,7 @@ class _Linear:
         return (spread @ (self.K @ (packed @ moment.ravel()))).reshape(moment.shape)
 
     def largest(self, moment: np.ndarray) -> float:
-        """What cancels in the product was lost in K already: squaring errs by a share of |K|."""
-        _, packed = packing(len(moment))
-        return float((np.abs(self.K) @ np.abs(packed @ moment.ravel())).max())
+        return SQUARED * float(np.abs(self.applied(moment)).max())
 
 
 _Map = _Congruence | _Linear
