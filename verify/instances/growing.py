@@ -62,16 +62,20 @@ class Growing(Aligned):
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}: e_t has the variance
         (2 curvature factor e nu + curvature^2 nu^2/2)/d given e, factor that of the mean, and so on."""
-        c, Q, (m, V) = self.curvature, self.Q, self._pull
-        mean, variance = [self.e0 * np.ones_like(c)], [np.zeros_like(c)]
-        for eta in self._steps:
-            e, square = mean[-1], variance[-1] + mean[-1] ** 2
-            kept, (factor, noise) = (1 - eta * c * m) ** 2, self._step(eta)
-            own = eta**2 * (V * e + 2 * c * Q * square)
-            twice = eta**4 * (V**2 + 4 * V * c * Q * e + 4 * c**2 * Q**2 * square)
-            variance.append(factor**2 * variance[-1] + (2 * c * kept * own + c**2 * twice / 2) / self.d)
-            mean.append(factor * e + noise)
-        return np.stack(mean), np.stack(variance)
+        c, Q, (m, V), eta = self.curvature, self.Q, self._pull, self._steps
+        factor, noise = (np.broadcast_to(part, eta.shape) for part in self._step(eta))
+        kept = (1 - eta * c * m) ** 2
+        # what e and its square add to the variance, at every t
+        alone = (c * eta**2 * V) ** 2 / (2 * self.d)
+        by_e = (2 * c * kept * eta**2 * V + 2 * c**3 * eta**4 * V * Q) / self.d
+        by_square = (4 * c**2 * Q * kept * eta**2 + 2 * c**4 * eta**4 * Q**2) / self.d
+        mean, variance = np.zeros((2, len(eta) + 1, eta.shape[1]))
+        mean[0] = self.e0
+        for t, (grows, added) in enumerate(zip(factor, noise)):
+            e = mean[t]
+            mean[t + 1] = grows * e + added
+            variance[t + 1] = grows**2 * variance[t] + alone[t] + by_e[t] * e + by_square[t] * (variance[t] + e**2)
+        return mean, variance
 
 
 @dataclass(frozen=True, kw_only=True)
