@@ -82,7 +82,10 @@ class Figure(Content):
                 self.draw_frame(self, canvas, at)
                 canvas.savefig(buffer, format="png", dpi=PIXELS)
                 pictures.append(Image.open(buffer).convert("RGB"))
-        palette = pictures[0].quantize(64)
+        both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))  # the first has arrows, the last all curves
+        both.paste(pictures[0])
+        both.paste(pictures[-1], (pictures[0].width, 0))
+        palette = both.quantize(64, Image.Quantize.MAXCOVERAGE, kmeans=1)
         reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
         out = io.BytesIO()
         pause = [MILLISECONDS] * (len(reduced) - 1) + [20 * MILLISECONDS]

@@ -14,7 +14,7 @@ from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
-MOST_PRECISIONS, MOST_NAMED = 4, 24
+MOST_PRECISIONS, MOST_NAMED = 4, 16
 BOUND = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)"
 POINTS = 121
 PATIENCE = 3.0
@@ -114,9 +114,8 @@ def _matrix(axes: Any, panel: Any) -> Any:
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
-        size = 6 if len(names) <= 12 else 4
-        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90, fontsize=size)
-        axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=size)
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90)
+        axes.set_yticks(range(len(names)), [_short(name) for name in names])
     return image
 
 
@@ -140,7 +139,7 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_yscale("log")
     axes.set_xlim(left=0)
     axes.set_title(said, loc="left", fontsize=SMALL)
-    axes.legend(ncols=2, handlelength=1.2, fontsize=6)
+    axes.legend(ncols=2, handlelength=1.2)
 
 
 def _short(name: str) -> str:

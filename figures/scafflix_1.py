@@ -242,6 +242,11 @@ def draw(figure: Figure, canvas: Any) -> None:
         if runs > 1
         else "Scafflix: one run"
     )
+    if list(alphas) == sorted(alphas, reverse=True):
+        words += "; from the top at the start as in the legend"
+    if any((curve["gap_low"] <= FLOOR).any() for curve in figure.data.values()):
+        words += f"\nlines and bands of gaps end where they fall below {FLOOR:g}"
+        words += f", or below f* after {REFERENCE} steps of GD" if figure.edition == "published" else ""
     canvas.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
     canvas.legend(
         handles, [*labels, "Scafflix", "GD"], loc="outside lower center", ncols=7, handlelength=1.6, columnspacing=1.0

@@ -12,6 +12,7 @@ import pytest
 from suffice.bounds import InputError
 from suffice.cli import main
 from suffice.figures import figure, makers, takes
+from suffice.figures.collaboration import LOOKS
 
 
 @pytest.fixture
@@ -115,11 +116,17 @@ def test_the_slide_moves_and_its_network_loses_its_arrows():
     from io import BytesIO
 
     from PIL import Image
+    from PIL.ImageColor import getrgb as to_rgb
 
     slide = figure("collaboration", clients=5, features=3, iterations=60, seeds=2)
     arrows = {int(t): len(pairs) for t, pairs in slide.setup["arrows"].items()}
     assert (arrows[0], arrows[60]) == (5 * 4, 0)
-    few = dataclasses.replace(slide, frames=slide.frames[:2])
-    assert Image.open(BytesIO(few.animation())).n_frames == 2
+    few = dataclasses.replace(slide, frames=(slide.frames[0], slide.frames[-1]))
+    moving = Image.open(BytesIO(few.animation()))
+    assert moving.n_frames == 2
+    moving.seek(1)
+    seen = {colour for _, colour in moving.convert("RGB").getcolors(1 << 20)}
+    for colour, _ in LOOKS.values():  # lines that the first frame does not have keep their colours
+        assert min(max(abs(a - b) for a, b in zip(one, to_rgb(colour))) for one in seen) < 24
     with pytest.raises(InputError, match="does not move"):
         figure("cobo-1").animation()
