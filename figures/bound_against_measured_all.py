@@ -106,7 +106,8 @@ def draw(figure: Figure, canvas: Any) -> None:
             shape = "s" if row["conditioned"] else "o"
             for value, mark, face in ((row["median"], shape, "white"), (LEAST, "<", VERMILION)):
                 if value > LEAST or (mark == "<" and row["low"] < LEAST):
-                    axes.plot(value, -at, mark, color=VERMILION, markerfacecolor=face, markersize=3, markeredgewidth=0.8)
+                    look = {"color": VERMILION, "markerfacecolor": face, "markersize": 3, "markeredgewidth": 0.8}
+                    axes.plot(value, -at, mark, **look)
             axes.plot(row["sharp"], -at, "o", color=BLUE, markersize=2.6)
         axes.axvline(1, color="black", linewidth=0.7)
         axes.set_xscale("log")

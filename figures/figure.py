@@ -82,7 +82,8 @@ class Figure(Content):
                 self.draw_frame(self, canvas, at)
                 canvas.savefig(buffer, format="png", dpi=PIXELS)
                 pictures.append(Image.open(buffer).convert("RGB"))
-        both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))  # the first has arrows, the last all curves
+        # the first frame has the arrows, the last all curves
+        both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))
         both.paste(pictures[0])
         both.paste(pictures[-1], (pictures[0].width, 0))
         palette = both.quantize(64, Image.Quantize.MAXCOVERAGE, kmeans=1)

@@ -94,7 +94,7 @@ class Regression:
         """Of each client, what has the same losses in fewer entries: signed rows, how often each occurs, and a base.
 
         A column that is mostly 1 is mostly 0 once 1 is taken off it; the first column then stands for what was taken
-        off, base . x. Half of the entries of mushrooms go, and a quarter of the rows of w8a, which occur more than once.
+        off, base . x. Half of mushrooms' entries go, and a quarter of w8a's rows, which occur more than once.
         """
         found = []
         for X, y in zip(self.X, self.y):
