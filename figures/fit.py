@@ -15,7 +15,7 @@ from suffice.bounds import printable
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, SMALL, VERMILION
 
-MOST_NAMED, MOST_ACROSS = 40, 20
+MOST_NAMED, MOST_ACROSS = 60, 20
 
 
 def fit_figure(fit: Mapping[str, Any]) -> Figure:
