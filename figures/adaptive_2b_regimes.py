@@ -41,8 +41,8 @@ COLOURS = {
 }
 NAMES = {
     "exact": "exact ratio",
-    "m=1": "Eq. (1) with $m = 1$",
-    "m=16": "Eq. (1) with $m = 16$",
+    "m=1": "Eq. (1) with $m=1$",
+    "m=16": "Eq. (1) with $m=16$",
     "released": "released code's ratio",
     "local": "Local",
     "fedavg": "FedAvg",

@@ -98,7 +98,7 @@ class Regression:
         """
         found = []
         for X, y in zip(self.X, self.y):
-            base = (np.asarray((X == 1).sum(0)).ravel() > len(y) / 2).astype(float)
+            base = (np.asarray(csr_matrix(X == 1).sum(0)).ravel() > len(y) / 2).astype(float)
             every = csr_matrix(np.ones((len(y), 1)))
             rows = csr_matrix(hstack([every, X - every @ csr_matrix(base)]).multiply(y[:, None]))
             rows.eliminate_zeros()

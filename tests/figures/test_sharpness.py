@@ -35,7 +35,9 @@ def test_every_claim_with_results_has_a_line_and_its_numbers():
     labels = [label.get_text() for axes in canvas.axes for label in axes.get_yticklabels()]
     assert labels.count("result-1") == 3
     assert "result-3" not in labels
-    shown = np.concatenate([line.get_xdata() for line in canvas.axes[0].lines if line.get_label().startswith("worst")])
+    shown = np.concatenate(
+        [line.get_xdata() for line in canvas.axes[0].lines if str(line.get_label()).startswith("worst")]
+    )
     assert sorted(set(shown)) == [0.3, 0.7, 0.8, 0.9, 1.0]  # one below the axis has its arrow alone
 
 

@@ -38,5 +38,6 @@ def test_means_and_gradients_are_those_of_the_rows_one_by_one(models):
         for of, count in ((rows, times), (rows.repeat(times, axis=0), None))
     )
     for ours, repeated in zip(many, some):
+        assert ours is not None
         assert repeated is not None
         np.testing.assert_allclose(ours, repeated, rtol=1e-12, atol=1e-14)
