@@ -98,17 +98,18 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + ROW * rows)
     panels = canvas.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(panels, columns):
-        for at, (name, _) in enumerate(lines):
-            row = {column: float(values[0]) for column, values in figure.data.get(name, {}).items()}
-            if not row:
-                continue  # a heading
-            axes.plot([max(row["low"], LEAST), row["high"]], [-at, -at], color=VERMILION, linewidth=0.9, alpha=0.7)
-            shape = "s" if row["conditioned"] else "o"
-            for value, mark, face in ((row["median"], shape, "white"), (LEAST, "<", VERMILION)):
-                if value > LEAST or (mark == "<" and row["low"] < LEAST):
-                    look = {"color": VERMILION, "markerfacecolor": face, "markersize": 3, "markeredgewidth": 0.8}
-                    axes.plot(value, -at, mark, **look)
-            axes.plot(row["sharp"], -at, "o", color=BLUE, markersize=2.6)
+        none = {column: [np.nan] for column in COLUMNS}  # a heading
+        shown = [figure.data.get(name, none) for name, _ in lines]
+        row = {column: np.array([float(each[column][0]) for each in shown]) for column in COLUMNS}
+        at = -np.arange(len(lines))
+        axes.hlines(at, np.maximum(row["low"], LEAST), row["high"], color=VERMILION, linewidth=0.9, alpha=0.7)
+        for shape, stiff in (("s", True), ("o", False)):
+            these = (row["median"] > LEAST) & ((row["conditioned"] > 0) == stiff)
+            axes.plot(row["median"][these], at[these], shape, color=VERMILION, markerfacecolor="white", markersize=3,
+                      markeredgewidth=0.8)  # fmt: skip
+        under = row["low"] < LEAST
+        axes.plot(np.full(under.sum(), LEAST), at[under], "<", color=VERMILION, markersize=3)
+        axes.plot(row["sharp"], at, "o", color=BLUE, markersize=2.6)
         axes.axvline(1, color="black", linewidth=0.7)
         axes.set_xscale("log")
         axes.set_xlim(LEAST / 1.3, 1.6)
