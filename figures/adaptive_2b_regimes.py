@@ -6,11 +6,11 @@ FedAvg and the oracle, in the released code's setting and in the stated one; bel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .lockstep import Contender, Path
     from .regression import Regressions
 
+Key = TypeVar("Key")
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
 RATIOS = ("exact", "m=1", "m=16", "released")
@@ -40,8 +41,8 @@ COLOURS = {
 }
 NAMES = {
     "exact": "exact ratio",
-    "m=1": "Eq. (1), $m = 1$",
-    "m=16": "Eq. (1), $m = 16$",
+    "m=1": "Eq. (1) with $m=1$",
+    "m=16": "Eq. (1) with $m=16$",
     "released": "released code's ratio",
     "local": "Local",
     "fedavg": "FedAvg",
@@ -167,16 +168,8 @@ def draw(figure: Figure, canvas: Any) -> None:
             tuple(name.split(SEPARATOR)[2:]): curve for name, curve in figure.data.items() if name.startswith(setting)
         }
         for (rule, criterion), curve in shown.items():
-            look = {
-                "color": COLOURS[rule],
-                "linestyle": LINES[criterion],
-                "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
-                "marker": MARKERS.get(rule, ""),
-                "markersize": 3,
-                "markevery": (figure.setup["iterations"] // 10, max(figure.setup["iterations"] // 5, 1)),
-                "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
-                "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
-            }
+            look = _look(rule, criterion)
+            look["markevery"] = (figure.setup["iterations"] // 10, max(figure.setup["iterations"] // 5, 1))
             mean, se = curve["mean_log10_excess"], curve["se"]
             above.fill_between(curve["iteration"], mean - 2 * se, mean + 2 * se, color=look["color"], alpha=0.15, lw=0)
             above.plot(curve["iteration"], mean, **look)
@@ -191,8 +184,8 @@ def draw(figure: Figure, canvas: Any) -> None:
         below.set_yticks(count_ticks(figure.setup["clients"]))
     panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
-    rules = [Line2D([], [], color=COLOURS[rule], marker=MARKERS.get(rule, ""), label=NAMES[rule]) for rule in RATIOS]
-    alone = [Line2D([], [], color=COLOURS[rule], linestyle=LINES["none"], label=NAMES[rule]) for rule in BESIDE]
+    rules = [Line2D([], [], **_look(rule, "binary"), label=NAMES[rule]) for rule in RATIOS]
+    alone = [Line2D([], [], **_look(rule, "none"), label=NAMES[rule]) for rule in BESIDE]
     kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
     canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)
     canvas.suptitle(
@@ -204,17 +197,34 @@ def draw(figure: Figure, canvas: Any) -> None:
     )
 
 
-def together(curves: dict[tuple[str, ...], np.ndarray]) -> list[str]:
-    """Groups of (rule, criterion) whose curves stay within `TOGETHER` of the first of them, in words."""
-    groups: list[list[tuple[str, ...]]] = []
+def _look(rule: str, criterion: str) -> dict[str, Any]:
+    return {
+        "color": COLOURS[rule],
+        "linestyle": LINES[criterion],
+        "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
+        "marker": MARKERS.get(rule, ""),
+        "markersize": 3,
+        "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
+        "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
+    }
+
+
+def alike(curves: Mapping[Key, np.ndarray], margin: float) -> list[list[Key]]:
+    """Groups of two or more whose curves stay within `margin` of the first of them."""
+    groups: list[list[Key]] = []
     for key, curve in curves.items():
-        near = (group for group in groups if np.abs(curve - curves[group[0]]).max() < TOGETHER)
+        near = (group for group in groups if np.abs(curve - curves[group[0]]).max() < margin)
         if (group := next(near, None)) is None:
             groups.append([key])
         else:
             group.append(key)
+    return [group for group in groups if len(group) > 1]
+
+
+def together(curves: Mapping[tuple[str, ...], np.ndarray]) -> list[str]:
+    """Those (rule, criterion) alike to `TOGETHER`, in words."""
     words = []
-    for group in (group for group in groups if len(group) > 1):
+    for group in alike(curves, TOGETHER):
         both = [
             rule for rule in dict.fromkeys(rule for rule, _ in group) if len([1 for r, _ in group if r == rule]) > 1
         ]

@@ -16,17 +16,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from .adaptive_2 import LOOKS
+from .adaptive_2b_regimes import alike
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import UNSTATED, Competitors
 from .style import COLUMN_WIDTH, SMALL
 
 BLOCK = 32
+TOGETHER = 0.02
+"""Decades of test loss within which curves are said to lie together, in all epochs."""
 TABLE_2 = {
     "All-for-one binary": (-0.41, 82.3, 8.2),
     "All-for-one continuous": (-0.41, 82.1, 8.3),
@@ -146,7 +150,13 @@ def draw(figure: Figure, canvas: Any) -> None:
         column[0].set_title(
             f"{run}{fitted}: {len(facts['hospitals'])} hospitals, step {facts['step_size']:g}{crosses}", loc="left"
         )
-        column[1].set_xlabel("epoch")
+        losses = {
+            name.split(SEPARATOR)[1]: curve["test_log10_loss"]
+            for name, curve in figure.data.items()
+            if name.startswith(run + SEPARATOR)
+        }
+        hidden = [line for group in alike(losses, TOGETHER) for line in wrap(f"together: {', '.join(group)}", 62)]
+        column[1].set_xlabel("\n".join(["epoch", *hidden]), loc="left", fontsize=SMALL)
     above, below = panels[:, 0]
     above.set_ylabel(r"$\log_{10}$ test loss")
     below.set_ylabel("test accuracy (%)")

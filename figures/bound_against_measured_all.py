@@ -17,7 +17,8 @@ from suffice.bounds import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, SMALL, VERMILION
+from .sharpness import ROW, label_rows, two_columns
+from .style import BLUE, COLUMN_WIDTH, VERMILION
 
 if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence
@@ -92,32 +93,34 @@ def _ratios(claim: Claim, evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: two columns of rows."""
-    names = list(figure.data)
-    half = (len(names) + 1) // 2
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 0.118 * half)
-    panels = canvas.subplots(1, 2, sharex=True)
-    for axes, part in zip(panels, (names[:half], names[half:])):
-        for at, name in enumerate(part):
-            row = {column: float(values[0]) for column, values in figure.data[name].items()}
-            low, middle, high = (np.clip(row[column], LEAST, None) for column in ("low", "median", "high"))
-            axes.plot([low, high], [at, at], color=VERMILION, linewidth=0.9, alpha=0.7)
-            shape = "s" if row["conditioned"] else "o"
-            axes.plot(middle, at, shape, color=VERMILION, markerfacecolor="white", markersize=3, markeredgewidth=0.8)
-            axes.plot(np.clip(row["sharp"], LEAST, None), at, "o", color=BLUE, markersize=2.6)
+    columns = two_columns(list(figure.data))
+    rows = max(map(len, columns))
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + ROW * rows)
+    panels = canvas.subplots(1, len(columns), squeeze=False)[0]
+    for axes, lines in zip(panels, columns):
+        none = {column: [np.nan] for column in COLUMNS}  # a heading
+        shown = [figure.data.get(name, none) for name, _ in lines]
+        row = {column: np.array([float(each[column][0]) for each in shown]) for column in COLUMNS}
+        at = -np.arange(len(lines))
+        axes.hlines(at, np.maximum(row["low"], LEAST), row["high"], color=VERMILION, linewidth=0.9, alpha=0.7)
+        for shape, stiff in (("s", True), ("o", False)):
+            these = (row["median"] > LEAST) & ((row["conditioned"] > 0) == stiff)
+            axes.plot(row["median"][these], at[these], shape, color=VERMILION, markerfacecolor="white", markersize=3,
+                      markeredgewidth=0.8)  # fmt: skip
+        under = row["low"] < LEAST
+        axes.plot(np.full(under.sum(), LEAST), at[under], "<", color=VERMILION, markersize=3)
+        axes.plot(row["sharp"], at, "o", color=BLUE, markersize=2.6)
         axes.axvline(1, color="black", linewidth=0.7)
         axes.set_xscale("log")
         axes.set_xlim(LEAST / 1.3, 1.6)
-        axes.set_ylim(half - 0.4, -0.6)
-        axes.set_yticks(range(len(part)), part, fontsize=SMALL)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", alpha=0.12)
-        axes.set_xlabel("measured / bound")
+        label_rows(axes, lines, rows)
     blank = panels[0]
     handles = [
         blank.plot([], [], "o", color=BLUE, markersize=2.6)[0],
         blank.plot([], [], "s-", color=VERMILION, markerfacecolor="white", markersize=3)[0],
         blank.plot([], [], "o-", color=VERMILION, markerfacecolor="white", markersize=3)[0],
+        blank.plot([], [], "<", color=VERMILION, markersize=3)[0],
     ]
     stiff = rf"$\beta/\mu \geq {figure.setup['condition']:g}$: median, range"
-    words = ["sharp instance", stiff, "random: median, range"]
-    canvas.legend(handles, words, loc="outside lower center", ncols=3, handlelength=1.6)
+    words = ["sharp instance", stiff, "random: median, range", f"range below {LEAST:g} (no median: it too)"]
+    canvas.legend(handles, words, loc="outside lower center", ncols=4, handlelength=1.6, columnspacing=1.0)

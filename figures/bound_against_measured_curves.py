@@ -145,6 +145,8 @@ def _condition(evidence: Evidence) -> np.ndarray:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a panel per theorem."""
+    from matplotlib.ticker import LogLocator
+
     keys = list(dict.fromkeys(name.split(SEPARATOR)[0] for name in figure.data))
     rows = -(-len(keys) // COLUMNS)
     canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 1.6 * rows)
@@ -170,6 +172,9 @@ def draw(figure: Figure, canvas: Any) -> None:
             if under.any():
                 axes.plot(curve["T"][under], np.full(under.sum(), low / spare), "v", color=colour, clip_on=False)
         axes.set_title(key.replace("/", "\n"), loc="left")
+        if high / low * spare**2 < 300:  # powers of ten would leave one tick
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
     handles = [panels[0].plot([], [], color="0.3", alpha=0.45, linewidth=2.2)[0]]
     handles += [panels[0].plot([], [], "--", color="0.3", linewidth=1)[0]]

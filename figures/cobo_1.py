@@ -125,7 +125,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_xlabel(r"$\theta_1$")
     axes.set_ylabel(r"$\theta_2$")
     axes.set_title(
-        "blue: descent directions at the midpoint, red: at the models\ncontours: $(f_1 + f_2)/2$; "
+        "blue: descent at the midpoint, red: at the two models of C\ncontours: $(f_1 + f_2)/2$; "
         "shaded: midpoints that disconnect;\nproduct: of the two gradients at the midpoint",
         loc="left",
         fontsize=SMALL,

@@ -155,6 +155,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
     times = moments(figure.data["All-for-one"]["collaborators"])
     above, below = canvas.subfigures(2, 1, height_ratios=[1.1, 1])
+    words = "an arrow points to the client that uses the gradients, first run; collaborators: mean, itself included"
+    above.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     for number, (axes, t) in enumerate(zip(above.subplots(1, len(times), squeeze=False)[0], times)):
         _network(figure, axes, int(t), "abc"[number])
     axes = below.subplots()
@@ -193,7 +195,7 @@ def _network(figure: Figure, axes: Any, t: int, letter: str) -> None:
     axes.plot(*place.T, "o", color="white", markeredgecolor=BLACK, markersize=5, zorder=3)
     count = len(pairs) / len(place) + 1
     words = f"{letter}: " if letter else ""
-    axes.set_title(f"{words}iteration {t}, {count:.3g} of {len(place)} collaborate", loc="left")
+    axes.set_title(f"{words}iteration {t}, collaborators: {count:.3g}", loc="left")
     axes.set_xlim(-1.15, 1.15)
     axes.set_ylim(-1.15, 1.15)
     axes.set_aspect("equal")
@@ -213,13 +215,16 @@ def _curves(figure: Figure, axes: Any, until: int) -> None:
     axes.set_yscale("log")
     axes.set_ylim(everything.min() / 2, everything.max() * 2)
     axes.set_xlim(0, 1.02 * figure.setup["iterations"])
-    # labels at the ends of the lines, a line's height apart
+    # labels at the ends of the lines, a line's height apart; unseen ones at the last end keep axes of frames in place
     low, high = np.log10(axes.get_ylim())
-    gap, at = 0.075 * (high - low), -np.inf
-    for level, name, colour in sorted(ends):
-        at = max(level, at + gap)
-        axes.annotate(name, (until, 10**at), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
-                      fontsize=SMALL, annotation_clip=False)  # fmt: skip
+    gap = 0.075 * (high - low)
+    levels, names, colours = zip(*sorted(ends))
+    rank = gap * np.arange(len(levels))
+    place = np.minimum(np.maximum.accumulate(levels - rank), high - gap / 2 - rank[-1]) + rank
+    for at, alpha in ((figure.setup["iterations"], 0.0), (until, 1.0)):
+        for level, name, colour in zip(place, names, colours):
+            axes.annotate(name, (at, 10**level), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
+                          fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
     axes.set_xlabel("iteration")
     axes.set_ylabel("excess loss")
     axes.set_title(f"geometric mean of {figure.setup['runs']} runs; band: 5 to 95 %", loc="left")

@@ -126,7 +126,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_ylim(-1.5, 1.5)
         axes.axis("off")
     bar = canvas.colorbar(shade, ax=list(panels), location="right", shrink=0.8, label="speed-up alone / together")
-    ticks = [tick for tick in (0.2, 0.5, 1, 2, 3, 5, 10) if least <= tick <= most]
+    ticks = [tick for tick in (0.2, 0.5, 1, 1.5, 2, 2.5, 3, 5, 10) if least <= tick <= most]
     bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.ax.minorticks_off()
     most_members = max(int(curve["member"].sum()) for curve in figure.data.values())

@@ -164,7 +164,8 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
         handles.insert(3, mark)
     if any(key.endswith("low") for key in figure.data):
         handles.insert(3, Patch(facecolor=LIGHT, label=f"80 % of {figure.setup['seeds']} simulated paths"))
-    said = "" if len(panels) == total else f"{len(panels)} of {total} clients, those that gain most"
+    said = "above each panel: iterations to the precision with peers, and alone"
+    said += "" if len(panels) == total else f"; {len(panels)} of {total} clients, those that gain most"
     ncols = 3 if across > 1 else 1
     canvas.legend(handles=handles, loc="outside upper center", ncols=ncols, title=said, title_fontsize=SMALL)
 

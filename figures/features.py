@@ -3,8 +3,9 @@
 FOLDER holds the CSV and JSON files of `suffice figure NAME --edition EDITION --out FOLDER`. Figures that are not
 there are left out. "Agrees" means: inside our 5 to 95 % band (adaptive-1, one draw in print); within two deviations of
 our single runs (last values of adaptive-2a, -2b, one run in print); a bend within 5 iterations; within a decade of
-Local (what the text says of competitors); within `LOSS` and `ACCURACY` (adaptive-3-heart); to 12 digits for p, to
-0.1 % for gaps (scafflix-1). What is read off a picture has 0.25 decades, at the start and after saturation.
+Local (what the text says of competitors); within `LOSS` and `ACCURACY` (adaptive-3-heart, test) and two deviations of
+45 patients (training); to 12 digits for p, to 0.1 % for gaps (scafflix-1). What is read off a picture has 0.25 decades,
+at the start and after saturation.
 """
 
 from __future__ import annotations
@@ -35,8 +36,12 @@ PROBABILITY = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
 GAP = {"mushrooms": 5.565, "a6a": 16.97}
 SAME = {"data", "datasets", "rounds"}
 """Options that leave what is compared as it is."""
-LOSS, ACCURACY, TRAINING_LOSS = 0.02, 1.5, 0.1
+LOSS, ACCURACY = 0.02, 1.5
 """Margins of the hospitals' entries: decades, and points of one patient in 16 over four hospitals, from few runs."""
+FIVE_LOWER, FIVE_DEVIATION = 0.046, 0.07
+"""Decades by which the log10 loss of five training patients lies below that of all in the mean, and the deviation of a
+mean of nine such (three hospitals, three seeds): 4,000 draws of patients at last models of Local; FedAvg's are alike.
+"""
 TRAINING = {
     "All-for-one binary": (-0.67, 88.9),
     "All-for-one continuous": (-0.68, 88.9),
@@ -205,7 +210,7 @@ def _heart(drawn: Figure) -> Iterator[Feature]:
 
 
 def _training(drawn: Figure, rule: str) -> Iterator[Feature]:
-    """Table 2's training columns are of 45 patients, whose share of right ones has a binomial deviation."""
+    """Table 2's training columns are of 45 patients: a binomial deviation of shares, and a loss that is lower."""
     curve, (loss, accuracy) = drawn.data[SEPARATOR.join(("Table 2", rule))], TRAINING[rule]
     ours = float(curve["train_accuracy"][-1])
     deviation = float(np.sqrt(ours * (100 - ours) / 45))
@@ -217,12 +222,13 @@ def _training(drawn: Figure, rule: str) -> Iterator[Feature]:
         agrees=abs(ours - accuracy) <= 2 * deviation,
     )
     ours = float(curve["train_log10_loss"][-1])
+    away = (loss - ours + FIVE_LOWER) / FIVE_DEVIATION
     yield Feature(
         figure=drawn.name,
         feature=f"Table 2: training log10 loss, {rule}",
         published=f"{loss:g}, of 45 patients",
-        ours=f"{ours:.3g} of all",
-        agrees=abs(ours - loss) <= TRAINING_LOSS,
+        ours=f"{ours:.3g} of all, of 45 {ours - FIVE_LOWER:.3g} +- {FIVE_DEVIATION} ({away:+.2f} deviations)",
+        agrees=abs(away) <= 2,
     )
 
 

@@ -82,7 +82,11 @@ class Figure(Content):
                 self.draw_frame(self, canvas, at)
                 canvas.savefig(buffer, format="png", dpi=PIXELS)
                 pictures.append(Image.open(buffer).convert("RGB"))
-        palette = pictures[0].quantize(64)
+        # the first frame has the arrows, the last all curves
+        both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))
+        both.paste(pictures[0])
+        both.paste(pictures[-1], (pictures[0].width, 0))
+        palette = both.quantize(64, Image.Quantize.MAXCOVERAGE, kmeans=1)
         reduced = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
         out = io.BytesIO()
         pause = [MILLISECONDS] * (len(reduced) - 1) + [20 * MILLISECONDS]
@@ -127,9 +131,16 @@ class Figure(Content):
     def canvas(self) -> Any:
         """The drawing as a Matplotlib figure."""
         from matplotlib.figure import Figure as Canvas
+        from matplotlib.ticker import NullLocator
 
         canvas = Canvas()
         self.draw(self, canvas)
+        for axis in (one for axes in canvas.axes for one in (axes.xaxis, axes.yaxis)):
+            low, high = axis.get_view_interval()
+            if (
+                axis.get_scale() == "log" and high > 100 * low
+            ):  # powers of ten suffice; minor ticks take half of the time
+                axis.set_minor_locator(NullLocator())
         return canvas
 
     def __repr__(self) -> str:
@@ -140,6 +151,9 @@ class Figure(Content):
         return self.picture("png")
 
     def _pictures(self, *kinds: str) -> list[bytes]:
+        from matplotlib import rcParams
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         written = []
         with style():
             canvas = self.canvas()
@@ -147,7 +161,11 @@ class Figure(Content):
                 buffer = io.BytesIO()
                 # no creation date: the same data give the same file
                 metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
-                canvas.savefig(buffer, format=kind, metadata=metadata)
+                if written and kind == "png":  # savefig would draw all twice, the first time for the layout
+                    canvas.dpi = rcParams["savefig.dpi"]
+                    FigureCanvasAgg(canvas).print_png(buffer)
+                else:
+                    canvas.savefig(buffer, format=kind, metadata=metadata)
                 written.append(buffer.getvalue())
                 canvas.set_layout_engine("none")  # what is placed stays there: placing costs as much as drawing
         return written

@@ -15,7 +15,7 @@ from suffice.bounds import printable
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, SMALL, VERMILION
 
-MOST_NAMED = 40
+MOST_NAMED, MOST_ACROSS = 60, 20
 
 
 def fit_figure(fit: Mapping[str, Any]) -> Figure:
@@ -71,7 +71,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
     gain = np.array([curve["gain"][0] for curve in figure.data.values()])
     error = np.array([curve["gain_se"][0] for curve in figure.data.values()])
     count = len(names)
-    canvas.set_size_inches(7.0, 3.4)
+    canvas.set_size_inches(7.0, max(3.4, 1.3 + 0.11 * min(count, MOST_NAMED)))
     left, middle, right = canvas.subplots(1, 3, width_ratios=(1.5, 1, 0.9))
     off = shares[~np.eye(count, dtype=bool)] if count > 1 else shares
     image = left.imshow(shares, aspect="auto", cmap="Blues", vmin=0, vmax=max(float(off.max()) * 1.5, 1e-9))
@@ -89,10 +89,11 @@ def _draw(figure: Figure, canvas: Any) -> None:
     middle.set_ylim(count - 0.5, -0.5)
     middle.set_xlabel("gain per new row, +- 2 se (loss)\ndashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
-        short, size = [_short(name) for name in names], 7 if count <= 15 else 5
-        left.set_xticks(at, short, rotation=90, fontsize=size)
-        left.set_yticks(at, short, fontsize=size)
-        middle.set_yticks(at, short, fontsize=size)
+        short = [_short(name) for name in names]
+        left.set_yticks(at, short)
+        middle.set_yticks(at, short)
+        if count <= MOST_ACROSS:
+            left.set_xticks(at, short, rotation=90)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
     right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
     right.set_xlabel("weight of the candidates")

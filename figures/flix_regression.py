@@ -90,36 +90,54 @@ class Regression:
         return np.logaddexp(0, -self.y[i][:, None] * (self.X[i] @ x)).mean(0) + self.mu / 2 * (x**2).sum(0)
 
     @cached_property
-    def _signed(self) -> tuple[csr_matrix, ...]:
-        return tuple(csr_matrix(X.multiply(y[:, None])) for X, y in zip(self.X, self.y))
+    def _condensed(self) -> tuple[tuple[csr_matrix, np.ndarray, np.ndarray], ...]:
+        """Of each client, what has the same losses in fewer entries: signed rows, how often each occurs, and a base.
+
+        A column that is mostly 1 is mostly 0 once 1 is taken off it; the first column then stands for what was taken
+        off, base . x. Half of mushrooms' entries go, and a quarter of w8a's rows, which occur more than once.
+        """
+        found = []
+        for X, y in zip(self.X, self.y):
+            base = (np.asarray(csr_matrix(X == 1).sum(0)).ravel() > len(y) / 2).astype(float)
+            every = csr_matrix(np.ones((len(y), 1)))
+            rows = csr_matrix(hstack([every, X - every @ csr_matrix(base)]).multiply(y[:, None]))
+            rows.eliminate_zeros()
+            rows.sort_indices()
+            ends = zip(rows.indptr, rows.indptr[1:])
+            occurs: dict[bytes, list[int]] = {}
+            for j, (a, b) in enumerate(ends):
+                occurs.setdefault(rows.indices[a:b].tobytes() + rows.data[a:b].tobytes(), []).append(j)
+            times = np.array([len(at) for at in occurs.values()], dtype=float)
+            found.append((rows[[at[0] for at in occurs.values()]], times, base))
+        return tuple(found)
 
     def at(self, i: int, x: np.ndarray, *, value: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
         """grad f_i at the rows of x (m, d), and with `value` f_i (m,), compiled where this machine has a compiler."""
         from suffice.simulate.kernels import Unavailable, logistic_means
 
+        rows, times, base = self._condensed[i]
         try:
-            gradient, means = logistic_means(self._signed[i], x, value=value)
+            slope, means = logistic_means(rows, np.column_stack(((x * base).sum(1), x)), times=times, value=value)
         except Unavailable:
             return self.gradient(i, x.T).T, self.value(i, x.T) if value else None
+        gradient = slope[:, 1:] + slope[:, :1] * base
         gradient += self.mu * x
         return gradient, None if means is None else means + self.mu / 2 * (x**2).sum(1)
 
-    def gradients(self, alpha: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """alpha grad f_i (m, N, d) of FLIX at every client's own model x (m, N, d), alpha (m,)."""
-        out = np.empty_like(x)
-        for i, anchor in enumerate(self.anchors):
-            out[:, i] = alpha[:, None] * self.at(i, alpha[:, None] * x[:, i] + (1 - alpha[:, None]) * anchor)[0]
-        return out
+    def slopes(
+        self, i: int, alpha: np.ndarray, x: np.ndarray, *, value: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """alpha grad f_i (m, d) of FLIX at the rows of x (m, d), each with its alpha (m,), and with `value` f_i."""
+        points = alpha[:, None] * x
+        points += (1 - alpha[:, None]) * self.anchors[i]
+        gradient, height = self.at(i, points, value=value)
+        gradient *= alpha[:, None]
+        return gradient, height
 
     def measured(self, alpha: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """f (m,) and grad f (m, d) of FLIX at the rows of x (m, d), each with its alpha (m,)."""
-        value, gradient = np.zeros(len(x)), np.zeros_like(x)
-        for i, anchor in enumerate(self.anchors):
-            slope, height = self.at(i, alpha[:, None] * x + (1 - alpha[:, None]) * anchor, value=True)
-            assert height is not None
-            value += height / self.clients
-            gradient += alpha[:, None] * slope / self.clients
-        return value, gradient
+        """f (m,) and every client's alpha grad f_i (N, m, d) of FLIX at the rows of x (m, d), each with its alpha."""
+        slopes, heights = zip(*(self.slopes(i, alpha, x, value=True) for i in range(self.clients)))
+        return np.mean(heights, axis=0), np.stack(slopes)
 
     def hessian(self, i: int, x: np.ndarray) -> np.ndarray:
         """The Hessian of f_i at x (d,)."""

@@ -25,6 +25,8 @@ DECADE = 5
 """The step is divided by ten after every so many epochs."""
 WEIGHT_DECAY = {"stated": 5e-4, "published": 0.0}
 WEIGHT_SAMPLES = 16
+AHEAD = 64
+"""Iterations whose patients are drawn at once: of one there are few."""
 MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accuracy")
 """Plain means over hospitals, as the released code takes them."""
 BESIDE = ("test_log10_loss_weighted", "test_accuracy_weighted", "test_accuracy_spread")
@@ -61,7 +63,7 @@ def epoch_length(four: HeartDisease) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Patients(Logistic):
-    """Logistic regression that remembers an iteration's draws, for several algorithms in turn."""
+    """Logistic regression that remembers some iterations' draws, for several algorithms in turn."""
 
     _kept: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
 
@@ -75,12 +77,20 @@ class Patients(Logistic):
         return cls(**parts)
 
     def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+        self,
+        randomness: Randomness,
+        iteration: int | Tensor,
+        *,
+        stream: Stream = Stream.NOISE,
+        batch: int | None = None,
     ) -> Tensor:
-        def make() -> Tensor:
-            return super(Patients, self).draw(randomness, iteration, stream=stream, batch=batch)
+        first = int(iteration) // AHEAD * AHEAD
+        every = torch.arange(first, first + AHEAD)[:, None, None, None]
 
-        return self._kept.get(iteration, stream, batch or self.batch, make)
+        def make() -> Tensor:
+            return super(Patients, self).draw(randomness, every, stream=stream, batch=batch)  # (AHEAD, S, N, batch)
+
+        return self._kept.get(first, stream, batch or self.batch, make)[int(iteration) - first]
 
 
 def block(

@@ -14,7 +14,9 @@ from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
-MOST_PRECISIONS, MOST_NAMED = 4, 24
+MARKS = "osD^vPX"
+"""Of the same curves, which grey does not tell apart."""
+MOST_PRECISIONS, MOST_NAMED = 4, 16
 BOUND = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)"
 POINTS = 121
 PATIENCE = 3.0
@@ -114,9 +116,8 @@ def _matrix(axes: Any, panel: Any) -> Any:
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
-        size = 6 if len(names) <= 12 else 4
-        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90, fontsize=size)
-        axes.set_yticks(range(len(names)), [_short(name) for name in names], fontsize=size)
+        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90)
+        axes.set_yticks(range(len(names)), [_short(name) for name in names])
     return image
 
 
@@ -126,21 +127,29 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     if not panel["curves"]:
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
-    for name, colour in zip(panel["curves"], COLOURS):
+    for name, colour, mark in zip(panel["curves"], COLOURS, MARKS):
         together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
-        axes.plot(together["iteration"], together["bound"], color=colour, label=_short(name))
+        axes.plot(
+            together["iteration"],
+            together["bound"],
+            color=colour,
+            label=_short(name),
+            marker=mark,
+            markersize=3,
+            markevery=12,
+        )
         axes.plot(alone["iteration"], alone["bound"], color=colour, linestyle=(0, (3, 1.5)), linewidth=1)
     said = "line: together; dashed: alone"
     if not isinstance(panel["epsilon"], str):  # a share of its start is another number for each client
         axes.axhline(panel["epsilon"], color=BLACK, linewidth=0.7, linestyle=(0, (1, 1)))
         said += "; dotted: the precision"
     if len(panel["curves"]) < len(panel["names"]):
-        said += f" ({len(panel['curves'])} of {len(panel['names'])} clients)"
+        said += f"\nthe {len(panel['curves'])} of {len(panel['names'])} clients that gain most"
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
     axes.set_xlim(left=0)
     axes.set_title(said, loc="left", fontsize=SMALL)
-    axes.legend(ncols=2, handlelength=1.2, fontsize=6)
+    axes.legend(ncols=4, handlelength=1.6, loc="upper center", bbox_to_anchor=(0.5, -0.26))
 
 
 def _short(name: str) -> str:

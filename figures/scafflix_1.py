@@ -143,7 +143,8 @@ def _descent(problem: Regression, alphas: np.ndarray, last: int, edition: str) -
     step = 1 / (alphas[:, None] ** 2 * problem.smoothness(edition).mean())
     found = []
     for _ in range(last + 1):
-        value, gradient = problem.measured(alphas, x)
+        value, slopes = problem.measured(alphas, x)
+        gradient = slopes.mean(0)
         found.append(np.stack([value, (gradient**2).sum(1)], axis=-1))
         x = x - step * gradient
     return np.array(found)[:, :, None]
@@ -168,37 +169,41 @@ def _scafflix(problem: Regression, alphas: np.ndarray, last: int, seeds: Sequenc
 
     gamma, p = problem.steps(edition)
     alpha = np.repeat(alphas, len(seeds))  # (m,)
-    step = gamma[:, None] / alpha[:, None, None] ** 2  # s_i (m, N, 1)
+    step = gamma[:, None, None] / alpha[:, None] ** 2  # s_i (N, m, 1)
     randomness = Randomness(seeds=torch.as_tensor(seeds))
-    x = np.ones((len(alpha), problem.clients, problem.features))
+    x = np.ones((problem.clients, len(alpha), problem.features))
     h = np.zeros_like(x)
+    value, local = problem.measured(alpha, x[0])  # alpha grad f_i(x_i), known already where all have met
     found = np.full((last + 1, len(alpha), 2), np.nan)
-    value, gradient = problem.measured(alpha, x[:, 0])
-    found[0] = np.stack([value, (gradient**2).sum(1)], axis=-1)
+    found[0] = np.stack([value, (local.mean(0) ** 2).sum(1)], axis=-1)
     done, left, t = np.zeros(len(alpha), dtype=int), np.arange(len(alpha)), 0
+    moved = np.empty(0, dtype=int)
     while len(left):
         t += 1
-        local = problem.gradients(alpha, x)
         tossed = randomness.uniform(iteration=t, stream=Stream.COIN, clients=len(alphas), features=1)[..., 0]
         coin = np.flatnonzero(tossed.T.flatten().numpy()[left] < p)
-        seen = local[coin].mean(1)
-        local -= h
-        local *= step
-        x -= local
+        for i in range(problem.clients):
+            local[i, moved] = problem.slopes(i, alpha[moved], x[i, moved])[0]
+            change = local[i] - h[i]
+            change *= step[i]
+            x[i] -= change
+        moved = np.arange(len(left))
         if not len(coin):
             continue
-        size, moved = step[coin], x[coin]
-        mean = (moved / size).sum(1) / (1 / size).sum(1)
-        h[coin] += p / size * (mean[:, None] - moved)
-        x[coin] = mean[:, None]
-        value, gradient = problem.measured(alpha[coin], mean)
+        seen, size, before = local[:, coin].mean(0), step[:, coin], x[:, coin]
+        mean = (before / size).sum(0) / (1 / size).sum(0)
+        h[:, coin] += p / size * (mean - before)
+        x[:, coin] = mean
+        value, local[:, coin] = problem.measured(alpha[coin], mean)
         met = left[coin]
         done[met] += 1
-        norm2 = ((seen if edition == "published" else gradient) ** 2).sum(1)
-        found[done[met], met] = np.stack([value, norm2], axis=-1)
+        gradient = seen if edition == "published" else local[:, coin].mean(0)
+        found[done[met], met] = np.stack([value, (gradient**2).sum(1)], axis=-1)
         kept = done[left] < last
+        moved = np.flatnonzero(~np.isin(np.flatnonzero(kept), coin))
         if not kept.all():
-            left, alpha, step, x, h = left[kept], alpha[kept], step[kept], x[kept], h[kept]
+            left, alpha = left[kept], alpha[kept]
+            step, x, h, local = step[:, kept], x[:, kept], h[:, kept], local[:, kept]
     return found.reshape(last + 1, len(alphas), len(seeds), 2)
 
 
@@ -237,6 +242,11 @@ def draw(figure: Figure, canvas: Any) -> None:
         if runs > 1
         else "Scafflix: one run"
     )
+    if list(alphas) == sorted(alphas, reverse=True):
+        words += "; from the top at the start as in the legend"
+    if any((curve["gap_low"] <= FLOOR).any() for curve in figure.data.values()):
+        words += f"\nlines and bands of gaps end where they fall below {FLOOR:g}"
+        words += f", or below f* after {REFERENCE} steps of GD" if figure.edition == "published" else ""
     canvas.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
     canvas.legend(
         handles, [*labels, "Scafflix", "GD"], loc="outside lower center", ncols=7, handlelength=1.6, columnspacing=1.0

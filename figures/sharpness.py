@@ -21,7 +21,7 @@ from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION
 
 LEAST = 1e-3
 """Smaller ratios are drawn at the left edge, as arrows."""
-_ROW = 0.112
+ROW = 0.112
 """Inches per claim."""
 
 
@@ -71,9 +71,9 @@ def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: two columns of claims, paper by paper."""
     from matplotlib.ticker import FuncFormatter
 
-    columns = _columns(list(figure.data))
+    columns = two_columns(list(figure.data))
     rows = max(map(len, columns))
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + _ROW * rows)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + ROW * rows)
     panels = canvas.subplots(1, len(columns), squeeze=False)[0]
     for axes, lines in zip(panels, columns):
         worst = np.array([figure.data[key]["worst_ratio"][0] if key else np.nan for key, _ in lines])
@@ -87,25 +87,31 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.plot(low[~beyond], at[~beyond], "|", color=BLUE, markersize=4, label="median")
         if beyond.any():
             axes.plot(low[beyond], at[beyond], "<", color=BLUE, markersize=3, label=f"median below {LEAST:g}")
-        axes.plot(high[fits], at[fits], "o", color=BLUE, markersize=2.5, label="worst")
+        fits &= worst >= LEAST
+        axes.plot(high[fits], at[fits], "o", color=BLUE, markersize=2.5, label="worst (none: below too)")
         if (above := worst > 1 + 1e-9).any():
             axes.plot(high[above], at[above], "X", color=VERMILION, markersize=4, label="exceeded")
         axes.set_xscale("log")
         axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-        axes.set_ylim(-rows + 0.4, 0.6)
-        axes.set_yticks(at, [text for _, text in lines], fontsize=SMALL)
-        axes.tick_params(axis="y", length=0, pad=1)
-        axes.margins(y=0)
-        for label, (key, _) in zip(axes.get_yticklabels(), lines):
-            label.set_fontweight("normal" if key else "bold")
-        axes.grid(axis="y", visible=False)
-        axes.set_xlabel("measured / bound")
+        label_rows(axes, lines, rows)
     entries = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
     canvas.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
 
 
-def _columns(keys: list[str]) -> list[list[tuple[str, str]]]:
+def label_rows(axes: Any, lines: Sequence[tuple[str, str]], rows: int) -> None:
+    """Labels of (key, label) down the side, at 0, -1, ... of as many `rows`; headings are bold."""
+    axes.set_ylim(-rows + 0.4, 0.6)
+    axes.set_yticks(-np.arange(len(lines)), [text for _, text in lines], fontsize=SMALL)
+    axes.tick_params(axis="y", length=0, pad=1)
+    axes.margins(y=0)
+    for label, (key, _) in zip(axes.get_yticklabels(), lines):
+        label.set_fontweight("normal" if key else "bold")
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("measured / bound")
+
+
+def two_columns(keys: list[str]) -> list[list[tuple[str, str]]]:
     """(key, label) line by line, a heading (no key) per paper; a paper stays whole in one of at most two columns."""
     papers: dict[str, list[tuple[str, str]]] = {}
     for key in keys:

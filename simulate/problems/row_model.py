@@ -42,7 +42,12 @@ class RowModel(LinearModel, Defaults):
         return self.data.X[draw], self.data.y[draw]
 
     def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
+        self,
+        randomness: Randomness,
+        iteration: int | Tensor,
+        *,
+        stream: Stream = Stream.NOISE,
+        batch: int | None = None,
     ) -> Tensor:
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
         return self.data.draw(randomness, iteration, stream=stream, batch=batch or self.batch)

@@ -59,7 +59,7 @@ class Rows:
         ends = np.cumsum(counts)
         return [(X[end - count : end], y[end - count : end]) for count, end in zip(counts, ends)]
 
-    def draw(self, randomness: Randomness, iteration: int, *, stream: Stream, batch: int) -> Tensor:
+    def draw(self, randomness: Randomness, iteration: int | Tensor, *, stream: Stream, batch: int) -> Tensor:
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
         u = randomness.uniform(iteration=iteration, stream=stream, clients=len(self.counts), features=batch)
         return self.first[:, None] + (u * self.counts[:, None]).to(torch.int64)

@@ -73,7 +73,9 @@ def _small(seed: int = 0) -> Regression:
     from scipy.sparse import csr_matrix
 
     rng = np.random.default_rng(seed)
-    X = tuple(csr_matrix(np.column_stack([np.ones(9), rng.normal(size=(9, 3))])) for _ in range(CLIENTS))
+    # an intercept, a column of mostly ones, one of few; the last row occurs twice
+    columns = np.column_stack([np.ones(8), rng.random(8) < 0.8, rng.random(8) < 0.2, rng.normal(size=8)])
+    X = tuple(csr_matrix(columns[[*rng.permutation(8), 7]]) for _ in range(CLIENTS))
     return Regression(X=X, y=tuple(rng.choice([-1.0, 1.0], size=9) for _ in range(CLIENTS)))
 
 
@@ -84,6 +86,9 @@ def test_gradient_is_the_slope_of_the_value_and_hessian_of_the_gradient():
     # central differences: h^2 and rounding 1e-16/h
     np.testing.assert_allclose((value[:4] - value[4:]) / (2 * h), problem.gradient(0, x[:, None])[:, 0], atol=1e-9)
     np.testing.assert_allclose((gradient[:, :4] - gradient[:, 4:]) / (2 * h), problem.hessian(0, x), atol=1e-9)
+    for compiled, plain in zip(problem.at(0, steps.T, value=True), (gradient.T, value)):
+        assert compiled is not None
+        np.testing.assert_allclose(compiled, plain, rtol=1e-13, atol=1e-15)  # sums of nine terms
 
 
 def test_anchors_and_minima_have_no_slope():

@@ -32,3 +32,12 @@ def test_means_and_gradients_are_those_of_the_rows_one_by_one(models):
     alone, none = logistic_means(csr_matrix(rows), x)
     assert none is None
     np.testing.assert_array_equal(alone, gradient)
+    times = rng.integers(1, 4, size=23)
+    many, some = (
+        logistic_means(csr_matrix(of), x, times=count, value=True)
+        for of, count in ((rows, times), (rows.repeat(times, axis=0), None))
+    )
+    for ours, repeated in zip(many, some):
+        assert ours is not None
+        assert repeated is not None
+        np.testing.assert_allclose(ours, repeated, rtol=1e-12, atol=1e-14)
