@@ -23,9 +23,12 @@ SMALL = 7
 Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
-def exact_plan_figure(key: float | str, rows: Sequence[Row], bands: Bands | None = None, *, seeds: int = 0) -> Figure:
+def exact_plan_figure(
+    key: float | str, rows: Sequence[Row], bands: Bands | None = None, *, seeds: int = 0, simulated: bool = False
+) -> Figure:
     """One panel per client at one precision, the twelve that gain most where there are more.
 
+    simulated  the rows' curves are means over these paths
     bands  by client the middle 80 % of simulated paths with peers at t = 0, 1, ..., of so many `seeds`
     """
     began = time.perf_counter()
@@ -59,10 +62,17 @@ def exact_plan_figure(key: float | str, rows: Sequence[Row], bands: Bands | None
     return Figure(
         name="plan",
         edition="stated",
-        title="Expected excess with peers and alone, exactly, and the weights of the clients' gradients",
+        title=f"Expected excess with peers and alone, {'simulated' if simulated else 'exactly'}, and the weights of "
+        "the clients' gradients",
         data=data,
         units={"iteration": "1", "excess": "loss"},
-        setup={"precision": key, "panels": panels, "names": list(rows[0].names), "seeds": seeds},
+        setup={
+            "precision": key,
+            "panels": panels,
+            "names": list(rows[0].names),
+            "seeds": seeds,
+            "simulated": simulated,
+        },
         seconds=time.perf_counter() - began,
         draw=draw,
         keys=("epsilon", "client", "how"),
@@ -152,9 +162,10 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
     from matplotlib.patches import Patch
 
     panels, total = figure.setup["panels"], len(figure.setup["names"])
+    kind = "mean of paths" if figure.setup["simulated"] else "exact"
     handles: list[Any] = [
-        Line2D([], [], color=BLACK, linewidth=1.8, marker="o", markersize=4.5, label=r"$E[e_t]$ with peers, exact"),
-        Line2D([], [], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1, label="alone, exact"),
+        Line2D([], [], color=BLACK, linewidth=1.8, marker="o", markersize=4.5, label=rf"$E[e_t]$ with peers, {kind}"),
+        Line2D([], [], color=GREY, linestyle=(0, (4, 2)), linewidth=1.1, label=f"alone, {kind}"),
         Line2D([], [], color=BLACK, linewidth=0.8, linestyle=(0, (1, 1.5)), label="precision"),
         Patch(facecolor="0.7", edgecolor=BLACK, linewidth=0.4, label="weights (own: black)"),
     ]

@@ -26,7 +26,7 @@ from suffice.bounds.planning.method_plan import MethodPlan
 from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
 from .measured import Measured, measure, multiplications, path_work, paths
-from .measured_plans import measured_plan_table, with_measured
+from .measured_plans import drawn, measured_plan_table, with_measured
 
 if TYPE_CHECKING:
     from suffice.figures import Figure
@@ -152,7 +152,8 @@ class Plan:
     def plot(self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256) -> Figure:
         """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
 
-        Of constants who collaborates with whom, and the bounds' curves. With `path`, also written there: one .pdf, .png
+        Measured plans have simulated means for exact curves; of constants: who collaborates with whom, and the bounds'
+        curves. With `path`, also written there: one .pdf, .png
         or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
         are simulated, 0 for none, unless that took a minute. Raises `InputError`.
         """
@@ -163,15 +164,18 @@ class Plan:
         if key not in self.precisions:
             raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
         rows = self.precisions[key]
-        if rows[0].exact is None:
-            drawn = plan_figure(self.precisions, self.constants)
+        short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
+        if rows[0].measured is not None and short and self.problem is not None:
+            simulated, bands = drawn(self.problem, rows, seeds)
+            figure = exact_plan_figure(key, simulated, bands, seeds=seeds, simulated=True)
+        elif rows[0].exact is None:
+            figure = plan_figure(self.precisions, self.constants)
         else:
-            short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
             bands = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else {}
-            drawn = exact_plan_figure(key, rows, bands, seeds=seeds)
+            figure = exact_plan_figure(key, rows, bands, seeds=seeds)
         if path is not None:
-            drawn.write(path)
-        return drawn
+            figure.write(path)
+        return figure
 
     def methods(self, method: str | None = None, *, alpha: float = 0.5) -> list[MethodPlan]:
         """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight."""

@@ -25,8 +25,8 @@ BEYOND = (
     f"{MOST_NUMBERS:g} numbers N (d(d+1)/2)^2, or {MOST_WORK:g} products (rows times d^2)"
 )
 
-MOST_COMPARED = 100
-"""Clients up to which similarities are computed even where no schedule is promised."""
+MOST_COMPARED, COMPARED_WORK = 100, 1e9
+"""Clients N, and N^2 d^3, up to which similarities are computed even where no schedule is promised."""
 
 NO_MOMENTS = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
 
@@ -62,9 +62,11 @@ def planned_rows(
         if moments is None:
             raise
         refusal = str(error)
-    if constants is not None and moments is not None and constants.unbounded and constants.clients > MOST_COMPARED:
-        refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
-        checked(constants, epsilon, **how)
+    if constants is not None and moments is not None and constants.unbounded:
+        n, d = moments.clients, moments.start.shape[1]
+        if n > MOST_COMPARED or float(n) ** 2 * d**3 > COMPARED_WORK:
+            refusal = constants.unbounded  # no schedule rests on similarities, which would take longer than the plans
+            checked(constants, epsilon, **how)
     if constants is None or (moments is not None and refusal):
         assert not isinstance(source, Constants)
         assert moments is not None

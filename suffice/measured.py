@@ -24,7 +24,8 @@ class Measured:
     """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
 
     With an exact plan, `exact` is E e_T at its last iteration T (`iterations`) and `excess` the mean over the seeds
-    there [loss]; the same of the plan in stages (`scheduled`), where there is one.
+    there [loss]; the same of the plan in stages (`scheduled`), where there is one. A measured plan has no exact number,
+    and its mean is over paths that did not choose T.
     Hitting times are those of the schedules that are guaranteed, or of the exact rates (at the step at which their
     E[tau] has a bound, if it has one).
     Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
@@ -87,7 +88,8 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     found: list[dict[str, Any]] = [{} for _ in rows]
     if any(row.exact is not None and row.exact.stages for row in rows):
         found = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
-    for how in ("together", "alone"):
+    times, lonely = np.empty(0), rows[0].schedules is not None and _lonely(problem, rows)
+    for how in ("alone", "together"):
         for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
             entry.update(more)
         if rows[0].schedules is not None:
@@ -100,7 +102,8 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
             bounds = [None if plan is None else plan.hitting for plan in plans]
             etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
             expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
-        times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
+        if how == "alone" or not lonely:
+            times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
         for row, entry, bound in zip(rows, found, expected):
             entry.update(_summary(how, times[:, row.client]) | {f"predicted_{how}": bound})
     return [
@@ -109,8 +112,31 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     ]
 
 
+def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
+    """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
+    for row in rows:
+        together, alone = (_side(row, how)[0].hitting["eta"] for how in ("together", "alone"))
+        # the same up to rounding
+        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
+            return False
+    gap = problem.gradient_gap(problem.start[None])[0]
+    return int((gap > 0).sum()) == gap.numel() - len(gap)
+
+
 def _side(row: Row, how: str) -> tuple[Any, ExactPlan | None]:
     return (row.schedules, row.exact) if how == "together" else (row.local, row.exact_local)
+
+
+def _planned(row: Row, how: str) -> tuple[ExactPlan | None, int | None, float | None]:
+    """The plan, its T and the exact excess there, if there is one."""
+    measured = {"together": row.measured, "alone": row.measured_local}.get(how)
+    if measured is not None:
+        return measured.model, measured.iterations, None
+    plan = row.exact if how == "scheduled" else _side(row, how)[1]
+    if plan is None:
+        return None, None, None
+    staged = how == "scheduled" and bool(plan.stages)
+    return plan, plan.scheduled if staged else plan.iterations, plan.staged_excess if staged else plan.excess
 
 
 def _eta(plan: ExactPlan | None) -> float:
@@ -171,26 +197,24 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
-    plans = [row.exact if how == "scheduled" else _side(row, how)[1] for row in rows]
-    staged = how == "scheduled"
-    ends = [None if plan is None else plan.scheduled if staged else plan.iterations for plan in plans]
+    plans, ends, exact = zip(*(_planned(row, how) for row in rows))
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
     constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
-    algorithm, eta = _stages_of(problem, plans) if staged else constant
-    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=seeds, root=root, grid=grid)
+    algorithm, eta = _stages_of(problem, plans) if how == "scheduled" else constant
+    used = max(0 if row.measured is None else row.measured.seeds for row in rows)
+    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=range(used, used + seeds), root=root, grid=grid)
     found = []
-    for row, plan, end in zip(rows, plans, ends):
-        if plan is None or end not in grid:
+    for row, end, value in zip(rows, ends, exact):
+        if end not in grid:
             found.append({})
             continue
         values = trace.excess[:, grid.index(end), row.client].astype(float)
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-        mean = float(values.mean())
-        exact = plan.staged_excess if staged and plan.stages else plan.excess
         found.append({
-            f"iterations_{how}": end, f"exact_{how}": exact, f"excess_{how}": mean, f"excess_{how}_se": error,
+            f"iterations_{how}": end, f"exact_{how}": value, f"excess_{how}": float(values.mean()),
+            f"excess_{how}_se": error,
         })  # fmt: skip
     return found
 
@@ -201,7 +225,7 @@ def paths(
     """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan."""
     from suffice.simulate import run
 
-    plans, end = [row.exact for row in rows], _followed(rows)
+    plans, end = [row.exact for row in rows], followed(rows)
     eta = still([_eta(plan) for plan in plans])
     trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
     ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
@@ -210,11 +234,13 @@ def paths(
 
 def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
     """Multiplications of `paths`."""
-    return float(seeds) * _followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
+    return float(seeds) * followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
 
 
-def _followed(rows: Sequence[Row]) -> int:
-    longest = max((row.exact.iterations or 1 for row in rows if row.exact is not None), default=1)
+def followed(rows: Sequence[Row]) -> int:
+    """Twice the longest plan that is drawn."""
+    plans = [one for row in rows for one in (row.exact, row.measured, row.measured_local) if one is not None]
+    longest = max((one.iterations or 1 for one in plans), default=1)
     return min(2 * longest, LONGEST_SIMULATION)
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from suffice.bounds import Memory, Row
 from suffice.bounds.planning.exact_plan import ExactPlan
+from suffice.bounds.planning.gradient_moments import MOST_NUMBERS
 from suffice.bounds.planning.measured_plan import MeasuredPlan
 from suffice.bounds.planning.row_recursion import MOST_FEATURES
 
 from .exact_rows import Grouped, moment_plans
-from .measured import LONGEST_SIMULATION, still, weights_of
+from .measured import LONGEST_SIMULATION, Measured, followed, still, weights_of
 from .plan_tables import MOST_ROWS
 from .render import Table, number
 
@@ -32,6 +33,10 @@ TRUSTED = 0.5
 """Share of the loss that the model has at the start from which on its precision is the one given."""
 TOO_LONG = (
     "not measured, as that would take too long; only the model's T is known: {work:.0e} products for {FEWEST} paths"
+)
+NO_MODEL = (
+    f"no measured plan: the model that it is made for takes at most {MOST_FEATURES} coefficients and {MOST_NUMBERS:g} "
+    "second moments"
 )
 PEERS = "by the model peers save iterations; measured, they do not, and the client stays alone"
 
@@ -57,7 +62,10 @@ def with_measured(
     model = problem.quadratic_model() if problem.features <= MOST_FEATURES else None
     moments = None if model is None else model.gradient_moments(memory)
     if moments is None:
-        return grouped
+        return {
+            key: tuple(replace(row, warnings=(*row.warnings, NO_MODEL)) for row in rows)
+            for key, rows in grouped.items()
+        }
     start = problem.excess(problem.start[None])[0].double().cpu().numpy()
     share = np.minimum(1.0, moments.excess / np.where(start > 0, start, np.inf))
     found: Grouped = {}
@@ -143,6 +151,68 @@ def mean_excess(
     shift = total / seeds
     variance = np.maximum(squares - seeds * shift**2, 0) / max(seeds - 1, 1)
     return origin + shift, np.sqrt(variance / seeds)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A simulated mean excess in place of an exact curve."""
+
+    excess: np.ndarray
+
+    def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
+        return np.concatenate((self.excess, np.full(steps + 1, np.nan)))[: steps + 1]
+
+
+def drawn(
+    problem: Problem, rows: Sequence[Row], seeds: int, root: int = 0
+) -> tuple[list[Row], dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """Rows with measured plans as a figure takes exact ones, and the middle 80 % of the paths with peers by client."""
+    from suffice.simulate import run
+
+    pairs = [(row.measured, row.measured_local) for row in rows]
+    used = max(one.seeds for pair in pairs for one in pair if one is not None)
+    sides, bands = [], {}
+    for side in zip(*pairs):
+        models = [one.model for one in side if one is not None]
+        excess = run(
+            problem, weights_of(problem, models), iterations=followed(rows),
+            eta=still([model.eta for model in models]), seeds=range(used, used + seeds), root=root,
+        ).excess.astype(float)  # fmt: skip
+        if not bands:
+            ends = np.quantile(excess, [0.1, 0.9], axis=0)
+            bands = {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+        means = excess.mean(0).T
+        sides.append([
+            replace(model, iterations=one and one.iterations, hitting=None, recursion=_Mean(mean))
+            for model, one, mean in zip(models, side, means)
+        ])  # fmt: skip
+    return [replace(row, exact=both, exact_local=own) for row, both, own in zip(rows, *sides)], bands
+
+
+def repeated_table(measured: Sequence[Measured]) -> Table:
+    """Measured plans, run on other paths than those that told their T."""
+    return Table(
+        title=f"The measured plans on {measured[0].seeds} other paths: mean excess at T over eps (standard error)",
+        columns=("client", "eps", "T alone", "excess/eps", "T together", "excess/eps "),
+        numeric=("eps", "T alone", "excess/eps", "T together", "excess/eps "),
+        rows=[
+            (entry.name, number(entry.epsilon), *_repeated(entry, "alone"), *_repeated(entry, "together"))
+            for entry in measured[:MOST_ROWS]
+        ],
+        lines=[f"{len(measured) - MOST_ROWS} more: --json."] if len(measured) > MOST_ROWS else (),
+        width=80,
+    )
+
+
+def _repeated(entry: Measured, how: str) -> tuple[str, str]:
+    T, *excess = (getattr(entry, f"{name}_{how}{end}") for name, end in _NAMES)
+    if None in excess:
+        return number(T), "-"
+    mean, error = (value / entry.epsilon for value in excess)
+    return number(T), f"{mean:.3f} ({number(error, 2)})"
+
+
+_NAMES = (("iterations", ""), ("excess", ""), ("excess", "_se"))
 
 
 def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:

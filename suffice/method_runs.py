@@ -21,6 +21,8 @@ LOOKS = 60
 MOST_ROUNDS = 200_000
 MOST_WORK = 1e11
 """Multiplications of one method's run, by a rough count; more are not simulated."""
+OF_A_ROUND = 5e6
+"""At least: what is not computing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +106,8 @@ def _fixed(problem: Problem, constants: Constants, plan: MethodPlan, seeds: int,
     assert plan.rounds is not None
     row = MethodRun(method=plan.method, epsilon=plan.epsilon, controls=plan.quantity.partition(", ")[0])
     longest = int(max(plan.rounds))
-    work = 4.0 * padded_seeds(problem, seeds) * max(longest, 1) * problem.clients**2 * problem.features * problem.batch
+    each = 4.0 * padded_seeds(problem, seeds) * problem.clients**2 * problem.features * problem.batch
+    work = max(longest, 1) * max(each, OF_A_ROUND)
     if longest > MOST_ROUNDS or work > MOST_WORK:
         return replace(row, rounds=longest, skipped=f"{longest} rounds of {seeds} seeds take too long")
     algorithm, eta, make, promised, rounds = _prepared(problem, constants, plan)

@@ -34,7 +34,7 @@ def arrivals(
     each = np.repeat(np.arange(len(V)), F * S)
     count = _Count(np.einsum("qn,qn->q", loss, start).repeat(S), epsilon[each], who[each], np.asarray(most))
     with np.errstate(over="ignore", invalid="ignore"):
-        _together(count, M1, M2, shares, start, loss)
+        _together(count, M1, M2, shares.astype(M1.dtype), start, loss)
     return count.times.reshape(-1, F, S), count.ahead.reshape(-1, F, S)
 
 

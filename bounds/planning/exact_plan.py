@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .arrivals import FEW
 from .exact_recursion import ExactRecursion, orbit
 from .exact_search import HORIZON, LONE, NUMBERS, Rates, fastest
 from .gradient_moments import GradientMoments
@@ -32,6 +31,8 @@ CERTIFICATES = 5e8
 """Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
 TOGETHER = 64
 """Clients whose noises are added up at a time where there are many."""
+CLOSE = 8
+"""Lengths tried about those that suited the pilots."""
 PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 
@@ -278,7 +279,8 @@ def _alone(
 
     def search(parts: list[Choices], levels: np.ndarray, lengths: np.ndarray = LONE) -> list[Rates]:
         allowed = np.ones((len(parts), 1), dtype=bool)
-        return fastest([list(of.values()) for of in parts], levels, allowed, [horizon] * len(parts), lengths)
+        most = [horizon] * len(parts)
+        return fastest([list(of.values()) for of in parts], levels, allowed, most, lengths, light=given.many)
 
     if not given.many or len(clients) <= PILOTS:
         singles = [given.alone(i) for i in clients]
@@ -295,7 +297,7 @@ def _alone(
     ]
     lengths = LONE
     if shares:  # about those that suit the pilots
-        lengths = np.geomspace(max(min(shares) / 1.2, LONE[0]), min(1.2 * max(shares), LONE[-1]), FEW)
+        lengths = np.geomspace(max(min(shares) / 1.2, LONE[0]), min(1.2 * max(shares), LONE[-1]), CLOSE)
     singles = [given.alone(i, name) for i in clients]
     return search(singles, epsilon, lengths), singles
 
@@ -343,7 +345,14 @@ def _described(
         time = merged.first(slower * one, plan.epsilon, horizon)
         return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
     M, floor = merged.matrix(one), merged.floor(one, limit)
-    end = orbit(M, merged.start, steps)[:, -1]
+    # a search in single precision knows times to about one in a million
+    path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
+    below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
+    if not below.size:
+        time = merged.first(one, plan.epsilon, horizon)
+        later = replace(rates, time=time if time > path.shape[1] else np.inf)
+        return _described(plan, choices, later, horizon, peers, noise=noise)
+    steps, end = int(below[0]) + 1, path[:, below[0]]
     certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
     return replace(
         plan,

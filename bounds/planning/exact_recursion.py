@@ -33,6 +33,8 @@ DIVERGED = 1e12
 """Times its start: an excess that large has left."""
 DENSE = 150
 """Numbers of a packed matrix up to which maps of them are decomposed; beyond, iterations."""
+DIRECTIONS = 400
+"""That an iteration looks in at most."""
 UNTURNED = 1e-13
 """Of the largest entry: a matrix whose others are smaller is diagonal."""
 SETTLED = 1024
@@ -188,12 +190,7 @@ class ExactRecursion:
         values, U = self._range(v)
         root = np.sqrt(self._lyapunov(values))
         if len(root) > DENSE:
-            from scipy.sparse.linalg import LinearOperator, eigsh
-
-            apply = self._scaled(v, U, root)
-            operator = LinearOperator((len(root), len(root)), matvec=apply, dtype=float)  # pyright: ignore[reportCallIssue]
-            begin = pack(np.eye(len(values))) / root  # the error of an eigenvalue is of the second order in tol
-            return 1 / float(eigsh(operator, k=1, which="LA", v0=begin, tol=1e-5, return_eigenvectors=False)[0])  # pyright: ignore[reportArgumentType]
+            return 1 / largest(self._scaled(v, U, root), pack(np.eye(len(values))) / root)
         Q = self._quadratic(v, U)
         return 1 / float(np.linalg.eigvalsh(Q / root[:, None] / root)[-1])
 
@@ -260,13 +257,18 @@ class ExactRecursion:
         z = np.concatenate(([1.0], m, pack(np.outer(m, m))))
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
         P = self._lyapunov(values)
-        if len(P) > DENSE:
-            from scipy.sparse.linalg import LinearOperator, cg
-
+        if not source.any():
+            X = source
+        elif len(P) > DENSE:
             root = np.sqrt(P)
-            apply = self._scaled(v, U, root)
-            operator = LinearOperator((len(P), len(P)), matvec=lambda y: y.ravel() - apply(y), dtype=float)  # pyright: ignore[reportCallIssue]
-            X = cg(operator, source / root, rtol=1e-9, maxiter=2000)[0] / root
+
+            def solved(T: np.ndarray) -> np.ndarray:
+                return np.linalg.solve(np.eye(len(T)) - T, np.eye(len(T))[0])
+
+            V, T = krylov(
+                self._scaled(v, U, root), source / root, lambda T, rest: rest * abs(float(solved(T)[-1])) <= 1e-9
+            )
+            X = np.linalg.norm(source / root) * (solved(T) @ V) / root
         else:
             X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
         seen = U.T @ self.moments.A[self.client] @ U
@@ -284,7 +286,7 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
         Ms, zs = np.broadcast_to(M, (*z.shape, n)).reshape(-1, n, n), z.reshape(-1, n)
         return np.stack([orbit(one, at, steps) for one, at in zip(Ms, zs)]).reshape(*z.shape, steps + 1)
     if steps < 3 * n:  # squarings would cost more than they save
-        out = np.empty((steps + 1, *z.shape))
+        out = np.empty((steps + 1, *z.shape), dtype=M.dtype)
         out[0] = z
         if M.ndim == 2:
             for t in range(steps):
@@ -293,7 +295,7 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
         for t in range(steps):
             np.matmul(M, out[t][..., None], out=out[t + 1][..., None])
         return np.moveaxis(out, 0, -1)
-    out = np.empty((*z.shape, steps + 1))
+    out = np.empty((*z.shape, steps + 1), dtype=M.dtype)
     out[..., 0] = z
     have, power = 1, M
     while have <= steps:
@@ -304,6 +306,41 @@ def orbit(M: np.ndarray, z: np.ndarray, steps: int) -> np.ndarray:
         if have <= BLOCK and more == reach:
             power = power @ power
     return out
+
+
+def krylov(
+    apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray, enough: Callable[[np.ndarray, float], bool]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Orthonormal rows V (k, n), the first along `begin`, and V K V' of a symmetric K, by Lanczos's method.
+
+    enough  of V K V' and the norm of what K adds beyond V
+    """
+    most = min(len(begin), DIRECTIONS)
+    V, T = np.empty((most + 1, len(begin))), np.zeros((most, most))
+    V[0], look, k = begin / np.linalg.norm(begin), 6, 0
+    for k in range(1, most + 1):
+        w, known = apply(V[k - 1]), V[:k]
+        for _ in range(2):  # once leaves rounding
+            along = known @ w
+            w = w - along @ known
+            T[k - 1, :k] += along
+        T[:k, k - 1] = T[k - 1, :k]
+        rest = float(np.linalg.norm(w))
+        if rest <= 1e-14 * np.abs(T[:k, :k]).max() or (k >= look and enough(T[:k, :k], rest)):
+            break
+        look += 0 if k < look else 1 + look // 4
+        V[k] = w / rest
+    return V[:k], T[:k, :k]
+
+
+def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> float:
+    """The largest eigenvalue of a symmetric map, to 1e-5."""
+
+    def known(T: np.ndarray, rest: float) -> bool:
+        ritz, vectors = np.linalg.eigh(T)  # the error of an eigenvalue is of the second order in the residual
+        return rest * abs(vectors[-1, -1]) <= 1e-5 * ritz[-1]
+
+    return float(np.linalg.eigvalsh(krylov(apply, begin, known)[1])[-1])
 
 
 def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:

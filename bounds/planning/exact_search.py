@@ -81,6 +81,8 @@ def fastest(
     allowed: np.ndarray,
     most: Sequence[int],
     lone: np.ndarray = LONE,
+    *,
+    light: bool = False,
 ) -> list[Rates]:
     """The same of C clients, each in the best of its coordinates.
 
@@ -88,6 +90,8 @@ def fastest(
     epsilon  (C,); allowed (C, N)
     most     steps that are of interest, by client
     lone     lengths tried first where N = 1
+    light    search in single precision, which knows times to about one in a million, and for single rates only once
+             about the best of `lone`
     """
     n, N = len(choices[0][0].loss), len(allowed[0])
     found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
@@ -105,7 +109,7 @@ def fastest(
         part = todo[first : first + at_once]
         race = _Race(
             [choices[c] for c in part], epsilon[part], allowed[part], [most[c] for c in part],
-            np.stack([directions[c] for c in part]), lone,
+            np.stack([directions[c] for c in part]), lone, light=light,
         )  # fmt: skip
         for c, one in zip(part, race.run()):
             found[c] = one
@@ -146,17 +150,20 @@ class _Race:
         most: list[int],
         directions: np.ndarray,
         lone: np.ndarray,
+        *,
+        light: bool,
     ) -> None:
-        self.lone = lone
+        self.lone, self.light = lone, light
         self.choices, self.each = choices, len(choices[0])
         self.client = np.repeat(np.arange(len(choices)), self.each)
         self.epsilon, self.allowed, self.most = epsilon, allowed, most
-        self.maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
+        maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
+        self.maps = maps.lighter() if light else maps
         self.directions = directions[self.client]
 
     def run(self) -> list[Rates]:
         lone = self.directions.shape[-1] == 1
-        limits = np.minimum(self.maps.limits(self.directions, POWERS * (1 + lone)), 1e300)
+        limits = np.minimum(self.maps.limits(self.directions, POWERS * (1 + (lone and not self.light))), 1e300)
         self.expansion = self.maps.expansion(limits[..., None] * self.directions)
         V, times, ahead = self._tried(limits, self.lone if lone else SHARES)
         reached = self._reached(times)
@@ -188,7 +195,9 @@ class _Race:
         for _ in range(AGAIN):
             if not centre:
                 break
-            centre = self._nearby(found, limits, centre, CLOSER)
+            centre = self._nearby(found, limits, centre, CLOSEST if self.light else CLOSER)
+        if self.light:
+            return found
         alone = {c: float(one.v[0]) for c, one in found.items() if np.isfinite(one.time) and one.v is not None}
         if alone:
             self._nearby(found, limits, alone, CLOSEST)
@@ -203,7 +212,7 @@ class _Race:
         share = (v / limits[groups])[:, None, None, None]
         M1, M2 = (M[groups] for M in self.expansion)
         most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
-        expansion = share * M1, share**2 * M2
+        expansion = share.astype(M1.dtype) * M1, (share**2).astype(M1.dtype) * M2
         lengths, _ = arrivals(maps, v[:, None, None], factors, self.epsilon[best], who, most, expansion)
         lengths = np.where(share[..., 0] * factors < SAFE, lengths, np.inf)[:, 0]
         ends = {}

@@ -77,13 +77,13 @@ class GradientMoments:
     def seen_in(self, basis: np.ndarray) -> GradientMoments:
         """The same in coordinates psi, phi = basis psi, basis (d, e); its columns must span what rows can see."""
         d, inverse, to = self.features, np.linalg.pinv(basis), sandwich(basis.T)
-        moved = to @ self.noise
-        parts = (moved[..., :1], moved[..., 1 : 1 + d] @ basis, moved[..., 1 + d :] @ to.T)
+        across = np.zeros((self.noise.shape[-1], 1 + basis.shape[1] + len(to)))
+        across[0, 0], across[1 : 1 + d, 1 : 1 + basis.shape[1]], across[1 + d :, 1 + basis.shape[1] :] = 1, basis, to.T
         return replace(
             self,
             A=np.ascontiguousarray(basis.T @ self.A @ basis),
             h=self.h @ basis,
-            noise=np.concatenate(parts, axis=-1),
+            noise=to @ (self.noise @ across),
             optimum=self.optimum @ inverse.T,
             start=self.start @ inverse.T,
             basis=self.basis @ basis,

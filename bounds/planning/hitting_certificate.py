@@ -26,7 +26,7 @@ from .packed import unpack
 
 LONGEST = 4096
 """Steps between looks at most, and beyond which no start of the looks is tried."""
-HALVINGS = 40
+HALVINGS = 26
 
 
 SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.12, 0.06)

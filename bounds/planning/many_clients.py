@@ -94,22 +94,23 @@ def fastest_of_many(
     each = 4.0 * moments.noise.size + 20 * n**2
     rounds = int(np.clip(WORK / (each * len(clients)), LEAST, MOST))
     todo = [c for c in range(len(clients)) if most[c] > 0]
+    maps = MomentMaps.sharing(moments, clients).lighter()
     for first in range(0, len(todo), at_once):
         part = np.array(todo[first : first + at_once])
-        for c, one in zip(part, _part(moments, clients[part], epsilon[part], [most[c] for c in part], rounds)):
+        limits = [most[c] for c in part]
+        for c, one in zip(part, _part(moments, maps[part], clients[part], epsilon[part], limits, rounds)):
             found[c] = one
     return found
 
 
 def _part(
-    moments: GradientMoments, clients: np.ndarray, epsilon: np.ndarray, most: list[int], rounds: int
+    moments: GradientMoments, maps: MomentMaps, clients: np.ndarray, epsilon: np.ndarray, most: list[int], rounds: int
 ) -> list[Rates]:
     C, N = len(clients), moments.clients
     everybody = np.ones((C, N), dtype=bool)
     directions = np.stack([start_directions(moments.optimum, moments.A[i], i, everybody[0]) for i in clients.tolist()])
     model = GramModel.of(moments, clients)
     v, _ = modelled_rates(model, directions, epsilon, everybody, max(most))
-    maps = MomentMaps.sharing(moments, clients)
     V = LENGTHS[:, None] * v[:, None]
     times, ahead = (one[:, 0] for one in arrivals(maps, v[:, None], LENGTHS, epsilon, np.arange(C), most))
     first = np.where(np.isfinite(times).any(1), np.argmin(times, axis=1), np.argmin(ahead, axis=1))

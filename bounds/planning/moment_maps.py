@@ -18,6 +18,8 @@ from .packed import cross, pack, sandwich, unpack
 
 POWERS = 20
 """Power iterations that tell about a spectral radius."""
+LARGE = 1e12
+"""Numbers up to which, and excesses from the inverse of which on, single precision will do for a search."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,15 @@ class MomentMaps:
             shift=shift,
         )
 
+    def lighter(self) -> MomentMaps:
+        """In single precision, to search in half the time; as it is where its numbers might leave the range of that."""
+        parts = {name: getattr(self, name) for name in ("A", "h", "noise", "start", "loss", "shift")}
+        arrays = {name: one for name, one in parts.items() if one is not None}
+        largest, excess = max(np.abs(one).max() for one in arrays.values()), (self.start * self.loss).sum(1)
+        if largest > LARGE or excess.min() < 1 / LARGE:
+            return self
+        return replace(self, **{name: one.astype(np.float32) for name, one in arrays.items()})
+
     def __getitem__(self, groups: Any) -> MomentMaps:
         own = replace(self, h=self.h[groups], start=self.start[groups], loss=self.loss[groups])
         if self.shift is not None:
@@ -86,13 +97,14 @@ class MomentMaps:
 
     def mean_matrices(self, V: np.ndarray) -> np.ndarray:
         """sum_k v_k A_k, (G, K, d, d), of rates V (G, K, N)."""
-        d = self.features
+        d, V = self.features, V.astype(self.A.dtype)
         return _sums(V, self.A.reshape(*self.A.shape[:2], d * d)).reshape(*V.shape[:2], d, d)
 
     def noises(self, V: np.ndarray) -> np.ndarray:
         """sum_k u_k C_k, u = v^2 / batch, as matrices (G, K, D, n)."""
         D, n = self.noise.shape[2:]
-        total = _sums(V**2 / self.batch, self.noise.reshape(*self.noise.shape[:2], D * n)).reshape(*V.shape[:2], D, n)
+        rates = (V**2 / self.batch).astype(self.noise.dtype)
+        total = _sums(rates, self.noise.reshape(*self.noise.shape[:2], D * n)).reshape(*V.shape[:2], D, n)
         if self.shift is not None:
             total[..., : n - D] = total @ self.shift[:, None]
         return total
@@ -102,9 +114,9 @@ class MomentMaps:
         return self._matrices(V, self.noises(V))
 
     def _matrices(self, V: np.ndarray, noises: np.ndarray) -> np.ndarray:
-        d, n = self.features, self.noise.shape[-1]
-        h, B = V @ self.h, np.eye(d) - 2 * self.mean_matrices(V)
-        M = np.zeros((*V.shape[:2], n, n))
+        d, n, V = self.features, self.noise.shape[-1], V.astype(noises.dtype)
+        h, B = V @ self.h, np.eye(d, dtype=noises.dtype) - 2 * self.mean_matrices(V)
+        M = np.zeros((*V.shape[:2], n, n), dtype=noises.dtype)
         M[..., 0, 0] = 1
         M[..., 1 : 1 + d, 0] = 2 * h
         M[..., 1 : 1 + d, 1 : 1 + d] = B
@@ -118,14 +130,14 @@ class MomentMaps:
         """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (G, K, n, n) each."""
         noises = self.noises(V)
         forth, back = self._matrices(V, noises), self._matrices(-V, noises)
-        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1])
+        return (forth - back) / 2, (forth + back) / 2 - np.eye(forth.shape[-1], dtype=forth.dtype)
 
     def contract(self, V: np.ndarray, P: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """sum_t p_t . dM/dv_k z_t for every k, (G, K, N), of columns p_t and z_t, (G, K, n, T) each."""
-        d, n = self.features, self.noise.shape[-1]
+        d, n, V = self.features, self.noise.shape[-1], V.astype(Z.dtype)
         if Z.shape[-1] > n:  # the same sum of fewer terms
-            P, Z = P @ Z.swapaxes(-1, -2), np.broadcast_to(np.eye(n), (*Z.shape[:2], n, n))
-        h, B = (V @ self.h)[..., None], np.eye(d) - 2 * self.mean_matrices(V)
+            P, Z = P @ Z.swapaxes(-1, -2), np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:2], n, n))
+        h, B = (V @ self.h)[..., None], np.eye(d, dtype=Z.dtype) - 2 * self.mean_matrices(V)
         about = Z
         if self.shift is not None:  # about the centre
             about = Z.copy()

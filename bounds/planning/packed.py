@@ -28,13 +28,13 @@ def size(d: int) -> int:
 def pack(S: np.ndarray) -> np.ndarray:
     """Symmetric (..., d, d) as (..., d(d+1)/2)."""
     row, column, scale, _ = _places(S.shape[-1])
-    return S[..., row, column] * scale
+    return S[..., row, column] * scale.astype(S.dtype)
 
 
 def unpack(packed: np.ndarray, d: int) -> np.ndarray:
     """The inverse of `pack`."""
     scale, place = _places(d)[2:]
-    return np.take(packed / scale, place, axis=-1)
+    return np.take(packed / scale.astype(packed.dtype), place, axis=-1)
 
 
 def sandwich(B: np.ndarray) -> np.ndarray:
@@ -52,4 +52,4 @@ def sandwich(B: np.ndarray) -> np.ndarray:
 def cross(B: np.ndarray, h: np.ndarray) -> np.ndarray:
     """The matrix of m -> pack(B m h' + h m' B'), from (e,) to packed (d, d), for B (..., d, e) and h (..., d)."""
     i, j, scale, _ = _places(h.shape[-1])
-    return (B[..., i, :] * h[..., j, None] + B[..., j, :] * h[..., i, None]) * scale[:, None]
+    return (B[..., i, :] * h[..., j, None] + B[..., j, :] * h[..., i, None]) * scale.astype(h.dtype)[:, None]

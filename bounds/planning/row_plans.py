@@ -7,7 +7,7 @@ There is no descent on the exact curve, no floor and no bound of E[tau]: each wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,20 +57,34 @@ def row_plans(
     return found
 
 
+@dataclass(frozen=True)
+class _Followed:
+    """A recursion that reads its rows when it is asked for."""
+
+    rows: GradientRows
+    client: int
+    v: np.ndarray
+
+    def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
+        return RowRecursion(self.rows, self.client, self.v).curve(rates, steps)
+
+
 def _exactly(plan: ExactPlan, rows: GradientRows, i: int, v: np.ndarray, most: int) -> ExactPlan:
     """The fastest of some lengths of v that are below the step limit."""
     recursion = RowRecursion(rows, i, v)
     limit, best, steps = recursion.limit(), (np.inf, np.inf, 0.0), most
     lengths = [c for c in LENGTHS if c < SAFE * limit] or [0.9 * limit]
-    for c in (*lengths, *(lengths[0] * SHORTER**j for j in range(1, HALVINGS + 1))):
+    for j, c in enumerate((*lengths, *(lengths[0] * SHORTER**j for j in range(1, HALVINGS + 1)))):
         if steps <= 0 or (c < min(lengths) and best[2]):
             break
-        time, excess = recursion.first(c, plan.epsilon, steps)
+        time, excess = recursion.first(c, plan.epsilon, steps, light=j > 0)
+        if j and time < best[0]:
+            time, excess = recursion.first(c, plan.epsilon, steps)
         if time < best[0]:
             best, steps = (time, excess, c), int(np.ceil(time))
     if not best[2]:
         return replace(plan, note=f"no constant weights and step tried arrive within {most:,} iterations")
-    scaled, eta = RowRecursion(rows, i, best[2] * v), best[2] * float(v.sum())
+    eta = best[2] * float(v.sum())
     return replace(
         plan,
         weights=v / v.sum(),
@@ -80,6 +94,6 @@ def _exactly(plan: ExactPlan, rows: GradientRows, i: int, v: np.ndarray, most: i
         step_limit=eta * limit / best[2],
         preconditioner="pooled",
         matrix=rows.basis @ rows.basis.T,
-        recursion=scaled,
+        recursion=_Followed(rows, i, best[2] * v),
         note=NOTE,
     )

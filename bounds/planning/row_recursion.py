@@ -7,21 +7,25 @@ r = y - x . theta_i* the residuals of client k's rows at client i's minimiser: a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
-from .exact_recursion import DIVERGED, share_of_step
+from .exact_recursion import DIVERGED, largest, share_of_step
+from .gradient_moments import RANK
 from .gram_model import GramModel
+from .packed import pack, unpack
 from .preconditioning import pooled_basis
 
 MOST_FEATURES = 40
 """Coefficients up to which a step by second moments, d^4 / 4 multiplications, is cheaper than one by rows."""
 MOST_WORK = 2e9
 """Of N n d^2: a step of all clients that follow all others once."""
-POWERS = 60
+AT_ONCE = 1024
+"""Rows."""
 
 
 def passable(rows: Sequence[int], features: int) -> bool:
@@ -102,57 +106,60 @@ class GradientRows:
 
 
 class RowRecursion:
-    """Client i's model at rates c v, c >= 0: only clients of positive rate are read."""
+    """Client i's model at rates c v, c >= 0: only clients of positive rate are read; in eigenvectors of A."""
 
     def __init__(self, rows: GradientRows, client: int, v: np.ndarray) -> None:
-        kept = np.flatnonzero(v)
-        at = rows.optimum[client] @ rows.inverse.T
+        kept, at = np.flatnonzero(v), rows.optimum[client] @ rows.inverse.T
+        self.A, U = np.linalg.eigh(np.tensordot(v[kept], rows.grams[kept] + rows.penalty, 1))
         blocks = [rows.blocks[k] for k in kept]
+        h0 = np.stack([x.T @ (y - x @ at) / len(x) for x, y in blocks])
+        pulls = h0 - rows.penalty @ at
+        pulls[kept == client] = 0
+        self.h, self.h0 = v[kept] @ pulls @ U, h0 @ U
         self.X = np.concatenate([x for x, _ in blocks])
         self.r = np.concatenate([y for _, y in blocks]) - self.X @ at
+        self.X = self.X @ U
         self.u = v[kept] ** 2 / rows.batch
         self.w = np.concatenate([np.full(len(x), u / len(x)) for u, (x, _) in zip(self.u, blocks)])
-        self.A0 = rows.grams[kept]
-        ends = np.cumsum([len(x) for x, _ in blocks])[:-1]
-        self.h0 = np.stack([x.T @ r / len(x) for (x, _), r in zip(blocks, np.split(self.r, ends))])
-        pulls = self.h0 - rows.penalty @ at
-        pulls[kept == client] = 0
-        self.A, self.h = np.tensordot(v[kept], self.A0 + rows.penalty, 1), v[kept] @ pulls
-        self.own, self.delta = rows.grams[client] + rows.penalty, rows.gaps[client]
+        self.A0 = U.T @ rows.grams[kept] @ U
+        self.sums = (self.u[:, None, None] * self.A0).swapaxes(0, 1).reshape(len(U), -1)  # u_k A0_k side by side
+        self.light = tuple(one.astype(np.float32) for one in (self.X, self.A0, self.sums))
+        self.own, self.delta = U.T @ (rows.grams[client] + rows.penalty) @ U, rows.gaps[client] @ U
 
-    def _noise(self, C: np.ndarray, squares: np.ndarray | float) -> np.ndarray:
-        """sum u_k (mean x x' (squares + x'C x) - A0_k C A0_k)."""
-        q = ((self.X @ C) * self.X).sum(1) + squares
-        Z = self.X * np.sqrt(np.maximum(self.w * q, 0))[:, None]
-        return Z.T @ Z - np.einsum("k,kij->ij", self.u, self.A0 @ C @ self.A0)
+    def _noise(self, C: np.ndarray, squares: np.ndarray | None, *, light: bool) -> np.ndarray:
+        """sum u_k (mean x x' (squares + x'C x) - A0_k C A0_k); `light` in single precision."""
+        X, A0, sums = self.light if light else (self.X, self.A0, self.sums)
+        seen, scratch = C.astype(X.dtype), np.empty((min(AT_ONCE, len(X)), len(C)), dtype=X.dtype)
+        total = -(sums @ np.matmul(seen, A0).reshape(-1, len(C)))
+        for first in range(0, len(X), AT_ONCE):  # as many as stay in the cache
+            part = slice(first, first + AT_ONCE)
+            x, Z = X[part], scratch[: len(X) - first]
+            q = np.einsum("nd,nd->n", np.matmul(x, seen, out=Z), x)
+            weight = (self.w[part] * (q if squares is None else q + squares[part])).astype(X.dtype)[:, None]
+            if weight.min() < 0:  # C is no covariance
+                total += np.multiply(x, weight, out=Z).T @ x
+            else:  # half the products
+                np.multiply(x, np.sqrt(weight), out=Z)
+                total += Z.T @ Z
+        return total
 
-    def excesses(self, c: float, steps: int) -> np.ndarray:
-        """E e_t, t = 0..steps, or up to where it has left."""
-        m, C = self.delta, np.zeros_like(self.A)
-        B, found = np.eye(len(m)) - 2 * c * self.A, []
-        for t in range(steps + 1):
-            found.append(float(m @ self.own @ m + (self.own * C).sum()))
-            if t == steps or not found[-1] <= DIVERGED * found[0]:
-                break
+    def excesses(self, c: float, *, light: bool = False) -> Iterator[float]:
+        """E e_t, t = 0, 1, ...; `light` adds up the noise in single precision, which is right to about 1e-7."""
+        m, C, B = self.delta, np.zeros_like(self.own), 1 - 2 * c * self.A
+        while True:
+            yield float(m @ self.own @ m + (self.own * C).sum())
             g = self.A0 @ m - self.h0
-            noise = self._noise(C, (self.X @ m - self.r) ** 2) - np.einsum("k,ki,kj->ij", self.u, g, g)
-            C, m = B @ C @ B + 4 * c**2 * noise, B @ m + 2 * c * self.h
+            noise = self._noise(C, (self.X @ m - self.r) ** 2, light=light) - (g.T * self.u) @ g
+            C, m = B[:, None] * C * B + 4 * c**2 * noise, B * m + 2 * c * self.h
             C = (C + C.T) / 2
-        return np.array(found)
 
-    def first(self, c: float, epsilon: float, most: int) -> tuple[float, float]:
+    def first(self, c: float, epsilon: float, most: int, *, light: bool = False) -> tuple[float, float]:
         """The first t <= most with E e_t <= epsilon, to a fraction of a step, and E e_t there; inf where none is."""
-        m, C = self.delta, np.zeros_like(self.A)
-        B, start = np.eye(len(m)) - 2 * c * self.A, float(self.delta @ self.own @ self.delta)
-        before = start
-        for t in range(most):
-            g = self.A0 @ m - self.h0
-            noise = self._noise(C, (self.X @ m - self.r) ** 2) - np.einsum("k,ki,kj->ij", self.u, g, g)
-            C, m = B @ C @ B + 4 * c**2 * noise, B @ m + 2 * c * self.h
-            C = (C + C.T) / 2
-            e = float(m @ self.own @ m + (self.own * C).sum())
-            if e <= epsilon:
-                return t + float(share_of_step(before, np.asarray(e), epsilon)), e
+        start = before = 0.0
+        for t, e in enumerate(islice(self.excesses(c, light=light), most + 1)):
+            start = e if t == 0 else start
+            if t and e <= epsilon:
+                return t - 1 + float(share_of_step(before, np.asarray(e), epsilon)), e
             if not e <= DIVERGED * start:
                 break
             before = e
@@ -160,19 +167,21 @@ class RowRecursion:
 
     def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
         """As `ExactRecursion.curve` of a merged recursion, rates (0, c)."""
-        found = self.excesses(float(rates[-1]), steps)
-        return np.concatenate((found, np.full(steps + 1 - len(found), np.inf)))
+        found = np.full(steps + 1, np.inf)
+        for t, e in enumerate(islice(self.excesses(float(rates[-1])), steps + 1)):
+            found[t] = e
+            if not e <= DIVERGED * found[0]:
+                break
+        return found
 
     def limit(self) -> float:
-        """The c from which on c v is unstable: 1 / rho(P^-1 Q) by power iteration, to about 1e-4."""
-        values, U = np.linalg.eigh(self.A)
-        inverse = 1 / np.maximum(2 * (values[:, None] + values), 1e-12 * values[-1])
-        X, rho = np.eye(len(values)), 0.0
-        for _ in range(POWERS):
-            X = 4 * self.A @ X @ self.A + 4 * self._noise(X, 0.0)
-            X = U @ (inverse * (U.T @ X @ U)) @ U.T
-            last, rho = rho, float(np.linalg.norm(X))
-            X = X / rho
-            if abs(rho - last) <= 1e-5 * rho:
-                break
-        return 1 / rho
+        """The c from which on c v is unstable: 1 / rho(P^-1 Q)."""
+        P = 2 * (self.A[:, None] + self.A)
+        seen = self.A / self.A[-1] > RANK
+        root = np.where(seen[:, None] & seen, 1 / np.sqrt(np.maximum(P, 1e-300)), 0)
+
+        def apply(y: np.ndarray) -> np.ndarray:
+            X = root * unpack(y, len(root))
+            return pack(root * (4 * self.A[:, None] * X * self.A + 4 * self._noise(X, None, light=True)))
+
+        return 1 / largest(apply, pack(np.eye(len(root)) * root))

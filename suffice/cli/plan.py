@@ -151,6 +151,7 @@ def plan(
         return
     from .. import plan_tables
     from ..exact_tables import break_even_table, exact_measured_table
+    from ..measured_plans import repeated_table
 
     tables = result.tables()
     if exact_even is not None:
@@ -158,6 +159,8 @@ def plan(
     if measured is not None:
         if result.rows[0].exact is not None:
             tables.append(exact_measured_table(measured))
+        elif result.rows[0].measured is not None:
+            tables.append(repeated_table(measured))
         tables.append(plan_tables.measured_table(measured))
     tables += plan_tables.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):

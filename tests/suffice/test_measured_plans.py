@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 import suffice as sf
-from suffice.measured_plans import mean_excess
+from suffice.bounds import Binary
+from suffice.figures.figure import SEPARATOR
+from suffice.measured import _lonely, measure
+from suffice.measured_plans import NO_MODEL, mean_excess, repeated_table
+from suffice.plan_csv import write_csv
+from suffice.simulate import AllForOne, Local
 
 SEEDS, PATHS = 512, 4_000
 
@@ -75,3 +80,52 @@ def test_the_model_has_the_gradients_and_the_noise_of_the_loss_at_the_optimum():
     np.testing.assert_allclose(model.variance(there).diagonal(), problem.variance(there).diagonal(), rtol=1e-10)
     near = there[None] + 1e-5
     np.testing.assert_allclose(model.gradient(near), problem.gradient(near), rtol=1e-4)  # of the next order
+
+
+def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
+    problem = one_dimensional()
+    plan = sf.plan(problem, "10%")
+    again = plan.simulate(seeds=SEEDS)
+    for row, entry in zip(plan, again):
+        for how, found in (("together", row.measured), ("alone", row.measured_local)):
+            assert found is not None
+            assert getattr(entry, f"iterations_{how}") == found.iterations
+            assert getattr(entry, f"exact_{how}") is None
+            mean, error = (getattr(entry, f"excess_{how}{end}") for end in ("", "_se"))
+            assert abs(mean - found.excess) > 1e-9 * mean  # other paths than those that chose T
+            # 5 standard errors: once in a million for a normal mean
+            assert abs(mean - found.excess) < 5 * np.hypot(error, found.excess_se)
+    table = repeated_table(again).text()
+    assert "other paths" in table
+    assert max(map(len, table.splitlines())) <= 80
+    figure = plan.plot(seeds=64)
+    assert figure.setup["simulated"]
+    curve = figure.data[SEPARATOR.join(("10%", "A", "together"))]
+    measured = plan["A"].measured
+    at = curve["excess"][curve["iteration"] == measured.iterations]
+    assert abs(at.item() - measured.excess) < 5 * np.sqrt(1 + SEEDS / 64) * measured.excess_se
+    lines = write_csv(tmp_path / "plan.csv", plan.rows).read_text().splitlines()
+    methods = [line.split(",")[1] for line in lines[1:]]
+    assert methods[:2] == ["measured", '"measured']
+    assert f",{measured.iterations}," in lines[1]
+
+
+def test_without_a_model_the_plan_says_why(monkeypatch):
+    monkeypatch.setattr("suffice.measured_plans.MOST_FEATURES", 0)
+    row = sf.plan(one_dimensional(), "10%")["A"]
+    assert row.measured is None
+    assert NO_MODEL in row.warnings
+
+
+def test_all_for_one_that_follows_nobody_is_run_once():
+    """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
+    problem = one_dimensional()
+    rows = sf.plan(problem, 0.2).rows
+    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
+    both = measure(problem, rows, seeds=8, root=0)
+    assert [entry.together for entry in both] == [entry.alone for entry in both]
+    assert _lonely(problem, rows)
+    rule = AllForOne(criterion=Binary(threshold=1.0))
+    eta = [row.schedules.hitting["eta"] for row in rows]
+    own, joint = (sf.run(problem, one, iterations=40, eta=np.array(eta), seeds=8).excess for one in (Local(), rule))
+    np.testing.assert_array_equal(own, joint)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from site_data import site_rows
 
-from suffice.bounds.planning.exact_plan import exact_plans
+from suffice.bounds.planning.exact_plan import _described, exact_plans, start_of_plan
+from suffice.bounds.planning.exact_recursion import ExactRecursion
+from suffice.bounds.planning.exact_search import best_rates
 from suffice.bounds.planning.gradient_moments import moments_of_rows
 from suffice.bounds.planning.preconditioning import own_coordinates, shared_coordinates
 from suffice.simulate import FixedWeights, LeastSquares
@@ -52,6 +56,18 @@ def test_a_preconditioned_plan_is_the_step_with_its_matrix(problem, plans):
     client = next(i for i, (one, _) in enumerate(plans) if one is together)
     expected = expected_excess(moved, FixedWeights(alpha=alpha), iterations=together.iterations, eta=together.eta)
     np.testing.assert_allclose(together.curve(together.iterations), expected[:, client], rtol=1e-9)
+
+
+@pytest.mark.parametrize("off", [-3, -1, 0, 1])
+def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
+    recursion = ExactRecursion(moments=problem.gradient_moments(), client=0)
+    epsilon = 0.1 * recursion.excess
+    rates = best_rates(recursion, epsilon)
+    assert rates.steps > 4
+    plan = start_of_plan(3, epsilon, recursion.excess)
+    found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000)
+    assert found.iterations == rates.steps
+    np.testing.assert_allclose(found.excess, recursion.curve(rates.v, rates.steps)[-1], rtol=1e-12)
 
 
 def test_a_choice_of_coordinates_is_never_slower_than_none(problem, plans):

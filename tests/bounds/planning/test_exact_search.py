@@ -36,7 +36,7 @@ def table(name, sites, whiten=True):
 
 
 def reached(recursion, epsilon, T, *, supports, starts=2):
-    """Whether a descent on E e_T from any support, random directions and three lengths arrives in T steps."""
+    """Whether a descent on E e_T from any support, random directions and lengths stably arrives in T steps."""
     rng = np.random.default_rng(0)
     n, maps = recursion.moments.clients, MomentMaps.of([(recursion.moments, recursion.client)])
     for support in supports:
@@ -59,7 +59,12 @@ def reached(recursion, epsilon, T, *, supports, starts=2):
                 log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
                 options={"maxiter": 60},
             )  # fmt: skip
-            if found.fun <= np.log(epsilon):
+            if found.fun > np.log(epsilon):
+                continue
+            v = np.zeros(n)
+            v[free] = found.x * scale
+            v *= min(1.0, 0.999 * recursion.limit(v))  # no plan goes beyond the step limit, where paths explode
+            if recursion.curve(v, T)[-1] <= epsilon:
                 return True
     return False
 

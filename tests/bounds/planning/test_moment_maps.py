@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from site_data import site_rows
@@ -56,6 +58,20 @@ def test_derivatives_are_those_of_the_curve(moments, rates, shared):
         ends = [maps.trial(rates + sign * h * np.eye(4)[k], 12).derivatives(goals)[0] for sign in (1, -1)]
         # central differences: h^2 times the third derivative, and rounding 1e-16 / h
         np.testing.assert_allclose(gradient[..., k], (ends[0] - ends[1]) / (2 * h), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_single_precision_searches_alike_and_is_refused_where_it_would_not_do(moments, rates, shared):
+    maps = MomentMaps.sharing(moments, CLIENTS) if shared else MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    light, goals = maps.lighter(), np.array([1, 5, 12])
+    whole, half = maps.trial(rates, 12), light.trial(rates, 12)
+    assert (half.M.dtype, half.Z.dtype, half.derivatives(goals)[1].dtype) == (np.float32,) * 3
+    np.testing.assert_allclose(half.excess, whole.excess, rtol=2e-6)  # 12 steps of some roundings of 6e-8
+    assert not np.array_equal(half.excess, whole.excess)
+    gradient = whole.derivatives(goals)[1]
+    np.testing.assert_allclose(half.derivatives(goals)[1], gradient, atol=1e-5 * np.abs(gradient).max())
+    far = replace(maps, start=maps.start * np.r_[1, np.full(3, 1e20), np.full(6, 1e40)])  # beyond the largest float32
+    assert far.lighter() is far
 
 
 def test_beyond_the_limit_nothing_is_stable(moments, rates):
