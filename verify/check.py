@@ -82,6 +82,7 @@ def check(
     chosen = algorithm if algorithm is not None else Local()
     check_algorithm(chosen)
     as_whole("client", client, least=0)
+    as_whole("root", root, least=0)
     for name, function, remedy in (
         ("bound", bound, "give a function of scalars"),
         ("conditions", conditions, "give a function of scalars that returns {name: (lhs, rhs)}, meaning lhs <= rhs"),
