@@ -129,7 +129,7 @@ def _values(
         after = algorithm.step(problem, state, draw, eta)
         if not quiet:
             return after
-        moved = _nudged(problem, after["models"], t)
+        moved = nudged(problem, after["models"], t)
         return {**after, "models": torch.cat((after["models"][:2], moved[2:]))}
 
     def value(parts: list[Tensor], models: Tensor) -> Tensor:
@@ -170,7 +170,7 @@ def _values(
     return found
 
 
-def _nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
+def nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
     """The models, each number moved by up to two `NUDGE` of its size or of the largest optimum.
 
     Signs alternate over t, clients and features, and sizes fall along them: on a flat loss moves cancel neither over

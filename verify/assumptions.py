@@ -83,6 +83,18 @@ def paths_only(problem: Problem, algorithm: Algorithm, eta: float) -> str:
     return ""
 
 
+def listed(problem: Problem, algorithm: Algorithm) -> tuple[bool, ...]:
+    """Whether iteration t = 1, 2, ... keeps the outcome of the one before; () where nothing is tossed, or where draws
+    are not as `outcomes` lists them."""
+    try:
+        with one_thread():
+            if all(len(algorithm.outcomes(problem, t)) == 1 for t in range(1, APERIODIC + 1)):
+                return ()
+            return tuple(_held(problem, algorithm))
+    except (_Fails, InputError):
+        return ()
+
+
 def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
@@ -154,7 +166,7 @@ def _equal(one: Any, two: Any) -> bool:
 # --- what is drawn ------------------------------------------------------------------------------------------
 
 
-def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
+def _held(problem: Problem, algorithm: Algorithm) -> list[bool]:
     """Whether iteration t = 1, 2, ... keeps the outcome of the one before; `_Fails` unless outcomes are as listed."""
     tossed = any(len(algorithm.outcomes(problem, t)) > 1 for t in range(1, APERIODIC + 1))
     randomness = _randomness(_TOSSES if tossed else 2)
@@ -186,7 +198,7 @@ def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
     return held
 
 
-def _matched(problem: QuadraticProblem, algorithm: Algorithm, t: int, draw: Draw) -> tuple[np.ndarray, Tensor]:
+def _matched(problem: Problem, algorithm: Algorithm, t: int, draw: Draw) -> tuple[np.ndarray, Tensor]:
     """The odds of the outcomes at t, and which of them each path drew, (S,)."""
     listed = algorithm.outcomes(problem, t)
     odds = np.array([probability for probability, _ in listed])

@@ -1,11 +1,11 @@
 """What `check` measures where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
 
-An instance that draws nothing is followed exactly. Elsewhere, for independent Y >= 0 and any m, log_evidence(Y, m)
-exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m grows: the largest m at which it does
-exceed is a lower confidence bound of E[Y], at any time and whatever the distribution of Y. In place of an expectation
-the quantile: the k-th smallest of n draws exceeds the (1 - delta)-quantile with probability at most
-P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for the measured number: an upper bound below it is
-false but for probability alpha.
+An instance that draws nothing, or nothing but few listed outcomes, is followed exactly. Elsewhere, for independent
+Y >= 0 and any m, log_evidence(Y, m) exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m
+grows: the largest m at which it does exceed is a lower confidence bound of E[Y], at any time and whatever the
+distribution of Y. In place of an expectation the quantile: the k-th smallest of n draws exceeds the
+(1 - delta)-quantile with probability at most P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for
+the measured number: an upper bound below it is false but for probability alpha.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.path_values import NUDGE, path_values
+from suffice.simulate.outcome_sequences import expected_by_sequences
+from suffice.simulate.path_values import NUDGE, noiseless, path_values
 
 from .assumptions import Assumptions
 from .claim import FALSE_ALARMS
@@ -48,10 +49,12 @@ class PathEvidence(Evidence):
 @dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
-    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded."""
+    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
+    `held`: see `expected_by_sequences`; empty where something else than listed outcomes is drawn."""
 
     paths: int
     root: int
+    held: tuple[bool, ...] = ()
     certify: bool = False
     delta: float | None = None
 
@@ -74,6 +77,14 @@ class PathMeasure(Measure):
                 [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
                 form=form, seeds=self.paths, root=drawing % 2**32,
             )  # fmt: skip
+            few = [at for at, one in enumerate(settings) if len(found[at]) and not exact[at] and noiseless(one.problem)]
+            if few and self.held and self.delta is None:
+                expected = expected_by_sequences(
+                    [settings[at].problem for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
+                    client=self.client, form=form,
+                )  # fmt: skip
+                for at, value in expected.items():
+                    found[few[at]], exact[few[at]] = value, True
             weights = np.broadcast_to(weight, len(settings))
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
