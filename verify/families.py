@@ -13,7 +13,7 @@ from suffice.simulate import Quadratics
 from suffice.simulate.oracle import Additive
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
-from suffice.simulate.problems.nonconvex import Profile
+from suffice.simulate.problems.nonconvex import Profile, Well
 
 from .family import Domain, Values
 from .problem_family import Movable as Movable
@@ -179,6 +179,14 @@ def _kink(inner: float, outer: float, width: float) -> tuple[Profile, float]:
     return Kink(inner=inner, outer=outer, width=width), 1.0
 
 
+def _huber(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return Kink(inner=inner, outer=0.0, width=width), 1.0
+
+
+def _well(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return Well(), inner / Well().smoothness
+
+
 def _logistic(inner: float, outer: float, width: float) -> tuple[Profile, float]:
     return LogisticPiece(ridge=outer / inner), inner
 
@@ -189,14 +197,15 @@ def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:
 
 
 _RIPPLES = tuple(Ripple(amplitude) for amplitude in (1.5, 3.0, 4.6))
-_CURVES = {"kink": _kink, "logistic": _logistic, "ripple": _ripple}
+_CURVES = {"kink": _kink, "huber": _huber, "well": _well, "logistic": _logistic, "ripple": _ripple}
 
 
 def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: float = LARGEST_STEP) -> ProblemFamily:
     """`clients` losses of one variable that are not quadratic, minimisers and weights of their own, additive noise.
 
-    kind   "kink": strongly convex, one curvature near the minimiser and another beyond, Huber's loss in the limit;
-           "logistic": a centred logistic loss and a ridge; "ripple": not convex, but the PL inequality with mu holds
+    kind   "kink": strongly convex, one curvature near the minimiser and another beyond; "huber": convex, mu = 0, linear
+           beyond; "logistic": a centred logistic loss and a ridge; "ripple": not convex, but the PL inequality with mu
+           holds; "well": u^2/(1 + u^2), smooth, neither convex nor PL, mu = 0
     The other arguments and the scalars of a bound are those of `quadratics`; mu and beta are of all clients together.
     """
     if kind not in _CURVES:

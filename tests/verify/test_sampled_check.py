@@ -107,6 +107,37 @@ def test_a_loss_with_a_kink_needs_no_algorithm_of_its_own():
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
+def no_curvature(*, eta, distance2, sigma2, T):
+    """With <x, g> >= e and |g|^2 <= 2 beta e: |x|^2 falls by 2 eta e at least, and eta^2 sigma2 is added."""
+    return distance2 / (2 * eta * T) + eta * sigma2 / 2
+
+
+def of_quadratics(*, eta, distance2, sigma2, T):
+    """There <x, g> = 2 e; not on Huber's loss."""
+    return distance2 / (4 * eta * T) + eta * sigma2 / 2
+
+
+def three_quarters(*, eta, beta, e0, sigma2, T):
+    """Of 2 e0/(eta T), which is attained near the bottom of a well (Ghadimi, Lan 2013)."""
+    return 1.5 * e0 / (eta * T) + eta * beta * sigma2
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity", "bound", "valid"),
+    [
+        pytest.param("huber", "random_iterate_excess", no_curvature, True, marks=pytest.mark.slow),
+        ("huber", "random_iterate_excess", of_quadratics, False),
+        ("well", "average_gradient", three_quarters, False),
+    ],
+)
+def test_losses_without_strong_convexity_are_at_hand(kind, quantity, bound, valid):
+    verdict = check(
+        bound, conditions=lambda *, eta, beta: {"step": (eta, 1 / beta)}, quantity=quantity,
+        family=curves(kind, longest=8),
+    )  # fmt: skip
+    assert (verdict.valid, verdict.outcome is Outcome.VIOLATED) == (valid, not valid), str(verdict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mixing(Clipped):
     """Every seed moves to the mean of all of them: its paths are not independent."""
