@@ -55,7 +55,8 @@ class Setting:
         if "sigma2" not in given and bool((problem.sigma2 == problem.sigma2[0]).all()):
             known["sigma2"] = float(problem.sigma2[0])
         if not {"mu", "beta"} <= given.keys():  # `constants` compares clients too, which takes a millisecond
-            spectrum = torch.linalg.eigvalsh(2 * problem.A) if hasattr(problem, "A") else None
+            A = getattr(problem, "A", None)
+            spectrum = None if A is None else torch.linalg.eigvalsh(2 * A)
             flat, steep = (getattr(problem, name, spectrum) for name in ("mu", "smoothness"))
             known |= {} if flat is None else {"mu": float(flat.min())}
             known |= {} if steep is None else {"beta": float(steep.max())}
