@@ -42,12 +42,8 @@ class Setting:
                 raise InputError(name, value, "give one real number")
         if not (self.iterations >= 0 and self.iterations % 1 == 0):
             raise InputError("iterations", self.iterations, "give a whole number, at least 0")
-        known = {
-            "eta": self.eta,
-            "T": float(self.iterations),
-            "N": float(problem.clients),
-            "d": float(problem.features),
-        }
+        counts = {"T": self.iterations, "N": problem.clients, "d": problem.features}
+        known = {"eta": self.eta} | {name: float(count) for name, count in counts.items()}
         if "e0" not in given:
             known["e0"] = float(problem.excess(problem.start[None])[0, 0])
         if "distance2" not in given:
@@ -58,8 +54,8 @@ class Setting:
             A = getattr(problem, "A", None)
             spectrum = None if A is None else torch.linalg.eigvalsh(2 * A)
             flat, steep = (getattr(problem, name, spectrum) for name in ("mu", "smoothness"))
-            known |= {} if flat is None else {"mu": float(flat.min())}
-            known |= {} if steep is None else {"beta": float(steep.max())}
+            known |= {} if flat is None else {"mu": float(np.min(np.asarray(flat)))}
+            known |= {} if steep is None else {"beta": float(np.max(np.asarray(steep)))}
         return replace(self, iterations=int(self.iterations), arguments={**known, **given})
 
 
@@ -151,10 +147,9 @@ class ProblemFamily:
         """All instances of a batch of values."""
         if isinstance(self.build, Together):
             return self.build.each(values)
-        sizes = (
-            [np.shape(values[name])[:1] for name in self.domains if name in values] if isinstance(values, dict) else []
-        )
-        if len(sizes) < len(self.domains) or len(set(sizes)) > 1 or () in sizes:
+        given = values if isinstance(values, dict) else {}
+        sizes = {np.shape(given.get(name))[:1] for name in self.domains}
+        if len(sizes) > 1 or () in sizes:
             remedy = f"give an array of one entry per instance for each of {', '.join(self.domains)}"
             raise InputError("sharp", self.name, remedy)
         rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
