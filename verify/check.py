@@ -18,7 +18,7 @@ from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.threads import one_thread
 
 from . import high_precision
-from .claim import EFFORTS, Claim
+from .claim import EFFORTS, Claim, Effort
 from .evidence import AGREEMENT
 from .families import ProblemFamily, own_scalar
 from .family import Values
@@ -132,8 +132,7 @@ def _exact(
     families = tuple(each.family(theorem) for each in measured)
     spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
     if family is not None:  # as much for one as for all that are drawn from otherwise
-        more = {"instances": 5, "restarts": 3, "ascents": 3, "corners": 5}
-        spend = replace(spend, **{name: times * getattr(spend, name) for name, times in more.items()})
+        spend = _more(spend, instances=5, corners=5, restarts=3, ascents=3)
     claim = Claim(theorem=theorem, families=families, opaque=opaque, until_refuted=True, progress=progress)
     verdict = claim.verify(effort=spend, root=root)
     _check_finite(verdict)
@@ -145,6 +144,10 @@ def _exact(
     if verdict.outcome is Outcome.VIOLATED:
         return _with_counterexample(verdict, theorem, measured)
     return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
+
+
+def _more(spend: Effort, **times: int) -> Effort:
+    return replace(spend, **{name: by * getattr(spend, name) for name, by in times.items()})
 
 
 def _check_finite(verdict: Verdict) -> None:
@@ -172,6 +175,8 @@ def _sampled(
     if reason:
         return Verdict.inconclusive(theorem, reason)
     spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
+    if family is not None:
+        spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
     verdict, certified = sampled_verdict(theorem, measured, opaque=opaque, spend=spend, root=root, progress=progress)
     _check_finite(verdict)
     left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(measured, verdict)}"

@@ -71,35 +71,39 @@ class PathMeasure(Measure):
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
         arguments = arguments_of(settings)
-        drawn, exact = [np.zeros(())] * len(settings), [False]
+        # paths cost, and outside of the conditions they tell nothing
+        inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
+        rows = np.flatnonzero(inside)
+        problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
+        drawn, exact = [np.zeros(())] * len(rows), [False]
         for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
             found, exact = path_values(
-                [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
-                form=form, seeds=self.paths, root=drawing % 2**32,
+                problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
+                root=drawing % 2**32,
             )  # fmt: skip
-            few = [at for at, one in enumerate(settings) if len(found[at]) and not exact[at] and noiseless(one.problem)]
+            few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
             if few and self.held and self.delta is None:
                 expected = expected_by_sequences(
-                    [settings[at].problem for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
+                    [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
                     client=self.client, form=form,
                 )  # fmt: skip
                 for at, value in expected.items():
                     found[few[at]], exact[few[at]] = value, True
-            weights = np.broadcast_to(weight, len(settings))
+            weights = np.broadcast_to(weight, len(settings))[rows]
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
-        finite = np.zeros(len(settings), dtype=bool)
-        for at, (paths, quiet) in enumerate(zip(drawn, exact)):
+        finite, certain = np.zeros((2, len(settings)), dtype=bool)
+        for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
             if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
                 continue
-            finite[at] = True
+            finite[at], certain[at] = True, quiet
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
             else:
-                _check_positive(paths, type(settings[at].problem).__name__)
-                rounding[at] = _ROUNDING * self._floor(settings[at].problem)
+                _check_positive(paths, type(problem).__name__)
+                rounding[at] = _ROUNDING * self._floor(problem)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         says, own = stated(theorem, arguments)
@@ -111,7 +115,7 @@ class PathMeasure(Measure):
             hypothesis=finite & says,
             label=self.problems.name,
             values=values,
-            exact=np.array(exact),
+            exact=certain,
         )
 
     def _floor(self, problem: Any) -> float:
