@@ -74,13 +74,13 @@ def expected_by_sequences(
             index = [each.repeat_interleave(len(chances)) for each in index]
             index.append(torch.arange(len(chances)).repeat(len(odds)))
             odds = np.outer(odds, chances).ravel()
-        rows = np.flatnonzero(iterations == t)
+        rows = np.flatnonzero(iterations == t).tolist()
         followed = Followed(of=algorithm, index=[each.repeat(2) for each in index])
         paths, _ = path_values(
             [problems[at] for at in rows], followed, eta=eta[rows], iterations=iterations[rows], client=client,
             form=form, seeds=2 * len(odds), root=0, coins=True,
         )  # fmt: skip
-        for at, values in zip(rows.tolist(), paths):
+        for at, values in zip(rows, paths):
             own, disturbed = values.reshape(2, -1)
             found[at] = odds @ own + np.array([0.0, 0.0, odds @ np.abs(disturbed - own)])
     return found

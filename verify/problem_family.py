@@ -148,7 +148,7 @@ class ProblemFamily:
         if isinstance(self.build, Together):
             return self.build.each(values)
         given = values if isinstance(values, dict) else {}
-        sizes = {np.shape(given.get(name))[:1] for name in self.domains}
+        sizes = {np.shape(given.get(name, 0))[:1] for name in self.domains}
         if len(sizes) > 1 or () in sizes:
             remedy = f"give an array of one entry per instance for each of {', '.join(self.domains)}"
             raise InputError("sharp", self.name, remedy)
