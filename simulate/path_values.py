@@ -129,7 +129,7 @@ def _values(
         after = algorithm.step(problem, state, draw, eta)
         if not quiet:
             return after
-        moved = _nudged(problem, after["models"], t)
+        moved = nudged(problem, after["models"], t)
         return {**after, "models": torch.cat((after["models"][:2], moved[2:]))}
 
     def value(parts: list[Tensor], models: Tensor) -> Tensor:
@@ -170,7 +170,12 @@ def _values(
     return found
 
 
-def _nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
-    """The models, each number moved by `NUDGE` of its size or of the largest optimum, signs alternating."""
-    signs = 1 - 2 * (torch.arange(models[0].numel()).reshape(models[0].shape).to(models) + t).remainder(2)
-    return models + NUDGE * signs * (models.abs() + problem.optimum.abs().amax())
+def nudged(problem: Problem, models: Tensor, t: int) -> Tensor:
+    """The models, each number moved by up to two `NUDGE` of its size or of the largest optimum.
+
+    Signs alternate over t, clients and features, and sizes fall along them: on a flat loss moves cancel neither over
+    any number of iterations nor between features, and clients that are alike part.
+    """
+    place = (t + torch.arange(models.shape[1])[:, None] + torch.arange(models.shape[2])).to(models)
+    moves = NUDGE * (1 + 1 / place) * (1 - 2 * place.remainder(2))
+    return models + moves * (models.abs() + problem.optimum.abs().amax())

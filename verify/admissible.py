@@ -51,7 +51,8 @@ def quantile(value: np.ndarray) -> np.ndarray:
 
 def moved_inside(theorem: Theorem, movable: Movable, values: Values) -> tuple[Values, np.ndarray]:
     """The values, moved where necessary, and the step of each instance, (n,)."""
-    steps = allowed_steps(theorem, movable.scalars(values))
+    scalars = movable.scalars(values)
+    steps = allowed_steps(theorem, scalars)
     for name, grid in _MOVES.items():
         stuck = np.flatnonzero(np.isnan(steps.high))
         if not len(stuck):
@@ -62,10 +63,10 @@ def moved_inside(theorem: Theorem, movable: Movable, values: Values) -> tuple[Va
             continue
         shifted = movable.moved(part, name, target)
         values = {key: _with(value, stuck, shifted[key]) for key, value in values.items()}
-        steps = allowed_steps(theorem, movable.scalars(values))
+        scalars = movable.scalars(values)
+        steps = allowed_steps(theorem, scalars)
     eta = steps.at(quantile(values["step"]))
-    beta = movable.scalars(values)["beta"]
-    return values, np.where(np.isnan(eta), values["step"] / beta, eta)
+    return values, np.where(np.isnan(eta), values["step"] / scalars["beta"], eta)
 
 
 def _with(value: np.ndarray, rows: np.ndarray, new: np.ndarray) -> np.ndarray:

@@ -83,6 +83,18 @@ def paths_only(problem: Problem, algorithm: Algorithm, eta: float) -> str:
     return ""
 
 
+def listed(problem: Problem, algorithm: Algorithm) -> tuple[bool, ...]:
+    """Whether iteration t = 1, 2, ... keeps the outcome of the one before; () where nothing is tossed, or where draws
+    are not as `outcomes` lists them."""
+    try:
+        with one_thread():
+            if all(len(algorithm.outcomes(problem, t)) == 1 for t in range(1, APERIODIC + 1)):
+                return ()
+            return tuple(_held(problem, algorithm))
+    except (_Fails, InputError):
+        return ()
+
+
 def _randomness(paths: int) -> Randomness:
     return Randomness(seeds=torch.arange(paths), root=0xA55)
 
@@ -98,10 +110,12 @@ def _path(
 ) -> list[tuple[State, Draw]]:
     """States before, and draws of, iterations 1 to `last` of a few paths; each step is taken twice."""
     randomness, visited = _randomness(paths), []
-    state = algorithm.init(problem, problem.start.expand(paths, *problem.start.shape).clone())
+    state = _asked(algorithm, "init", problem, problem.start.expand(paths, *problem.start.shape).clone())
     _check_state(algorithm, state)
     for t in range(1, last + 1):
-        draw = algorithm.draw(problem, randomness, t)
+        draw = _asked(algorithm, "draw", problem, randomness, t)
+        if not isinstance(draw, Draw):
+            raise InputError("algorithm", algorithm.name, f"its `draw` returns {type(draw).__name__}: return a Draw")
         again = algorithm.draw(problem, randomness, t) if t <= 4 else draw
         if not (torch.equal(draw.noise, again.noise) and _equal(dict(draw.extra), dict(again.extra))):
             raise InputError(
@@ -109,15 +123,8 @@ def _path(
             )
         kept = {name: value.clone() for name, value in state.items()}
         drawn = Draw(iteration=t, noise=draw.noise.clone(), extra={k: v.clone() for k, v in draw.extra.items()})
-        try:
-            with torch.no_grad():
-                after = algorithm.step(problem, {name: value.clone() for name, value in kept.items()}, drawn, eta)
-                once_more = algorithm.step(problem, state, draw, eta)
-        except InputError:
-            raise
-        except Exception as error:
-            remedy = f"its `step` fails at t = {t} ({type(error).__name__}: {error})"
-            raise InputError("algorithm", algorithm.name, remedy) from error
+        after = _asked(algorithm, "step", problem, {name: value.clone() for name, value in kept.items()}, drawn, eta)
+        once_more = _asked(algorithm, "step", problem, state, draw, eta)
         _check_state(algorithm, after)
         if not _equal(after, once_more):
             raise InputError(
@@ -131,12 +138,25 @@ def _path(
     return visited
 
 
+def _asked(algorithm: Algorithm, method: str, *given: Any) -> Any:
+    """What a method gives; `InputError` where it fails."""
+    try:
+        with torch.no_grad():
+            return getattr(algorithm, method)(*given)
+    except InputError:
+        raise
+    except Exception as error:
+        times = [each.iteration if isinstance(each, Draw) else each for each in given if isinstance(each, Draw | int)]
+        remedy = f"its `{method}` fails{''.join(f' at t = {t}' for t in times)} ({type(error).__name__}: {error})"
+        raise InputError("algorithm", algorithm.name, remedy) from error
+
+
 def _check_state(algorithm: Algorithm, state: Any) -> None:
     if not isinstance(state, dict) or "models" not in state:
         raise InputError("algorithm", algorithm.name, 'its `init` and `step` return a dictionary with "models" first')
     for name, value in state.items():
-        if not isinstance(value, Tensor) or not bool(torch.isfinite(value).all()):
-            raise InputError("algorithm", algorithm.name, f"its state {name!r} is not a tensor of finite numbers")
+        if not isinstance(value, Tensor) or value.is_complex() or not bool(torch.isfinite(value).all()):
+            raise InputError("algorithm", algorithm.name, f"its state {name!r} is not a tensor of finite real numbers")
 
 
 def _equal(one: Any, two: Any) -> bool:
@@ -146,7 +166,7 @@ def _equal(one: Any, two: Any) -> bool:
 # --- what is drawn ------------------------------------------------------------------------------------------
 
 
-def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
+def _held(problem: Problem, algorithm: Algorithm) -> list[bool]:
     """Whether iteration t = 1, 2, ... keeps the outcome of the one before; `_Fails` unless outcomes are as listed."""
     tossed = any(len(algorithm.outcomes(problem, t)) > 1 for t in range(1, APERIODIC + 1))
     randomness = _randomness(_TOSSES if tossed else 2)
@@ -178,7 +198,7 @@ def _held(problem: QuadraticProblem, algorithm: Algorithm) -> list[bool]:
     return held
 
 
-def _matched(problem: QuadraticProblem, algorithm: Algorithm, t: int, draw: Draw) -> tuple[np.ndarray, Tensor]:
+def _matched(problem: Problem, algorithm: Algorithm, t: int, draw: Draw) -> tuple[np.ndarray, Tensor]:
     """The odds of the outcomes at t, and which of them each path drew, (S,)."""
     listed = algorithm.outcomes(problem, t)
     odds = np.array([probability for probability, _ in listed])

@@ -2,154 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, Parameter, as_number, as_whole
-from suffice.bounds.quantities import DIMENSIONLESS, Unit
+from suffice.bounds import InputError, as_number, as_whole
 from suffice.simulate import Quadratics
-from suffice.simulate.batches import instances
 from suffice.simulate.oracle import Additive
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
-from suffice.simulate.problems.nonconvex import Profile
+from suffice.simulate.problems.nonconvex import Profile, Well
 
 from .family import Domain, Values
+from .problem_family import Movable as Movable
+from .problem_family import ProblemFamily as ProblemFamily
+from .problem_family import Setting as Setting
+from .problem_family import Together as Together
+from .problem_family import own_scalar as own_scalar
+from .problem_family import with_scalars as with_scalars
 
 LARGEST_STEP = 4.0
 """In units of 1/beta, where no condition limits the step: gradient descent diverges beyond 2/beta."""
 FLATTEST = 2.0**-20
 """The smallest curvature of a family of quadratics, as a share of the largest possible."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for."""
-
-    problem: Problem
-    eta: float
-    iterations: int
-    arguments: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Together:
-    """A `build` whose instances are all of one shape.
-
-    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
-    with T and eta among them.
-    """
-
-    many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
-
-    def __call__(self, values: Mapping[str, Any]) -> Setting:
-        return self.each({name: np.asarray(value, dtype=float)[None] for name, value in values.items()})[0]
-
-    def each(self, values: Values) -> list[Setting]:
-        problems, arguments = self.many(values)
-        columns = zip(*(each.tolist() for each in arguments.values()))
-        rows = [dict(zip(arguments, row)) for row in columns]
-        return [
-            Setting(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
-            for problem, row in zip(instances(problems, len(rows)), rows)
-        ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Movable:
-    """How instances are moved to where a bound's conditions hold, see `admissible`.
-
-    scalars   the arguments of a batch of values, without eta
-    moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was
-    """
-
-    scalars: Callable[[Values], dict[str, np.ndarray]]
-    moved: Callable[[Values, str, np.ndarray], Values]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProblemFamily:
-    """Domains of the parameters, and `build(values)`: one number or array per name to one `Setting`.
-
-    `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
-    share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
-    `outside` says in words what the family leaves out. `parameters` declares scalars of its own that bounds may take,
-    by name with their units, None where a unit does not matter; each
-    `Setting` has their values among its arguments.
-    """
-
-    name: str
-    domains: Mapping[str, Domain]
-    build: Callable[[Mapping[str, Any]], Setting]
-    sharp: Callable[[], Values] | None = None
-    movable: Movable | None = None
-    outside: str = ""
-    parameters: Mapping[str, Unit | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.parameters, Mapping) or not all(
-            isinstance(name, str) and name.isidentifier() and isinstance(unit, Unit | None)
-            for name, unit in self.parameters.items()
-        ):
-            raise InputError("parameters", self.parameters, 'give names with units or None, such as {"kappa": None}')
-        if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
-            raise InputError("domains", self.domains, "give a Domain by the name of each parameter")
-        if not self.domains:
-            raise InputError("domains", self.domains, "give at least one")
-        for name, value in (("build", self.build), ("sharp", self.sharp)):
-            if not callable(value) and (name, value) != ("sharp", None):
-                raise InputError(name, value, "give a function")
-
-    def own(self) -> dict[str, Parameter]:
-        """Its own scalars as parameters of a theorem."""
-        return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
-
-    def setting(self, values: Mapping[str, Any]) -> Setting:
-        """The instance of `values`, or `InputError` if `build` gives none."""
-        setting = self.build(values)
-        if not isinstance(setting, Setting):
-            raise InputError("build", type(setting).__name__, "return a Setting")
-        return setting
-
-    def settings(self, values: Values) -> list[Setting]:
-        """All instances of a batch of values."""
-        if isinstance(self.build, Together):
-            return self.build.each(values)
-        rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
-        return [self.setting(row) for row in rows]
-
-
-def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
-    """A scalar that is none of the library's as a parameter of a theorem."""
-    return Parameter(
-        name=name, symbol=name, meaning=f"{name} of {of}", unit=unit or DIMENSIONLESS, typical=(0.1, 10.0),
-        lower=-np.inf,
-    )  # fmt: skip
-
-
-def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
-    """The family whose instances give these arguments too."""
-    if not scalars:
-        return family
-
-    def build(values: Mapping[str, Any]) -> Setting:
-        setting = family.setting(values)
-        return replace(setting, arguments={**setting.arguments, **scalars})
-
-    movable = family.movable
-    if movable is not None:
-        own = movable.scalars
-
-        def known(values: Values) -> dict[str, np.ndarray]:
-            found = own(values)
-            return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
-
-        movable = replace(movable, scalars=known)
-    return replace(family, build=build, movable=movable)
 
 
 def _problems(A: np.ndarray, xi: np.ndarray, sigma2: np.ndarray, start: np.ndarray) -> Quadratics:
@@ -302,6 +179,14 @@ def _kink(inner: float, outer: float, width: float) -> tuple[Profile, float]:
     return Kink(inner=inner, outer=outer, width=width), 1.0
 
 
+def _huber(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return Kink(inner=inner, outer=0.0, width=width), 1.0
+
+
+def _well(inner: float, outer: float, width: float) -> tuple[Profile, float]:
+    return Well(), inner / Well().smoothness
+
+
 def _logistic(inner: float, outer: float, width: float) -> tuple[Profile, float]:
     return LogisticPiece(ridge=outer / inner), inner
 
@@ -312,14 +197,15 @@ def _ripple(inner: float, outer: float, width: float) -> tuple[Profile, float]:
 
 
 _RIPPLES = tuple(Ripple(amplitude) for amplitude in (1.5, 3.0, 4.6))
-_CURVES = {"kink": _kink, "logistic": _logistic, "ripple": _ripple}
+_CURVES = {"kink": _kink, "huber": _huber, "well": _well, "logistic": _logistic, "ripple": _ripple}
 
 
 def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: float = LARGEST_STEP) -> ProblemFamily:
     """`clients` losses of one variable that are not quadratic, minimisers and weights of their own, additive noise.
 
-    kind   "kink": strongly convex, one curvature near the minimiser and another beyond, Huber's loss in the limit;
-           "logistic": a centred logistic loss and a ridge; "ripple": not convex, but the PL inequality with mu holds
+    kind   "kink": strongly convex, one curvature near the minimiser and another beyond; "huber": convex, mu = 0, linear
+           beyond; "logistic": a centred logistic loss and a ridge; "ripple": not convex, but the PL inequality with mu
+           holds; "well": u^2/(1 + u^2), smooth, neither convex nor PL, mu = 0
     The other arguments and the scalars of a bound are those of `quadratics`; mu and beta are of all clients together.
     """
     if kind not in _CURVES:
@@ -349,7 +235,7 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
         constants = {"mu": float(given.mu.min()), "beta": float(given.smoothness.max())}
         e0 = float(given.excess(given.start[None])[0, 0])
         rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(clients), "d": 1.0}
-        return {**constants, "e0": e0, **rest}
+        return {**constants, "e0": e0, "distance2": float(values["far"]) ** 2, **rest}
 
     def scalars(values: Values) -> dict[str, np.ndarray]:
         rows = [one({name: value[at] for name, value in values.items()}) for at in range(len(values["T"]))]

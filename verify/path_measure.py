@@ -1,11 +1,11 @@
 """What `check` measures where no exact route applies: a quantity on simulated paths, as a bound that chance respects.
 
-An instance that draws nothing is followed exactly. Elsewhere, for independent Y >= 0 and any m, log_evidence(Y, m)
-exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m grows: the largest m at which it does
-exceed is a lower confidence bound of E[Y], at any time and whatever the distribution of Y. In place of an expectation
-the quantile: the k-th smallest of n draws exceeds the (1 - delta)-quantile with probability at most
-P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for the measured number: an upper bound below it is
-false but for probability alpha.
+An instance that draws nothing, or nothing but few listed outcomes, is followed exactly. Elsewhere, for independent
+Y >= 0 and any m, log_evidence(Y, m) exceeds ln(1/alpha) with probability at most alpha where E[Y] <= m, and falls as m
+grows: the largest m at which it does exceed is a lower confidence bound of E[Y], at any time and whatever the
+distribution of Y. In place of an expectation the quantile: the k-th smallest of n draws exceeds the
+(1 - delta)-quantile with probability at most P(Binomial(n, 1 - delta) <= k - 1), which is exact. Either stands in for
+the measured number: an upper bound below it is false but for probability alpha.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate.moment_powers import Cycle
-from suffice.simulate.path_values import NUDGE, path_values
+from suffice.simulate.outcome_sequences import expected_by_sequences
+from suffice.simulate.path_values import NUDGE, noiseless, path_values
 
 from .assumptions import Assumptions
 from .claim import FALSE_ALARMS
@@ -48,10 +49,12 @@ class PathEvidence(Evidence):
 @dataclass(frozen=True, kw_only=True)
 class PathMeasure(Measure):
     """The quantity of `client` on `paths` paths of each instance: its mean less one standard error, or with `certify`
-    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded."""
+    its lower confidence bound (the upper one of a lower bound). `delta`: of the probability that it is exceeded.
+    `held`: see `expected_by_sequences`; empty where something else than listed outcomes is drawn."""
 
     paths: int
     root: int
+    held: tuple[bool, ...] = ()
     certify: bool = False
     delta: float | None = None
 
@@ -68,27 +71,39 @@ class PathMeasure(Measure):
         key = zlib.crc32(np.concatenate([np.ravel(value) for value in values.values()]).astype(float).tobytes())
         drawing = key ^ (self.root * 2654435761) ^ (2 * self.paths + self.certify)
         arguments = arguments_of(settings)
-        drawn, exact = [np.zeros(())] * len(settings), [False]
+        # paths cost, and outside of the conditions they tell nothing
+        inside = Evidence(engine="", measured=np.zeros(len(settings)), arguments=arguments).counted(theorem)
+        rows = np.flatnonzero(inside)
+        problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
+        drawn, exact = [np.zeros(())] * len(rows), [False]
         for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
             found, exact = path_values(
-                [each.problem for each in settings], self.algorithm, eta=steps, iterations=T, client=self.client,
-                form=form, seeds=self.paths, root=drawing % 2**32,
+                problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
+                root=drawing % 2**32,
             )  # fmt: skip
-            weights = np.broadcast_to(weight, len(settings))
+            few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
+            if few and self.held and self.delta is None:
+                expected = expected_by_sequences(
+                    [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
+                    client=self.client, form=form,
+                )  # fmt: skip
+                for at, value in expected.items():
+                    found[few[at]], exact[few[at]] = value, True
+            weights = np.broadcast_to(weight, len(settings))[rows]
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
-        finite = np.zeros(len(settings), dtype=bool)
-        for at, (paths, quiet) in enumerate(zip(drawn, exact)):
+        finite, certain = np.zeros((2, len(settings)), dtype=bool)
+        for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
             if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
                 continue
-            finite[at] = True
+            finite[at], certain[at] = True, quiet
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
             else:
-                _check_positive(paths, type(settings[at].problem).__name__)
-                rounding[at] = _ROUNDING * self._floor(settings[at].problem)
+                _check_positive(paths, type(problem).__name__)
+                rounding[at] = _ROUNDING * self._floor(problem)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         says, own = stated(theorem, arguments)
@@ -100,7 +115,7 @@ class PathMeasure(Measure):
             hypothesis=finite & says,
             label=self.problems.name,
             values=values,
-            exact=np.array(exact),
+            exact=certain,
         )
 
     def _floor(self, problem: Any) -> float:
@@ -157,7 +172,8 @@ def _rank(n: int, delta: float, alpha: float) -> int:
 
 
 def _check_quiet(paths: np.ndarray, name: str) -> None:
-    if paths[0] != paths[1]:
+    # vectors and their remainders may take other instructions, which differ in the last place
+    if abs(paths[1] - paths[0]) > _ROUNDING * abs(paths[2] - paths[0]) + 1e-12 * abs(paths[0]):
         raise InputError("algorithm", name, "two paths differ on a problem without noise: draw in `draw`, into extra")
 
 

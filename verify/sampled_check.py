@@ -14,8 +14,9 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm
+from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 
-from .assumptions import paths_only
+from .assumptions import listed, paths_only
 from .claim import FALSE_ALARMS, Claim, Effort
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_scalars
@@ -66,7 +67,8 @@ def path_measures(
     refused: InputError | None = None
     for problems in (with_scalars(each, scalars) for each in families):
         try:
-            reason = paths_only(*typical(problems, algorithm))
+            problem, _, eta = typical(problems, algorithm)
+            reason = paths_only(problem, algorithm, eta)
         except InputError as error:
             if family is not None or (error.field == "algorithm" and not isinstance(error.__cause__, Exception)):
                 raise
@@ -77,7 +79,7 @@ def path_measures(
         found.append(
             PathMeasure(
                 problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms,
-                paths=LOOKED_AT[effort], root=root, delta=delta,
+                paths=LOOKED_AT[effort], root=root, delta=delta, held=listed(problem, algorithm),
             )
         )  # fmt: skip
     if not found:
@@ -188,10 +190,12 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
 
 def says(measured: list[PathMeasure], certified: int, theorem: Theorem, effort: str) -> str:
     """What a verdict by paths leaves open."""
+    few = f"; with up to {MOST_SEQUENCES:,} sequences of outcomes and no noise all were followed"
+    few = few if measured[0].held and measured[0].delta is None else ""
     if theorem.direction == "lower" and measured[0].delta is None:
-        return "instances with noise or coins: samples cannot refute a lower bound of an expectation"
+        return f"instances with noise or coins: samples cannot refute a lower bound of an expectation{few}"
     kind = "expected values" if measured[0].delta is None else "quantiles"
     return (
         f"exact {kind}: they were sampled, on {LOOKED_AT[effort]} paths where an instance is only looked at and on up "
-        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen"
+        f"to {_CERTIFIED[1]:,} for the {certified} nearest to the bound; an excess of a few percent is not seen{few}"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from suffice.simulate import FixedWeights, Quadratics, Stream, expected_excess
+from suffice.simulate import FixedWeights, Local, Quadratics, Stream, expected_excess
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.simulate.path_values import path_values
@@ -84,3 +84,14 @@ def test_a_late_coin_makes_an_instance_without_noise_random():
     )
     assert exact == [False] * 3
     assert [len(set(paths.tolist())) for paths in drawn] == [2, 1, 1]  # T = 5, 1 and 3
+
+
+@pytest.mark.parametrize("features", [1, 2])
+def test_the_disturbed_path_differs_where_nothing_else_does(features):
+    """A flat loss keeps every move, at even T too, and clients that are alike do not move alike."""
+    flat = np.stack([np.eye(features) * 1e-6] * 3)
+    problem = Quadratics.of(flat, np.zeros((3, features)), sigma2=0.0, start=np.ones(features))
+    for name in ("last_consensus", "last_distance"):
+        options = {"iterations": np.array([2]), "client": 0, "form": forms()[name], "seeds": 8, "root": 0}
+        [[first, _, moved]], _ = path_values([problem], Local(), eta=np.array([1e-6]), **options)
+        assert abs(moved - first) > (2.0**-92 if name == "last_consensus" else 2.0**-46)

@@ -170,6 +170,21 @@ class NotANumber(Own):
         return {"models": state["models"] * float("nan")}
 
 
+class Imaginary(Own):
+    def step(self, problem, state, draw, eta):
+        return {"models": state["models"] * 1j}
+
+
+class NoStart(Own):
+    def init(self, problem, models):
+        return {"models": models[..., 5]}
+
+
+class NoDraw(Own):
+    def draw(self, problem, randomness, iteration):
+        return problem.draw(randomness, iteration)
+
+
 class Broken(Own):
     def step(self, problem, state, draw, eta):
         return {"models": state["velocity"]}
@@ -241,7 +256,10 @@ def test_what_exact_moments_cannot_see_makes_a_verdict_inconclusive(algorithm, n
         (InPlace(), "its `step` changes its arguments"),
         (OwnRandomness(), "two calls of its `step` with the same arguments differ"),
         (Counting(), "two calls of its `step` with the same arguments differ"),
-        (NotANumber(), "its state 'models' is not a tensor of finite numbers"),
+        (NotANumber(), "its state 'models' is not a tensor of finite real numbers"),
+        (Imaginary(), "its state 'models' is not a tensor of finite real numbers"),
+        (NoStart(), r"its `init` fails \(IndexError: index 5"),
+        (NoDraw(), "its `draw` returns Tensor: return a Draw"),
         (Broken(), r"its `step` fails at t = 1 \(KeyError: 'velocity'\)"),
     ],
     ids=lambda value: type(value).__name__,

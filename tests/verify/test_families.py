@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.testing import assert_allclose
 
 from suffice.bounds import InputError
 from suffice.bounds.elementary import survive
+from suffice.simulate import Quadratics
 from suffice.simulate.problem import QuadraticProblem
 from suffice.verification import Outcome, check
-from suffice.verification.families import ProblemFamily, quadratics
+from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
 from suffice.verification.family import Domain, Family
 
 
@@ -40,6 +42,54 @@ def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
         check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))  # pyright: ignore
     with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
         Family(name="mine", domains=domains).evidence({})
+
+
+def test_scalars_that_are_left_out_are_asked_of_the_problem():
+    family = quadratics(clients=3, features=2)
+    drawn = Family(name="", domains=family.domains).draw(4, seed=0)
+    for row in range(4):
+        setting = family.setting({name: value[row] for name, value in drawn.items()})
+        asked = replace(setting, arguments={"b": 0.5}).complete().arguments
+        assert asked["b"] == 0.5
+        for name, value in setting.arguments.items():  # by formulas of the domains
+            assert_allclose(asked[name], value, rtol=1e-9, err_msg=name)
+        assert replace(setting, arguments={"e0": 0.5}).complete().arguments["e0"] == 0.5  # what is given stands
+    curve = curves("ripple").setting({"curvature": [1, 2], "width": 0.5, "sigma2": 1, "far": 2, "step": 1, "T": 3})
+    assert_allclose([replace(curve, arguments={}).complete().arguments[name] for name in curve.arguments],
+                    list(curve.arguments.values()), rtol=1e-12)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("problem", {"problem": None}),
+        ("eta", {"eta": "0.1"}),
+        ("iterations", {"iterations": 2.5}),
+        ("iterations", {"iterations": -1}),
+        ("arguments", {"arguments": None}),
+        ("kappa", {"arguments": {"kappa": 1j}}),
+        ("kappa", {"arguments": {"kappa": np.ones(2)}}),
+        ("build", None),
+    ],
+)
+def test_what_is_wrong_with_an_instance_is_told_in_one_line(field, change):
+    good = Setting(problem=Quadratics.of([[[0.5]]], [[0.0]], sigma2=1.0, start=[1.0]), eta=0.1, iterations=2)
+    family = ProblemFamily(
+        name="mine",
+        domains={"step": Domain(low=0.5, high=1.0)},
+        build=lambda values: replace(good, **(change or values["no such domain"])),
+    )
+    with pytest.raises(InputError, match=f"^{field} = ") as refused:
+        check(right, family=family)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("sharp", [3, {}, {"step": 1.0}, {"step": np.ones(2), "h": np.ones(3)}])
+def test_sharp_instances_have_every_number(sharp):
+    domains = {"step": Domain(low=0.5, high=1.0), "h": Domain(low=0.5, high=1.0)}
+    family = ProblemFamily(name="mine", domains=domains, build=lambda values: None)  # pyright: ignore
+    with pytest.raises(InputError, match="sharp = 'mine': give an array of one entry per instance for each of step, h"):
+        family.settings(sharp)
 
 
 def test_distance2_is_from_the_start_to_the_minimiser_of_client_0():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from suffice.verification.path_measure import mean_bound, quantile_bound
+from suffice.bounds import InputError
+from suffice.verification.path_measure import _check_quiet, mean_bound, quantile_bound
 
 
 @pytest.mark.parametrize(("name", "mean"), [("rare", 1.0), ("pareto", 2.0), ("exponential", 1.0)])
@@ -39,3 +40,11 @@ def test_the_bound_of_a_quantile_is_the_binomial_one(delta):
     mirrored = quantile_bound(draws, delta, alpha, upper=False)
     assert mirrored == n + 1 - k
     assert quantile_bound(draws[:5], 0.5, 1e-2) == 0  # P(all five are above the median) = 1/32
+
+
+def test_paths_that_draw_nothing_may_differ_by_rounding_alone():
+    """Logistic losses did: vectors and their remainders are computed by other instructions."""
+    _check_quiet(np.array([1.0, 1.0 + 2.0**-52, 1.0]), "mine")
+    _check_quiet(np.array([1e-30, 3e-30, 5e-30]), "mine")  # as far as the disturbed path: nothing but rounding is left
+    with pytest.raises(InputError, match="two paths differ on a problem without noise"):
+        _check_quiet(np.array([1.0, 1.001, 1.0 + 1e-12]), "mine")

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+import torch
 
 from suffice.bounds import InputError
 from suffice.bounds.quantities import THETA
-from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate import Algorithm, Draw, Quadratics, Stream
 from suffice.verification import Domain, Outcome, check
 from suffice.verification.families import ProblemFamily, Setting, curves
 
@@ -106,6 +107,37 @@ def test_a_loss_with_a_kink_needs_no_algorithm_of_its_own():
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
+def no_curvature(*, eta, distance2, sigma2, T):
+    """With <x, g> >= e and |g|^2 <= 2 beta e: |x|^2 falls by 2 eta e at least, and eta^2 sigma2 is added."""
+    return distance2 / (2 * eta * T) + eta * sigma2 / 2
+
+
+def of_quadratics(*, eta, distance2, sigma2, T):
+    """There <x, g> = 2 e; not on Huber's loss."""
+    return distance2 / (4 * eta * T) + eta * sigma2 / 2
+
+
+def three_quarters(*, eta, beta, e0, sigma2, T):
+    """Of 2 e0/(eta T), which is attained near the bottom of a well (Ghadimi, Lan 2013)."""
+    return 1.5 * e0 / (eta * T) + eta * beta * sigma2
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantity", "bound", "valid"),
+    [
+        pytest.param("huber", "random_iterate_excess", no_curvature, True, marks=pytest.mark.slow),
+        ("huber", "random_iterate_excess", of_quadratics, False),
+        ("well", "average_gradient", three_quarters, False),
+    ],
+)
+def test_losses_without_strong_convexity_are_at_hand(kind, quantity, bound, valid):
+    verdict = check(
+        bound, conditions=lambda *, eta, beta: {"step": (eta, 1 / beta)}, quantity=quantity,
+        family=curves(kind, longest=8),
+    )  # fmt: skip
+    assert (verdict.valid, verdict.outcome is Outcome.VIOLATED) == (valid, not valid), str(verdict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mixing(Clipped):
     """Every seed moves to the mean of all of them: its paths are not independent."""
@@ -144,3 +176,49 @@ def test_a_declared_parameter_needs_a_name_and_a_family():
         check(least, algorithm=Clipped())
     with pytest.raises(InputError, match="give names with units or None"):
         replace(FAMILY, parameters={"not a name": None})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignOfOne(Algorithm):
+    """One of two entries, drawn with a fair coin, moves by eta against the sign of its slope."""
+
+    name: str = "sign-of-one"
+    linear: bool = False
+
+    def init(self, problem, models):
+        return {"models": models}
+
+    def draw(self, problem, randomness, iteration):
+        u = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=1, features=1)
+        return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={"first": u < 0.5})
+
+    def outcomes(self, problem, iteration):
+        return [(0.5, {"first": torch.full((1, 1, 1), kept)}) for kept in (True, False)]
+
+    def step(self, problem, state, draw, eta):
+        kept = torch.cat((draw.extra["first"], ~draw.extra["first"]), -1)
+        g = problem.stochastic_gradient(state["models"], None, draw.noise)
+        return {"models": state["models"] - eta[..., None] * kept * g.sign()}
+
+
+def test_where_outcomes_are_few_a_lower_bound_off_by_a_thousandth_is_violated():
+    """From (2, 3) with eta T < 2 each entry moves by eta K, K binomial: no sample refutes a lower bound."""
+    family = ProblemFamily(
+        name="two entries",
+        domains={"eta": Domain(low=0.1, high=0.3), "T": Domain(low=1, high=6, integer=True)},
+        build=lambda values: Setting(
+            problem=Quadratics.of([np.diag([0.5, 1.0])], np.zeros((1, 2)), sigma2=0.0, start=[2.0, 3.0]),
+            eta=float(values["eta"]), iterations=int(values["T"]),
+        ),
+    )  # fmt: skip
+
+    def false(*, eta, T):
+        return (13 - 5 * eta * T + eta**2 * (T + T**2) / 2) * 1.001  # the factor is the fault
+
+    verdict = check(false, direction="lower", algorithm=SignOfOne(), family=family, quantity="last_distance")
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    assert verdict.worst_ratio == pytest.approx(1.001, rel=1e-10)
+    assert verdict.error_probability == 0
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["digits"] == 15
+    assert "with up to 4,096 sequences of outcomes and no noise all were followed" in verdict.not_tried

@@ -1,0 +1,185 @@
+"""Families of learning problems: domains, and `build` from one value of each to an instance with its scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from suffice.bounds import InputError, Parameter
+from suffice.bounds.quantities import DIMENSIONLESS, Unit
+from suffice.simulate.batches import instances
+from suffice.simulate.problem import Problem
+
+from .family import Domain, Values
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One instance: a problem, a step size, a number of iterations, and the scalars that a bound may ask for.
+
+    What `arguments` leaves out of eta, T, N, d, of e0 and distance2 of client 0, of mu (the smallest), beta (the
+    largest) and of sigma2 (where it is that of every client) is asked of the problem.
+    """
+
+    problem: Problem
+    eta: float
+    iterations: int
+    arguments: Mapping[str, float] = field(default_factory=dict)
+
+    def complete(self) -> Setting:
+        """Itself with these scalars; `InputError` names what is none."""
+        problem, given = self.problem, self.arguments
+        if not hasattr(problem, "stochastic_gradient"):
+            raise InputError("problem", type(problem).__name__, "give a problem, such as Quadratics.of(...)")
+        if not isinstance(given, Mapping):
+            raise InputError("arguments", given, 'give scalars by name, such as {"b": 0.5}')
+        for name, value in (("eta", self.eta), ("iterations", self.iterations), *given.items()):
+            if np.ndim(value) or np.asarray(value).dtype.kind not in "iuf":
+                raise InputError(name, value, "give one real number")
+        if not (self.iterations >= 0 and self.iterations % 1 == 0):
+            raise InputError("iterations", self.iterations, "give a whole number, at least 0")
+        counts = {"T": self.iterations, "N": problem.clients, "d": problem.features}
+        known = {"eta": self.eta} | {name: float(count) for name, count in counts.items()}
+        if "e0" not in given:
+            known["e0"] = float(problem.excess(problem.start[None])[0, 0])
+        if "distance2" not in given:
+            known["distance2"] = float((problem.start[0] - problem.optimum[0]).square().sum())
+        if "sigma2" not in given and bool((problem.sigma2 == problem.sigma2[0]).all()):
+            known["sigma2"] = float(problem.sigma2[0])
+        if not {"mu", "beta"} <= given.keys():  # `constants` compares clients too, which takes a millisecond
+            A = getattr(problem, "A", None)
+            spectrum = None if A is None else torch.linalg.eigvalsh(2 * A)
+            flat, steep = (getattr(problem, name, spectrum) for name in ("mu", "smoothness"))
+            known |= {} if flat is None else {"mu": float(np.min(np.asarray(flat)))}
+            known |= {} if steep is None else {"beta": float(np.max(np.asarray(steep)))}
+        return replace(self, iterations=int(self.iterations), arguments={**known, **given})
+
+
+@dataclass(frozen=True)
+class Together:
+    """A `build` whose instances are all of one shape.
+
+    `many` makes all of a batch of values at once: their problems as one (`simulate.batches`), and their arguments (n,)
+    with T and eta among them.
+    """
+
+    many: Callable[[Values], tuple[Problem, dict[str, np.ndarray]]]
+
+    def __call__(self, values: Mapping[str, Any]) -> Setting:
+        return self.each({name: np.asarray(value, dtype=float)[None] for name, value in values.items()})[0]
+
+    def each(self, values: Values) -> list[Setting]:
+        problems, arguments = self.many(values)
+        columns = zip(*(each.tolist() for each in arguments.values()))
+        rows = [dict(zip(arguments, row)) for row in columns]
+        return [
+            Setting(problem=problem, eta=row["eta"], iterations=int(row["T"]), arguments=row)
+            for problem, row in zip(instances(problems, len(rows)), rows)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Movable:
+    """How instances are moved to where a bound's conditions hold, see `admissible`.
+
+    scalars   the arguments of a batch of values, without eta
+    moved     values whose scalar of this name (T, sigma2, e0 or mu) is the given one, the rest as it was
+    """
+
+    scalars: Callable[[Values], dict[str, np.ndarray]]
+    moved: Callable[[Values, str, np.ndarray], Values]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemFamily:
+    """Domains of the parameters, and `build(values)`: one number or array per name to one `Setting`.
+
+    `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
+    share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
+    `outside` says in words what the family leaves out. `parameters` declares scalars of its own that bounds may take,
+    by name with their units, None where a unit does not matter; each `Setting` has their values among its arguments.
+    """
+
+    name: str
+    domains: Mapping[str, Domain]
+    build: Callable[[Mapping[str, Any]], Setting]
+    sharp: Callable[[], Values] | None = None
+    movable: Movable | None = None
+    outside: str = ""
+    parameters: Mapping[str, Unit | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping) or not all(
+            isinstance(name, str) and name.isidentifier() and isinstance(unit, Unit | None)
+            for name, unit in self.parameters.items()
+        ):
+            raise InputError("parameters", self.parameters, 'give names with units or None, such as {"kappa": None}')
+        if not isinstance(self.domains, Mapping) or not all(isinstance(each, Domain) for each in self.domains.values()):
+            raise InputError("domains", self.domains, "give a Domain by the name of each parameter")
+        if not self.domains:
+            raise InputError("domains", self.domains, "give at least one")
+        for name, value in (("build", self.build), ("sharp", self.sharp)):
+            if not callable(value) and (name, value) != ("sharp", None):
+                raise InputError(name, value, "give a function")
+
+    def own(self) -> dict[str, Parameter]:
+        """Its own scalars as parameters of a theorem."""
+        return {name: own_scalar(name, f"the family {self.name}", unit) for name, unit in self.parameters.items()}
+
+    def setting(self, values: Mapping[str, Any]) -> Setting:
+        """The instance of `values`, or `InputError` if `build` gives none."""
+        try:
+            setting = self.build(values)
+        except InputError:
+            raise
+        except Exception as error:
+            given = ", ".join(f"{name}={np.asarray(value).tolist()}" for name, value in values.items())
+            raise InputError("build", self.name, f"it fails at {given} ({type(error).__name__}: {error})") from error
+        if not isinstance(setting, Setting):
+            raise InputError("build", type(setting).__name__, "return a Setting")
+        return setting if isinstance(self.build, Together) else setting.complete()
+
+    def settings(self, values: Values) -> list[Setting]:
+        """All instances of a batch of values."""
+        if isinstance(self.build, Together):
+            return self.build.each(values)
+        given = values if isinstance(values, dict) else {}
+        sizes = {np.shape(given.get(name, 0))[:1] for name in self.domains}
+        if len(sizes) > 1 or () in sizes:
+            remedy = f"give an array of one entry per instance for each of {', '.join(self.domains)}"
+            raise InputError("sharp", self.name, remedy)
+        rows = ({name: value[at] for name, value in values.items()} for at in range(len(next(iter(values.values())))))
+        return [self.setting(row) for row in rows]
+
+
+def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
+    """A scalar that is none of the library's as a parameter of a theorem."""
+    return Parameter(
+        name=name, symbol=name, meaning=f"{name} of {of}", unit=unit or DIMENSIONLESS, typical=(0.1, 10.0),
+        lower=-np.inf,
+    )  # fmt: skip
+
+
+def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
+    """The family whose instances give these arguments too."""
+    if not scalars:
+        return family
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.setting(values)
+        return replace(setting, arguments={**setting.arguments, **scalars})
+
+    movable = family.movable
+    if movable is not None:
+        own = movable.scalars
+
+        def known(values: Values) -> dict[str, np.ndarray]:
+            found = own(values)
+            return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
+
+        movable = replace(movable, scalars=known)
+    return replace(family, build=build, movable=movable)
