@@ -217,9 +217,11 @@ def _matched(problem: Problem, algorithm: Algorithm, t: int, draw: Draw) -> tupl
             match &= (draw.extra[name] == value).reshape(len(index), -1).all(1)
         index[match] = at
     if bool((index < 0).any()):
+        missed = int((index < 0).nonzero()[0])
+        drawn = ", ".join(f"{name} = {value[missed].tolist()}" for name, value in draw.extra.items())
         raise _Fails(
-            f"at t = {t} it drew values of {', '.join(map(repr, draw.extra))} that `outcomes` does not list: list "
-            "every value of extra with its probability"
+            f"at t = {t} it drew {drawn}, which is none of the {len(listed)} values of extra that `outcomes` lists: "
+            "list every one with its probability, of coins of several clients every combination"
         )
     return odds, index
 

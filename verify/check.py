@@ -136,10 +136,7 @@ def _exact(
     claim = Claim(theorem=theorem, families=families, opaque=opaque, until_refuted=True, progress=progress)
     verdict = claim.verify(effort=spend, root=root)
     _check_finite(verdict)
-    reached = measured
-    if verdict.outcome is Outcome.VIOLATED and not verdict.undefined:  # no family after that one was drawn from
-        last = [each.problems.name for each in measured].index(verdict.worst_instance["label"])
-        reached = measured[: last + 1]
+    reached = _reached(verdict, measured)
     verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=not_tried(reached, verdict))
     if verdict.outcome is Outcome.VIOLATED:
         return _with_counterexample(verdict, theorem, measured)
@@ -148,6 +145,15 @@ def _exact(
 
 def _more(spend: Effort, **times: int) -> Effort:
     return replace(spend, **{name: by * getattr(spend, name) for name, by in times.items()})
+
+
+def _reached(verdict: Verdict, measured: Sequence[Any]) -> Sequence[Any]:
+    """The families that were drawn from: none after the one where a violation ended the search."""
+    names = [each.problems.name for each in measured]
+    label = verdict.worst_instance.get("label")
+    if verdict.outcome is not Outcome.VIOLATED or verdict.undefined or label not in names:
+        return measured
+    return measured[: names.index(label) + 1]
 
 
 def _check_finite(verdict: Verdict) -> None:
@@ -179,8 +185,9 @@ def _sampled(
         spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
     verdict, certified = sampled_verdict(theorem, measured, opaque=opaque, spend=spend, root=root, progress=progress)
     _check_finite(verdict)
-    left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(measured, verdict)}"
-    verdict = replace(verdict, tried=tried(measured, algorithm, verdict), not_tried=left_out)
+    reached = _reached(verdict, measured)
+    left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(reached, verdict)}"
+    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
     if verdict.outcome is Outcome.VIOLATED:
         return replace(verdict, counterexample=path_counterexample(theorem, verdict, measured))
     if not verdict.valid:
@@ -253,8 +260,9 @@ def _record(
                 raise InputError(
                     "parameter",
                     name,
-                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or declare "
-                    "it with the family that says its value: ProblemFamily(..., parameters={NAME: None})",
+                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or make it a number "
+                    "that the algorithm has by this name; or declare it with the family that says its value: "
+                    "ProblemFamily(..., parameters={NAME: None})",
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 raise InputError("parameter", name, "take scalars by keyword")

@@ -50,5 +50,10 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
     if any(not each.periodic for each in measured):
         parts.append(f"T > {APERIODIC} (no cycle of steps was found)")
-    parts += dict.fromkeys(each.outside for each in families if each.outside)
+    beyond: dict[str, list[str]] = {}
+    limited = [each for each in families if each.outside]
+    for each in limited:
+        for part in each.outside.split(", "):
+            beyond.setdefault(part, []).append(each.name)
+    parts += [part if len(names) == len(limited) else f"{part} on {_short(names)}" for part, names in beyond.items()]
     return "; ".join(parts) if parts else "anything outside of the family"

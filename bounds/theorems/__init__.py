@@ -29,6 +29,21 @@ def spelled(text: str) -> str:
     return words if paper is None else f"{paper}/{words[len(paper) + 1 :]}"
 
 
+def ids_of(part: str, ids: Sequence[str]) -> list[str]:
+    """Those of `ids`, such as "adaptive-theorem-2-expectation", that a part names: an id, a paper, a result of a paper
+    or of any, or a row of a result ("adaptive/theorem-2-constant"), which stands for its result."""
+    words = spelled(part).replace("/", "-").split("-")
+    for count in range(len(words), 0, -1):
+        text = "-".join(words[:count])
+        if count == len(words) and text in ids:
+            return [text]
+        if count == len(words) or words[count - 1].isdigit():
+            below = [each for each in ids if f"{each}-".startswith(f"{text}-")]
+            if found := below or [each for each in ids if f"-{text}-" in f"-{each}-" and words[count - 1].isdigit()]:
+                return found
+    return []
+
+
 def rows(part: str) -> list[Theorem]:
     """The records that a part of a key names: the rows of a paper's result, all that have it, or one key's editions."""
     text = spelled(part)

@@ -48,13 +48,16 @@ def kept(identifier: str | None) -> list[dict[str, Any]]:
     """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, for what is no
     part of one, and where another package adds errata."""
     from suffice.bounds.papers import OWN, PAPERS
-    from suffice.bounds.theorems import spelled
+    from suffice.bounds.theorems import ids_of, spelled
 
     rows = json.loads(KEPT.read_text(encoding="utf-8"))
-    part = "" if identifier is None else spelled(identifier).replace("/", "-")
-    if any(row["id"] == part for row in rows) or any(paper.errata for paper in PAPERS if paper.key not in OWN):
+    if any(paper.errata for paper in PAPERS if paper.key not in OWN):
         return []
-    return [row for row in rows if not part or row["id"].startswith(f"{part}-")]
+    ids = [row["id"] for row in rows]
+    named = ids if identifier is None else ids_of(identifier, ids)
+    if identifier is not None and spelled(identifier).replace("/", "-") in named:
+        return []
+    return [row for row in rows if row["id"] in named]
 
 
 def errata_table(rows: Sequence[dict[str, Any]]) -> Table:

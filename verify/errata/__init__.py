@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from suffice.bounds import InputError
 from suffice.bounds.papers import Listed, parts
-from suffice.bounds.theorems import is_paper, spelled
+from suffice.bounds.theorems import ids_of, is_paper, spelled
 
 from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding
@@ -26,7 +26,8 @@ def errata(identifier: str | None = None) -> list[Erratum]:
     if identifier is None:
         return list(ERRATA)
     text = _id(identifier)
-    found = [entry for entry in ERRATA if entry.id == text] or [e for e in ERRATA if e.id.startswith(f"{text}-")]
+    named = ids_of(identifier, [entry.id for entry in ERRATA])
+    found = [entry for entry in ERRATA if entry.id in named]
     if not found and not is_paper(text):
         near = difflib.get_close_matches(text, [entry.id for entry in ERRATA], n=1, cutoff=0.3)
         raise InputError("erratum", identifier, f"did you mean {near[0]}?" if near else "`suffice errata` lists them")
