@@ -255,10 +255,10 @@ def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(k
     rng = np.random.default_rng(5)
     if kind == "quadratics":
         source = sf.Quadratics.of(
-            np.tile(np.eye(8), (80, 1, 1)), rng.normal(size=(80, 8)), sigma2=1.0, start=np.ones(8), shared_noise=True
+            np.tile(np.eye(8), (40, 1, 1)), rng.normal(size=(40, 8)), sigma2=1.0, start=np.ones(8), shared_noise=True
         )  # clients that draw together have no exact plan, whose search takes its time and no such matrices
     else:
-        b = np.subtract.outer(np.arange(400), np.arange(400)) ** 2 / 1e5
+        b = np.subtract.outer(np.arange(300), np.arange(300)) ** 2 / 1e5
         pairs = sf.bounds.GradientDissimilarity(b2=b, c=0 * b)
         source = sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
     sf.plan(source, [0.1, 1.0])  # whatever is loaded and kept at the first time
