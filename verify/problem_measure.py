@@ -171,7 +171,9 @@ def measured_family(
 
 def constants(theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None) -> dict[str, float]:
     """The numbers that the algorithm has by the names of scalars that no family gives, such as a momentum weight."""
-    taken = GIVEN if family is None else {"eta", *typical_setting(family).arguments}
+    # where nothing is asked with probability 1 - delta, delta is free: the accuracy of a compressor
+    own = GIVEN - {"delta"} if theorem.mode == "expectation" else GIVEN
+    taken = own if family is None else {"eta", *typical_setting(family).arguments}
     names = [parameter.name for parameter in theorem.parameters if parameter.name not in taken]
     found = {name: getattr(algorithm, name, None) for name in names}
     return {name: float(value) for name, value in found.items() if isinstance(value, int | float)}

@@ -50,6 +50,9 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
     if any(not each.periodic for each in measured):
         parts.append(f"T > {APERIODIC} (no cycle of steps was found)")
+    for name, (low, high) in verdict.ranges.items():
+        if low == high == getattr(measured[0].algorithm, name, None):
+            parts.append(f"other values of the algorithm's {name} than {low:g}")
     beyond: dict[str, list[str]] = {}
     limited = [each for each in families if each.outside]
     for each in limited:

@@ -158,6 +158,9 @@ def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
     assert {entry.id for entry in some} == {each.id for each in errata() if each.id.startswith("adaptive-theorem-2-")}
     assert [entry.id for entry in errata("Adaptive Theorem 2 Expectation")] == ["adaptive-theorem-2-expectation"]
     assert [row["id"] for row in kept("Adaptive/Theorem 2")] == [entry.id for entry in some]
+    assert errata("adaptive/theorem-2-constant") == some  # a row of the result
+    assert set(some) < set(errata("theorem 2"))  # and that of other papers
+    assert [row["id"] for row in kept("theorem 2")] == [entry.id for entry in errata("theorem 2")]
     assert [row["id"] for row in kept(None)] == [entry.id for entry in errata()]
     assert kept("Adaptive Theorem 2 Expectation") == []
     assert errata("worst-case") == []

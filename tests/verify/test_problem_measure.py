@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suffice.bounds import InputError
@@ -13,6 +15,7 @@ from suffice.verification.check import record
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures
 from suffice.verification.sampled_check import path_measures
+from suffice.verification.tried import not_tried
 from suffice.verification.verdict import Verdict
 
 
@@ -75,18 +78,23 @@ class Second(Local):
 
 
 class Dragged(Local):
-    drag = 0.25
+    drag = delta = 0.25  # delta means a confidence only where one is asked for
 
 
 def test_an_algorithm_s_own_number_may_be_asked_for_and_its_exceptions_are_named():
     family = quadratics(features=1, longest=3)
-    for name, chosen in (("weight", Momentum(weight=0.25)), ("drag", Dragged())):  # a parameter of others, and none
-        theorem = record({"weight": lambda *, weight: weight, "drag": lambda *, drag: drag}[name], algorithm=chosen)
+    bounds = {"weight": lambda *, weight: weight, "drag": lambda *, drag: drag, "delta": lambda *, delta: delta}
+    for name, chosen in (("weight", Momentum(weight=0.25)), ("drag", Dragged()), ("delta", Dragged())):
+        theorem = record(bounds[name], algorithm=chosen)
         for given in (family, None):
             measured, reason = measures(theorem, chosen, given, 0, effort="quick")
             assert reason == ""
             drawn = measured[0].family(theorem)
-            assert set(drawn.evidence(drawn.draw(3, seed=0)).arguments[name]) == {0.25}
+            evidence = drawn.evidence(drawn.draw(3, seed=0))
+            assert set(evidence.arguments[name]) == {0.25}
+            verdict = replace(Verdict.inconclusive(theorem, ""), ranges={name: (0.25, 0.25), "mu": (0.25, 0.25)})
+            assert f"other values of the algorithm's {name} than 0.25; " in not_tried(measured, verdict)
+            assert "mu than" not in not_tried(measured, verdict)
     with pytest.raises(InputError, match=r"^parameter = 'drag': name it as in suffice\.PARAMETERS"):
         record(lambda *, drag: drag, algorithm=Local())
 
