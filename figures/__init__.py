@@ -64,6 +64,8 @@ def figure(
     `options` are the figure's own, such as `seeds`, `clients` (or n) and `features` (or d). With `ax`, Matplotlib
     Axes, a picture of one panel is drawn there too. Raises `InputError` for an unknown name, edition or option.
     """
+    if ax is not None and not hasattr(ax, "get_subplotspec"):
+        raise InputError("ax", ax, "give Matplotlib Axes")
     made = _maker(name)(edition, progress=progress, **options)
     if ax is not None:
         made.on(ax)
@@ -82,7 +84,10 @@ def redraw(name: str, folder: str | Path) -> Figure:
 
 def _maker(name: str) -> Maker:
     if name not in makers():
-        near = difflib.get_close_matches(name, makers(), n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}?" if near else f"available: {', '.join(makers())}"
+        part = name.lower().removeprefix("figure").removeprefix("fig").strip(" -_")
+        near = [known for known in makers() if part and part in known]
+        near = near or difflib.get_close_matches(name, makers(), n=1, cutoff=0.4)
+        hint = f"did you mean {', '.join(near[:-1])}{' or ' * (len(near) > 1)}{near[-1]}?" if near else ""
+        hint = hint or f"available: {', '.join(makers())}"
         raise InputError("figure", name, hint)
     return makers()[name]

@@ -146,6 +146,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         sizes = [size_at(curves[DRAW], p) for p in at]
         axes.plot(at, sizes, linestyle="none", marker=marker, color=colour, label=f"$v = {v:g}$", clip_on=False)
     axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter("")  # the labels of a single decade would overlap
     axes.set_xlim(low, high)
     axes.set_ylim(0, setup["clients"] * 1.05)
     axes.set_yticks(count_ticks(setup["clients"]))

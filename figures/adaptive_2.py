@@ -92,10 +92,10 @@ def _convergence(
         title=f"Excess loss against iterations, d = {setting.features}, {edition} setting",
         data=data,
         units={
-            "iteration": "1",
+            "iteration": "count",
             "mean_log10_excess": "log10 of loss, mean over clients and seeds",
-            "sd": "log10 of loss, of single runs",
-            "se": "log10 of loss, of the mean",
+            "sd": "log10 of loss, standard deviation over seeds of the mean over clients",
+            "se": "log10 of loss, standard error of the mean over seeds",
         },
         setup=setting.facts(edition)
         | {
@@ -188,10 +188,11 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
     setup = figure.setup
     what = f"$N = {setup['clients']}$, $d = {setup['features']}$, step {setup['step_words']}"
-    lines = [f"{what}, {setup['runs']} runs; band: one deviation"]
-    if published:
+    what += f", spread {setup['spread']:g}" if "spread" in setup.get("changed", {}) else ""
+    lines = [what, f"mean of {setup['runs']} runs; band: one standard deviation over runs"]
+    if setup["published_final"]:
         lines.append("crosses: last values of the published picture (one run)")
     if any(", to " in str(line.get_label()) for line in axes.get_lines()):
-        lines.append("triangles: leaves the axes, to where the legend says")
+        lines.append("triangles: the curve goes on to the value in the legend")
     axes.set_title("\n".join(lines), loc="left")
     canvas.legend(loc="outside lower center", ncols=2, handlelength=2.6, columnspacing=1.0)

@@ -84,9 +84,9 @@ def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = rang
         title="Regimes of All-for-one by similarity ratio, criterion and setting",
         data=data,
         units={
-            "iteration": "1",
+            "iteration": "count",
             "mean_log10_excess": "log10 of loss, mean over clients and seeds",
-            "se": "log10 of loss, of the mean",
+            "se": "log10 of loss, standard error of the mean over seeds",
             "collaborators": "clients with a positive weight in the next step, itself included",
         },
         setup=facts["stated"]

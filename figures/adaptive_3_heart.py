@@ -100,8 +100,8 @@ def heart(
     for what in (*MEASURED, *BESIDE):
         quantity = "log10 of loss" if "loss" in what else "per cent"
         how = "weighted by patients" if what.endswith("weighted") else "plain mean over hospitals"
-        how = "deviation over hospitals" if what.endswith("spread") else how
-        units |= {what: f"{quantity}, {how}", f"{what}_sd": f"{quantity}, of single runs"}
+        how = "standard deviation over hospitals" if what.endswith("spread") else how
+        units |= {what: f"{quantity}, {how}", f"{what}_sd": f"{quantity}, standard deviation over seeds"}
     return Content(
         title="Heart disease in the hospitals: test loss of logistic regression",
         data=curves,
@@ -166,8 +166,8 @@ def draw(figure: Figure, canvas: Any) -> None:
         later = [curve[what][-(-len(curve["epoch"]) // 10) :] for curve in figure.data.values()]
         entries = [entry[place] for facts in about.values() for entry in facts["published"].values()]
         axes.set_ylim(min(map(np.min, [*later, *entries])) - spare, max(map(np.max, [*later, *entries])) + spare)
-    canvas.suptitle(f"mean of {figure.setup['runs']} runs, plain over hospitals; band: one deviation of runs",
-                    x=0.01, ha="left", fontsize=SMALL)  # fmt: skip
+    words = f"mean of {figure.setup['runs']} runs, plain over hospitals; band: one standard deviation over runs"
+    canvas.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     handles, labels = above.get_legend_handles_labels()
     columns = 3 if len(about) == 1 else 4
     canvas.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4, columnspacing=1.0)

@@ -67,7 +67,7 @@ def bound_vs_measured(*, iterations: int = 400, condition: float = 100.0, progre
     return Content(
         title="Bounds against exact expectations, sharp and ill-conditioned",
         data=data,
-        units={"iteration": "1", "measured": "loss", "bound": "loss"},
+        units={"iteration": "count", "measured": "loss", "bound": "loss"},
         setup={"iterations": iterations, "condition": condition},
         keys=("theorem", "instance"),
     )

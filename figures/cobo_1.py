@@ -59,7 +59,7 @@ def inner_problem(*, distance: float = 2.0) -> Content:
     return Content(
         title="CoBo's inner problem at three points",
         data=data,
-        units={"client": "1", "x": "theta", "y": "theta"}
+        units={"client": "number", "x": "theta", "y": "theta"}
         | dict.fromkeys(gradients, "loss / theta")
         | {"inner_product": "loss^2 / theta^2, at the midpoint", "weight": "1, solution of the inner problem"},
         setup={"minimisers": minimisers.tolist(), "curvature": 1.0, "distance": distance},

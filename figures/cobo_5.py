@@ -74,7 +74,7 @@ def selection(
         title="Collaboration weights of CoBo on clustered quadratics",
         data=data,
         units={
-            "iteration": "1",
+            "iteration": "count",
             "right": "1, share of pairs whose weight is on the right side of 1/2, mean over seeds",
             "right_low": "1, 5 % quantile over seeds",
             "right_high": "1, 95 % quantile over seeds",

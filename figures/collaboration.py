@@ -49,7 +49,7 @@ def collaboration(
 ) -> Content:
     """The slide of a problem, of a table of clients (with its columns `client` and `target`), or of the default.
 
-    clients, features, spread: of the default network; step: times 1/L_i, L_i the smoothness of client i
+    clients, features, spread: of the default network; step: in units of 1/L_i, L_i the smoothness of client i
     """
     from suffice.simulate import FedAvg, Local, run
     from suffice.simulate.data.read import read
@@ -92,7 +92,7 @@ def collaboration(
         title="Who collaborates with whom, and how fast the loss falls",
         data=data,
         units={
-            "iteration": "1",
+            "iteration": "count",
             "excess": "loss, geometric mean over clients and runs",
             "low": "loss, 5 % quantile over runs",
             "high": "loss, 95 % quantile over runs",
@@ -155,7 +155,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
     times = moments(figure.data["All-for-one"]["collaborators"])
     above, below = canvas.subfigures(2, 1, height_ratios=[1.1, 1])
-    words = "an arrow points to the client that uses the gradients, first run; collaborators: mean, itself included"
+    words = "An arrow points from a client to one that uses its gradients (first run). "
+    words += "Collaborators are a mean and include the client."
     above.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     for number, (axes, t) in enumerate(zip(above.subplots(1, len(times), squeeze=False)[0], times)):
         _network(figure, axes, int(t), "abc"[number])

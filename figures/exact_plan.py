@@ -65,7 +65,7 @@ def exact_plan_figure(
         title=f"Expected excess with peers and alone, {'simulated' if simulated else 'exactly'}, and the weights of "
         "the clients' gradients",
         data=data,
-        units={"iteration": "1", "excess": "loss"},
+        units={"iteration": "count", "excess": "loss"},
         setup={
             "precision": key,
             "panels": panels,

@@ -34,7 +34,7 @@ START = {"adaptive-2a": 1, "adaptive-2b": 2}
 ELBOW = 40
 PROBABILITY = {"mushrooms": 0.16883865479367444, "a6a": 0.2344113416108792}
 GAP = {"mushrooms": 5.565, "a6a": 16.97}
-SAME = {"data", "datasets", "rounds"}
+SAME = {"data", "datasets", "rounds", "seeds"}
 """Options that leave what is compared as it is."""
 LOSS, ACCURACY = 0.02, 1.5
 """Margins of the hospitals' entries: decades, and points of one patient in 16 over four hospitals, from few runs."""

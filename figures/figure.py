@@ -25,6 +25,8 @@ MULTIPLE = "this figure has several panels; leave ax out"
 Curve = Mapping[str, np.ndarray]
 
 SEPARATOR = " | "
+TEXT = "text"
+"""The unit of key columns."""
 
 
 def check_folder(folder: str | Path, name: str, edition: str) -> None:
@@ -68,7 +70,7 @@ class Figure(Content):
     frames: Sequence[int] = ()
     draw_frame: Callable[[Figure, Any, int], None] | None = None
 
-    def animation(self) -> bytes:
+    def animation(self, progress: Callable[[int, int], None] | None = None) -> bytes:
         """A GIF of the frames; `InputError` where the figure has none."""
         from matplotlib.figure import Figure as Canvas
         from PIL import Image
@@ -77,11 +79,13 @@ class Figure(Content):
             raise InputError("animate", self.name, "this figure does not move; collaboration does")
         pictures = []
         with style():
-            for at in self.frames:
+            for done, at in enumerate(self.frames, 1):
                 canvas, buffer = Canvas(), io.BytesIO()
                 self.draw_frame(self, canvas, at)
                 canvas.savefig(buffer, format="png", dpi=PIXELS)
                 pictures.append(Image.open(buffer).convert("RGB"))
+                if progress is not None:
+                    progress(done, len(self.frames))
         # the first frame has the arrows, the last all curves
         both = Image.new("RGB", (2 * pictures[0].width, pictures[0].height))
         both.paste(pictures[0])
@@ -178,7 +182,8 @@ class Figure(Content):
             with open(folder / f"{name}.csv", encoding="utf-8", newline="") as file:
                 header, *rows = csv.reader(file)
             about = json.loads((folder / f"{name}.json").read_text())
-            units, keys = dict(about["columns"]), tuple(header[: len(header) - len(about["columns"])])
+            units = {column: unit for column, unit in about["columns"].items() if unit != TEXT}
+            keys = tuple(header[: len(header) - len(units)])
             if header[len(keys) :] != list(units):
                 raise ValueError("columns")
             columns: dict[str, list[list[float]]] = {}
@@ -219,7 +224,7 @@ class Figure(Content):
             "name": self.name,
             "edition": self.edition,
             "title": self.title,
-            "columns": dict(self.units),
+            "columns": dict.fromkeys(self.keys, TEXT) | dict(self.units),
             "setup": dict(self.setup),
             "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
             "wall_seconds": round(self.seconds, 3),

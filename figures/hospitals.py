@@ -37,7 +37,7 @@ def data_folder(data: str | Path | None) -> Path:
     """The folder of the four files: `data`, one below it, or that of the variable SUFFICE_DATA. Raises `InputError`."""
     given = data if data is not None else os.environ.get("SUFFICE_DATA")
     if not given:
-        remedy = "name the folder of the four files processed.*.data of UCI Heart Disease, or set SUFFICE_DATA"
+        remedy = "give --data FOLDER or set SUFFICE_DATA: UCI Heart Disease's four files processed.*.data"
         raise InputError("data", "missing", remedy)
     for folder in (Path(given), Path(given) / "heart_disease"):
         if (folder / f"processed.{CENTRES[0]}.data").is_file():

@@ -6,7 +6,9 @@ are checked here, so that every figure refuses the same values in the same words
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -18,6 +20,7 @@ import numpy as np
 from suffice.bounds import InputError, as_numbers, as_whole
 
 from .figure import Content, Figure
+from .setting import Competitors
 
 EDITIONS = ("stated", "published")
 OWN = "a figure of our own: no code was released for it"
@@ -43,6 +46,8 @@ POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alp
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
 """Numbers from 0 to 1."""
+COMPETITORS = tuple(one.name for one in fields(Competitors))
+"""Of rules that no released code has."""
 
 
 def chosen_seeds(seeds: Any, *, least: int = 2) -> tuple[int, ...]:
@@ -57,15 +62,24 @@ def chosen_seeds(seeds: Any, *, least: int = 2) -> tuple[int, ...]:
 
 def _plain(value: Any) -> Any:
     """As JSON has it."""
+    if isinstance(value, range):
+        return len(value)
     return list(value) if isinstance(value, tuple) else value if isinstance(value, str | int | float) else repr(value)
+
+
+def _meaning(of: Any, option: str) -> str:
+    """What the docstring says of an option: "option: meaning" on a line of its own or after a semicolon."""
+    found = re.search(rf"(?:^|; ){option}: (.+?)(?:;|$)", inspect.getdoc(of) or "", re.MULTILINE)
+    return found[1].rstrip(".") if found else ""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What an option is, as annotated, and its default."""
+    """What an option is, as annotated, its default and its meaning."""
 
     kind: str
     default: Any
+    about: str = ""
 
     @property
     def several(self) -> bool:
@@ -74,7 +88,11 @@ class Option:
 
     @property
     def words(self) -> str:
-        """Its default in words."""
+        """Its default in words, and its meaning where there is one."""
+        return f"{self._default}; {self.about}" if self.about else self._default
+
+    @property
+    def _default(self) -> str:
         if isinstance(self.default, range):
             return f"{len(self.default)} runs, or which as 127,496,1729"
         if isinstance(self.default, tuple) and len(self.default) > 8:
@@ -106,6 +124,8 @@ class Maker:
             raise InputError("edition", edition, f"use {' or '.join(EDITIONS)}")
         if edition == "published" and self.unpublished:
             raise InputError("edition", edition, f"{self.unpublished}; use stated")
+        for name in set(options) & set(COMPETITORS) if edition == "published" else ():
+            raise InputError(name, options[name], "the released code has no such rule; use stated or leave it out")
         began = time.perf_counter()
         given = {"edition": edition, "progress": progress or (lambda done, total: None)}
         taken = {name: value for name, value in given.items() if name in inspect.signature(self.compute).parameters}
@@ -113,8 +133,9 @@ class Maker:
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
-        given = {name: _plain(value) for name, value in options.items()
-                 if name != "seeds" and value != self.options[name].default}  # fmt: skip
+        if (seeds := options.get("seeds")) is not None and seeds == tuple(range(len(seeds))):
+            options["seeds"] = range(len(seeds))  # as defaults are; how many says which
+        given = {name: _plain(value) for name, value in options.items() if value != self.options[name].default}
         content = replace(content, setup={**content.setup, "changed": given})
         return self._moving(Figure(**vars(content), name=self.name, edition=edition, seconds=seconds, draw=self._draw))
 
@@ -136,16 +157,22 @@ class Maker:
         for name, entry in inspect.signature(self.compute).parameters.items():
             if is_dataclass(entry.default):
                 found |= {
-                    one.name: Option(str(one.type), getattr(entry.default, one.name)) for one in fields(entry.default)
+                    one.name: Option(str(one.type), getattr(entry.default, one.name), _meaning(entry.default, one.name))
+                    for one in fields(entry.default)
                 }
             elif name not in ("edition", "progress"):
-                found[name] = Option(str(entry.annotation), entry.default)
+                found[name] = Option(str(entry.annotation), entry.default, _meaning(self.compute, name))
         return found
 
     def option(self, name: str) -> str:
         """The option of this name or of this other name; unknown ones as they are."""
         known = self.options
         return next((other for other in SHORT.get(name, ()) if name not in known and other in known), name)
+
+    def nearest(self, asked: str) -> str:
+        """The option that may have been meant, as a question; empty where none is near."""
+        near = difflib.get_close_matches(asked, self.options, n=1)
+        return f"did you mean {near[0]}? " if near else ""
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         options: dict[str, Any] = {}
@@ -154,7 +181,7 @@ class Maker:
             if name not in self.options:
                 taken = ", ".join(self.options)
                 remedy = f"{self.name} takes {taken}" if taken else f"{self.name} takes no options; drop it"
-                raise InputError(asked, value, remedy)
+                raise InputError(asked, value, self.nearest(asked) + remedy)
             if name in options:
                 raise InputError(asked, value, f"another name of {name}; give one of the two")
             if name == "seeds":
@@ -165,7 +192,8 @@ class Maker:
                 numbers = as_numbers(name, value, ("n",), one_for_all=True, positive=name in POSITIVE).tolist()
                 most = 1.0 if name in SHARES else np.inf
                 if wrong := [number for number in numbers if not 0 <= number <= most]:
-                    raise InputError(name, wrong[0], f"give numbers from 0 to {most:g}")
+                    how = "of at least 0" if most == np.inf else f"from 0 to {most:g}"
+                    raise InputError(name, wrong[0], f"give numbers {how}")
                 many = self.options[name].several
                 if not (numbers if many else len(numbers) == 1):
                     raise InputError(name, value, "give at least one number" if many else "give one number")

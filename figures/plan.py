@@ -66,7 +66,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
         edition="stated",
         title="Who collaborates with whom, and the predicted excess loss alone and together",
         data=data,
-        units={"iteration": "1", "bound": "loss"},
+        units={"iteration": "count", "bound": "loss"},
         setup={"panels": panels},
         seconds=time.perf_counter() - began,
         draw=_draw,

@@ -130,7 +130,7 @@ def scafflix_rounds(
 def _folder(data: str | Path | None) -> Path:
     given = data or os.environ.get("SUFFICE_DATA") or None
     if given is None:
-        raise InputError("data", "missing", "name the folder of LIBSVM's mushrooms, a6a and w8a, or set SUFFICE_DATA")
+        raise InputError("data", "missing", "give --data FOLDER or set SUFFICE_DATA: LIBSVM's mushrooms, a6a and w8a")
     for folder in (Path(given), Path(given) / "libsvm"):
         if (folder / "mushrooms").is_file():
             return folder

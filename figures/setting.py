@@ -13,8 +13,8 @@ BETA = 2.0
 class Setting:
     """Clients, features and iterations, and what else a regression needs.
 
-    spread: of optima about their centre; 0.1 (published) or 0 (stated) unless given
-    step: times 1/beta (stated) or 1/L_i (published); the paper's unless given
+    spread: standard deviation of optima about their centre, per feature; 0.1 (published) or 0 (stated) unless given
+    step: in units of 1/beta, beta = 2 (stated) or 1/L_i (published); the paper's unless given
     """
 
     clients: int = 20

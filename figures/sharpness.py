@@ -61,7 +61,7 @@ def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
     return Content(
         title="Worst and median measured/bound per claim",
         data=data,
-        units={"instances": "1", "worst_ratio": "1", "median_ratio": "1"},
+        units={"instances": "count", "worst_ratio": "measured/bound", "median_ratio": "measured/bound"},
         setup=setup,
         keys=("theorem",),
     )

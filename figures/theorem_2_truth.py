@@ -52,7 +52,7 @@ def theorem_2_truth(
             BOUND: {"iteration": t, "excess": np.concatenate(([start], printed))},
             STOPPED: {"iteration": t, "excess": np.concatenate(([start], corrected))},
         },
-        units={"iteration": "1", "excess": "loss"},
+        units={"iteration": "count", "excess": "loss"},
         setup={
             "iterations": iterations,
             "clients": len(line.h),

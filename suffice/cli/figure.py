@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,6 +86,11 @@ def figure(
                 check_folder(out, entry, edition or EDITIONS[0])  # before what may take minutes
             with progress(entry if len(names) == 1 else f"{at}/{len(names)} {entry}") as report:
                 picture = redraw(entry, out) if reuse else draw(entry, progress=report, **edited, **options)
+                began, gif = time.perf_counter(), None
+                if animate and (name != "all" or picture.frames):
+                    gif = picture.animation(report)
+                if not reuse:
+                    picture = replace(picture, seconds=picture.seconds + time.perf_counter() - began)
         except InputError as error:
             if name != "all":
                 raise
@@ -91,8 +98,8 @@ def figure(
             continue
         drawn += 1
         written = picture.save(out)
-        if animate and (name != "all" or picture.frames):
-            written.append(write_whole(out / f"{entry}.gif", picture.animation()))
+        if gif is not None:
+            written.append(write_whole(out / f"{entry}.gif", gif))
         for path in written:
             echo(str(path))
     if not drawn:
@@ -121,7 +128,7 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
     for asked, text in texts("option", pairs, "n=50").items():
         flag = maker.option(asked)
         if flag not in maker.options:
-            raise InputError(asked, text, _ways(name))
+            raise InputError(asked, text, maker.nearest(asked) + _ways(name))
         if flag in given or flag in found:
             raise InputError(asked, text, "given twice; give it once")
         if flag == "seeds":

@@ -71,9 +71,12 @@ def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, caps
     assert "instances = 'few': give a whole number" in refused("sharpness", "--option", "instances=few", *out)
     assert "d = '3,4': give one" in refused("adaptive-1", "--option", "d=3,4", *out)
     assert "takes --seeds, --option clients" in refused("adaptive-2b-regimes", "--option", "batch=3", *out)
+    assert "client = '12': did you mean clients? " in refused("adaptive-1", "--option", "client=12", *out)
+    assert "adaptive-2a, adaptive-2b or adaptive-2b-regimes?" in refused("adaptive-2", *out)
+    assert "= '2b': did you mean adaptive-2b or adaptive-2b-regimes?" in refused("2b", *out)
     assert "name the one figure" in refused("all", "--option", "draws=3", *out)
     assert "given twice" in refused("adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
-    assert "noises = -1.0" in refused("cobo-5", "--option", "noises=-1,0", *out)
+    assert "noises = -1.0: give numbers of at least 0" in refused("cobo-5", "--option", "noises=-1,0", *out)
     assert "precisions = 0.0" in refused("who-helps-whom", "--option", "precisions=0", *out)
     assert "panels = 0" in refused("theorem-2-truth", "--option", "panels=0", *out)
     monkeypatch.setattr(
@@ -88,6 +91,15 @@ def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, caps
 def test_the_data_folder_of_the_command_is_looked_into(refused, tmp_path):
     assert "no processed.cleveland.data" in refused("adaptive-3-heart", "--data", tmp_path, "--out", tmp_path)
     assert "no file mushrooms" in refused("scafflix-1", "--data", tmp_path, "--out", tmp_path)
+
+
+def test_crosses_are_named_where_they_are_drawn():
+    few: dict[str, Any] = {"edition": "published", "seeds": 2}
+    for crosses, options in ((4, {}), (0, {"steps": 3, "spread": 0.5})):
+        axes = figure("adaptive-2a", **few, **options).canvas().axes[0]
+        assert sum(line.get_marker() == "x" for line in axes.get_lines()) == crosses
+        assert ("crosses" in axes.get_title("left")) == bool(crosses)
+        assert ("spread 0.5" in axes.get_title("left")) == (not crosses)
 
 
 def test_a_few_seeds_are_drawn_with_the_command(monkeypatch, capsys, tmp_path):
@@ -108,6 +120,8 @@ def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
     assert drawn.name == "cobo-1"
     assert axes.get_xlabel()
     assert len(axes.get_lines()) > 3
+    with pytest.raises(InputError, match=r"ax = 'x': give Matplotlib Axes"):
+        figure("cobo-1", ax="x")
     with pytest.raises(InputError, match=r"ax = .*several panels"):
         figure("best-threshold", ax=axes)
 
@@ -121,6 +135,7 @@ def test_the_slide_moves_and_its_network_loses_its_arrows():
     slide = figure("collaboration", clients=5, features=3, iterations=60, seeds=2)
     arrows = {int(t): len(pairs) for t, pairs in slide.setup["arrows"].items()}
     assert (arrows[0], arrows[60]) == (5 * 4, 0)
+    assert set(slide.setup["changed"].values()) == {5, 3, 60, 2}
     few = dataclasses.replace(slide, frames=(slide.frames[0], slide.frames[-1]))
     moving = GifImagePlugin.GifImageFile(BytesIO(few.animation()))
     assert moving.n_frames == 2
