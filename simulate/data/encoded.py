@@ -32,7 +32,7 @@ def encoded_tables(
     roles = {"target": target} if client is None else {"client": client, "target": target}
     check_roles(facts, roles, drop)
     if not (text_target or facts[target].numeric):
-        remedy = "give numbers, or use loss logistic for two classes"
+        remedy = "give numbers, or use loss logistic for two classes (few rows: also use regularisation 0.1)"
         raise InputError(f"column {target}", facts[target].text or "missing", remedy)
     design = Design.of(facts, roles=roles.values(), drop=drop)
     total = facts[target].rows

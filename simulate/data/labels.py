@@ -59,7 +59,7 @@ def check_both_classes(targets: Sequence[np.ndarray], written: Sequence[Any], la
     """Refuse a client of one class, with the label as it is written; without regularisation it has no minimiser."""
     for label, values, texts in zip(labels, targets, written):
         if (values == values[0]).all():
-            remedy = "only one class, so no minimiser without regularisation > 0; or merge clients"
+            remedy = "only one class, so no minimiser; merge clients, or use regularisation 0.1, for example"
             found = np.unique(np.asarray(texts)).tolist()
             raise InputError(f"labels of client {label}", found[0] if len(found) == 1 else found[:LABELS], remedy)
 

@@ -186,7 +186,9 @@ def _undetermined(label: str, rows: int, d: int, least: float) -> InputError:
         else "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise"
     )
     field = f"smallest eigenvalue of X'X/n of client {label}"
-    return InputError(field, least, f"its {rows} rows do not determine {d} coefficients (mu = 0): {remedy}")
+    return InputError(
+        field, float(f"{least:.3g}"), f"its {rows} rows do not determine {d} coefficients (mu = 0): {remedy}"
+    )
 
 
 def _solve(x: np.ndarray, y: np.ndarray, ridge: float, start: np.ndarray) -> np.ndarray:

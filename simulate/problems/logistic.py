@@ -112,7 +112,7 @@ class Logistic(RowModel):
         blocks, d = data.blocks(), data.X.shape[1]
         for (_, s), name in zip(blocks, labels):
             if not ridge and (s == s[0]).all():
-                remedy = "only one class, so no minimiser without regularisation > 0; or merge clients"
+                remedy = "only one class, so no minimiser; merge clients, or use regularisation 0.1, for example"
                 raise InputError(f"labels of client {name}", s[0].item(), remedy)
         optimum = np.stack([minimise(x * s[:, None], ridge, name) for (x, s), name in zip(blocks, labels)])
         return cls(

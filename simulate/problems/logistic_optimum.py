@@ -38,7 +38,9 @@ def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:
         theta, best = moved, norm
     # Rounding of the gradient: its n terms are at most |u| each, and r theta
     if not best <= 1e-13 * (scale + ridge * np.linalg.norm(theta)):
-        raise InputError(f"gradient at the optimum of client {client}", float(best), "standardise, or regularise more")
+        raise InputError(
+            f"gradient at the optimum of client {client}", float(f"{best:.3g}"), "standardise, or regularise more"
+        )
     return theta
 
 
@@ -48,11 +50,11 @@ def _check_minimiser(rows: np.ndarray, client: str) -> None:
 
     n, d = rows.shape
     if np.linalg.matrix_rank(rows) < d:
-        remedy = "its rows do not determine all coefficients; drop columns, or give regularisation > 0"
+        remedy = "its rows do not determine all coefficients; drop columns, or use regularisation 0.1, for example"
         raise InputError(f"rank of the rows of client {client}", int(np.linalg.matrix_rank(rows)), remedy)
     unit = rows / np.linalg.norm(rows, axis=1).max()
     options = {"primal_feasibility_tolerance": 1e-10}
     found = linprog(-unit.sum(0), A_ub=-unit, b_ub=np.zeros(n), bounds=[(-1, 1)] * d, method="highs", options=options)
     if found.status != 0 or -found.fun > 1e-7:
-        remedy = "a hyperplane separates its classes, so the loss has no minimiser; give regularisation > 0"
+        remedy = "a hyperplane separates its classes, so the loss has no minimiser; use regularisation 0.1, for example"
         raise InputError(f"labels of client {client}", "separable", remedy)

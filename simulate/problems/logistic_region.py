@@ -96,7 +96,7 @@ def ball_constants(
     work = sum(len(u) for u in rows) * n * d * d * 2.0 + n**2 * d**3 * 20.0
     mu = np.array([_mu(u, optimum[i], radius[i], ridge) for i, u in enumerate(rows)])
     for i in np.flatnonzero(mu <= 1e-60).tolist():
-        remedy = "no curvature is certified on the ball around its optimum; give regularisation > 0"
+        remedy = "no curvature is certified on the ball around its optimum; use regularisation 0.1, for example"
         raise InputError(f"regularisation, for client {names[i]}", ridge, remedy)
     gradient = np.array([[_gradient(u, theta, ridge) for u in rows] for theta in optimum])  # [i, k] (N, N, d)
     own = gradient.diagonal(axis1=0, axis2=1).T  # 0 up to the rounding of the optimum, which is counted

@@ -120,7 +120,7 @@ def sampled_constants(
         ratios = norm2[-1][usable] / (2 * excess[-1][usable])
         mu.append(max(ridge, min([spectrum[0], *ratios.tolist()])))
         if mu[-1] <= 1e-13 * spectrum[-1]:
-            remedy = "no curvature at its optimum; give regularisation > 0"
+            remedy = "no curvature at its optimum; use regularisation 0.1, for example"
             raise InputError(f"regularisation, for client {names[i]}", ridge, remedy)
     gaps = np.where(same[:, None] | np.eye(n, dtype=bool)[:, None], 0.0, np.stack(gap2))
     pairs = SampledCertificate(

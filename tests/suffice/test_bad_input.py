@@ -179,7 +179,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "separable": (
         {"t.csv": "client,a,target\nA,1,0\nA,2,0\nA,4,1\nB,4,0\nB,5,1\nB,9,1\n"},
         (*PLAN, "--loss", "logistic"),
-        "a hyperplane separates its classes",
+        "a hyperplane separates its classes, so the loss has no minimiser; use --regularisation 0.1, for example",
     ),
     "one class alone": (
         {"t.csv": "client,a,target\nA,1,7\nA,2,7\nB,4,7\nB,5,7\n"},

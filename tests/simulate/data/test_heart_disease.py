@@ -70,7 +70,7 @@ def test_heart_disease_is_standardised_by_each_centres_training_data():
 
 @needs_heart
 def test_the_centre_of_one_class_needs_regularisation_and_is_planned_with_it():
-    with pytest.raises(sf.InputError, match=r"client switzerland = 1.0: only one class.*regularisation > 0"):
+    with pytest.raises(sf.InputError, match=r"client switzerland = 1.0: only one class.*regularisation 0.1"):
         sf.read(HEART, loss="logistic")
     plan = sf.plan(sf.read(HEART, loss="logistic", regularisation=0.1), epsilon=0.1)
     assert [row.name for row in plan] == list(CENTRES)
