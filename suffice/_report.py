@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,11 +37,15 @@ code {{ font-size: .9em; overflow-wrap: anywhere }}
 <hr><p class="note">Made by suffice {version}: <code>{command}</code></p>
 </body></html>
 """
+PENALTY = 0.1
+"""r in (r/2) |theta|^2 of a plan for two classes, on standardised columns: few rows are often separable, and then have
+no minimiser without."""
 _KINDS = """<dl>
 <dt><b>Exact</b></dt><dd>The mean over all random draws of rows, computed from second moments: no simulation, no
 assumption beyond drawing rows with replacement.</dd>
 <dt><b>Guaranteed</b></dt><dd>A theorem's upper bound whose conditions were checked on these numbers. E[tau] is the
 expected first iteration at which the excess loss is below the precision; nothing is promised after it.</dd>
+<dt><b>Measured</b></dt><dd>Means over simulated paths, with standard errors: neither exact nor guaranteed.</dd>
 <dt><b>Estimated from held-out rows</b></dt><dd>Losses of the models on rows that were left out when they were fitted,
 with standard errors over rows.</dd></dl>"""
 
@@ -60,6 +65,8 @@ def report(
     progress  called with the name of each part before it is computed
     options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
+    The plan is for the loss of the models: for two classes the logistic one with a penalty of 0.1 (`PENALTY`), or what
+    a setup file says.
     If the data do not allow a part, the page says why. Raises `InputError` if no part can be made.
     """
     say = progress or (lambda part: None)
@@ -73,16 +80,27 @@ def report(
             refused[part] = error
             return None
 
-    planned: Plan | None = tried("plan", lambda: _planned(source, epsilon, options))
     fitted: Fit | None = tried("fit", lambda: _fitted(source, options))
+    loss = {} if fitted is None or fitted.loss == "least-squares" else {"loss": fitted.loss, "regularisation": PENALTY}
+    planned: Plan | None = tried("plan", lambda: _planned(source, epsilon, loss | options))
     if planned is None and fitted is None:
         raise refused["fit"]
     body = [_summary(planned, fitted)]
     if fitted is not None:
         body += ["<h2>A model for each site</h2>", _section(fitted.table(), fitted.plot())]
     if planned is not None:
-        first, *others = planned.tables()
-        body += ["<h2>Who trains with whom</h2>", _section(first, planned.plot()), *map(_section, others)]
+        said = () if fitted is None else fitted.table().lines
+        first, *others = (
+            replace(one, lines=[line for line in one.lines if str(line).removeprefix("note: ") not in said])
+            for one in planned.tables()
+        )
+        ridge = getattr(planned.problem, "regularisation", 0)
+        body += [
+            "<h2>Who trains with whom</h2>",
+            f"<p>The losses of this plan have the penalty ({ridge:g}/2) |theta|^2.</p>" if ridge else "",
+            _section(first, planned.plot()),
+            *map(_section, others),
+        ]
     names = {"plan": "Plan of the training", "fit": "Models for new rows"}
     body += [f"<h2>{names[part]}</h2><p>Not made: {text(error)}</p>" for part, error in refused.items()]
     given = [(name, value) for name, values in options.items() for value in (values if name == "drop" else [values])]
@@ -105,6 +123,8 @@ def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) 
         return plan(read_setup(source, target=False).source, epsilon=epsilon)
     from suffice.simulate.data.read import read
 
+    if options.get("loss") == "multinomial":
+        raise InputError("loss", "multinomial", "plans are for targets of numbers or of two classes, not of more")
     return plan(read(source, **options), epsilon=epsilon)
 
 
@@ -139,12 +159,13 @@ def _summary(planned: Plan | None, fitted: Fit | None) -> str:
             )
     if planned is not None:
         rows = planned.rows
-        peers = sum(bool(row.collaborators) for row in rows)
+        peers = sum((row.measured_speedup or 1) > 1 if row.measured else bool(row.collaborators) for row in rows)
+        kind = "exact" if rows[0].exact else "measured" if rows[0].measured else "guaranteed"
         asked = next(iter(planned.precisions))
         level = f"{asked} of that at the start" if isinstance(asked, str) else f"{asked:g}"
         said.append(
             f"In training, {peers} of {len(rows)} sites reach an excess loss of {level} on their own rows sooner with "
-            "the help of others."
+            f"the help of others ({kind})."
         )
     return "".join(f"<p>{text(sentence)}</p>" for sentence in said)
 

@@ -74,6 +74,29 @@ def test_constants_are_planned_and_the_missing_models_are_explained(command, tmp
     assert "Who trains with whom" in text
 
 
+@pytest.mark.parametrize("answers", ["yes no", "low high top"])
+def test_the_plan_is_for_the_loss_of_the_models_and_counts_what_was_measured(tmp_path, answers):
+    rng = np.random.default_rng(1)
+    lines = ["client,day,x,target"]
+    for site in "ABC":
+        x = rng.normal(size=12)
+        labels = np.array(answers.split())[np.digitize(x + 0.5 * rng.normal(size=12), [0.0, 1.0][: answers.count(" ")])]
+        lines += [f"{site},2024-01-02,{a},{label}" for a, label in zip(x, labels)]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    text = sf.report(tmp_path / "t.csv", tmp_path / "r.html", drop=["day"]).read_text()
+    assert text.count("day: dropped, as asked") == 1
+    if answers != "yes no":
+        assert "Not made: loss = &#x27;multinomial&#x27;: plans are for" in text
+        return
+    assert "the penalty (0.1/2) |theta|^2" in text
+    gains = re.findall(r">([^<>]*)</td></tr>", text.partition("Measured: ")[2].partition("</table>")[0])
+    sooner = sum(float(gain) > 1 for gain in gains)
+    assert len(gains) == 3
+    assert sooner
+    assert f"In training, {sooner} of 3 sites" in text
+    assert "with the help of others (measured)" in text
+
+
 def test_mistakes_are_one_line(refused, tmp_path):
     assert "no such file" in refused("report", tmp_path / "none.csv", "--out", tmp_path / "r.html")
     (tmp_path / "days.csv").write_text("client,day,target\na,2024-01-02,1\nb,2024-01-03,2\n")
