@@ -55,6 +55,7 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
             )
             for row, together, alone in (known[:MOST_ROWS] if many else known)
         ],
+        optional=("rule", "limit"),
         lines=[
             f"Not guaranteed: {refused}." if refused else
             "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it.",
@@ -141,6 +142,7 @@ def weights_tables(precisions: Mapping[float | str, Sequence[Row]]) -> list[Tabl
                     )
                     for row, mine in zip(rows, weights)
                 ],
+                lines=["All digits: --json."],
             )
         )
     return tables
@@ -176,9 +178,11 @@ def methods_table(plans: Sequence[MethodPlan], break_even: Sequence[BreakEven]) 
         lines += [f"{plan.method} at {plan.epsilon:.3g}: {_settings(plan)}" for plan in applying]
     shown, more = break_even[:MOST_LISTED], len(break_even) - MOST_LISTED
     stops = [f"{entry.name} {'never' if entry.epsilon is None else f'{entry.epsilon:.3g}'}" for entry in shown]
-    if break_even:
+    if break_even and all(entry.epsilon is None for entry in break_even):
+        lines.append("Guaranteed plans (All-for-one): peers help no client at any precision below the initial excess.")
+    elif break_even:
         lines.append(
-            f"Break-even precisions, no gain below them (All-for-one): {', '.join(stops)}"
+            f"Break-even precisions of the guaranteed plans (All-for-one), no gain below them: {', '.join(stops)}"
             f"{f', {more} more in --json' if more > 0 else ''}."
         )
     return Table(

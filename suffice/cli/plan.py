@@ -95,6 +95,7 @@ def plan(
             **random,
         )
         return
+    _hint(source, request["epsilon"])
     with progress("planning", patience=PATIENCE) as report:
         result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
     if numbers or bootstrap:
@@ -189,6 +190,20 @@ def _precision(text: str) -> float:
         return parse_number("epsilon", text)
     except InputError:
         raise InputError("epsilon", text, "give a number, or a share of each client's own excess, as 10%") from None
+
+
+def _hint(source: Any, precisions: Any) -> None:
+    """Say so on stderr where a share was probably meant: a number of less than 1e-6 of every client's start."""
+    from suffice.bounds import Constants
+
+    excess = source.excess if isinstance(source, Constants) else source.excess(source.start[None])[0].double()
+    for epsilon in precisions:
+        if isinstance(epsilon, str) or excess is None:
+            continue
+        share = epsilon / max(float(excess.min()), 1e-300)
+        if 0 < share < 1e-6:
+            meant = f"{100 * epsilon:g}%" if 1e-3 <= epsilon < 1 else "10%"
+            echo(f"epsilon {epsilon:g} is {share:.0e} of the initial excess; did you mean {meant}?", err=True)
 
 
 def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool, *, root: int) -> None:

@@ -62,6 +62,19 @@ def test_plan_json_has_the_contract_keys_in_every_row(command):
             np.testing.assert_allclose(row["similarity"][1], expected, rtol=1e-12)
 
 
+def test_a_precision_far_below_the_start_is_asked_about_and_the_table_of_bounds_fits(command, tmp_path):
+    names = [f"Strasbour{site}" for site in range(9)]
+    b = [[0.0 if i == k else 1e9 for k in range(9)] for i in range(9)]
+    setup = tmp_path / "s.toml"
+    setup.write_text(f"[constants]\nmu = 0.5\nbeta = 1.0\nsigma = 1234.5\nexcess = 1e6\nb = {b}\nnames = {names}\n")
+    done = command("plan", setup, "--epsilon", 0.05, "--epsilon", 20.5, "--epsilon", "10%")
+    assert done.stderr == "epsilon 0.05 is 5e-08 of the initial excess; did you mean 5%?\n"
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("client      ")
+    assert all(line.startswith("Strasbour") for line in lines[2:29])
+    assert "peers help no client at any precision" in done.stdout
+
+
 def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(command, tmp_path):
     rng = np.random.default_rng(0)
     lines = ["site,x,y"]
