@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import torch
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate.moment_powers import Cycle
@@ -100,7 +101,8 @@ class PathMeasure(Measure):
             finite[at], certain[at] = True, quiet
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
-                measured[at], rounding[at] = paths[0], _ROUNDING * abs(paths[2] - paths[0])
+                # a disturbance may cancel where the path ends at rest
+                measured[at], rounding[at] = paths[0], _ROUNDING * max(abs(paths[2] - paths[0]), self._floor(problem))
             else:
                 _check_positive(paths, type(problem).__name__)
                 rounding[at] = _ROUNDING * self._floor(problem)
@@ -120,7 +122,7 @@ class PathMeasure(Measure):
 
     def _floor(self, problem: Any) -> float:
         """What rounding leaves of the quantity at rest: where coins are tossed no disturbed path tells."""
-        at_rest = problem.optimum + NUDGE * problem.optimum.abs().amax()
+        at_rest = problem.optimum + NUDGE * torch.maximum(problem.optimum.abs().amax(), problem.start.abs().amax())
         return sum(float(form.value(problem, at_rest[None], self.client)[0]) for form, _ in self.forms.parts)
 
     def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
