@@ -224,7 +224,7 @@ def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Col
     some = [level for level in levels if not is_word(level)][:20]
     if some and all(DATE.fullmatch(level) for level in some):
         raise date(name, some[0])
-    refuse_numbers(name, seen.text, levels)
+    refuse_numbers(name, seen.text or next(filter(is_word, levels), ""), levels)
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
         return []
