@@ -87,10 +87,11 @@ def sites_of(
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     label = {text: float(at) for at, text in enumerate(classes)}
     found: dict[str, Rows] = {}
-    without, seen = 0, 0
+    without, siteless, seen = 0, 0, 0
     for frame in frames():
         owners = frame.texts(client)
         sited = np.array([owner is not None for owner in owners.tolist()])
+        siteless += int((~sited).sum())
         owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
         w = np.ones(len(y)) if weight is None else _weights(frame, weight)[sited]
         known = ~np.isnan(y)
@@ -111,7 +112,6 @@ def sites_of(
             progress(seen, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
-    siteless = facts[client].gaps.total()
     notes = [f"{siteless} rows without a site ({client}) are left out"] if siteless else []
     notes += left_rows(without, empty)
     if not found:
