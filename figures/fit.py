@@ -87,7 +87,17 @@ def _draw(figure: Figure, canvas: Any) -> None:
     if figure.setup["network_gain"] is not None:
         middle.axvline(figure.setup["network_gain"], color=BLUE, linewidth=0.8, linestyle=(0, (3, 1.5)))
     middle.set_ylim(count - 0.5, -0.5)
-    middle.set_xlabel("gain per new row, +- 2 se (loss)\ndashed: all sites", fontsize=SMALL)
+    for y in at[~known] if 1 < count <= MOST_NAMED else ():
+        middle.text(0.5, y, "too few rows", transform=middle.get_yaxis_transform(), ha="center", va="center",
+                    fontsize=SMALL, color="0.45")  # fmt: skip
+    # a power of ten stands in the label, since matplotlib's own would stand on it
+    largest = np.nanmax(np.abs([0.0, *gain, figure.setup["network_gain"] or 0.0]))
+    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    unit = ""
+    if not -3 < power < 4:
+        middle.xaxis.set_major_formatter(lambda value, _: f"{value / 10.0**power:g}")
+        unit = f" in $10^{{{power}}}$"
+    middle.set_xlabel(f"gain per new row{unit}\n+- 2 se (loss); dashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
         short = [_short(name) for name in names]
         left.set_yticks(at, short)
@@ -96,7 +106,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
             left.set_xticks(at, short, rotation=90)
     right.barh(range(len(families)), list(families.values()), color=BLUE)
     right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
-    right.set_xlabel("weight of the candidates")
+    right.set_xlabel("weight of the\ncandidates", fontsize=SMALL)
 
 
 def _short(name: str) -> str:

@@ -10,8 +10,10 @@ import numpy as np
 
 from suffice.bounds import InputError
 
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "nil", "missing", "?"))
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "missing", "?"))
 """Cells, in small letters, that say that a value is missing."""
+WORDS = frozenset(("none", "nil"))
+"""Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
 DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
 
 
@@ -30,12 +32,17 @@ def column_of(name: str, values: Any) -> np.ndarray:
     gone = [
         cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in MISSING) for cell in cells
     ]
-    if not any(isinstance(cell, str) for cell, out in zip(cells, gone) if not out):
+    if all(out or is_word(cell) or not isinstance(cell, str) for cell, out in zip(cells, gone)):
         try:
-            return np.array([np.nan if out else float(cell) for cell, out in zip(cells, gone)])
+            return np.array([np.nan if out or is_word(cell) else float(cell) for cell, out in zip(cells, gone)])
         except (TypeError, ValueError, OverflowError):
             pass
     return np.array([None if out else str(cell).strip() for cell, out in zip(cells, gone)], dtype=object)
+
+
+def is_word(cell: Any) -> bool:
+    """Whether it is missing among numbers, and a level among texts."""
+    return isinstance(cell, str) and cell.strip().lower() in WORDS
 
 
 def date(name: str, value: Any) -> InputError:
@@ -46,12 +53,12 @@ def date(name: str, value: Any) -> InputError:
 
 def numbers_or_texts(cells: Sequence[str]) -> np.ndarray:
     """Cells of a file as numbers with NaN, where all that are there are plain decimal numbers, or as texts with
-    None."""
+    None. Where there are but `WORDS` they are gaps, which `Frame.texts` and `Facts` make levels again."""
     found = _numbers(cells)
     if found is None:
         trimmed = [cell.strip() for cell in cells]
         gone = [cell.lower() in MISSING for cell in trimmed]
-        found = _numbers(["nan" if out else cell for cell, out in zip(trimmed, gone)])
+        found = _numbers(["nan" if out or is_word(cell) else cell for cell, out in zip(trimmed, gone)])
         if found is None:
             return np.array([*(None if out else cell for cell, out in zip(trimmed, gone)), None], dtype=object)[:-1]
     return found

@@ -121,7 +121,7 @@ def _tables(
         if who is not None:
             name = row[who].strip()
             if not name:
-                raise InputError(f"{client} in line {line}", "", "name the client of every row")
+                raise NotNumbers(f"{client} in line {line}", "", "name the client of every row")
             whose = f" (client {name})"
             owner.append(clients.setdefault(name, len(clients)))
             check_clients(f"{client} of {path.name}", len(clients))

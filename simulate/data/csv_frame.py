@@ -29,13 +29,11 @@ def csv_frames(path: Path, *, only: frozenset[str] | None = None) -> Iterator[Fr
                     if len(row) != len(header):
                         where = f"line {line} of {path.name}"
                         raise InputError(where, f"{len(row)} fields", f"give {len(header)} fields")
-                cells = zip(*(row for _, row in piece))
+                columns = zip(header, zip(*(row for _, row in piece)))
+                cells = {name: column for name, column in columns if only is None or name in only}
                 yield Frame(
-                    columns={
-                        name: numbers_or_texts(column)
-                        for name, column in zip(header, cells)
-                        if only is None or name in only
-                    },
+                    columns={name: numbers_or_texts(column) for name, column in cells.items()},
+                    cells=cells,
                     file=path.name,
                     lines=[line for line, _ in piece],
                 )

@@ -9,6 +9,7 @@ agree on either beforehand.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ import numpy as np
 from suffice.bounds import InputError
 from suffice.bounds.population.encoding import Encoding
 
-from .cells import DATE, date
+from .cells import DATE, date, is_word
 from .csv import INDEX
 from .frame import Frame, as_text
 
@@ -47,7 +48,8 @@ class Facts:
     """What was seen of a column in all pieces of a table."""
 
     numeric: bool = True
-    gaps: bool = False
+    gaps: Counter[str] = field(default_factory=Counter)
+    """What was read as missing, and in how many cells."""
     levels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     text: str = ""
@@ -65,21 +67,38 @@ class Facts:
             if self.numeric and not gone.all():
                 self.numeric = False
             if not self.text:
-                self.text = next((value for value in map(str, values[~gone]) if not _NUMBER.fullmatch(value)), "")
+                present = map(str, values[~gone])
+                self.text = next((value for value in present if not (_NUMBER.fullmatch(value) or is_word(value))), "")
         self.rows += len(values)
-        self.gaps |= bool(gone.any())
+        self.gaps += frame.gaps(name)
         if len(self.levels) <= MOST_LEVELS:
             present = frame.columns[name][~gone]
             for value in np.unique(present)[: MOST_LEVELS + 1].tolist() if len(present) else ():
                 self.levels.setdefault(value if isinstance(value, str) else as_text(value))
 
+    def settle(self) -> None:
+        """After all pieces: `WORDS` are levels, unless all others are numbers."""
+        words = [text for text in self.gaps if is_word(text)]
+        if words and not (self.numeric and self.levels):
+            self.numeric, self.text = False, self.text or words[0]
+            for word in words:
+                self.levels.setdefault(word)
+                del self.gaps[word]
+
+    @property
+    def said(self) -> str:
+        """Which cells were read as missing."""
+        cells, texts = self.gaps.total(), ", ".join(f"{text} {count}" for text, count in self.gaps.most_common())
+        return f"{cells} cell{'s' if cells > 1 else ''} read as missing ({texts})" if cells else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The columns that a table gives, and what was left out of it with the reason."""
+    """The columns that a table gives, what was left out of it with the reason, and what is said of others."""
 
     columns: tuple[Column, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    said: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +109,7 @@ class Design:
         """Of all columns but those with `roles` (site, target, weight) and those to `drop`."""
         columns: list[Column] = []
         left_out: list[tuple[str, str]] = []
+        said: dict[str, str] = {}
         roles = set(roles)
         for name, seen in facts.items():
             if name in roles:
@@ -102,18 +122,28 @@ class Design:
                 columns.append(Column(name=name, source=name))
                 if seen.gaps:
                     columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
-            else:
-                columns += _levels(name, seen, left_out)
+                    said[name] = seen.said
+            elif levels := _levels(name, seen, left_out):
+                columns += levels
+                alike = Counter(map(str.casefold, seen.levels))
+                twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
+                capitals = f"{', '.join(twice)} differ only in capitals, and are levels of their own" if twice else ""
+                if capitals or seen.gaps:
+                    said[name] = "; ".join(filter(None, (seen.said, capitals)))
         if not columns:
             raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
-        return cls(columns=tuple(columns), left_out=tuple(left_out))
+        return cls(columns=tuple(columns), left_out=tuple(left_out), said=said)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
         notes = [f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in self.left_out]
         notes += [CONSTANT.format(name) for name, same in zip(encoding.columns, constant) if same]
         notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
-        return [*notes, *(f"{name}: gaps are filled with {value:.6g}" for name, value in encoding.gaps.items())]
+        said = dict(self.said)
+        for name, value in encoding.gaps.items():
+            why = f"; {said.pop(name)}" if name in said else ""
+            notes.append(f"{name}: gaps are filled with {value:.6g}{why}")
+        return [*notes, *(f"{name}: {text}" for name, text in said.items())]
 
     @property
     def categories(self) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -131,11 +161,12 @@ class Design:
         were."""
         X = np.zeros((frame.rows, len(self.columns)))
         texts: dict[str, np.ndarray] = {}
+        categories, _ = self.categories
         for at, column in enumerate(self.columns):
             name = column.source
             if name not in frame.columns:
                 raise InputError("columns", name, "the models need this column; give it, with gaps if need be")
-            if column.gap or column.level is not None:
+            if column.level is not None or name in categories:
                 if name not in texts:
                     texts[name] = frame.texts(name)
                 wanted = None if column.gap else column.level
@@ -143,12 +174,12 @@ class Design:
                 continue
             values = frame.columns[name]
             if not frame.numeric(name):
-                given = [value for value in values.tolist() if value is not None]
+                given = [value for value in values.tolist() if not (value is None or is_word(value))]
                 if given:
                     raise InputError(f"column {name}", given[0], "give a number")
                 values = np.full(len(values), np.nan)
             check_finite(name, frame, None, 0)
-            X[:, at] = np.nan_to_num(values, nan=0.0)
+            X[:, at] = np.isnan(values) if column.gap else np.nan_to_num(values, nan=0.0)
         return X
 
 
@@ -190,9 +221,10 @@ def refuse_numbers(name: str, text: str, levels: list[str]) -> None:
 
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
     levels = list(seen.levels)
-    if levels and all(DATE.fullmatch(level) for level in levels[:20]):
-        raise date(name, levels[0])
-    refuse_numbers(name, seen.text, levels)
+    some = [level for level in levels if not is_word(level)][:20]
+    if some and all(DATE.fullmatch(level) for level in some):
+        raise date(name, some[0])
+    refuse_numbers(name, seen.text or next(filter(is_word, levels), ""), levels)
     if len(levels) > MOST_LEVELS:
         left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
         return []

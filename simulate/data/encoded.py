@@ -42,7 +42,7 @@ def encoded_tables(
         blocks.append(design.apply(frame))
         answers.append(frame.columns[target] if facts[target].numeric else frame.texts(target))
         if client is not None:
-            owners.append(frame.owners(client, seen))
+            owners.append(frame.owners(client, seen, facts[client].gaps.total()))
         seen += frame.rows
     levels, gaps = design.categories
     X, answer = np.concatenate(blocks), np.concatenate(answers)

@@ -6,8 +6,9 @@ reads a file in pieces. What is made of the columns is decided in `design`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,17 @@ import numpy as np
 from suffice.bounds import InputError
 
 from . import interchange
-from .cells import column_of
+from .cells import column_of, is_word
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `file` and
-    the number of each row's `lines` in it, where it is from one."""
+    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `cells` are
+    the entries of a column as they were given, where they are known; `file` and the number of each row's `lines` in
+    it, where it is from one."""
 
     columns: Mapping[str, np.ndarray]
+    cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     file: str = ""
     lines: Sequence[int] = ()
 
@@ -40,21 +43,35 @@ class Frame:
         owner = self.texts(client)[row] if client is not None and client in self.columns else None
         return where if owner is None else f"{where} ({client} {owner})"
 
-    def owners(self, client: str, before: int = 0) -> np.ndarray:
-        """The site of every row (n,), texts; `InputError` where one has none."""
+    def owners(self, client: str, before: int, gaps: int) -> np.ndarray:
+        """The site of every row (n,), texts; `InputError` where one has none, as `gaps` of the whole table have."""
         found = self.texts(client)
         gone = [owner is None for owner in found.tolist()]
         if any(gone):
+            more = f" (and in {gaps - 1} more row{'s' if gaps > 2 else ''})" if gaps > 1 else ""
             where = f"{client} in {self.place(gone.index(True), None, before)}"
-            raise InputError(where, "missing", "name the site of every row")
+            raise InputError(where, "", f"is empty{more}; name the site of every row")
         return found
 
+    def gaps(self, name: str) -> Counter[str]:
+        """What stands in the cells of a column that were read as missing, and in how many."""
+        values = self.columns[name]
+        gone = np.isnan(values) if self.numeric(name) else np.array([value is None for value in values.tolist()])
+        cells = self.cells.get(name)
+        found = [None if cells is None else cells[row] for row in np.flatnonzero(gone).tolist()]
+        return Counter((cell.strip() if isinstance(cell, str) else "") or "empty" for cell in found)
+
     def texts(self, name: str) -> np.ndarray:
-        """A column as texts with None; whole numbers without a decimal point."""
+        """A column as texts with None, where `WORDS` are texts; whole numbers without a decimal point."""
         values = self.columns[name]
         if not self.numeric(name):
             return values
-        return np.array([None if value != value else as_text(value) for value in values.tolist()], dtype=object)
+        cells = self.cells.get(name, [None] * len(values))
+        found = [
+            as_text(value) if value == value else cell.strip() if is_word(cell) else None
+            for value, cell in zip(values.tolist(), cells)
+        ]
+        return np.array([*found, None], dtype=object)[:-1]
 
 
 def as_text(value: float) -> str:
@@ -81,7 +98,8 @@ def frame_of(source: Any) -> Frame:
     names = list(source) if isinstance(source, Mapping) else list(source.columns)
     if len(set(map(str, names))) != len(names):
         raise InputError("columns", names, "name every column, each once")
-    return _checked(Frame(columns={str(name): column_of(str(name), _values(source[name])) for name in names}))
+    cells = {str(name): _values(source[name]) for name in names}
+    return _checked(Frame(columns={name: column_of(name, values) for name, values in cells.items()}, cells=cells))
 
 
 def _values(column: Any) -> Any:

@@ -61,6 +61,8 @@ def facts_of(frames: Iterable[Frame], client: str | None = None) -> dict[str, Fa
     for frame in frames:
         for name in frame.columns:
             facts.setdefault(name, Facts()).see(name, frame, client)
+    for seen in facts.values():
+        seen.settle()
     return facts
 
 
@@ -85,12 +87,13 @@ def sites_of(
         memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     label = {text: float(at) for at, text in enumerate(classes)}
     found: dict[str, Rows] = {}
-    without, seen = 0, 0
+    without, siteless, seen = 0, 0, 0
     for frame in frames():
-        owners = frame.owners(client, seen)
-        X = design.apply(frame)
-        y = _targets(frame, target, label)
-        w = np.ones(frame.rows) if weight is None else _weights(frame, weight)
+        owners = frame.texts(client)
+        sited = np.array([owner is not None for owner in owners.tolist()])
+        siteless += int((~sited).sum())
+        owners, X, y = owners[sited], design.apply(frame)[sited], _targets(frame, target, label)[sited]
+        w = np.ones(len(y)) if weight is None else _weights(frame, weight)[sited]
         known = ~np.isnan(y)
         without += int((~known).sum())
         names, codes = np.unique(owners.astype(str), return_inverse=True)
@@ -109,7 +112,10 @@ def sites_of(
             progress(seen, total)
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
-    notes = left_rows(without, empty)
+    notes = [f"{siteless} rows without a site ({client}) are left out"] if siteless else []
+    notes += left_rows(without, empty)
+    if not found:
+        raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
     return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes))

@@ -94,7 +94,7 @@ def _classes(target: str, values: Sequence[str], loss: str, *, numeric: bool) ->
 def _of_one_site(frames: Frames, client: str, site: str) -> Frames:
     def named() -> Iterator[Frame]:
         for frame in frames():
-            yield Frame(columns={**frame.columns, client: np.full(frame.rows, site, dtype=object)})
+            yield replace(frame, columns={**frame.columns, client: np.full(frame.rows, site, dtype=object)})
 
     return named
 

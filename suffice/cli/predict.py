@@ -18,6 +18,9 @@ def predict(
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
     site: Annotated[str | None, typer.Option(help="Site of all rows, if no column names it.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
+    as_probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Of classes: one column for each, its probability.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file for the predictions (default: print).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -36,9 +39,11 @@ def predict(
     lines: list[int] = []
     levels: dict[str, dict[str, None]] = {}
     values: list[float | str] = []
+    shares: list[list[float]] = []
     for frame in csv_frames(path):
         with warnings.catch_warnings(action="ignore"):  # of new levels, which are gathered and said once below
             values += fit.predict(frame, site=site).tolist()
+            shares += fit.probabilities(frame, site=site).tolist() if as_probabilities else [[]] * frame.rows
         sites += [site] * frame.rows if site is not None else [name or "" for name in frame.texts(fit.client).tolist()]
         lines += frame.lines
         for name, new in fit.unknown_levels(frame).items():
@@ -46,7 +51,8 @@ def predict(
     unknown = [name for name in dict.fromkeys(sites) if name not in fit.by_name]
     if as_json:
         shown = {name: list(new) for name, new in levels.items()}
-        print_json({"line": lines, "site": sites, "prediction": values, "population": unknown, "unknown_levels": shown})
+        answer = {"line": lines, "site": sites, "prediction": values, "population": unknown, "unknown_levels": shown}
+        print_json(answer | ({"classes": fit.classes, "probabilities": shares} if as_probabilities else {}))
         return
     if unknown:
         named = _some([name or "rows without a site" for name in unknown])
@@ -54,11 +60,10 @@ def predict(
     for name, new in levels.items():
         reference = fit.encoding.references.get(name, "the reference level")
         echo(f"suffice: no row of the fit had {name} = {_some(list(new))}: predicted as {reference}", err=True)
-    rows = [("line", "site", "prediction"), *zip(lines, sites, values)]
-    if keep:
-        header, *cells = csv_rows(path)
-        name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
-        rows = [(*header, name), *((*row, value) for row, value in zip(cells, values))]
+    header, *cells = csv_rows(path) if keep else [["line", "site"], *map(list, zip(lines, sites))]
+    name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
+    of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]
+    rows = [(*header, name, *of_classes), *((*row, value, *more) for row, value, more in zip(cells, values, shares))]
     text = csv_text(rows)
     if out is None:
         typer.echo(text, nl=False)

@@ -18,6 +18,22 @@ def test_members_of_a_group_are_neighbours():
     assert sorted(grouped(shares).tolist()) == list(range(12))
 
 
+def test_large_gains_have_their_power_in_the_label_and_unknown_ones_a_reason():
+    from matplotlib.figure import Figure
+
+    sites = draw(1, np.ones((3, 1)), 20)
+    fit = sf.fit(table([(X, 1e4 * y) for X, y in (*sites[:2], (sites[2][0][:4], sites[2][1][:4]))]))
+    figure, canvas = fit_figure(fit.to_dict()), Figure(layout="constrained")
+    figure.draw(figure, canvas)
+    canvas.draw_without_rendering()
+    _, middle, *_ = canvas.axes
+    power = np.floor(np.log10(max(abs(gain) for gain in (*[m.gain or 0 for m in fit], fit.rule["network_gain"]))))
+    assert power > 4
+    assert f"10^{{{power:.0f}}}" in middle.get_xlabel()
+    assert middle.xaxis.get_offset_text().get_text() == ""
+    assert [text.get_text() for text in middle.texts] == ["too few rows"]
+
+
 @pytest.mark.parametrize(("sites", "rows"), [(1, 30), (2, 4), (5, 30)])
 def test_it_is_drawn_and_written(sites, rows, tmp_path):
     fit = sf.fit(table(draw(1, np.ones((sites, 1)), rows)))

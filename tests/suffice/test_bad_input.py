@@ -120,7 +120,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "infinite": ({"t.csv": TABLE.replace("4,1", "4,-inf")}, PLAN, "target in line 5 (client Nice) = '-inf'"),
     "huge": ({"t.csv": TABLE.replace("4,1", "1e300,1")}, PLAN, "give numbers up to 1e+60"),
     "other digits": ({"t.csv": TABLE.replace("4,1", "٤,1")}, PLAN, "give a number"),
-    "nameless client": ({"t.csv": TABLE.replace("Nice,4", " ,4")}, PLAN, "client in line 5 = '': name the client"),
+    "nameless client": ({"t.csv": TABLE.replace("Nice,4", " ,4")}, PLAN, "client in line 5 of t.csv = '': is empty"),
     # --- clients
     "one client": ({"t.csv": TABLE.replace("Nice", "Lyon")}, PLAN, "clients = 1: to plan who collaborates with whom"),
     "one row": (

@@ -146,6 +146,31 @@ def test_categories_gaps_and_an_index(tmp_path):
         assert np.isfinite(fit.predict(seen)).all()
 
 
+def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, monkeypatch):
+    """Read whole and in pieces, some of which hold nothing else, the word is a level of its own, and what was read as
+    missing is counted; rows without a site are left out."""
+    columns = {
+        "client": ["a", "b"] * 9 + ["", "NA"],
+        "promo": ["none"] * 8 + ["flyer", "Flyer"] * 4 + ["", "NA", "none", "none"],
+        "x": ["None"] * 2 + [str(k * k) for k in range(16)] + ["", "none"],
+        "target": [str(k % 7) for k in range(20)],
+    }
+    for piece in (50_000, 3):
+        monkeypatch.setattr("suffice.simulate.data.csv_frame.PIECE", piece)
+        fit = sf.fit(written(tmp_path / "t.csv", columns), loss="least-squares")
+        assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
+        said = " | ".join((*fit.left_out, *fit.notes))
+        assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
+        assert "4 cells read as missing (None 2, empty 1, none 1)" in said
+        assert "2 rows without a site (client)" in said
+    new = {"client": ["a"] * 3, "x": ["none", None, 1]}
+    none, gap = (fit.predict(new | {"promo": [level] * 3}) for level in ("none", "NA"))
+    np.testing.assert_allclose(gap - none, fit["a"].coefficients["promo=missing"], rtol=1e-9)
+    assert none[0] == none[1]
+    with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
+        sf.read(tmp_path / "t.csv")
+
+
 def test_sites_of_one_row_and_sites_that_lack_a_category():
     rng = np.random.default_rng(2)
     names = ["big"] * 60 + ["one"] + ["two"] * 2 + ["plain"] * 30
@@ -159,7 +184,7 @@ def test_sites_of_one_row_and_sites_that_lack_a_category():
     assert fit["big"].gain is not None
 
 
-def test_auto_takes_the_loss_from_the_target():
+def test_auto_takes_the_loss_from_the_target_and_predicts_probabilities(tmp_path, command):
     rng = np.random.default_rng(3)
     x, names = rng.normal(size=90), ["a", "b", "c"] * 30
     two = np.where(x + rng.normal(size=90) > 0, "yes", "no")
@@ -168,6 +193,13 @@ def test_auto_takes_the_loss_from_the_target():
     assert (logistic.loss, logistic.classes) == ("logistic", ("no", "yes"))
     assert logistic["a"].coefficients["x"] > 0.5
     assert logistic.predict({"x": [5.0, -5.0]}, site="a").tolist() == ["yes", "no"]
+    logistic.save(tmp_path / "m.npz")
+    new = written(tmp_path / "new.csv", {"client": ["a", "z"], "x": [0.5, -1]})
+    _, *rows = csv.reader(command("predict", tmp_path / "m.npz", new, "--probabilities").stdout.splitlines())
+    of_yes = [1 / (1 + np.exp(-m.intercept - m.coefficients["x"] * x)) for m, x in ((logistic["a"], 0.5),
+              (logistic.population, -1))]  # fmt: skip
+    np.testing.assert_allclose([float(row[4]) for row in rows], of_yes, rtol=1e-12)
+    np.testing.assert_allclose([float(row[3]) for row in rows], 1 - np.array(of_yes), rtol=1e-12)
     multinomial = sf.fit({"client": names, "x": x, "target": three})
     assert multinomial.loss == "multinomial"
     assert set(multinomial["b"].coefficients) == {"high", "low", "mid"}
@@ -205,7 +237,7 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
     assert "columns 2 and 3 have this name" in line("client,x,x,target\na,1,2,5\n")
     assert "a date: make a number of it" in line("client,d,target\na,2020-01-02,5\nb,2020-01-03,6\nb,2020-01-03,7\n")
     assert "no such column" in line("client,x,y\na,1,5\n")
-    assert "name the site of every row" in line("client,x,target\n,1,5\na,2,6\nb,2,7\n")
+    assert "name the site of every row" in line("client,x,target\n,1,5\n,2,6\n,2,7\n")
     assert "no predictor is left" in line("client,target\na,1\nb,2\nb,4\n")
     assert "give 3 fields" in line("client,x,target\na,1\n")
     assert "least squares needs numbers" in line("client,x,target\na,1,u\nb,2,v\nc,1,w\n", "--loss", "least-squares")

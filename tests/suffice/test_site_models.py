@@ -7,6 +7,7 @@ import pytest
 
 import suffice as sf
 from suffice import InputError
+from suffice.fit_tables import listed
 
 
 def gappy(seed, rows, *, new):
@@ -83,6 +84,19 @@ def test_a_site_that_decides_the_network_s_gain_is_named():
     assert fit.rule["network_gain_decided_by"] == "tiny"
     assert fit.rule["network_gain_without"] < fit.rule["network_gain"] / 2
     assert "Most of that is tiny (4 rows): without it" in str(fit)
+    assert "3 coefficients, so from 9 rows on" in " ".join(str(fit).split())
+    assert "At no single site does the gain shown exceed two standard errors" in str(fit)
+
+
+def test_collaborators_are_named_in_few_characters_so_that_every_column_is_shown():
+    names = ["Brest", "Lyon", "Metz", "Gap"]
+    assert [listed(names[:k], 8) for k in range(4)] == ["nobody", "Brest", "Brest, Lyon", "Brest, Lyon + 1"]
+    assert (listed(names, 4), listed(["Saint-Germain-en-Laye", "Lyon"], 8)) == ("all 4 others", "2 others")
+    table, _ = gappy(1, 12, new=False)
+    sites = [f"{name} by the river" for name in table["client"]]
+    shown = str(sf.fit(table | {"client": sites, "target": [1e5 * y for y in table["target"]]})).splitlines()
+    assert max(map(len, shown[:12])) <= 80
+    assert " own " in shown[1]
 
 
 def test_one_site_gains_from_nobody_and_a_plan_says_its_units():
