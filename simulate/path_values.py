@@ -20,7 +20,7 @@ from .algorithms.base import Algorithm, State
 from .batches import stack, tensors, with_tensors
 from .problem import Problem
 from .problems.additive import AdditiveNoise
-from .quadratic_forms import QuadraticForm
+from .quadratic_forms import QuadraticForm, Stopping
 from .randomness import Randomness
 
 _ENTRIES = 1 << 18
@@ -50,12 +50,15 @@ def path_values(
     seeds: int,
     root: int,
     coins: bool = False,
+    levels: np.ndarray | None = None,
 ) -> tuple[list[np.ndarray], list[bool]]:
     """Of B instances: the quantity on every path, (S,) each, and whether an instance draws nothing at all.
 
     Such an instance has three entries: its value twice, and that of a path which is disturbed in every iteration by
-    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random.
+    `NUDGE`. An instance on which the algorithm refuses to start has none. With `coins` all count as random. `levels`
+    (B,) are those of a form that stops.
     """
+    levels = np.zeros(len(problems)) if levels is None else levels
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     fixed = [not coins and noiseless(problem) for problem in problems]
     groups: dict[Any, list[int]] = {}
@@ -76,25 +79,27 @@ def path_values(
                 except InputError as error:
                     refused = error
             part = list(states)
+
+            def values_of(rows: list[int], states: dict[int, State] = states, quiet: bool = quiet, count: int = count):
+                return _values(
+                    [problems[at] for at in rows], algorithm, eta[rows], iterations[rows], client, form, levels[rows],
+                    [states[at] for at in rows], quiet, count, root,
+                )  # fmt: skip
+
             for chosen in [part] if together and len(part) > 1 else [[at] for at in part]:
-                given = [problems[at] for at in chosen], algorithm, eta[chosen], iterations[chosen], client, form
                 try:
-                    values = _values(*given, [states[at] for at in chosen], quiet, count, root)
+                    values = values_of(chosen)
                 except _Coins:
                     return path_values(
                         problems, algorithm, eta=eta, iterations=iterations, client=client, form=form, seeds=seeds,
-                        root=root, coins=True,
+                        root=root, coins=True, levels=levels,
                     )  # fmt: skip
                 # vmap cannot follow a branch on a number, and a problem of one's own may be no dataclass
                 except (InputError, RuntimeError, NotImplementedError, TypeError, ValueError):
                     if len(chosen) == 1:
                         raise
                     together = False
-                    values = [
-                        _values([problems[at]], algorithm, eta[[at]], iterations[[at]], client, form, [states[at]],
-                                quiet, count, root)[0]
-                        for at in chosen
-                    ]  # fmt: skip
+                    values = [values_of([at])[0] for at in chosen]
                 for at, value in zip(chosen, values):
                     found[at] = value
     if refused is not None and not any(map(len, found)):
@@ -109,6 +114,7 @@ def _values(
     iterations: np.ndarray,
     client: int,
     form: QuadraticForm,
+    levels: np.ndarray,
     states: list[State],
     quiet: bool,
     count: int,
@@ -145,6 +151,7 @@ def _values(
 
     found: list[np.ndarray] = [np.zeros(0)] * len(problems)
     total: Tensor = state["models"] if form.of_mean else torch.zeros(())
+    stopping = Stopping.at_start(torch.from_numpy(levels)[:, None], valued(state["models"])) if form.stopped else None
     left = np.arange(len(problems))
     for t in range(int(iterations.max(initial=0)) + 1):
         if t:
@@ -153,18 +160,23 @@ def _values(
                 kept = torch.from_numpy(np.flatnonzero(running))
                 given, steps, left = [each[kept] for each in given], steps[kept], left[running]
                 state, total = {name: each[kept] for name, each in state.items()}, total[kept] if total.ndim else total
+                if stopping is not None:
+                    stopping.keep(kept)
             if form.average:
                 total = total + valued(state["models"])
             state = stepped(state, t)
             if form.of_mean:
                 total = total + state["models"]
+            if stopping is not None:
+                stopping.then(valued(state["models"]))
         due = np.flatnonzero(iterations[left] == t)
         if len(due):
-            now = (
-                total / max(t, 1)
-                if form.average and t
-                else valued(total / (t + 1) if form.of_mean else state["models"])
-            )
+            if stopping is not None and form.stopped is not None:
+                now = form.stopped(stopping)
+            elif form.average and t:
+                now = total / t
+            else:
+                now = valued(total / (t + 1) if form.of_mean else state["models"])
             for at in due:
                 found[left[at]] = now[at].double().cpu().numpy()
     return found

@@ -2,7 +2,8 @@
 
 With delta_k = theta_k - theta_k* and z = (delta_1, ..., delta_N, 1) a quantity is E[z^T F z] at T; or its average over
 t < T, which is that of an iterate drawn uniformly from the first T; or that of the mean of theta_0, ..., theta_T.
-Second moments give it on quadratics; `value` gives it of simulated models of any problem.
+Second moments give it on quadratics; `value` gives it of simulated models of any problem. What depends on
+tau = min{t: v_t < level}, v_t = `value` at t, is no quadratic form: paths alone give it.
 """
 
 from __future__ import annotations
@@ -25,15 +26,54 @@ OfModels = Callable[[Problem, Tensor, int], Tensor]
 """The quantity (S,) of a problem, models (S, N, d) and a client: never negative."""
 
 
+@dataclass(kw_only=True)
+class Stopping:
+    """What is known at t of v_0, ..., v_t, each (..., S): v at min(t, tau), whether tau >= t, min(t, tau), and the sum
+    of v_s over s < min(t, tau)."""
+
+    level: Tensor
+    value: Tensor
+    running: Tensor
+    steps: Tensor
+    total: Tensor
+    t: int = 0
+
+    @classmethod
+    def at_start(cls, level: Tensor, value: Tensor) -> Stopping:
+        none = torch.zeros_like(value)
+        return cls(level=level, value=value, running=none == 0, steps=none, total=none)
+
+    def then(self, value: Tensor) -> None:
+        """Go on to t + 1, given v there."""
+        self.t += 1
+        self.running = self.still
+        self.steps = self.steps + self.running
+        self.total = self.total + torch.where(self.running, self.value, 0.0)
+        self.value = torch.where(self.running, value, self.value)
+
+    @property
+    def still(self) -> Tensor:
+        """Whether tau > t."""
+        return self.running & (self.value >= self.level)
+
+    def keep(self, rows: Tensor) -> None:
+        """Leave out all but these rows of the first axis."""
+        for name in ("level", "value", "running", "steps", "total"):
+            setattr(self, name, getattr(self, name)[rows])
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuadraticForm:
-    """`average`: over t < T. `of_mean`: at the mean of the iterates 0 to T."""
+    """`average`: over t < T. `of_mean`: at the mean of the iterates 0 to T. `stopped`: of what is known at T of a path
+    and the time tau at which `value` falls below the scalar called `level`."""
 
     quantity: Quantity
     matrix: Matrix
     value: OfModels
     average: bool = False
     of_mean: bool = False
+    level: str = ""
+    stopped: Callable[[Stopping], Tensor] | None = None
 
     def on_state(self, problem: QuadraticProblem, client: int, size: int, iterations: int | Tensor) -> Tensor:
         """F on the homogeneous state (size, size) of the algorithm, or of `WithSum` of it for means."""
@@ -143,8 +183,17 @@ _G = _of_client(lambda A: 4 * A @ A)
 _D = _of_client(lambda A: torch.eye(len(A)).to(A))
 
 
+def _unknown(problem: QuadraticProblem, client: int) -> Tensor:
+    raise NotImplementedError("second moments do not tell what happens at a stopping time")
+
+
+def _at_stop(quantity: Quantity, stopped: Callable[[Stopping], Tensor], level: str = "eps") -> QuadraticForm:
+    value = _excess if level == "eps" else _slope
+    return QuadraticForm(quantity=quantity, matrix=_unknown, value=value, level=level, stopped=stopped)
+
+
 def forms() -> dict[str, QuadraticForm]:
-    """By the quantity's name in lower case."""
+    """By the quantity's name in lower case. Of a hitting time tau it is min(tau, T), which is at most tau."""
     known = [
         QuadraticForm(quantity=Quantity.EXCESS, matrix=_E, value=_excess),
         QuadraticForm(quantity=Quantity.LAST_DISTANCE, matrix=_D, value=_distance),
@@ -156,5 +205,12 @@ def forms() -> dict[str, QuadraticForm]:
         QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_G), value=_mean_slope, average=True),
         QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, value=_spread, average=True),
         QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_E, value=_excess, of_mean=True),
+        _at_stop(Quantity.STOPPED_EXCESS, lambda at: at.value),
+        _at_stop(Quantity.EXCESS_WHILE_RUNNING, lambda at: at.value * at.running),
+        _at_stop(Quantity.STILL_RUNNING, lambda at: at.still.to(at.value)),
+        _at_stop(Quantity.HITTING_TIME, lambda at: at.steps),
+        _at_stop(Quantity.GRADIENT_STILL_RUNNING, lambda at: at.still.to(at.value), "G"),
+        _at_stop(Quantity.GRADIENT_HITTING_TIME, lambda at: at.steps, "G"),
+        _at_stop(Quantity.STOPPED_GRADIENT, lambda at: at.total / max(at.t, 1), "G"),
     ]
     return {form.quantity.name.lower(): form for form in known}

@@ -24,7 +24,7 @@ from .families import ProblemFamily, own_scalar
 from .family import Values
 from .loosened import loosened
 from .problem_measure import Measure, measures, quadratic
-from .quantity_sum import quantity_of
+from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
 from .search import shrink
 from .tried import not_tried, tried
@@ -57,7 +57,10 @@ def check(
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
                 last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
-                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T. Or a sum, by
+                average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T; with tau the
+                first t with e_t < eps, stopped_excess (E[e_min(T, tau)]), excess_while_running (E[e_T 1{tau >= T}]),
+                still_running (P(tau > T)) and hitting_time (E[min(tau, T)], for upper bounds of E[tau]); of the squared
+                gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Or a sum, by
                 weights that are numbers >= 0 or functions of the family's scalars:
                 {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
     algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
@@ -94,6 +97,9 @@ def check(
         raise InputError("family", family, "give a ProblemFamily, such as families.quadratics()")
     if direction not in ("upper", "lower"):
         raise InputError("direction", direction, "use upper or lower")
+    if direction == "lower" and "hitting_time" in str(quantity).lower():
+        remedy = "paths end at T, which refutes no lower bound of it; bound still_running from below"
+        raise InputError("quantity", str(quantity), remedy)
     if delta is not None and not 0 < as_number("delta", delta) < 1:
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
@@ -104,7 +110,8 @@ def check(
     with one_thread():
         given = theorem, chosen, family, client
         run: Callable[..., Verdict] = _exact
-        if delta is not None or not chosen.linear or not (family is None or quadratic(family)):
+        moments = chosen.linear and (family is None or quadratic(family)) and not form_of(theorem).levels
+        if delta is not None or not moments:
             run = partial(_sampled, delta=delta)
         verdict = run(*given, opaque=opaque, effort="quick", root=root, progress=progress)
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together

@@ -21,6 +21,7 @@ from .problem_family import ProblemFamily as ProblemFamily
 from .problem_family import Setting as Setting
 from .problem_family import Together as Together
 from .problem_family import own_scalar as own_scalar
+from .problem_family import with_level as with_level
 from .problem_family import with_scalars as with_scalars
 
 LARGEST_STEP = 4.0

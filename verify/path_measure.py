@@ -78,15 +78,16 @@ class PathMeasure(Measure):
         problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
         drawn, exact = [np.zeros(())] * len(rows), [False]
         for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+            levels = arguments[form.level][rows] if form.level else None
             found, exact = path_values(
                 problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
-                root=drawing % 2**32,
+                root=drawing % 2**32, levels=levels,
             )  # fmt: skip
             few = [at for at, one in enumerate(problems) if len(found[at]) and not exact[at] and noiseless(one)]
             if few and self.held and self.delta is None:
                 expected = expected_by_sequences(
                     [problems[at] for at in few], self.algorithm, self.held, eta=steps[few], iterations=T[few],
-                    client=self.client, form=form,
+                    client=self.client, form=form, levels=None if levels is None else levels[few],
                 )  # fmt: skip
                 for at, value in expected.items():
                     found[few[at]], exact[few[at]] = value, True

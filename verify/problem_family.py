@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -173,13 +173,47 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
         setting = family.setting(values)
         return replace(setting, arguments={**setting.arguments, **scalars})
 
-    movable = family.movable
-    if movable is not None:
-        own = movable.scalars
+    def known(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
+        return {name: np.full_like(found["T"], value) for name, value in scalars.items()}
 
-        def known(values: Values) -> dict[str, np.ndarray]:
-            found = own(values)
-            return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
+    return replace(family, build=build, movable=_knowing(family.movable, known))
 
-        movable = replace(movable, scalars=known)
-    return replace(family, build=build, movable=movable)
+
+def with_level(family: ProblemFamily, name: str) -> ProblemFamily:
+    """The family with a domain of its own for `name`, what a client's excess loss (or squared gradient) may fall below:
+    a share of e0 (or of beta e0), or of 1 where e0 = 0."""
+
+    def level(found: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+        unit = np.asarray(found["e0"]) * (1.0 if name == "eps" else found.get("beta", 1.0))
+        return values["share"] * np.where(unit > 0, unit, 1.0)
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.setting(values)
+        return replace(setting, arguments={**setting.arguments, name: float(level(setting.arguments, values))})
+
+    def sharp() -> Values:
+        values = cast(Any, family.sharp)()
+        return values | {"share": np.full(len(values["T"]), 0.3)}
+
+    return replace(
+        family,
+        build=build,
+        domains={**family.domains, "share": Domain(low=1e-3, high=2, log=True)},
+        sharp=sharp if family.sharp else None,
+        movable=_knowing(family.movable, lambda found, values: {name: level(found, values)}),
+    )
+
+
+def _knowing(
+    movable: Movable | None, more: Callable[[dict[str, np.ndarray], Values], dict[str, np.ndarray]]
+) -> Movable | None:
+    """The same with more scalars, functions of those it has and of the values."""
+    if movable is None:
+        return None
+    own = movable.scalars
+
+    def scalars(values: Values) -> dict[str, np.ndarray]:
+        found = own(values)
+        return found | more(found, values)
+
+    return replace(movable, scalars=scalars)

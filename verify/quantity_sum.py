@@ -46,6 +46,11 @@ class Forms:
         return any(form.average for form, _ in self.parts)
 
     @property
+    def levels(self) -> set[str]:
+        """The scalars below which something stops: second moments do not tell when."""
+        return {form.level for form, _ in self.parts if form.level}
+
+    @property
     def of_mean(self) -> bool:
         return any(form.of_mean for form, _ in self.parts)
 
@@ -100,5 +105,5 @@ def quantity_of(given: Any) -> Quantity:
 def _known(given: Any) -> QuadraticForm:
     name = given.name.lower() if isinstance(given, Quantity) else str(given).lower().replace(" ", "_")
     if name not in forms():
-        raise InputError("quantity", str(given), f"exact moments give {', '.join(forms())}")
+        raise InputError("quantity", str(given), f"use {', '.join(forms())}")
     return forms()[name]

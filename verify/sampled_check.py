@@ -19,10 +19,10 @@ from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 from .assumptions import listed, paths_only
 from .claim import FALSE_ALARMS, Claim, Effort
 from .evidence import AGREEMENT, Evidence
-from .families import ProblemFamily, quadratics, with_scalars
+from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import constants, typical
+from .problem_measure import constants, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
 from .verdict import Outcome, Verdict
@@ -66,6 +66,8 @@ def path_measures(
     found: list[PathMeasure] = []
     refused: InputError | None = None
     for problems in (with_scalars(each, scalars) for each in families):
+        for level in sorted(forms.levels - typical_setting(problems).arguments.keys()):
+            problems = with_level(problems, level)
         try:
             problem, _, eta = typical(problems, algorithm)
             reason = paths_only(problem, algorithm, eta)

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from suffice.bounds import Quantity
 from suffice.simulate import FixedWeights, Local, Quadratics, Stream, expected_excess
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
+from suffice.simulate.observables import OF_PATHS
 from suffice.simulate.path_values import path_values
 from suffice.simulate.quadratic_forms import WithSum, forms
 
@@ -25,7 +27,7 @@ def instances(sigma2: float) -> list[Quadratics]:
     ]
 
 
-@pytest.mark.parametrize("name", forms())
+@pytest.mark.parametrize("name", [name for name, form in forms().items() if not form.level])
 def test_without_noise_every_quantity_is_that_of_second_moments(name):
     form, problems = forms()[name], instances(0.0)
     drawn, exact = path_values(problems, MIXED, eta=ETA, iterations=T, client=1, form=form, seeds=64, root=0)
@@ -37,6 +39,29 @@ def test_without_noise_every_quantity_is_that_of_second_moments(name):
         assert paths[0] == paths[1]
         assert abs(paths[2] - paths[0]) <= 1e-11 * paths[0]  # disturbed by 256 units in the last place
     assert any(paths[2] != paths[0] for paths in drawn)
+
+
+@pytest.mark.parametrize("name", [name for name, form in forms().items() if form.level])
+def test_what_stops_is_found_from_the_whole_path(name):
+    form, problems, seeds = forms()[name], instances(1.0), 512
+    last = forms()["excess" if form.level == "eps" else "last_gradient"]
+    options = {"eta": ETA, "client": 1, "seeds": seeds, "root": 0}
+    levels = np.array([2.0, 0.03, 5.5]) * (1 if form.level == "eps" else 2)
+    found, _ = path_values(problems, MIXED, iterations=T, form=form, levels=levels, **options)
+    for at, (level, end) in enumerate(zip(levels, T)):
+        values = [
+            path_values(problems, MIXED, iterations=np.full(3, t), form=last, **options)[0][at] for t in range(end + 1)
+        ]
+        path = np.stack(values, axis=1)
+        # of the gradient the names are those of the excess: P(tau > T), E[tau]
+        of = OF_PATHS.get(getattr(Quantity, form.quantity.name.removeprefix("GRADIENT_")))
+        if of is None:  # stopped_gradient: the mean over t < T of what is above the level until then
+            expected = (path * np.logical_and.accumulate(path >= level, axis=1))[:, :end].mean(1)
+        else:
+            expected = of(path, level)
+        np.testing.assert_allclose(found[at], expected, rtol=1e-12)
+    assert len(set(found[0])) > 1
+    assert len(set(found[2])) > 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,6 +49,25 @@ def test_bounds_of_other_quantities_are_judged():
         assert verdict.counterexample["margin"] > 0
 
 
+def test_bounds_of_what_stops_at_a_precision_are_judged():
+    """While e_t >= eps, one step contracts the excess by 1 - eta mu at least and adds eta^2 beta sigma2/2."""
+    family = quadratics(features=1, longest=3)
+
+    def still(*, eta, mu, beta, e0, sigma2, T, eps):
+        return ((1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)) / eps
+
+    def too_small(*, eta, mu, beta, e0, sigma2, T, eps):  # as if the noise added nothing
+        return (1 - eta * mu) ** T * e0 / eps
+
+    verdict = check(still, conditions=within, quantity="still_running", family=family)
+    assert verdict.valid, str(verdict)
+    assert verdict.ranges["eps"][0] < 0.1 * verdict.ranges["e0"][1]  # a precision was drawn with every instance
+    verdict = check(too_small, conditions=within, quantity="still_running", family=family)
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    with pytest.raises(InputError, match="paths end at T"):
+        check(still, conditions=within, quantity="hitting_time", direction="lower", family=family)
+
+
 def test_lower_bounds_are_judged():
     """On a quadratic of curvatures up to beta at eta <= 1/beta no direction contracts faster than 1 - eta beta."""
     given = {"conditions": within, "direction": "lower", "family": quadratics(features=2, longest=20)}
@@ -61,9 +80,7 @@ def test_lower_bounds_are_judged():
 
 
 def test_quantities_and_directions_that_are_none_are_named():
-    with pytest.raises(
-        InputError, match=r"^quantity = 'samples': exact moments give excess, last_distance, last_gradient"
-    ):
+    with pytest.raises(InputError, match=r"^quantity = 'samples': use excess, last_distance, last_gradient"):
         check(right, quantity="samples")
     with pytest.raises(InputError, match=r"^direction = 'sideways': use upper or lower"):
         check(right, direction="sideways")

@@ -88,7 +88,7 @@ def test_a_name_alone_is_the_quantity_itself():
     ("quantity", "message"),
     [
         ({}, r"^quantity = \{\}: give a quantity by name, or weights by name"),
-        ({"exces": 1.0}, r"^quantity = 'exces': exact moments give excess, "),
+        ({"exces": 1.0}, r"^quantity = 'exces': use excess, "),
         ({"excess": -1.0}, r"^quantity\['excess'\] = -1"),
         ({"excess": "much"}, r"^quantity\['excess'\] = 'much'"),
         ({"excess": 1.0, "last_gradient": lambda *, kappa: kappa}, r"^parameter = 'kappa': the family gives mu, "),
