@@ -59,6 +59,9 @@ def collaboration(
     runs = range(seeds[0], seeds[0] + len(seeds))
     if tuple(runs) != tuple(seeds):
         raise InputError("seeds", list(seeds), "give how many, or neighbouring ones in their order")
+    for name, value, default in (("clients", clients, 20), ("features", features, 10), ("spread", spread, 0.1)):
+        if value != default and not (problem is None and table is None):
+            raise InputError(name, value, "it is of the default network; leave it out where data are given")
     if problem is None:
         problem = _default(clients, features, spread) if table is None else read(table, client=client, target=target)
     eta = step / np.asarray(problem.constants().beta)

@@ -89,7 +89,7 @@ def report(
     if fitted is not None:
         body += ["<h2>A model for each site</h2>", _section(fitted.table(), fitted.plot())]
     if planned is not None:
-        said = () if fitted is None else fitted.table().lines
+        said = () if fitted is None else [str(line).removeprefix("Note: ") for line in fitted.table().lines]
         first, *others = (
             replace(one, lines=[line for line in one.lines if str(line).removeprefix("note: ") not in said])
             for one in planned.tables()
@@ -120,7 +120,7 @@ def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) 
     from .setup_file import read_setup
 
     if str(source).lower().endswith(".toml"):
-        return plan(read_setup(source, target=False).source, epsilon=epsilon)
+        return plan(read_setup(source, target=False, data=options).source, epsilon=epsilon)
     from suffice.simulate.data.read import read
 
     if options.get("loss") == "multinomial":

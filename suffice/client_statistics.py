@@ -127,7 +127,7 @@ class ClientStatistics:
         if self.estimated_pairs is not None:
             similar += f"; {100 * self.estimated_pairs:.0f} % by sampling (estimated)"
             if self.similar_pairs == 0 < self.estimated_pairs:
-                similar += ": --certainty estimated plans with these"
+                similar += ": suffice plan --certainty estimated plans with these"
         return Table(
             title="Constants of the clients",
             columns=columns,

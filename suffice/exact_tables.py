@@ -10,7 +10,7 @@ import numpy as np
 from suffice.bounds import Row
 from suffice.bounds.planning.exact_break_even import ExactBreakEven
 
-from .plan_tables import MOST_ROWS
+from .plan_tables import MOST_ROWS, noted
 from .render import Table, number, shortened
 
 if TYPE_CHECKING:
@@ -224,9 +224,7 @@ def _notes(rows: Sequence[Row]) -> list[str]:
             told.append(f"the papers' schedules do not apply here: {row.refusal}")
         for note in told:
             groups.setdefault(note, []).append(row.name)
-    return [
-        f"note: {note}" + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in groups.items()
-    ]
+    return [noted(note) + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in groups.items()]
 
 
 def _some(names: Sequence[str]) -> str:

@@ -56,7 +56,8 @@ def listed(names: Sequence[str], others: int) -> str:
 
 
 def _lines(fit: SiteModels) -> list[str]:
-    lines = ["own: share of its own rows in a site's model; alone, together: losses."]
+    losses = "mean squared errors" if fit.loss == "least-squares" else "log-losses"
+    lines = [f"own: share of its own rows in a site's model; alone, together: {losses}."]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
     gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]

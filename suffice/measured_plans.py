@@ -16,7 +16,7 @@ from suffice.bounds.planning.row_recursion import MOST_FEATURES
 
 from .exact_rows import Grouped, moment_plans
 from .measured import LONGEST_SIMULATION, Measured, followed, still, weights_of
-from .plan_tables import MOST_ROWS
+from .plan_tables import MOST_ROWS, noted
 from .render import Table, number
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
         "and step are the best found for quadratic models at the optima; in brackets the model's own T.",
         "2 s.e.: together, where the mean less, and plus, two standard errors falls to eps.",
         *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
-        *(f"note: {note} ({_some(names)})" for note, names in notes.items()),
+        *(f"{noted(note)} ({_some(names)})" for note, names in notes.items()),
     ]
     return Table(
         title="Measured: iterations until the mean excess is at most eps",

@@ -22,6 +22,13 @@ MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
 MOST_ROWS = 20
 """Clients up to which each has its line."""
+
+
+def noted(text: str) -> str:
+    """A line of notes; those of the data begin with the word already."""
+    return f"note: {text.removeprefix('Note: ')}"
+
+
 MOST_LISTED = 12
 """Clients, or numbers of a setting, that one line lists."""
 
@@ -32,7 +39,7 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
     estimable  the constants are certified, and estimated ones may be had
     """
     notes = [
-        f"note: {warning}" + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
+        noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
         for warning, where in _grouped(rows, estimable).items()
     ]
     refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
@@ -299,7 +306,7 @@ def _remedy(note: str, estimable: bool) -> str:
     if note.startswith("continuous weights promise fewer iterations"):
         return ": --criterion continuous"
     if estimable and note.startswith("0 of ") and "pairs are similar by these constants" in note:
-        return "; sampled ones may admit some: --certainty estimated"
+        return "; sampled ones may admit some: suffice plan --certainty estimated"
     return ""
 
 

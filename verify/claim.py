@@ -146,6 +146,7 @@ class Claim:
                 for name, piece in outside.items()
             },
             weakness=self.weak,
+            unmet=whole.unmet(theorem) if instances == 0 else "",
         )
 
     def unrefuted(self) -> dict[str, str]:

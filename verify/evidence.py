@@ -62,6 +62,25 @@ class Evidence:
                 valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
         return valid
 
+    def unmet(self, theorem: Theorem) -> str:
+        """Which condition no instance meets, with both sides where they come nearest; "" where there is no instance."""
+        if not len(self.measured):
+            return ""
+        needed = {name: self.arguments[name] for name in theorem.condition_keywords}
+        met: dict[str, int] = {}
+        for name, sides in theorem.conditions(**needed).items():
+            left, right = (np.broadcast_to(np.asarray(side, dtype=float), self.measured.shape) for side in sides)
+            with np.errstate(all="ignore"):
+                far = np.nan_to_num((left - right) / np.maximum(np.abs(left), np.abs(right)), nan=np.inf)
+            met[name] = int((far <= 8 * 2.0**-52).sum())
+            if not met[name]:
+                at = int(far.argmin())
+                return f"{name} holds at none of {len(far):,} (nearest: {left[at]:.4g} <= {right[at]:.4g})"
+        rarest = min(met, key=met.__getitem__, default="")
+        if not rarest or met[rarest] == len(self.measured):
+            return ""
+        return f"no condition fails everywhere, but some does at each; {rarest} holds at {met[rarest]:,} instances"
+
     def bound(self, theorem: Theorem, function: Callable[..., Any] | None = None) -> np.ndarray:
         """The theorem's bound, or a mutant of it, at every instance."""
         given = {name: self.arguments[name] for name in theorem.bound_keywords}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -18,6 +19,10 @@ _LINE = 110
 
 VISIBLE = 0.01
 """A variant counts at an instance where it is stronger than the bound by this share or more."""
+
+
+_DOUBLED = re.compile(r"\(\(([^()]*)\)\)")
+"""Parentheses that a formula needs once."""
 
 
 class Outcome(Enum):
@@ -69,7 +74,8 @@ class Verdict:
     `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
     weakness is the claim's own account of variants that may survive.
     undefined counts the instances at which the bound is not a number (each a violation), undefined_at are the arguments
-    of one of them; unbounded counts those at which it is infinite and says nothing.
+    of one of them; unbounded counts those at which it is infinite and says nothing. `unmet` names, where no instance
+    counts, a condition that none meets.
     """
 
     theorem: Theorem
@@ -97,6 +103,7 @@ class Verdict:
     undefined: int = 0
     undefined_at: dict[str, float] = field(default_factory=dict)
     unbounded: int = 0
+    unmet: str = ""
 
     @classmethod
     def inconclusive(cls, theorem: Theorem, reason: str) -> Verdict:
@@ -204,7 +211,8 @@ class Verdict:
         if self.reason:
             return f"{self.outcome.value}: {self.reason}"
         if not self.instances:
-            return f"{self.outcome.value}: no instance meets the hypotheses"
+            why = f": {self.unmet}" if self.unmet else ""
+            return f"{self.outcome.value}: no instance meets the hypotheses{why}"
         share = f"{self.violations:,} of " if self.outcome is Outcome.VIOLATED else ""
         text = f"{self.outcome.value} on {share}{self.instances:,} instances"
         if not self.undefined or self.undefined < self.violations:  # where all are undefined there is no ratio
@@ -212,7 +220,8 @@ class Verdict:
         if self.mutants:
             text += f", {self.refuted} of {self.mutants} mutants refuted"
         if self.survivors:
-            text += f" (surviving: {'; '.join(self.survivors)})"
+            named = _DOUBLED.sub(r"(\1)", "; ".join(self.survivors))
+            text += f" (surviving: {named})"
         return text + (f"; {self.weak}" if self.weak else "")
 
     @property

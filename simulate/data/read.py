@@ -184,4 +184,8 @@ def _tables(
         same = strict is not None and error.field in ("columns", f"column {strict.field.partition(' in line')[0]}")
         if strict is None or not same or "a date" in error.remedy:
             raise
+        if strict.field.startswith(f"{target} in line"):
+            raise InputError(
+                strict.field, strict.value, f"{strict.remedy}; for two classes use loss logistic"
+            ) from None
         raise strict from None

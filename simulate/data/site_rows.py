@@ -147,7 +147,9 @@ def _targets(frame: Frame, target: str, label: dict[str, float]) -> np.ndarray:
         texts = [value for value in values.tolist() if value is not None]
         if texts:
             few = len(set(texts)) <= MOST_LEVELS
-            remedy = "for labels use loss multinomial" if few else "name another column by target"
+            remedy = (
+                "for two classes use loss logistic, for more multinomial" if few else "name another column by target"
+            )
             raise InputError(f"column {target}", texts[0], f"least squares needs numbers; {remedy}")
         return np.full(frame.rows, np.nan)
     return values

@@ -71,7 +71,10 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
             (row["id"], row["location"], row["kind"], number(row["printed"]), number(row["measured"]), row["truth"])
             for row in rows
         ],
-        lines=["`suffice errata ID` shows what is printed, what holds and the instance."],
+        lines=[
+            "printed, measured: what the text gives and what is true at one small instance, each of a quantity of its "
+            "own. `suffice errata ID` names it and shows what is printed, what holds and the instance."
+        ],
     )
 
 

@@ -123,6 +123,8 @@ def theorem_table(records: Sequence[Theorem]) -> Table:
 
     verdicts = known()
     lines = ["Verdicts of the last kept verification; `suffice theorem KEY` shows a statement."]
+    if any(record.superseded_by for record in records):
+        lines.append("Superseded: true, and a sharper record replaces it.")
     if any(record.order_only for record in records):
         lines.append(
             "Order only: the statement gives no number to evaluate or check (hidden constants, a random right-hand "
@@ -138,7 +140,9 @@ def theorem_table(records: Sequence[Theorem]) -> Table:
                 record.edition,
                 record.quantity.expression,
                 record.source.locator,
-                verdicts.get((record.key, record.edition), {}).get("verdict")
+                "superseded"
+                if record.superseded_by
+                else verdicts.get((record.key, record.edition), {}).get("verdict")
                 or ("order only" if record.order_only else "-"),
             )
             for record in records

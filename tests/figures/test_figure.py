@@ -62,6 +62,8 @@ def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_pa
     assert "seeds = 'few'" in refused("adaptive-2a", "--seeds", "few", "--out", tmp_path)
     assert "different whole numbers" in refused("adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
     assert "give how many" in refused("collaboration", "--seeds", "3,2", "--out", tmp_path)
+    own = refused("collaboration", "--option", "table=t.csv", "--option", "spread=0.5", "--out", tmp_path)
+    assert "spread = 0.5: it is of the default network; leave it out where data are given" in own
     assert "drop one of the two" in refused("adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 

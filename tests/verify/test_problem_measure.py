@@ -140,3 +140,15 @@ def test_a_counterexample_of_several_clients_is_printed_whole():
     text = str(Verdict(counterexample=found, **options)).splitlines()
     assert text[2:] == ["  built from minimiser = [[0], [0.333333]], T = 2", "  tried: local on quadratics"]
     assert "built from" not in str(Verdict(counterexample={**found, "clients": 1}, **options))
+
+
+def test_conditions_that_no_instance_meets_are_named():
+    line = quadratics(features=1, longest=3)
+    never = check(
+        right, conditions=lambda *, eta, beta: {"fine": (eta * beta, 1), "long": (2 / beta, eta)}, family=line
+    )
+    assert str(never).startswith("vacuous: no instance meets the hypotheses: long holds at none of ")
+    assert "(nearest: 2 <= 1)" in never.unmet
+
+    apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T)}, family=line)
+    assert "no condition fails everywhere, but some does at each" in str(apart)
