@@ -38,7 +38,7 @@ class Setting:
         if not isinstance(given, Mapping):
             raise InputError("arguments", given, 'give scalars by name, such as {"b": 0.5}')
         for name, value in (("eta", self.eta), ("iterations", self.iterations), *given.items()):
-            if np.ndim(value) or np.asarray(value).dtype.kind not in "iuf":
+            if type(value) not in (float, int) and (np.ndim(value) or np.asarray(value).dtype.kind not in "iuf"):
                 raise InputError(name, value, "give one real number")
         if not (self.iterations >= 0 and self.iterations % 1 == 0):
             raise InputError("iterations", self.iterations, "give a whole number, at least 0")
@@ -169,9 +169,16 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
     if not scalars:
         return family
 
+    own_build = family.build
+
     def build(values: Mapping[str, Any]) -> Setting:
         setting = family.setting(values)
         return replace(setting, arguments={**setting.arguments, **scalars})
+
+    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        assert isinstance(own_build, Together)
+        problems, arguments = own_build.many(values)
+        return problems, arguments | {name: np.full_like(arguments["T"], value) for name, value in scalars.items()}
 
     movable = family.movable
     if movable is not None:
@@ -182,4 +189,4 @@ def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> Problem
             return found | {name: np.full_like(found["T"], value) for name, value in scalars.items()}
 
         movable = replace(movable, scalars=known)
-    return replace(family, build=build, movable=movable)
+    return replace(family, build=Together(many) if isinstance(own_build, Together) else build, movable=movable)
