@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import runpy
 import subprocess
 import sys
@@ -105,14 +104,6 @@ def test_theorems_and_the_list_of_errata_load_without_torch_matplotlib_or_sympy(
 
 
 # The examples run inside this process, which has torch loaded; that a fresh one can import is tested above.
-
-
-def test_the_example_of_ten_predictors_plans_all_and_nobody_is_slower_together(capsys):
-    runpy.run_path(str(ROOT / "examples" / "ten_predictors.py"), run_name="__main__")
-    times = re.findall(r"(\d+) iterations alone, (\d+) together", capsys.readouterr().out)
-    assert len(times) == 8
-    assert all(0 < int(together) <= int(alone) for alone, together in times)
-    assert sum(int(together) < int(alone) for alone, together in times) >= 6
 
 
 def test_the_example_of_an_own_bound_refutes_the_wrong_one_and_not_the_right_one(capsys):
