@@ -78,7 +78,8 @@ def _refuse_extremes(name: str, array: np.ndarray, *, infinite: bool) -> None:
 
 def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = LARGEST) -> float:
     """One finite number in [least, most], or `InputError`."""
-    number = as_numbers(name, value, ()).item()
+    plain = type(value) is float and abs(value) <= LARGEST  # every instance of a family is checked: no array is made
+    number = value if plain else as_numbers(name, value, ()).item()
     if not least <= number <= most:
         wanted = f"in [{least:g}, {most:g}]" if most < LARGEST else f">= {least:g}"
         raise InputError(name, value, f"give a number {wanted}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -42,7 +41,7 @@ def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> 
     arguments = _floats(theorem, values)
     assert theorem.bound is not None
     with np.errstate(all="ignore"):
-        raw = _returned(theorem.key, theorem.bound(**_for(theorem.bound, arguments)))
+        raw = _returned(theorem.key, theorem.bound(**_some(arguments, theorem.bound_keywords)))
     if enforce and np.isnan(raw).any():
         raise InputError(theorem.key, float("nan"), "0/0 or the like at these values; change one of those that are 0")
     return outward(raw, theorem.direction)
@@ -72,7 +71,7 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     assert theorem.bound is not None
     bound = theorem.bound
     with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
-        exact = {name: _exact(name, value) for name, value in _for(bound, arguments).items()}
+        exact = {name: _exact(name, value) for name, value in _some(arguments, theorem.bound_keywords).items()}
     # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
     # from the start, and more until two precisions agree.
     working = count + 15 + 2 * max((_places(value) for value in exact.values()), default=0)
@@ -104,7 +103,7 @@ def _places(value: Any) -> int:
     """How many decimal places a number is away from 1, on either side."""
     import mpmath
 
-    return int(abs(mpmath.log10(abs(value)))) if value and mpmath.isfinite(value) else 0
+    return int(0.302 * abs(mpmath.mag(value))) if value and mpmath.isfinite(value) else 0  # 0.302 > log10(2)
 
 
 def check_conditions(theorem: Theorem | str, **values: Any) -> None:
@@ -114,7 +113,7 @@ def check_conditions(theorem: Theorem | str, **values: Any) -> None:
     for name, value in arguments.items():
         PARAMETERS[name].check(value)
     with np.errstate(all="ignore"):
-        conditions = theorem.conditions(**_for(theorem.conditions, arguments))
+        conditions = theorem.conditions(**_some(arguments, theorem.condition_keywords))
     for condition, (lhs, rhs) in conditions.items():
         left, right = np.broadcast_arrays(_returned(condition, lhs), _returned(condition, rhs))
         failing = ~(left <= right + _FORGIVEN * np.abs(right))
@@ -210,5 +209,5 @@ def _exact(name: str, value: Any) -> Any:
         return mpmath.mpf(as_number(name, value))
 
 
-def _for(function: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: arguments[name] for name in inspect.signature(function).parameters}
+def _some(arguments: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: arguments[name] for name in names}

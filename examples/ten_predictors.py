@@ -19,6 +19,7 @@ problem = sf.from_arrays(
 )
 constants = problem.constants()
 print(f"condition number up to {(constants.beta / constants.mu).max():,.0f}")
-for row in sf.plan(problem, epsilon="10%"):
+plan = sf.plan(problem, epsilon="10%")
+for row in plan:
     times = f"{row.exact_local.iterations} iterations alone, {row.exact.iterations} together"
     print(f"client {row.name}: {times}, with {', '.join(row.collaborators) or 'nobody'}")

@@ -19,8 +19,8 @@ Part = TypeVar("Part")
 
 def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
     """A copy of a dataclass with `function` of its real tensors and of those of its dataclasses; nothing is checked."""
-    if isinstance(part, Tensor) and part.is_floating_point():
-        return function(part)  # pyright: ignore[reportReturnType]
+    if isinstance(part, Tensor):
+        return function(part) if part.is_floating_point() else part  # pyright: ignore[reportReturnType]
     if not is_dataclass(part):
         return part
     return _copied(part, lambda name: over_tensors(function, getattr(part, name)))
@@ -76,6 +76,5 @@ def instances(batch: Part, count: int) -> list[Part]:
 
 def _copied(part: Any, value: Callable[[str], Any]) -> Any:
     copy = object.__new__(type(part))
-    for name in part.__dataclass_fields__:
-        object.__setattr__(copy, name, value(name))
+    vars(copy).update({name: value(name) for name in part.__dataclass_fields__})
     return copy

@@ -11,7 +11,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +94,7 @@ def fingerprint(theorem: Theorem) -> str:
     """Changes with the bound, with either side or the name of a condition, and with the statement."""
     formula = _formula(theorem.bound) if theorem.bound is not None else str(theorem.order_only)
     sides = (
-        f"{name}: {as_expression(left).doit()} <= {as_expression(right).doit()}"
+        f"{name}: {_evaluated(as_expression(left))} <= {_evaluated(as_expression(right))}"
         for name, (left, right) in on_symbols(theorem.conditions).items()
     )
     text = "\n".join((formula, *sides, theorem.statement, theorem.hypotheses))
@@ -104,4 +104,9 @@ def fingerprint(theorem: Theorem) -> str:
 @cache
 def _formula(bound: Callable[..., Any]) -> str:
     """Evaluated: the order of an unevaluated expression can depend on what else this process has computed."""
-    return str(expression(bound).doit())
+    return _evaluated(expression(bound))
+
+
+@lru_cache(maxsize=None, typed=True)
+def _evaluated(formula: Any) -> str:
+    return str(formula.doit())

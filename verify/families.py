@@ -231,24 +231,25 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
             names=tuple(f"client {index}" for index in range(clients)),
         )
 
-    def one(values: Mapping[str, Any]) -> dict[str, float]:
-        given = problem(values)
+    def one(given: Separable, values: Mapping[str, Any]) -> dict[str, float]:
         constants = {"mu": float(given.mu.min()), "beta": float(given.smoothness.max())}
         e0 = float(given.excess(given.start[None])[0, 0])
         rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(clients), "d": 1.0}
         return {**constants, "e0": e0, "distance2": float(values["far"]) ** 2, **rest}
 
     def scalars(values: Values) -> dict[str, np.ndarray]:
-        rows = [one({name: value[at] for name, value in values.items()}) for at in range(len(values["T"]))]
+        each = [{name: value[at] for name, value in values.items()} for at in range(len(values["T"]))]
+        rows = [one(problem(row), row) for row in each]
         return {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
     def moved(values: Values, name: str, target: np.ndarray) -> Values:
         return values | {name: target} if name in ("T", "sigma2") else values
 
     def build(values: Mapping[str, Any]) -> Setting:
-        arguments = one(values)
+        given = problem(values)
+        arguments = one(given, values)
         arguments["eta"] = float(values.get("eta", values["step"] * steps / arguments["beta"]))
-        return Setting(problem=problem(values), eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
+        return Setting(problem=given, eta=arguments["eta"], iterations=int(values["T"]), arguments=arguments)
 
     domains = {
         "curvature": Domain(low=4 * 2.0**-10, high=4, log=True, shape=(2,)),

@@ -166,10 +166,10 @@ def quantile_bound(paths: np.ndarray, delta: float, alpha: float, *, upper: bool
 @lru_cache(maxsize=256)
 def _rank(n: int, delta: float, alpha: float) -> int:
     """The largest k with P(Binomial(n, 1 - delta) <= k - 1) <= alpha; 0 where there is none."""
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrik  # the binomial distribution function; scipy.stats takes a second to load
 
-    k = int(binom.ppf(alpha, n, 1 - delta))
-    while k > 0 and binom.cdf(k - 1, n, 1 - delta) > alpha:
+    k = int(np.ceil(bdtrik(alpha, n, 1 - delta)))
+    while k > 0 and bdtr(k - 1, n, 1 - delta) > alpha:
         k -= 1
     return k
 

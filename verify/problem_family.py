@@ -38,7 +38,7 @@ class Setting:
         if not isinstance(given, Mapping):
             raise InputError("arguments", given, 'give scalars by name, such as {"b": 0.5}')
         for name, value in (("eta", self.eta), ("iterations", self.iterations), *given.items()):
-            if np.ndim(value) or np.asarray(value).dtype.kind not in "iuf":
+            if type(value) not in (float, int) and (np.ndim(value) or np.asarray(value).dtype.kind not in "iuf"):
                 raise InputError(name, value, "give one real number")
         if not (self.iterations >= 0 and self.iterations % 1 == 0):
             raise InputError("iterations", self.iterations, "give a whole number, at least 0")
@@ -166,54 +166,48 @@ def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
 
 def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
     """The family whose instances give these arguments too."""
-    if not scalars:
-        return family
-
-    def build(values: Mapping[str, Any]) -> Setting:
-        setting = family.setting(values)
-        return replace(setting, arguments={**setting.arguments, **scalars})
-
-    def known(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
-        return {name: np.full_like(found["T"], value) for name, value in scalars.items()}
-
-    return replace(family, build=build, movable=_knowing(family.movable, known))
+    return _with(family, lambda found, values: scalars) if scalars else family
 
 
 def with_level(family: ProblemFamily, name: str) -> ProblemFamily:
     """The family with a domain of its own for `name`, what a client's excess loss (or squared gradient) may fall below:
     a share of e0 (or of beta e0), or of 1 where e0 = 0."""
 
-    def level(found: Mapping[str, Any], values: Mapping[str, Any]) -> Any:
+    def level(found: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
         unit = np.asarray(found["e0"]) * (1.0 if name == "eps" else found.get("beta", 1.0))
-        return values["share"] * np.where(unit > 0, unit, 1.0)
-
-    def build(values: Mapping[str, Any]) -> Setting:
-        setting = family.setting(values)
-        return replace(setting, arguments={**setting.arguments, name: float(level(setting.arguments, values))})
+        return {name: values["share"] * np.where(unit > 0, unit, 1.0)}
 
     def sharp() -> Values:
         values = cast(Any, family.sharp)()
         return values | {"share": np.full(len(values["T"]), 0.3)}
 
     return replace(
-        family,
-        build=build,
+        _with(family, level),
         domains={**family.domains, "share": Domain(low=1e-3, high=2, log=True)},
         sharp=sharp if family.sharp else None,
-        movable=_knowing(family.movable, lambda found, values: {name: level(found, values)}),
     )
 
 
-def _knowing(
-    movable: Movable | None, more: Callable[[dict[str, np.ndarray], Values], dict[str, np.ndarray]]
-) -> Movable | None:
-    """The same with more scalars, functions of those it has and of the values."""
-    if movable is None:
-        return None
-    own = movable.scalars
+def _with(
+    family: ProblemFamily, more: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+) -> ProblemFamily:
+    """The family whose instances give what `more` makes of their arguments and values, of one or of many at once."""
+    own, movable = family.build, family.movable
 
-    def scalars(values: Values) -> dict[str, np.ndarray]:
-        found = own(values)
-        return found | more(found, values)
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.setting(values)
+        return replace(setting, arguments={**setting.arguments, **more(setting.arguments, values)})
 
-    return replace(movable, scalars=scalars)
+    def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
+        return found | {
+            name: np.full(np.shape(found["T"]), value, dtype=float) for name, value in more(found, values).items()
+        }
+
+    def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
+        problems, found = cast(Together, own).many(values)
+        return problems, joined(found, values)
+
+    if movable is not None:
+        scalars = movable.scalars
+        movable = replace(movable, scalars=lambda values: joined(scalars(values), values))
+    return replace(family, build=Together(many) if isinstance(own, Together) else build, movable=movable)

@@ -7,7 +7,8 @@ on their way are followed by powers of their own M.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -84,9 +85,9 @@ def _together(
         M = shares[:, None, None] * M + (shares**2)[:, None, None] * M2[:, None]
         np.einsum("qsnn->qsn", M)[:] += 1
     simple = not own and bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
-    for at, steps in enumerate(sizes):
+    for steps in sizes:
         if steps >= BLOCK:
-            _apart(count, sizes[at:], M1, M2, shares, Z, loss, kept)
+            _apart(count, chain((steps,), sizes), M1, M2, shares, Z, loss, kept)
             return
         e = np.empty((len(kept), S, steps))
         if own:
@@ -109,7 +110,7 @@ def _together(
 
 def _apart(
     count: _Count,
-    sizes: Sequence[int],
+    sizes: Iterable[int],
     M1: np.ndarray,
     M2: np.ndarray,
     shares: np.ndarray,

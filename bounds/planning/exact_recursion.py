@@ -18,7 +18,7 @@ Only one client's model enters, whatever the others do with theirs. Sampling is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -348,10 +348,10 @@ def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.nda
     return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))
 
 
-def chunks(horizon: int, n: int) -> list[int]:
+def chunks(horizon: int, n: int) -> Iterator[int]:
     """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
-    sizes, total = [], 0
+    total = 0
     while total < horizon:
-        sizes.append(BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1))
-        total += sizes[-1]
-    return sizes
+        steps = BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1)
+        yield steps
+        total += steps

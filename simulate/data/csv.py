@@ -12,9 +12,9 @@ from typing import IO
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.parse import parse_number
 
 from .memory import LONGEST_LINE, Memory, opened, pieces
-from .parse import parse_number
 from .table import PER_TEXT, Table, check_clients
 
 INDEX = "(no name)"

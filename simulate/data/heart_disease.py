@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import InputError, as_choice
+from suffice.bounds.parse import parse_number
 
 from ..problems import LeastSquares, Logistic
 from .from_arrays import STANDARDISE, of_tables
 from .memory import whole
-from .parse import parse_number
 from .table import Table
 
 CENTRES = ("cleveland", "hungarian", "switzerland", "va")

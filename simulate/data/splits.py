@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from suffice.bounds import InputError
+from suffice.bounds.parse import parse_number
 
 from ..randomness import Randomness, Stream
-from .parse import parse_number
 from .table import MOST_CLIENTS, Table, check_clients
 
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"

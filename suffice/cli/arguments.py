@@ -7,14 +7,14 @@ from typing import Any
 
 def words(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers or words; `InputError` for what is no pair, or given twice."""
-    from suffice.simulate.data.parse import as_label
+    from suffice.bounds.parse import as_label
 
     return {name: as_label(text) for name, text in texts("option", values, "period=5").items()}
 
 
 def assignments(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers, or `InputError`."""
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     return {name: parse_number(name, text) for name, text in texts("argument", values, "mu=0.5").items()}
 

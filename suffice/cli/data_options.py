@@ -76,7 +76,7 @@ def refuse_options(setup: str, data: dict[str, Any]) -> None:
 
 def memory_limit(data: dict[str, Any]) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     return {name: parse_number(name, text) for name, text in data.items() if name == "max_memory"}
 
@@ -93,7 +93,7 @@ def check_exists(setup: str) -> None:
 
 def read_table(setup: str, data: dict[str, Any]) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
-    from suffice.simulate.data.parse import as_label, parse_number
+    from suffice.bounds.parse import as_label, parse_number
     from suffice.simulate.data.read import read
 
     check_exists(setup)

@@ -144,7 +144,7 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 def _value(flag: str, text: str, kind: str) -> int | float | str:
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     if "str" in kind:
         return text

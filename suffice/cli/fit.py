@@ -36,7 +36,7 @@ def fit(
 ) -> None:
     """Fit a model for each site that borrows from the others where that improves predictions."""
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     from .._fit import fit as make
 

@@ -66,7 +66,7 @@ def plan(
 ) -> None:
     """Plan who should collaborate with whom, at which step size, and how much faster that is."""
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     from .._plan import MOST_WORK
     from .._plan import plan as make
@@ -184,7 +184,7 @@ def plan(
 
 def _precision(text: str) -> float:
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     try:
         return parse_number("epsilon", text)

@@ -28,7 +28,7 @@ def report(
     import sys
 
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     from .._report import report as write
 

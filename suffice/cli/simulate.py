@@ -50,7 +50,7 @@ def simulate(
 ) -> None:
     """Simulate an algorithm with many seeds at once."""
     from suffice.bounds import InputError
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     from ..render import Table
     from ..setup_file import read_setup

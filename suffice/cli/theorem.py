@@ -34,7 +34,7 @@ def theorem(
     """List the theorems, or show, evaluate or solve one."""
     from suffice.bounds import THEOREMS, InputError, evaluate, find, page
     from suffice.bounds import solve as invert
-    from suffice.simulate.data.parse import parse_number
+    from suffice.bounds.parse import parse_number
 
     from ..verdicts import kept
 

@@ -13,34 +13,42 @@ from suffice.bounds import THEOREMS, ConditionError, InputError, digits, evaluat
 
 SATISFIABLE = [t for t in THEOREMS if t.bound is not None and (t.key, t.edition) not in VACUOUS]
 every = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
-DRAWN = 100_000
+DRAWN, AT_ONCE = 100_000, 2000
 
 
 def drawn(theorem, count, seed):
     """Up to `count` points of the domain that meet the conditions, one array per name: the typical range and two powers
     of e around it, a quarter of the entries at a closed lower end (most are 0), some at the upper one, and a tenth of
     the rows with one entry down to 1e-30."""
-    rng = np.random.default_rng(seed)
-    values, tiny = {}, rng.integers(10 * len(theorem.parameters), size=DRAWN)
+    kept = {parameter.name: np.zeros(0) for parameter in theorem.parameters}
+    for part in range(DRAWN // AT_ONCE):
+        values = domain_points(theorem, np.random.default_rng((seed, part)))
+        good = np.ones(AT_ONCE, dtype=bool)
+        with np.errstate(all="ignore"):
+            needed = {name: values[name] for name in signature(theorem.conditions).parameters}
+            for lhs, rhs in theorem.conditions(**needed).values():
+                good &= np.asarray(lhs <= rhs)
+        kept = {name: np.append(found, values[name][good])[:count] for name, found in kept.items()}
+        if all(len(found) == count for found in kept.values()):
+            break
+    assert all(len(found) >= min(count, 100) for found in kept.values()), "the conditions are hardly ever met"
+    return kept
+
+
+def domain_points(theorem, rng):
+    values, tiny = {}, rng.integers(10 * len(theorem.parameters), size=AT_ONCE)
     for at, parameter in enumerate(theorem.parameters):
         low, high = np.log(parameter.typical)
-        x = np.exp(rng.uniform(low - 2, high + 2, DRAWN))
-        x = np.where(tiny == at, 10 ** rng.uniform(-30, 0, DRAWN), x)
+        x = np.exp(rng.uniform(low - 2, high + 2, AT_ONCE))
+        x = np.where(tiny == at, 10 ** rng.uniform(-30, 0, AT_ONCE), x)
         x = np.clip(np.floor(x) if parameter.integer else x, parameter.lower, parameter.upper)
-        end = rng.uniform(size=DRAWN)
+        end = rng.uniform(size=AT_ONCE)
         x = np.where((end < 0.25) & (not parameter.open_lower), parameter.lower, x)
-        values[parameter.name] = np.where((end > 0.95) & (parameter.upper < np.inf), parameter.upper, x)
+        x = np.where((end > 0.95) & (parameter.upper < np.inf), parameter.upper, x)
         if parameter.open_lower:
-            values[parameter.name] = np.where(
-                values[parameter.name] == parameter.lower, parameter.lower + 1e-9, values[parameter.name]
-            )
-    good = np.ones(DRAWN, dtype=bool)
-    with np.errstate(all="ignore"):
-        needed = {name: values[name] for name in signature(theorem.conditions).parameters}
-        for lhs, rhs in theorem.conditions(**needed).values():
-            good &= np.asarray(lhs <= rhs)
-    assert good.sum() >= min(count, 100), "the conditions are hardly ever met"
-    return {name: value[good][:count] for name, value in values.items()}
+            x = np.where(x == parameter.lower, parameter.lower + 1e-9, x)
+        values[parameter.name] = x
+    return values
 
 
 def assert_numbers(theorem, values):

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ive
-from scipy.stats import ncx2
 
 from suffice.bounds import find
 
@@ -56,6 +55,8 @@ def _weighted(values: Values) -> Measured:
 
 @measured_by("quadrature over the distance", "positive-part James-Stein", rounding=1e-12)
 def _james_stein(values: Values) -> Measured:
+    from scipy.stats import ncx2  # a second to load: half of what a quick verification takes to start
+
     d, v, gap2 = values["d"], values["v"], values["gap2"]
     c = values["share"] * 2 * np.maximum(d - 2, 0)  # in units of v, as everything below
     far = np.sqrt(gap2)

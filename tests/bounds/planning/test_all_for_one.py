@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def test_plan_agrees_with_the_second_calculator(seed):
 def grid_minimum(phi, q):
     """min over r in [0, 1] of phi(r) (r - q) by a grid and golden section, to about 1e-12 of its value."""
     r = np.linspace(0, 1, 2001)
-    at = int(np.argmin([phi(x) * (x - q) for x in r]))
+    at = int(np.argmin(phi(r) * (r - q)))
     low, high = r[max(at - 1, 0)], r[min(at + 1, 2000)]
     for _ in range(80):
         a, b = low + 0.382 * (high - low), high - 0.382 * (high - low)
@@ -139,6 +140,7 @@ def grid_minimum(phi, q):
     return phi(low) * (low - q)
 
 
+@cache
 def step_ratio_anew(phi, w):
     """The root q of phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q), which falls in q."""
     low, high = 0.0, 1.0
@@ -150,7 +152,7 @@ def step_ratio_anew(phi, w):
 
 CRITERIA = {
     "continuous": lambda x: x,
-    "sharp": lambda x: 1 - math.sqrt(1 - x),
+    "sharp": lambda x: 1 - np.sqrt(1 - x),
     "binary": lambda x: 0.3 * (x >= 0.3),
 }
 

@@ -167,12 +167,12 @@ def test_the_floor_is_where_the_curve_ends():
 
 def test_the_first_step_below_is_found_by_steps_and_by_blocks():
     recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=2)
-    for share in (0.5, 0.02, 0.001):
+    for share, horizon in ((0.5, 1000), (0.02, 2000), (0.001, 20_000)):
         v = share * recursion.limit(ALPHA[2]) * ALPHA[2]
-        curve = recursion.curve(v, 20_000)
+        curve = recursion.curve(v, horizon)
         epsilon = 1.1 * curve[-1]
         expected = int(np.flatnonzero(curve <= epsilon)[0])
-        found = recursion.first(v, epsilon, 20_000)
+        found = recursion.first(v, epsilon, horizon)
         assert expected - 1 < found <= expected
         assert recursion.first(v, epsilon, expected - 1) == np.inf
         assert recursion.first(v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suffice.bounds import InputError
+from .errors import InputError
 
 
 def parse_number(place: str, text: str) -> float:
