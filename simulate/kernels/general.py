@@ -32,6 +32,7 @@ from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
 from ..schedule import Every
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
+from ..threads import one_thread
 from .library import library
 from .paths import Progress, in_threads, pieces_of
 
@@ -155,8 +156,9 @@ def general_paths(
         arrays["weights"] = np.zeros((len(chosen), g, n, n))
     if models:
         arrays["final"] = np.empty((number, n, d))
-    _problem(problem, arrays, choice, reals)
-    _rule(problem, algorithm, arrays, choice, reals)
+    with one_thread():  # torch's other threads wait for more at full speed, on cores that blocks of seeds would use
+        _problem(problem, arrays, choice, reals)
+        _rule(problem, algorithm, arrays, choice, reals)
     task = _Task(
         seeds=number,
         iterations=iterations,

@@ -26,6 +26,7 @@ from suffice.simulate import (
     run,
 )
 from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
+from suffice.simulate.kernels import general
 
 pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
@@ -168,3 +169,16 @@ def test_vanishing_gradients_and_divergence():
     for name in ("rows", "quadratics"):
         last = run(PROBLEMS[name], rule, iterations=3000, eta=9.0, seeds=3, grid=[3000], kernel="c").excess
         assert not np.isfinite(last).any()
+
+
+def test_no_thread_of_torch_waits_beside_the_blocks(monkeypatch):
+    """A thread that torch wakes to prepare a run spins for 10 ms: in that time blocks of seeds have one core less."""
+    threads, seen = torch.get_num_threads(), []
+    monkeypatch.setattr(general, "_diagonal", lambda matrices: seen.append(torch.get_num_threads()) or 0)
+    monkeypatch.setattr(general, "in_threads", lambda *_: seen.append(torch.get_num_threads()))
+    torch.set_num_threads(2)
+    try:
+        run(PROBLEMS["rows"], Local(), iterations=1, eta=0.1, seeds=9, kernel="c")
+    finally:
+        torch.set_num_threads(threads)
+    assert seen == [1, 2]
