@@ -4,6 +4,8 @@
    depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model and on the draws
    alone, so models move one after the other where they are. */
 
+#include <stddef.h>
+
 #include "oracle.h"
 
 #define SAMPLE real
@@ -177,7 +179,7 @@ ONCE void adapt_clients(const Task *task, const Block *b, int part, int lane, in
 static void whole_block(const Task *task, const Block *b, int64_t begin, int seeds) {
     int N = (int)task->clients, d = (int)task->features;
     Lanes lanes;
-    fill_lanes(task->seed + begin, seeds, 0, &lanes);
+    fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
     for (int a = 0; a < PARTS * N * d; a++) b->theta[a] = every(task->start[a % (N * d)]);
     int64_t column = 0;
     for (int64_t t = 0; t <= task->iterations; t++) {
@@ -213,25 +215,42 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             task->final[(begin + s) * N * d + a] = b->theta[(size_t)(s / VL) * N * d + a][s % VL];
 }
 
+/* The run as one seed has it, where each has a problem of its own. */
+static Task of_seed(const Task *task, int64_t seed) {
+    Task own = *task;
+    for (size_t at = offsetof(Task, seed), f = 0; at < offsetof(Task, apart); at += sizeof(char *), f++) {
+        char *array;
+        memcpy(&array, (char *)&own + at, sizeof array);
+        if (array) array += seed * task->apart[f];
+        memcpy((char *)&own + at, &array, sizeof array);
+    }
+    return own;
+}
+
 /* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, m = task->batch, c = task->rule == ADAPTIVE ? task->samples : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
-    size_t z = (size_t)b.group * (blocks + 1) * 4 * PARTS;
+    size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
         {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N}, {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
         {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
-        {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d}};
+        {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
+        {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];
     for (size_t a = 0; a < parts; a++) total += part[a].size;
     real *memory = aligned_alloc(BYTES, total * BYTES), *at = memory;
     if (!memory) return 1;
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
-    for (int64_t block = begin; block < end; block += LANES)
+    for (int64_t block = begin; block < end && !task->apart; block += LANES)
         whole_block(task, &b, block, end - block < LANES ? (int)(end - block) : LANES);
+    for (int64_t seed = begin; seed < end && task->apart; seed++) {
+        Task own = of_seed(task, seed);
+        whole_block(&own, &b, seed, 1);
+    }
     free(memory);
     return 0;
 }

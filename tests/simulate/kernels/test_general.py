@@ -194,3 +194,32 @@ def test_no_thread_of_torch_waits_beside_the_blocks(monkeypatch):
     finally:
         torch.set_num_threads(threads)
     assert seen == [1, 2]
+
+
+def own_problem(name: str, seed: int) -> Any:
+    given, best = PROBLEMS[name], np.random.default_rng(seed).normal(size=(N, D))
+    if given.row_counts:
+        return given.resample(seed, 0)
+    if isinstance(given, Quadratics):
+        return Quadratics.of(given.A.numpy() * best[0, 0] ** 2, -best, sigma2=abs(best[1, 1]))
+    return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
+
+
+@pytest.mark.parametrize("rule", ["local", "fixed", "exact binary", "sampled"])
+@pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
+def test_every_seed_runs_on_its_own_problem(name, rule):
+    problems = [own_problem(name, seed) for seed in range(11)]
+    setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
+    more = {} if rule == "local" else {"weights": [2, 7], "clusters": True}
+    ours: Any
+    theirs: Any
+    ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))
+    np.testing.assert_allclose(ours.excess, theirs.excess, rtol=1e-11)
+    np.testing.assert_allclose(ours.models, theirs.models, rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(ours.stopping_times, theirs.stopping_times)
+    if more:
+        np.testing.assert_allclose(ours.weights, theirs.weights, rtol=1e-11, atol=1e-12)
+    setting["seeds"] = range(7, 8)
+    alone: Any = run(problems[5], RULES[rule], kernel="c", **setting)
+    np.testing.assert_array_equal(alone.models[0], ours.models[5])
+    assert np.ptp(ours.excess[:, 0], axis=0).min() > 0  # the problems differ
