@@ -44,9 +44,11 @@ _LARGEST_SUMS = 20_000_000
 """Numbers in the sums of weights of all blocks of seeds (160 MB)."""
 
 
-_POINTERS = ("seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise",
-             "x", "y", "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero",
-             "level", "excess", "stopping", "weights", "sum", "sizes", "final")  # fmt: skip
+_POINTERS = (
+    "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
+    "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "level",
+    "excess", "stopping", "weights", "sum", "sizes", "final",
+)  # fmt: skip
 
 
 class _Task(ctypes.Structure):
