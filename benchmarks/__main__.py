@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import Continuous, digits, evaluate, find, write_whole
 from suffice.simulate import AllForOne, run
 
-from . import compiled, fit, gpu, kernels
+from . import budgets, compiled, fit, gpu, kernels
 from .problems import network
 from .timing import alternate, row
 
@@ -74,8 +74,9 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "problems": compiled.table,
     "fit": fit.table,
     "gpu": gpu.table,
+    "budgets": budgets.table,
 }
-DEFAULT = ("bounds", "simulate", "kernels", "problems", "moments")
+DEFAULT = ("budgets", "bounds", "simulate", "kernels", "problems", "moments")
 
 
 def shown(entry: dict[str, Any]) -> str:
@@ -95,7 +96,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")
     parser.add_argument("--gpu", action="store_true", help="only the GPU kernel and its peers")
+    parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
     arguments = parser.parse_args()
+    BENCHES["budgets"] = lambda quick: budgets.table(quick, arguments.beside)
     torch.set_num_threads(1)
     chosen = ("gpu",) if arguments.gpu else (arguments.which,) if arguments.which else DEFAULT
     rows = [entry for name in chosen for entry in BENCHES[name](arguments.quick)]

@@ -1,4 +1,4 @@
-"""The compiled kernel on rows, logistic losses and quadratics, beside the torch reference and plain NumPy."""
+"""The compiled kernel on rows, logistic losses and quadratics, beside the torch reference, plain NumPy and JAX."""
 
 from __future__ import annotations
 
@@ -69,6 +69,60 @@ def plain(kind: str, problem: Any, iterations: int) -> Callable[[], Any]:
     return call
 
 
+def jax_scan(kind: str, problem: Any, exact: bool, seeds: int, iterations: int) -> Callable[[], Any] | None:
+    """The same in JAX: jit, scan over iterations, vmap over seeds, no loop over clients. None where it is absent."""
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return None
+    jax.config.update("jax_enable_x64", True)
+    best, (n, d) = jnp.asarray(problem.optimum.numpy()), problem.optimum.shape
+    A = None if kind == "logistic" else jnp.asarray(problem.A.numpy())
+    tables: Any = None
+    if kind != "quadratics":
+        tables = [jnp.asarray(np.stack(part)) for part in zip(*problem.data.blocks())]
+
+    def slope(prediction: Any, y: Any) -> Any:
+        return 2 * (prediction - y) if kind == "least squares" else -y / (1 + jnp.exp(y * prediction))
+
+    def pairs(theta: Any) -> Any:
+        """Client k's gradient at model i, (n, n, d)."""
+        if A is not None:
+            return 2 * jnp.einsum("kde,ike->ikd", A, theta[:, None] - best)
+        X, y = tables
+        return jnp.einsum("ikj,kjd->ikd", slope(jnp.einsum("kjd,id->ikj", X, theta), y), X) / X.shape[1]
+
+    def step(theta: Any, key: Any) -> Any:
+        g: Any = None
+        weight: Any = None
+        if exact:
+            g = pairs(theta)
+            own = jnp.diagonal(g).T
+            r = jnp.maximum(1 - ((g - own[:, None]) ** 2).sum(-1) / (own**2).sum(-1)[:, None], 0)
+            weight = r / (r * r).sum(1, keepdims=True)
+        if tables is None:
+            z = jax.random.normal(key, (n, d)) / math.sqrt(d)
+            if not exact:
+                return theta - ETA * (2 * jnp.einsum("kde,ke->kd", A, theta - best) + z), None
+            return theta - ETA * (jnp.einsum("ik,ikd->id", weight, g) + weight @ z), None
+        X, y = tables
+        index = jax.random.randint(key, (n, problem.batch), 0, y.shape[1])
+        x, y = jnp.take_along_axis(X, index[..., None], 1), jnp.take_along_axis(y, index, 1)
+        if not exact:
+            own = slope(jnp.einsum("kjd,kd->kj", x, theta), y)
+            return theta - ETA * (jnp.einsum("kj,kjd->kd", own, x) / problem.batch + problem.ridge * theta), None
+        slopes = weight[..., None] * slope(jnp.einsum("kjd,id->ikj", x, theta), y) / problem.batch
+        mass = weight.sum(1, keepdims=True) * problem.ridge
+        return theta - ETA * (slopes.reshape(n, -1) @ x.reshape(-1, d) + mass * theta), None
+
+    def path(key: Any) -> Any:
+        return jax.lax.scan(step, jnp.asarray(problem.start.numpy()), jax.random.split(key, iterations))[0]
+
+    compiled, keys = jax.jit(jax.vmap(path)), jax.random.split(jax.random.PRNGKey(0), seeds)
+    return lambda: compiled(keys).block_until_ready()
+
+
 def table(quick: bool) -> list[dict[str, Any]]:
     """Processor time per seed-iteration on one core, in turn; and how it grows in T, S, N and d."""
     one_core()
@@ -77,12 +131,15 @@ def table(quick: bool) -> list[dict[str, Any]]:
         problem = problem_of(kind, n, d)
         for rule in (EXACT, Local()):
             for seeds in (1, 32) if quick else (1, 32, 1024):
-                T, short = max(2, 3200 // max(seeds, 8)), 20
+                T, short = max(20, 3200 // max(seeds, 8)), 20
                 peers: dict[str, tuple[Callable[[], Any], int]] = {
                     "torch reference": (ours(problem, rule, seeds, short, "reference"), short * seeds)
                 }
                 if rule is EXACT:
                     peers["NumPy, loop over models"] = (plain(kind, problem, short), short)
+                length = max(5, T // 8)
+                if scan := jax_scan(kind, problem, rule is EXACT, seeds, length):
+                    peers["JAX"] = (scan, length * seeds)
                 own, *others = alternate(
                     ours(problem, rule, seeds, T), *(call for call, _ in peers.values()),
                     rounds=rounds, clock=time.process_time,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw
 from .algorithms.local import Local
+from .batches import tensors
 from .kernels import Unavailable, compiled_paths, general_paths, general_refusal, identity, refusal, room_for_weights
 from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
@@ -59,7 +60,16 @@ def settled(problem: Problem, algorithm: Algorithm) -> Kernel:
     return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
 
 
-def cannot_record(recorder: Recorder) -> str | None:
+def objection(problems: Sequence[Problem], algorithm: Algorithm) -> str | None:
+    """Why no compiled kernel runs this problem, or these, one for each seed; or None."""
+    if len(problems) > 1:
+        shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
+        if any(shape != shapes[0] for shape in shapes):
+            return "the seeds' problems differ in more than numbers"
+    return next(filter(None, (general_refusal(each, algorithm) for each in problems)), None)
+
+
+def cannot_record(recorder: Recorder, problems: Sequence[Problem]) -> str | None:
     """Why no compiled kernel leaves what is to be recorded, or None."""
     problem, algorithm = recorder.problem, recorder.algorithm
     weighs = recorder.weights is not None or recorder.clusters
@@ -67,10 +77,18 @@ def cannot_record(recorder: Recorder) -> str | None:
         return "it weighs no clients"
     if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
         return "it keeps sums of weights for each block of seeds, which would fill the memory"
-    return general_refusal(problem, algorithm)
+    return objection(problems, algorithm)
 
 
-def record(recorder: Recorder, *, root: int, iterations: int, step_size: Callable[[int], Tensor], progress: Any) -> Any:
+def record(
+    recorder: Recorder,
+    problems: Sequence[Problem],
+    *,
+    root: int,
+    iterations: int,
+    step_size: Callable[[int], Tensor],
+    progress: Any,
+) -> Any:
     """Fill the recorder and return its trace; `Unavailable` without a compiler."""
     problem, algorithm, points = recorder.problem, recorder.algorithm, recorder.grid
     setting: dict[str, Any] = {
@@ -83,12 +101,12 @@ def record(recorder: Recorder, *, root: int, iterations: int, step_size: Callabl
     }
     kernel = identity(problem.dtype)
     extras = (recorder.stopping, recorder.weights, recorder.sizes, recorder.models)
-    if all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
+    if len(problems) == 1 and all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
         recorder.excess = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
     else:
         kernel = f"{kernel} general"
         found = general_paths(
-            problem,
+            problems,
             algorithm,
             level=recorder.epsilon,
             mean_weights=recorder.mean_weights,

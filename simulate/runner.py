@@ -17,8 +17,8 @@ from torch import Tensor
 from suffice.bounds import InputError, as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
-from .compiled import Kernel, attempt, cannot_record, record, steps_taken
-from .kernels import general_paths, general_refusal
+from .compiled import Kernel, attempt, cannot_record, objection, record, steps_taken
+from .kernels import general_paths
 from .problem import Problem, check_problem
 from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
@@ -47,7 +47,7 @@ def padded_seeds(problem: Problem, seeds: int) -> int:
 
 
 def run(
-    problem: Problem,
+    problem: Problem | Sequence[Problem],
     algorithm: Algorithm,
     *,
     iterations: int,
@@ -64,6 +64,7 @@ def run(
 ) -> Trace:
     """Run `algorithm` from the problem's start and record excess losses.
 
+    problem   one for all seeds, or one for each of them, with as many clients and features
     eta       step size: one number, one per client (N,), or a function of t = 1..T returning either
     seeds     how many (0, 1, ...), or a range of seed indices
     grid      iterations to record, default 0..T
@@ -76,9 +77,10 @@ def run(
               and bit for bit for one kernel, which the trace names
     Raises `InputError`.
     """
-    check_problem(problem)
     check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
+    problems = _problems(problem, wanted)
+    problem = problems[0]
     as_whole("iterations", iterations)
     check_size(len(wanted), iterations + 1 if grid is None else 1, problem.clients)
     points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
@@ -96,16 +98,16 @@ def run(
         clusters=clusters,
         last=iterations if models else None,
     )
-    blocks = seed_blocks(problem, wanted)
+    blocks = _blocks(problems, wanted)
     setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
-    trace = attempt(kernel, cannot_record(recorder), lambda: record(recorder, **setting))
+    trace = attempt(kernel, cannot_record(recorder, problems), lambda: record(recorder, problems, **setting))
     if trace is not None:
         return trace
     with one_thread():
-        for done, block in enumerate(blocks):
+        for done, (recorder.problem, block) in enumerate(blocks):
             recorder.block(block)
             for t, before, draw, after in iterate(
-                problem, algorithm, seeds=block, root=root, iterations=iterations, eta=step_size
+                recorder.problem, algorithm, seeds=block, root=root, iterations=iterations, eta=step_size
             ):
                 recorder.see(t, before, draw, after)
             if progress is not None:
@@ -114,7 +116,7 @@ def run(
 
 
 def hitting_times(
-    problem: Problem,
+    problem: Problem | Sequence[Problem],
     algorithm: Algorithm,
     *,
     epsilon: float | Sequence[float] | np.ndarray,
@@ -129,18 +131,19 @@ def hitting_times(
 
     The other arguments are those of `run`. Raises `InputError`.
     """
-    check_problem(problem)
     check_algorithm(algorithm)
     wanted = _wanted(seeds, root)
+    problems = _problems(problem, wanted)
+    problem = problems[0]
     as_whole("limit", limit)
     check_size(len(wanted), 1, problem.clients)
     level = torch.from_numpy(_levels(epsilon, problem)).to(problem.start)
     step_size = step_sizes(eta, problem)
-    blocks = seed_blocks(problem, wanted)
+    blocks = _blocks(problems, wanted)
 
     def compiled() -> np.ndarray | None:
         return general_paths(
-            problem,
+            problems,
             algorithm,
             seeds=wanted,
             iterations=limit,
@@ -152,15 +155,15 @@ def hitting_times(
             progress=progress,
         ).stopping
 
-    found = attempt(kernel, general_refusal(problem, algorithm), compiled)
+    found = attempt(kernel, objection(problems, algorithm), compiled)
     if found is not None:
         return found
     times: dict[int, np.ndarray] = {}
     with one_thread():
-        for done, block in enumerate(blocks):
-            hit = torch.full((len(block), problem.clients), torch.inf, dtype=torch.float64, device=problem.device)
-            for t, _, _, state in iterate(problem, algorithm, seeds=block, root=root, iterations=limit, eta=step_size):
-                below = problem.excess(state["models"]) < level
+        for done, (own, block) in enumerate(blocks):
+            hit = torch.full((len(block), own.clients), torch.inf, dtype=torch.float64, device=own.device)
+            for t, _, _, state in iterate(own, algorithm, seeds=block, root=root, iterations=limit, eta=step_size):
+                below = own.excess(state["models"]) < level
                 hit = torch.where(below & torch.isinf(hit), float(t), hit)
                 if bool(torch.isfinite(hit).all()):
                     break
@@ -210,6 +213,25 @@ def seed_blocks(problem: Problem, wanted: range) -> list[Tensor]:
     if drawn > MOST_DRAWN:
         raise InputError("batch", problem.batch, f"one step would draw {drawn:.1e} numbers, over {MOST_DRAWN:.0e}")
     return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]
+
+
+def _problems(problem: Problem | Sequence[Problem], wanted: range) -> Sequence[Problem]:
+    """The one of all seeds, or each seed's own, checked."""
+    problems = problem if isinstance(problem, Sequence) else [problem]
+    for each in problems:
+        check_problem(each)
+    if isinstance(problem, Sequence) and len(problems) != len(wanted):
+        raise InputError("seeds", len(wanted), f"give one for each of the {len(problems)} problems")
+    if len({(each.clients, each.features) for each in problems}) > 1:
+        raise InputError("problem", problem, "give each seed a problem with as many clients and features")
+    return problems
+
+
+def _blocks(problems: Sequence[Problem], wanted: range) -> list[tuple[Problem, Tensor]]:
+    """What runs together: whole blocks of seeds, or every seed on a problem of its own."""
+    if len(problems) == 1:
+        return [(problems[0], block) for block in seed_blocks(problems[0], wanted)]
+    return [(own, torch.tensor([seed])) for own, seed in zip(problems, wanted)]
 
 
 def _wanted(seeds: int | range, root: int) -> range:

@@ -4,118 +4,74 @@
    depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model and on the draws
    alone, so models move one after the other where they are. */
 
+#include <stddef.h>
+
 #include "oracle.h"
 
-/* Gaps |g_k - g_i|^2 (N) at model i, and |g_i|^2, of populations (`of` null) or of samples. Population gradients stay
-   in `peers`, where quadratics' steps find them. */
-INLINE real gaps(const Task *task, const Block *b, const Samples *of, int part, int i, int from, int count,
-                 const real *theta, const real *view, real *gap) {
-    int N = (int)task->clients, d = (int)task->features;
-    gradient(task, b, of, part, i, from, count, theta, view, b->own);
-    for (int k = 0; k < N; k++) {
-        real *g = b->peers + (of ? 0 : (size_t)k * d), sum = every(0);
-        if (k == i)
-            for (int f = 0; f < d; f++) g[f] = b->own[f];
-        else gradient(task, b, of, part, k, from, count, theta, view, g);
-        for (int f = 0; f < d; f++) sum += (g[f] - b->own[f]) * (g[f] - b->own[f]);
-        gap[k] = k == i ? every(0) : sum;
-    }
-    real norm = every(0), ridge = every(task->problem >= ROWS && (of || task->problem == LOGISTIC) ? *task->ridge : 0);
-    for (int f = 0; f < d; f++) norm += (b->own[f] + ridge * theta[f]) * (b->own[f] + ridge * theta[f]);
-    return norm;
+#define SAMPLE real
+#define PEERS_IN_LANES 1
+#define OF(name) name##_of_seeds
+#include "adapt.h"
+#undef SAMPLE
+#undef PEERS_IN_LANES
+#undef OF
+#define SAMPLE REAL
+#define PEERS_IN_LANES 0
+#define OF(name) name##_of_clients
+#include "adapt.h"
+
+INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part) {
+    size_t first = (size_t)part * task->clients * of->count;
+    return (Drawn_of_seeds){.count = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
-/* Weights of all peers at model i, by Definition 1 or normalised. */
-INLINE void collaborate(const Task *task, const Block *b, int part, int i, const real *theta) {
-    int N = (int)task->clients, m = b->compare.count;
-    const Samples *of = task->similarity == EXACT ? 0 : &b->compare;
-    const real *view = seen(task, b, theta);
-    real norm = gaps(task, b, of, part, i, 0, m, theta, view, b->gap), total = every(0);
-    if (task->similarity == DEBIASED) { /* m Z - mean of single ones; `ratio` keeps where gaps are exactly 0 */
-        for (int k = 0; k < N; k++) b->ratio[k] = b->gap[k], b->gap[k] *= (REAL)m;
-        norm *= (REAL)m;
-        for (int j = 0; j < m; j++) {
-            norm -= gaps(task, b, of, part, i, j, 1, theta, view, b->weight) / (REAL)m;
-            for (int k = 0; k < N; k++) b->gap[k] -= b->weight[k] / (REAL)m;
-        }
-    }
-    for (int k = 0; k < N; k++) {
-        real gap = b->gap[k], r, w, one = every(1), zero = every(0);
-        if (task->similarity == DEBIASED) {
-            r = greatest(least(1 - gap / norm, one), zero);
-            r = choose((ints)(norm <= 0), zero, r);
-            r = choose((ints)(b->ratio[k] == 0), one, r);
-        } else {
-            if (task->similarity == RELEASED) gap = root_of(gap);
-            r = choose((ints)(norm == 0) & (ints)(gap == 0), one, greatest(1 - gap / norm, zero));
-        }
-        if (k == i) r = one;
-        if (task->criterion == BINARY) /* a ratio that is NaN makes the weight NaN */
-            w = choose((ints)(r >= task->threshold[i]), one, zero) + 0 * r;
-        else w = task->criterion == CONTINUOUS ? r : 1 - root_of((real)((bits)(1 - r) & ~((bits)every((REAL)-0.0))));
-        w *= task->precision[k];
-        total += task->normalised ? w : w * r;
-        b->weight[k] = w;
-    }
-    for (int k = 0; k < N; k++) b->weight[k] /= total;
-}
-
-/* Model i moves by -eta sum_k weight_k g_k(theta_i). */
+/* Model i moves by -eta g_i(theta_i) or by -eta sum_k alpha_ik g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta) {
     int N = (int)task->clients, d = (int)task->features, m = b->step.count, rule = (int)task->rule;
     const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
-    const real *x = b->step.x + (size_t)part * N * m * d, *y = b->step.y + (size_t)part * N * m;
+    const Drawn_of_seeds step = drawn(task, &b->step, part);
+    const real *view = seen(task, b, 1, theta);
     real *to = b->own, mass = every(rule == LOCAL);
-    if (rule == ADAPTIVE) collaborate(task, b, part, i, theta);
-    if (rule == FIXED)
+    if (rule == LOCAL) gradient_of_seeds(task, b, &step, 1, i, 0, m, theta, view, to, d);
+    else {
         for (int k = 0; k < N; k++) b->weight[k] = every(alpha[k]);
-    if (rule == LOCAL) gradient(task, b, &b->step, part, i, 0, m, theta, seen(task, b, theta), to);
-    else if (task->problem == QUADRATIC) {
-        if (rule == FIXED) {
-            image(task, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta, task->optimum + (size_t)i * d, 2,
-                  b->z, to);
-            for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
-        } else {
-            if (task->similarity != EXACT)
-                for (int k = 0; k < N; k++)
-                    gradient(task, b, 0, part, k, 0, 0, theta, theta, b->peers + (size_t)k * d);
-            for (int f = 0; f < d; f++) to[f] = every(0);
-            gather(b->peers, b->weight, N, d, to);
-        }
-        gather(x, b->weight, N, d, to); /* m = 1 */
-    } else {
-        const real *view = seen(task, b, theta);
         for (int f = 0; f < d; f++) to[f] = every(0);
+    }
+    if (rule == FIXED && task->problem == QUADRATIC) {
+        image(task, 1, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta, task->optimum + (size_t)i * d, 2,
+              b->z, to, d);
+        for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
+        gather_of_seeds(1, step.x, b->weight, N, d, to, d); /* m = 1 */
+    } else if (rule == FIXED)
         for (int k = 0; k < N; k++) {
             mass += b->weight[k];
-            if (alpha && alpha[k] == 0) continue;
-            size_t at = (size_t)k * m;
-            slopes(task, x + at * d, y + at, view, m, b->slope);
+            if (alpha[k] == 0) continue;
+            const real *x = step.x + (size_t)k * m * d;
+            slopes_of_seeds(task, 1, x, step.y + (size_t)k * m, view, m, b->slope);
             for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
-            gather(x + at * d, b->slope, m, d, to);
+            gather_of_seeds(1, x, b->slope, m, d, to, d);
         }
-    }
     mass *= task->problem >= ROWS ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
     if (task->precondition) {
-        image(task, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers);
+        image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
         to = b->peers;
     }
     for (int f = 0; f < d; f++) theta[f] -= eta * to[f];
 }
 
-/* The weights of model i's step, where they are recorded. */
-ONCE void record_weights(const Task *task, const Block *b, int64_t begin, int live, int i, int64_t column) {
+/* The weights of a step, where they are recorded: of model i and `live` seeds, or of `live` models of one seed. */
+ONCE void record_weights(const Task *task, const real *weight, int in_clients, int64_t seed, int live, int i,
+                         int64_t column) {
     int N = (int)task->clients;
-    size_t block = begin / LANES;
     for (int l = 0; l < live; l++) {
-        int64_t place = -1;
-        if (task->chosen) place = task->chosen[begin + l];
+        int64_t own = seed + (in_clients ? 0 : l), block = own / LANES, place = task->chosen ? task->chosen[own] : -1;
+        size_t model = (size_t)column * N + i + (in_clients ? l : 0), all = (size_t)task->grid * N;
         for (int k = 0; k < N; k++) {
-            double w = b->weight[k][l % VL];
-            if (task->sum) task->sum[((block * task->grid + column) * N + i) * N + k] += w;
-            if (task->sizes) task->sizes[(block * task->grid + column) * N + i] += w > 0;
-            if (place >= 0) task->weights[((place * task->grid + column) * N + i) * N + k] = w;
+            double w = weight[k][l];
+            if (task->sum) task->sum[(block * all + model) * N + k] += w;
+            if (task->sizes) task->sizes[block * all + model] += w > 0;
+            if (place >= 0) task->weights[(place * all + model) * N + k] = w;
         }
     }
 }
@@ -144,7 +100,7 @@ INLINE int above(const Task *task, const Block *b, size_t place, int64_t begin, 
 INLINE void drop_anchor(const Task *task, const Block *b, size_t place, int i, real value) {
     int d = (int)task->features;
     real *theta = b->theta + place * d, *tilt = b->tilt + place * d;
-    over_rows(task, i, theta, tilt);
+    over_rows(task, 1, i, theta, tilt, d);
     for (int f = 0; f < d; f++) b->anchor[place * d + f] = theta[f], tilt[f] += *task->ridge * theta[f];
     b->height[place] = value;
 }
@@ -172,26 +128,80 @@ ONCE int record(const Task *task, const Block *b, int part, int64_t begin, int l
     return running;
 }
 
+/* All models of `live` seeds, lanes, move: two at a time. */
+ONCE void adapt_seeds(const Task *task, const Block *b, int part, int64_t begin, int live, int64_t column,
+                      const REAL *eta) {
+    int N = (int)task->clients, d = (int)task->features;
+    const Drawn_of_seeds step = drawn(task, &b->step, part), compare = drawn(task, &b->compare, part);
+    for (int i = 0, R; i < N; i += R) {
+        R = i + 1 < N ? 2 : 1;
+        if (task->early && stopped(task, begin, live, i) && stopped(task, begin, live, i + R - 1)) continue;
+        adapt_of_seeds(task, b, &step, &compare, R, i, eta, b->theta + ((size_t)part * N + i) * d);
+        for (int r = 0; column >= 0 && r < R; r++)
+            record_weights(task, b->weight + r * N, 0, begin, live, i + r, column);
+    }
+}
+
+/* Samples of one lane by themselves. */
+INLINE Drawn_of_clients picked(const Task *task, const Samples *of, int part, int lane, REAL *to) {
+    size_t N = task->clients, d = task->features, m = of->count, first = part * N * m;
+    Drawn_of_clients own = {.count = of->count, .x = to, .y = to + N * m * d};
+    for (size_t a = 0; a < N * m * d; a++) to[a] = of->x[first * d + a][lane];
+    for (size_t a = 0; a < N * m; a++) to[N * m * d + a] = of->y[first + a][lane];
+    return own;
+}
+
+/* The same for one seed, its models in lanes. */
+ONCE void adapt_clients(const Task *task, const Block *b, int part, int lane, int64_t seed, int64_t column,
+                        const REAL *eta) {
+    int N = (int)task->clients, d = (int)task->features;
+    REAL *models = (REAL *)(b->theta + (size_t)part * N * d) + lane, *at = (REAL *)b->alone;
+    const Drawn_of_clients step = picked(task, &b->step, part, lane, at),
+                           compare = picked(task, &b->compare, part, lane, at + (size_t)N * b->step.count * (d + 1));
+    for (int i = 0, R; i < N; i += R * VL) {
+        R = i + VL < N ? 2 : 1;
+        int count = N - i < R * VL ? N - i : R * VL, rest = !task->early;
+        for (int c = 0; c < count; c++) rest |= !stopped(task, seed, 1, i + c);
+        if (!rest) continue;
+        for (int r = 0; r < R; r++)
+            for (int l = 0; l < VL; l++) {
+                const REAL *from = models + (size_t)(r * VL + l < count ? i + r * VL + l : N - 1) * d * VL;
+                for (int f = 0; f < d; f++) b->row[r * d + f][l] = from[f * VL];
+            }
+        adapt_of_clients(task, b, &step, &compare, R, i, eta, b->row);
+        for (int c = 0; c < count; c++)
+            for (int f = 0; f < d; f++) models[((size_t)(i + c) * d + f) * VL] = b->row[c / VL * d + f][c % VL];
+        for (int r = 0; column >= 0 && r < R; r++, count -= VL)
+            record_weights(task, b->weight + r * N, 1, seed, count < VL ? count : VL, i + r * VL, column);
+    }
+}
+
 static void whole_block(const Task *task, const Block *b, int64_t begin, int seeds) {
     int N = (int)task->clients, d = (int)task->features;
     Lanes lanes;
-    fill_lanes(task->seed + begin, seeds, 0, &lanes);
+    fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
     for (int a = 0; a < PARTS * N * d; a++) b->theta[a] = every(task->start[a % (N * d)]);
     int64_t column = 0;
     for (int64_t t = 0; t <= task->iterations; t++) {
         int due = column < task->grid && task->points[column] == t, running = 0;
         if (t > 0) {
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
-            draw(task, b, &b->step, &lanes, (uint32_t)t, STEP_STREAM);
-            if (b->compare.count) draw(task, b, &b->compare, &lanes, (uint32_t)t, SIMILARITY_STREAM);
-            for (int part = 0; part < PARTS && part * VL < seeds; part++)
-                for (int i = 0; i < N; i++) {
-                    int live = seeds - part * VL < VL ? seeds - part * VL : VL;
-                    if (task->early && stopped(task, begin + part * VL, live, i)) continue;
-                    move(task, b, part, i, b->theta + ((size_t)part * N + i) * d, every(eta[i]));
-                    if (due && (task->sum || task->sizes || task->weights))
-                        record_weights(task, b, begin + part * VL, live, i, column);
-                }
+            draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
+            if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
+            int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
+            for (int part = 0; part < PARTS && part * VL < seeds; part++) {
+                int64_t first = begin + part * VL;
+                int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;
+                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N) /* what is faster; the same bit by bit */
+                    for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
+                else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
+                else
+                    for (int i = 0; i < N; i++) {
+                        if (task->early && stopped(task, first, live, i)) continue;
+                        move(task, b, part, i, b->theta + ((size_t)part * N + i) * d, every(eta[i]));
+                        if (at >= 0) record_weights(task, b->weight, 0, first, live, i, at);
+                    }
+            }
         }
         for (int part = 0; part < PARTS && part * VL < seeds && (due || task->level); part++) {
             int live = seeds - part * VL < VL ? seeds - part * VL : VL;
@@ -205,24 +215,42 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             task->final[(begin + s) * N * d + a] = b->theta[(size_t)(s / VL) * N * d + a][s % VL];
 }
 
+/* The run as one seed has it, where each has a problem of its own. */
+static Task of_seed(const Task *task, int64_t seed) {
+    Task own = *task;
+    for (size_t at = offsetof(Task, seed), f = 0; at < offsetof(Task, apart); at += sizeof(char *), f++) {
+        char *array;
+        memcpy(&array, (char *)&own + at, sizeof array);
+        if (array) array += seed * task->apart[f];
+        memcpy((char *)&own + at, &array, sizeof array);
+    }
+    return own;
+}
+
 /* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, m = task->batch, c = task->rule == ADAPTIVE ? task->samples : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
-    size_t z = (size_t)b.group * (blocks + 1) * 4 * PARTS;
+    size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
         {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N}, {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
-        {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, N * d}, {&b.gap, N},
-        {&b.weight, N}, {&b.ratio, N}, {&b.own, d}, {&b.slope, most}, {&b.fresh, d}, {&b.z, z > d ? z : d}};
+        {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
+        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
+        {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
+        {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];
     for (size_t a = 0; a < parts; a++) total += part[a].size;
     real *memory = aligned_alloc(BYTES, total * BYTES), *at = memory;
     if (!memory) return 1;
     for (size_t a = 0; a < parts; at += part[a++].size) *part[a].to = at;
-    for (int64_t block = begin; block < end; block += LANES)
+    for (int64_t block = begin; block < end && !task->apart; block += LANES)
         whole_block(task, &b, block, end - block < LANES ? (int)(end - block) : LANES);
+    for (int64_t seed = begin; seed < end && task->apart; seed++) {
+        Task own = of_seed(task, seed);
+        whole_block(&own, &b, seed, 1);
+    }
     free(memory);
     return 0;
 }

@@ -32,6 +32,7 @@ from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
 from ..schedule import Every
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
+from ..threads import one_thread
 from .library import library
 from .paths import Progress, in_threads, pieces_of
 
@@ -43,6 +44,13 @@ _LARGEST_SUMS = 20_000_000
 """Numbers in the sums of weights of all blocks of seeds (160 MB)."""
 
 
+_POINTERS = (
+    "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
+    "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "level",
+    "excess", "stopping", "weights", "sum", "sizes", "final",
+)  # fmt: skip
+
+
 class _Task(ctypes.Structure):
     """`Task` of task.h."""
 
@@ -50,11 +58,7 @@ class _Task(ctypes.Structure):
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
                                              "root_diagonal", "inner", "eta_stride", "root_key", "early")]
-        + [(name, ctypes.c_void_p) for name in ("seed", "points", "chosen", "from", "rows", "start", "eta", "A",
-                                                "optimum", "root", "mean", "label_noise", "x", "y", "wrong", "right",
-                                                "ridge", "precision", "threshold", "alpha", "mixed", "pull",
-                                                "precondition", "zero", "level", "excess", "stopping", "weights",
-                                                "sum", "sizes", "final")]
+        + [(name, ctypes.c_void_p) for name in (*_POINTERS, "apart")]
     )  # fmt: skip
 
 
@@ -103,7 +107,7 @@ def room_for_weights(seeds: int, points: int, clients: int) -> bool:
 
 
 def general_paths(
-    problem: Problem,
+    problem: Problem | Sequence[Problem],
     algorithm: Algorithm,
     *,
     seeds: Sequence[int] | np.ndarray,
@@ -121,10 +125,13 @@ def general_paths(
 ) -> Recorded:
     """Run a pair that `general_refusal` allows, on torch's number of threads. `Unavailable` without a compiler.
 
+    problem       one, or one for each seed, which then differ in numbers alone
     eta           (N,), or (T, N) for a step size that changes
     level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
     mean_weights  sum the weights over seeds; chosen: record those of these seeds; sizes: sum how many are positive
     """
+    problems = problem if isinstance(problem, Sequence) else [problem]
+    problem = problems[0]
     code = library(problem.dtype, "general")
     n, d, number, points = problem.clients, problem.features, len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
     real = np.dtype("float32" if problem.dtype == torch.float32 else "float64")
@@ -134,15 +141,19 @@ def general_paths(
         return np.ascontiguousarray(np.broadcast_to(np.asarray(values), shape), dtype=real)
 
     blocks, g = -(-number // code.lanes()), len(points)
-    choice: dict[str, int] = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES[type(algorithm)]}
-    arrays = {
+    with one_thread():  # torch's other threads wait for more at full speed, on cores that blocks of seeds would use
+        own = [_numbers(each, algorithm, reals) for each in problems]
+    choice = {name: min(choice[name] for _, choice in own) for name in own[0][1]}
+    arrays = {name: np.stack([each[name] for each, _ in own]) for name in own[0][0]}
+    apart = {name: array[0].nbytes for name, array in arrays.items()}
+    arrays |= {
         "seed": np.ascontiguousarray(seeds, dtype=np.uint32),
         "points": points,
-        "start": reals(problem.start, n, d),
         "eta": reals(eta, *np.shape(eta)),
-        "optimum": reals(problem.optimum, n, d),
         "excess": np.empty((number, g, n)),
     }
+    if len(problems) > 1:
+        arrays["apart"] = np.array([apart.get(name, 0) for name in _POINTERS], dtype=np.int64)
     if level is not None:
         arrays |= {"level": np.ascontiguousarray(level, dtype=float), "stopping": np.full((number, n), np.inf)}
     if mean_weights:
@@ -155,8 +166,6 @@ def general_paths(
         arrays["weights"] = np.zeros((len(chosen), g, n, n))
     if models:
         arrays["final"] = np.empty((number, n, d))
-    _problem(problem, arrays, choice, reals)
-    _rule(problem, algorithm, arrays, choice, reals)
     task = _Task(
         seeds=number,
         iterations=iterations,
@@ -179,6 +188,16 @@ def general_paths(
         sizes=arrays["sizes"].sum(0) if sizes else None,
         models=arrays.get("final"),
     )
+
+
+def _numbers(problem: Problem, algorithm: Algorithm, reals: Any) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """Arrays and choices of one problem."""
+    n, d = problem.clients, problem.features
+    choice = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES[type(algorithm)]}
+    arrays = {"start": reals(problem.start, n, d), "optimum": reals(problem.optimum, n, d)}
+    _problem(problem, arrays, choice, reals)
+    _rule(problem, algorithm, arrays, choice, reals)
+    return arrays, choice
 
 
 def _diagonal(matrices: torch.Tensor) -> int:

@@ -1,4 +1,4 @@
-/* Gradients of one client at a model, excess losses: what simulate/problems computes, VL seeds a register. */
+/* Gradients over populations and excess losses: what simulate/problems computes, VL seeds or clients a register. */
 
 #pragma once
 
@@ -51,117 +51,84 @@ INLINE void logarithms(const real u[2], real out[2]) {
     BOTH out[h] = choose((ints)(u[h] == u[h]), (REAL)-0.5 * out[h], u[h]);
 }
 
-/* Slopes dl/dprediction of `count` samples x (count, d) at a model: 2 (x . theta - y), or of signed rows -1 / (1 +
-   exp(x . theta)). Four sums at a time, as each waits for itself. */
-INLINE void slopes(const Task *task, const real *x, const real *y, const real *theta, int count, real *out) {
-    int d = (int)task->features, q = 0;
-    real origin[4];
-    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d) {
-        for (int a = 0; a < 4; a++) origin[a] = every(0);
-        for (int f = 0; f < d; f++)
-#pragma GCC unroll 4
-            for (int a = 0; a < 4; a++) origin[a] += x[a * d + f] * theta[f];
-#pragma GCC unroll 4
-        for (int a = 0; a < 4; a++) out[q + a] = origin[a];
-    }
-    for (; q < count; q++, x += d) {
-        real sum = every(0);
-        for (int f = 0; f < d; f++) sum += x[f] * theta[f];
-        out[q] = sum;
-    }
-    for (q = 0; q < count; q++) out[q] = task->problem == LOGISTIC ? -probability(-out[q]) : 2 * (out[q] - y[q]);
-}
-
-/* to[f] += sum_q c_q x_q[f] */
-INLINE void gather(const real *x, const real *c, int count, int d, real *to) {
-    int q = 0;
-    for (; q + 4 <= count; q += 4, x += 4 * (size_t)d, c += 4)
-        for (int f = 0; f < d; f++)
-            to[f] += (x[f] * c[0] + x[d + f] * c[1]) + (x[2 * d + f] * c[2] + x[3 * d + f] * c[3]);
-    for (; q < count; q++, x += d, c++)
-        for (int f = 0; f < d; f++) to[f] += x[f] * c[0];
-}
-
-/* out = scale M (theta - optimum) for one client's matrix. */
-INLINE void image(const Task *task, const REAL *matrix, int diagonal, const real *theta, const REAL *optimum, REAL scale,
-                  real *delta, real *out) {
+/* out = scale M (theta - optimum) for one client's matrix and R rows of models, which share its loads; rows of `out`
+   are `apart`. */
+INLINE void image(const Task *task, int R, const REAL *matrix, int diagonal, const real *theta, const REAL *optimum,
+                  REAL scale, real *delta, real *out, size_t apart) {
     int d = (int)task->features, a = 0;
-    for (int f = 0; f < d; f++) delta[f] = theta[f] - optimum[f];
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) delta[r * d + f] = theta[r * d + f] - optimum[f];
     if (diagonal) {
-        for (; a < d; a++) out[a] = delta[a] * (scale * matrix[(size_t)a * d + a]);
+        for (; a < d; a++)
+            for (int r = 0; r < R; r++) out[r * apart + a] = delta[r * d + a] * (scale * matrix[(size_t)a * d + a]);
         return;
     }
     for (; a + 4 <= d; a += 4) {
-        real sum[4] = {every(0), every(0), every(0), every(0)};
+        real sum[2][4];
         const REAL *row = matrix + (size_t)a * d;
+        for (int n = 0; n < 4 * R; n++) sum[n / 4][n % 4] = every(0);
         for (int e = 0; e < d; e++)
 #pragma GCC unroll 4
-            for (int r = 0; r < 4; r++) sum[r] += delta[e] * row[(size_t)r * d + e];
+            for (int c = 0; c < 4; c++)
+#pragma GCC unroll 2
+                for (int r = 0; r < R; r++) sum[r][c] += delta[r * d + e] * row[(size_t)c * d + e];
+        for (int r = 0; r < R; r++)
 #pragma GCC unroll 4
-        for (int r = 0; r < 4; r++) out[a + r] = scale * sum[r];
+            for (int c = 0; c < 4; c++) out[r * apart + a + c] = scale * sum[r][c];
     }
-    for (; a < d; a++) {
-        real sum = every(0);
-        for (int e = 0; e < d; e++) sum += delta[e] * matrix[(size_t)a * d + e];
-        out[a] = scale * sum;
-    }
+    for (; a < d; a++)
+        for (int r = 0; r < R; r++) {
+            real sum = every(0);
+            for (int e = 0; e < d; e++) sum += delta[r * d + e] * matrix[(size_t)a * d + e];
+            out[r * apart + a] = scale * sum;
+        }
 }
 
-/* Client k's gradient over all its rows: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
-INLINE void over_rows(const Task *task, int k, const real *theta, real *out) {
+/* Client k's gradient over all its rows at R models: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
+INLINE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
     int d = (int)task->features, n = (int)task->rows[k], j = 0;
     const REAL *x = task->x + (size_t)task->from[k] * d;
-    for (int f = 0; f < d; f++) out[f] = every(0);
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] = every(0);
     for (; j + 4 <= n; j += 4, x += 4 * (size_t)d) {
-        real e[4] = {every(0), every(0), every(0), every(0)};
+        real e[2][4];
+        for (int a = 0; a < 4 * R; a++) e[a / 4][a % 4] = every(0);
         for (int f = 0; f < d; f++)
 #pragma GCC unroll 4
-            for (int a = 0; a < 4; a++) e[a] -= theta[f] * x[a * d + f];
+            for (int a = 0; a < 4; a++)
+#pragma GCC unroll 2
+                for (int r = 0; r < R; r++) e[r][a] -= theta[r * d + f] * x[a * d + f];
+#pragma GCC unroll 2
+        for (int r = 0; r < R; r++)
 #pragma GCC unroll 4
-        for (int a = 0; a < 4; a++) e[a] = probability(e[a]);
+            for (int a = 0; a < 4; a++) e[r][a] = probability(e[r][a]);
         for (int f = 0; f < d; f++)
-            out[f] -= (e[0] * x[f] + e[1] * x[d + f]) + (e[2] * x[2 * d + f] + e[3] * x[3 * d + f]);
+#pragma GCC unroll 2
+            for (int r = 0; r < R; r++) {
+                real sum = out[r * apart + f];
+#pragma GCC unroll 4
+                for (int a = 0; a < 4; a++) sum -= e[r][a] * x[a * d + f];
+                out[r * apart + f] = sum;
+            }
     }
-    for (; j < n; j++, x += d) {
-        real e = every(0);
-        for (int f = 0; f < d; f++) e -= theta[f] * x[f];
-        e = probability(e);
-        for (int f = 0; f < d; f++) out[f] -= e * x[f];
-    }
-    for (int f = 0; f < d; f++) out[f] /= (REAL)n;
-}
-
-/* The model as samples see it: streams count from the first client's optimum. */
-INLINE const real *seen(const Task *task, const Block *b, const real *theta) {
-    if (task->problem != STREAM) return theta;
-    for (int f = 0; f < task->features; f++) b->fresh[f] = theta[f] - task->optimum[f];
-    return b->fresh;
-}
-
-/* Client k's gradient at theta without regularisation, over its population (`of` null) or the mean of its samples
-   from .. from + count - 1 of `of`, whose model is `view`. */
-INLINE void gradient(const Task *task, const Block *b, const Samples *of, int part, int k, int from, int count,
-                     const real *theta, const real *view, real *out) {
-    int d = (int)task->features;
-    real *delta = b->z;
-    if (!of && task->problem == LOGISTIC) over_rows(task, k, theta, out);
-    else if (!of || task->problem == QUADRATIC)
-        image(task, task->A + (size_t)k * d * d, (int)task->diagonal, theta, task->optimum + (size_t)k * d, 2, delta, out);
-    if (!of) return;
-    size_t at = ((size_t)part * task->clients + k) * of->count + from;
-    const real *x = of->x + at * d;
-    if (task->problem == QUADRATIC) {
-        for (int f = 0; f < d; f++) {
-            real sum = every(0);
-            for (int j = 0; j < count; j++) sum += x[(size_t)j * d + f];
-            out[f] += sum / (REAL)count;
+    for (; j < n; j++, x += d)
+        for (int r = 0; r < R; r++) {
+            real e = every(0);
+            for (int f = 0; f < d; f++) e -= theta[r * d + f] * x[f];
+            e = probability(e);
+            for (int f = 0; f < d; f++) out[r * apart + f] -= e * x[f];
         }
-        return;
-    }
-    slopes(task, x, of->y + at, view, count, b->slope);
-    for (int f = 0; f < d; f++) out[f] = every(0);
-    gather(x, b->slope, count, d, out);
-    for (int f = 0; f < d; f++) out[f] /= (REAL)count;
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) out[r * apart + f] /= (REAL)n;
+}
+
+/* R models as samples see them: streams count from the first client's optimum. */
+INLINE const real *seen(const Task *task, const Block *b, int R, const real *theta) {
+    int d = (int)task->features;
+    if (task->problem != STREAM) return theta;
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++) b->fresh[r * d + f] = theta[r * d + f] - task->optimum[f];
+    return b->fresh;
 }
 
 /* log(q + p e^s) - p s for two rows: log(1 + e^-z) above its tangent where a label is wrong with probability p = 1 - q,
@@ -193,7 +160,7 @@ INLINE real excess(const Task *task, const Block *b, int k, const real *theta) {
     const REAL *best = task->optimum + (size_t)k * d;
     real sum = every(0), *delta = b->z, *to = b->own;
     if (task->problem != LOGISTIC) {
-        image(task, task->A + (size_t)k * d * d, (int)task->diagonal, theta, best, 1, delta, to);
+        image(task, 1, task->A + (size_t)k * d * d, (int)task->diagonal, theta, best, 1, delta, to, 0);
         for (int f = 0; f < d; f++) sum += delta[f] * to[f];
         return sum;
     }

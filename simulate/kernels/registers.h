@@ -88,16 +88,28 @@ INLINE void transpose(real square[VL]) {
     for (int i = 0; i < VL; i++)
         for (int j = 0; j < VL; j++) square[i][j] = copy[j][i];
 #else
-#pragma GCC unroll 4
-    for (int bit = 1; bit < VL; bit *= 2) {
-        ints low, high;
-        for (int j = 0; j < VL; j++) low[j] = j & bit ? VL + j - bit : j, high[j] = j & bit ? VL + j : j + bit;
-#pragma GCC unroll 16
-        for (int i = 0; i < VL; i++)
-            if (!(i & bit)) {
-                real one = square[i], two = square[i + bit];
-                square[i] = __builtin_shuffle(one, two, low), square[i + bit] = __builtin_shuffle(one, two, high);
-            }
+    const ints lane = {0, 1, 2, 3,
+#if BYTES * 8 / REAL_BITS > 4
+                       4, 5, 6, 7,
+#endif
+#if BYTES * 8 / REAL_BITS > 8
+                       8, 9, 10, 11, 12, 13, 14, 15
+#endif
+    };
+#define EXCHANGE(bit)                                                                                                  \
+    _Pragma("GCC unroll 16") for (int i = 0; i < VL; i++) if (!(i & (bit))) {                                          \
+        const ints far = ((lane & (bit)) != 0) & (VL - (bit));                                                         \
+        real one = square[i], two = square[i + (bit)];                                                                 \
+        square[i] = __builtin_shuffle(one, two, lane + far);                                                           \
+        square[i + (bit)] = __builtin_shuffle(one, two, lane + far + (bit));                                           \
     }
+    EXCHANGE(1)
+    EXCHANGE(2)
+#if BYTES * 8 / REAL_BITS > 4
+    EXCHANGE(4)
+#endif
+#if BYTES * 8 / REAL_BITS > 8
+    EXCHANGE(8)
+#endif
 #endif
 }

@@ -27,6 +27,7 @@ typedef struct {
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
     double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
     double *final;                          /* (S, N, d), or null */
+    const int64_t *apart; /* of each pointer from `seed` on, bytes from one seed's problem to the next; null: all have one */
 } Task;
 
 enum { QUADRATIC, STREAM, ROWS, LOGISTIC };
@@ -45,12 +46,13 @@ typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
-    real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *z;
+    real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */
     int group;
 } Block;
 
-/* Row j of what client k drew is row from + floor(u rows), u the reference's uniform. */
-ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, uint32_t iteration, uint32_t stream) {
+/* Row j of what client k drew is row from + floor(u rows), u the reference's uniform; for `live` seeds. */
+ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, int live, uint32_t iteration,
+                    uint32_t stream) {
     int d = (int)task->features, m = to->count, N = (int)task->clients, blocks = (m + 3) / 4;
     uint32_t key = (uint32_t)task->root_key;
     for (int c = 0; c < N * blocks; c += COUNTERS) {
@@ -65,27 +67,53 @@ ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, uin
         for (int n = 0; n < COUNTERS && c + n < N * blocks; n++)
             for (int j = 4 * (int)which[n], q = 0; q < 4 && j < m; q++, j++) {
                 size_t k = (c + n) / blocks, at = k * m + j;
-                for (int l = 0; l < LANES; l++) {
-                    double u = ((double)w[4 * n + q][l] + 0.5) * 0x1p-32;
-                    size_t row = task->from[k] + (int64_t)(u * (double)task->rows[k]);
-                    size_t place = (l / VL) * (size_t)N * m + at;
-                    REAL *x = (REAL *)(to->x + place * d) + l % VL;
-                    for (int f = 0; f < d; f++) x[f * VL] = task->x[row * d + f];
-                    to->y[place][l % VL] = task->y[row];
+                for (int part = 0; part < PARTS && part * VL < live; part++) {
+                    size_t place = part * (size_t)N * m + at;
+                    const REAL *from[VL];
+                    real *x = to->x + place * d;
+                    for (int l = 0; l < VL; l++) {
+                        double u = ((double)w[4 * n + q][part * VL + l] + 0.5) * 0x1p-32;
+                        size_t row = task->from[k] + (int64_t)(u * (double)task->rows[k]);
+                        from[l] = task->x + row * d;
+                        ((REAL *)(to->y + place))[l] = task->y[row];
+                    }
+                    int f = 0;
+                    for (; f + VL <= d; f += VL) {
+                        real square[VL];
+                        for (int l = 0; l < VL; l++) square[l] = *(const loose *)(from[l] + f);
+                        transpose(square);
+                        for (int l = 0; l < VL; l++) x[f + l] = square[l];
+                    }
+                    for (; f < d; f++)
+                        for (int l = 0; l < VL; l++) ((REAL *)(x + f))[l] = from[l][f];
                 }
             }
     }
 }
 
+/* Normals of `some` clients: [client][4 blocks][PARTS]. Of a single seed lanes are clients', spread to all lanes. */
+INLINE void fill_normals(const Task *task, const Block *b, const Lanes *lanes, int live, int first, int some,
+                         uint32_t iteration, uint32_t stream, int blocks) {
+    uint32_t key = (uint32_t)task->root_key;
+    if (live > 1) normals(lanes, key, (uint32_t)first, 1, some, iteration, stream, blocks, b->z);
+    else {
+        normals(lanes, key, (uint32_t)first, LANES, 1, iteration, stream, blocks, b->fan);
+        for (int k = 0; k < some; k++)
+            for (int e = 0; e < 4 * blocks; e++)
+                b->z[((size_t)k * 4 * blocks + e) * PARTS] = every(b->fan[e * PARTS + k / VL][k % VL]);
+    }
+}
+
 /* Noise root z, or features mean + root z and responses from the first client's optimum. */
-ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, uint32_t iteration,
-                       uint32_t stream) {
+ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live,
+                       uint32_t iteration, uint32_t stream) {
     int d = (int)task->features, m = to->count, N = (int)task->clients, inner = (int)task->inner;
     int streams = task->problem == STREAM, each = inner + streams, blocks = (m * each + 3) / 4;
-    for (int first = 0; first < N; first += b->group) {
-        int some = N - first < b->group ? N - first : b->group;
-        normals(lanes, (uint32_t)task->root_key, (uint32_t)first, 1, some, iteration, stream, blocks, b->z);
-        for (int part = 0; part < PARTS; part++)
+    int group = live > 1 ? b->group : LANES;
+    for (int first = 0; first < N; first += group) {
+        int some = N - first < group ? N - first : group;
+        fill_normals(task, b, lanes, live, first, some, iteration, stream, blocks);
+        for (int part = 0; part < PARTS && part * VL < live; part++)
             for (int k = first; k < first + some; k++)
                 for (int j = 0; j < m; j++) {
                     const real *z = b->z + ((size_t)(k - first) * 4 * blocks + (size_t)j * each) * PARTS + part;
@@ -108,8 +136,8 @@ ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, cons
     }
 }
 
-INLINE void draw(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, uint32_t iteration,
+INLINE void draw(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live, uint32_t iteration,
                  uint32_t stream) {
-    if (task->problem >= ROWS) draw_rows(task, to, lanes, iteration, stream);
-    else draw_normals(task, b, to, lanes, iteration, stream);
+    if (task->problem >= ROWS) draw_rows(task, to, lanes, live, iteration, stream);
+    else draw_normals(task, b, to, lanes, live, iteration, stream);
 }

@@ -253,3 +253,28 @@ def test_what_is_no_algorithm_is_named(given):
     ):
         with pytest.raises(InputError, match=r"^algorithm = .*: give an (algorithm, such as|instance: Local)"):
             follow()
+
+
+@pytest.mark.parametrize(
+    ("field", "problems"),
+    [("seeds", [built()] * 3), ("problem", [built(), Quadratics.of(np.eye(D)[None], np.ones((1, D)), sigma2=1.0)])],
+)
+def test_problems_of_seeds_are_as_many_and_of_one_shape(field, problems):
+    for follow in (
+        lambda: run(problems, Local(), iterations=2, eta=0.1, seeds=2),
+        lambda: hitting_times(problems, Local(), epsilon=0.1, limit=2, eta=0.1, seeds=2),
+    ):
+        with pytest.raises(InputError) as caught:
+            follow()
+        assert caught.value.field == field
+
+
+@pytest.mark.parametrize("kernel", ["reference", "auto"])
+def test_hitting_times_of_a_seed_are_those_on_its_own_problem(kernel):
+    problems = [built(), Quadratics.of(2 * np.tile(np.eye(D), (N, 1, 1)), np.ones((N, D)), sigma2=0.1)]
+    both = hitting_times(problems, Local(), epsilon=0.3, limit=50, eta=0.1, seeds=range(4, 6), kernel=kernel)
+    for seed, problem in zip((4, 5), problems):
+        alone = hitting_times(
+            problem, Local(), epsilon=0.3, limit=50, eta=0.1, seeds=range(seed, seed + 1), kernel=kernel
+        )
+        np.testing.assert_array_equal(alone[0], both[seed - 4])
