@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -255,9 +253,10 @@ def claims() -> tuple[Claim, ...]:
             measure=lambda values: _lemma(values, quantity, decrease, penalised=penalised),
             sharp=sharp,
         )
-        return Claim(
-            theorem=find(f"cobo/{key}", edition),
-            families=(family,),
+        return Claim.on(
+            f"cobo/{key}",
+            family,
+            edition=edition,
             outside_conditions={name: instances(family) for name, instances in outside.items()},
         )
 

@@ -191,14 +191,12 @@ def claims() -> tuple[Claim, ...]:
                 "separates nothing"
             },
         ),
-        Claim(
-            theorem=find("cobo/selection-time"),
-            families=(two,),
-            outside_conditions={"radius <= 0.499 separation": beyond(two, distance=0.52)},
+        Claim.on(
+            "cobo/selection-time", two, outside_conditions={"radius <= 0.499 separation": beyond(two, distance=0.52)}
         ),
-        Claim(
-            theorem=find("cobo/selection-radius"),
-            families=(settled,),
+        Claim.on(
+            "cobo/selection-radius",
+            settled,
             outside_conditions={"step size eta <= 1/(beta + rho (size - 1))": lambda: distances(_opposite())},
         ),
     )

@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -108,10 +106,8 @@ def claims() -> tuple[Claim, ...]:
         for measure in (_rounds, _threshold)
     )
     return (
-        Claim(
-            theorem=find(KEY + "theorem-2-rounds"),
-            families=(plan,),
-            outside_conditions={"bias bias^2 <= 1.8 mu eps": beyond(plan, fill=1.2)},
+        Claim.on(
+            KEY + "theorem-2-rounds", plan, outside_conditions={"bias bias^2 <= 1.8 mu eps": beyond(plan, fill=1.2)}
         ),
-        Claim(theorem=find(KEY + "theorem-2-rounds-threshold"), families=(threshold,)),
+        Claim.on(KEY + "theorem-2-rounds-threshold", threshold),
     )

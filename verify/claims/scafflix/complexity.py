@@ -211,12 +211,9 @@ def claims() -> tuple[Claim, ...]:
 
     return (
         *(
-            Claim(
-                theorem=find(f"scafflix/{key}-{kind}"),
-                families=families(rule, communications=kind == "communications"),
-            )
+            Claim.on(f"scafflix/{key}-{kind}", *families(rule, communications=kind == "communications"))
             for key, rule in rules.items()
             for kind in ("iterations", "communications")
         ),
-        Claim(theorem=find("scafflix/corollary-1"), families=families(_corollary_1_best, communications=True)),
+        Claim.on("scafflix/corollary-1", *families(_corollary_1_best, communications=True)),
     )
