@@ -151,8 +151,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-_PER_CLIENT = {"values": DIMENSIONLESS, "similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED}
-
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/definition-1-total",
@@ -161,7 +159,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\sum_k \alpha_k = \sigma_\psi^2 / \sigma_\phi^2 = \frac{\sum_k \sigma_k^{-2} \phi(r_k)}"
         r"{\sum_k \sigma_k^{-2} r_k \phi(r_k)}",
         unit=DIMENSIONLESS,
-        vectors=_PER_CLIENT,
         reduce=total_weight,
     ),
     Definition(
@@ -170,7 +167,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1 and Appendix B.2"),
         latex=r"V = \sum_k \alpha_k^2 \sigma_k^2 = \sigma_\psi^4 \sum_k \sigma_k^{-2} \phi(r_k)^2",
         unit=GRADIENT_SQUARED,
-        vectors=_PER_CLIENT,
         reduce=weighted_noise,
     ),
     Definition(
@@ -179,7 +175,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Remark 1"),
         latex=r"(\sigma_\psi / \sigma_k)^2 = \Big(\frac{1}{n_k}\sum_j n_j \psi(r_j)\Big)^{-1}",
         unit=DIMENSIONLESS,
-        vectors={"values": DIMENSIONLESS, "batch": DIMENSIONLESS, "peer_batch": DIMENSIONLESS},
         shapes={"peer_batch": ""},
         reduce=batch_ratio,
     ),
@@ -189,7 +184,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
         unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED, "threshold": DIMENSIONLESS},
         shapes={"threshold": ""},
         reduce=binary_running,
     ),
@@ -199,7 +193,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
         unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=continuous_running,
     ),
     Definition(
@@ -209,7 +202,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "
         r"p_k = \max\Big(\frac{q}{2 + \sqrt{4 - 3q}}, 1 - \sqrt{1 - \rho_k}\Big),\ \rho_i = 1",
         unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=sharp_running,
     ),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, THETA, Quantity
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
@@ -209,7 +209,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1"),
         latex=r"\mathcal{N}_i^\varepsilon\big(\tfrac{b^2}{4\mu}\big) = \#\{j: b_{ij}^2 \le 4\mu\varepsilon\}",
         unit=DIMENSIONLESS,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "eps": LOSS},
         shapes={"mu": "", "eps": ""},
         reduce=lambda *, b, mu, eps: (b <= 2 * np.sqrt(mu * eps)[..., None]).sum(-1),
     ),
@@ -219,7 +218,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1"),
         latex=rf"S_i = \sum_j {_LEVEL}",
         unit=GRADIENT_SQUARED,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "e0": LOSS},
         shapes={"mu": "", "e0": ""},
         reduce=signal,
     ),
@@ -229,7 +227,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1"),
         latex=rf"\arg\max_{{\varepsilon < e_0 \le \mu r^2/2}} R^{{-1}}(\varepsilon/e_0)^2 \Big/ \sum_j {_LEVEL}",
         unit=LOSS,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "eps": LOSS, "ball": THETA},
         shapes={"mu": "", "eps": "", "ball": ""},
         reduce=best_level,
     ),

@@ -250,7 +250,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("above (6)"),
         latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
         unit=DIMENSIONLESS,
-        vectors={"A": CURVATURE, "mu": CURVATURE},
+        units={"A": CURVATURE},
         reduce=condition_number,
     ),
     Definition(
@@ -259,7 +259,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Corollary 2"),
         latex=r"\max_i C_i/\mu_i",
         unit=LOSS,
-        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        units={"C": GRADIENT_SQUARED},
         reduce=largest_noise,
     ),
     Definition(
@@ -268,7 +268,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1, another choice of steps"),
         latex=r"\frac1n\sum_i C_i/\mu_i",
         unit=LOSS,
-        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        units={"C": GRADIENT_SQUARED},
         reduce=mean_noise,
     ),
 )
