@@ -222,7 +222,7 @@ class Definition:
     `shapes` names: "N" one entry per client, "NN" per pair, "" a scalar, "d" per feature, "dd" a symmetric positive
     definite matrix, "nd" samples by features. Further axes in front are a batch.
     An array has the unit of its keyword in `bounds.parameters`, none where that has no such keyword, or what `units`
-    says; `unit` is that of the result.
+    says; `unit` is that of the result, none by default.
     """
 
     key: str
@@ -230,7 +230,7 @@ class Definition:
     title: str
     source: Source
     latex: str
-    unit: Unit
+    unit: Unit = DIMENSIONLESS
     reduce: Callable[..., Any]
     units: Mapping[str, Unit] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import fall, sqrt, survive
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .hypotheses import step_conditions
 from .paper import source
@@ -140,7 +140,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Growth of the noise of weighted gradients with client i's own",
         source=source("Assumption 3, with noise that grows"),
         latex=r"Q = \sum_k w_k^2 M_k \big(1 + \tau_k + c_{ik} + c_{ik}/\tau_k\big)",
-        unit=DIMENSIONLESS,
         reduce=growth_of_weights,
     ),
     Definition(
@@ -149,7 +148,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1, with noise that grows"),
         latex=r"Q = \frac{\sum_k s_k^{-4} M_k h(\max(\rho_k, 8/9))^2}{\big(\sum_k s_k^{-2} \rho_k^2\big)^2},\quad "
         r"h(r) = r (1 + \sqrt{1 - r})",
-        unit=DIMENSIONLESS,
         reduce=running_total,
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import log, maximum
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, Unit
+from ...quantities import GRADIENT_SQUARED, Quantity, Unit
 from ...sufficient_cluster import best_threshold, combined_variance
 from ...theorem import Conditions, Definition, Theorem, no_conditions
 from .paper import source
@@ -178,7 +178,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Binary threshold of least sufficient variance",
         source=source("Definition 3, sharpened"),
         latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",
-        unit=DIMENSIONLESS,
         reduce=best_threshold,
     ),
 )

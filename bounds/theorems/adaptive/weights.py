@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
 from ...sufficient_cluster import combined_variance
 from ...theorem import Definition, Theorem
@@ -158,7 +158,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1 and Appendix B.2"),
         latex=r"\sum_k \alpha_k = \sigma_\psi^2 / \sigma_\phi^2 = \frac{\sum_k \sigma_k^{-2} \phi(r_k)}"
         r"{\sum_k \sigma_k^{-2} r_k \phi(r_k)}",
-        unit=DIMENSIONLESS,
         reduce=total_weight,
     ),
     Definition(
@@ -174,7 +173,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Weights from batch sizes, sigma_k^2 = sigma^2 / n_k, from values psi(r_j)",
         source=source("Remark 1"),
         latex=r"(\sigma_\psi / \sigma_k)^2 = \Big(\frac{1}{n_k}\sum_j n_j \psi(r_j)\Big)^{-1}",
-        unit=DIMENSIONLESS,
         shapes={"peer_batch": ""},
         reduce=batch_ratio,
     ),
@@ -183,7 +181,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Step ratio of binary weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
-        unit=DIMENSIONLESS,
         shapes={"threshold": ""},
         reduce=binary_running,
     ),
@@ -192,7 +189,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Step ratio of continuous weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
-        unit=DIMENSIONLESS,
         reduce=continuous_running,
     ),
     Definition(
@@ -201,7 +197,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "
         r"p_k = \max\Big(\frac{q}{2 + \sqrt{4 - 3q}}, 1 - \sqrt{1 - \rho_k}\Big),\ \rho_i = 1",
-        unit=DIMENSIONLESS,
         reduce=sharp_running,
     ),
 )

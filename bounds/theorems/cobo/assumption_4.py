@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...collaborativeness import consensus_distance, isotropic_heterogeneity, least_gradient_sum, relative_heterogeneity
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -137,7 +137,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Relative heterogeneity of a cluster of isotropic quadratics",
         source=source("Example 2"),
         latex=r"M = \max_{i,j} \frac{|a_i - a_j|}{a_i + a_j}",
-        unit=DIMENSIONLESS,
         units={"curvature": CURVATURE},
         reduce=isotropic_heterogeneity,
     ),
@@ -146,7 +145,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Relative heterogeneity of two quadratics with one minimiser",
         source=source("(A4), first case"),
         latex=r"M_{ij} = \|(H_i - H_j)(H_i + H_j)^{-1}\|",
-        unit=DIMENSIONLESS,
         units={"own": CURVATURE, "peer": CURVATURE},
         shapes={"own": "dd", "peer": "dd"},
         reduce=relative_heterogeneity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS
+from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
 from ...weights import spectrum
 from .paper import source
@@ -15,7 +15,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Share of the noise that is left",
         source=source("Theorem 2"),
         latex=r"\Lambda_2 = \sum_j \lambda_{ij}^2",
-        unit=DIMENSIONLESS,
         reduce=lambda *, weights: (weights**2).sum(-1),
     ),
     Definition(
@@ -39,7 +38,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Agents that are averaged at a precision",
         source=source("Theorem 2"),
         latex=r"\#\{j: b_{ij}^2 \le \mu\varepsilon\}",
-        unit=DIMENSIONLESS,
         shapes={"mu": "", "eps": ""},
         reduce=lambda *, b, mu, eps: (b <= np.sqrt(mu * eps)[..., None]).sum(-1),
     ),
@@ -69,7 +67,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Share of the noise that is left, mean over the agents",
         source=source("Theorem 3"),
         latex=r"\overline{\Lambda_2} = \frac1N \sum_{i,j} \lambda_{ij}^2",
-        unit=DIMENSIONLESS,
         shapes={"weights": "NN"},
         reduce=lambda *, weights: (weights**2).sum(-1).mean(-1),
     ),
@@ -78,7 +75,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Mean squared eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"\overline{W^2} = \frac1N \|\Lambda\Lambda^\top\|_F^2",
-        unit=DIMENSIONLESS,
         shapes={"weights": "NN"},
         reduce=lambda *, weights: ((weights @ np.swapaxes(weights, -1, -2)) ** 2).sum(-1).mean(-1),
     ),
@@ -87,7 +83,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Largest eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"s_{\max} = \lambda_{\max}(\Lambda\Lambda^\top)",
-        unit=DIMENSIONLESS,
         shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smax,
     ),
@@ -96,7 +91,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Smallest non-zero eigenvalue of W",
         source=source("Theorem 3"),
         latex=r"s_{\min} = \min\{\lambda > 0: \lambda \in \mathrm{spec}(\Lambda\Lambda^\top)\}",
-        unit=DIMENSIONLESS,
         shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smin,
     ),

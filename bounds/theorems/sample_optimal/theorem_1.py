@@ -8,7 +8,7 @@ import numpy as np
 
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
@@ -208,7 +208,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Agents that may help agent i",
         source=source("Theorem 1"),
         latex=r"\mathcal{N}_i^\varepsilon\big(\tfrac{b^2}{4\mu}\big) = \#\{j: b_{ij}^2 \le 4\mu\varepsilon\}",
-        unit=DIMENSIONLESS,
         shapes={"mu": "", "eps": ""},
         reduce=lambda *, b, mu, eps: (b <= 2 * np.sqrt(mu * eps)[..., None]).sum(-1),
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Definition, Reduction, Theorem
 from .paper import source
 
@@ -249,7 +249,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Largest condition number of the clients",
         source=source("above (6)"),
         latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
-        unit=DIMENSIONLESS,
         units={"A": CURVATURE},
         reduce=condition_number,
     ),

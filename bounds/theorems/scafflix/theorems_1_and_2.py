@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import fall, minimum, survive
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
@@ -173,7 +173,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Largest step in units of its limit",
         source=source("Theorem 1"),
         latex=r"\max_i \gamma_i A_i",
-        unit=DIMENSIONLESS,
         units={"A": CURVATURE},
         reduce=reach,
     ),
@@ -182,7 +181,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Least contraction of the local steps",
         source=source("(5)"),
         latex=r"\min_i \gamma_i \mu_i",
-        unit=DIMENSIONLESS,
         reduce=contraction,
     ),
     Definition(

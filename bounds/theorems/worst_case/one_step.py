@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt, survive
-from ...quantities import DIMENSIONLESS, Quantity, Unit
+from ...quantities import Quantity, Unit
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -102,7 +102,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Least pull of the weighted gradients along the client's own",
         source=source("one step of All-for-one"),
         latex=r"\mathcal{A}_- = \sum_k \alpha_k (1 - \sqrt{1 - r_k})",
-        unit=DIMENSIONLESS,
         reduce=least_pull,
     ),
     Definition(
