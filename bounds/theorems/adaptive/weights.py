@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
@@ -83,29 +84,23 @@ _DEFINITION_1_WEIGHTS = Theorem(
     monotone={"similarity": -1, "variance_ratio": -1},
 )
 
-_REMARK_3_BINARY = Theorem(
+_record = partial(Theorem, quantity=Quantity.STEP_RATIO, mode="sure", direction="lower", hypotheses=_WEIGHTS)
+
+_REMARK_3_BINARY = _record(
     key="adaptive/remark-3-binary",
     title="Step ratio of binary weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
-    quantity=Quantity.STEP_RATIO,
-    direction="lower",
-    mode="sure",
-    hypotheses=_WEIGHTS,
     bound=binary_step_ratio,
     tight="every peer has similarity lambda",
     monotone={"threshold": 1, "share": 1},
 )
 
-_REMARK_3_CONTINUOUS = Theorem(
+_REMARK_3_CONTINUOUS = _record(
     key="adaptive/remark-3-continuous",
     title="Step ratio of continuous weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
-    quantity=Quantity.STEP_RATIO,
-    direction="lower",
-    mode="sure",
-    hypotheses=_WEIGHTS,
     bound=continuous_step_ratio,
     tight="every peer has similarity sqrt(w) / (1 + sqrt(w))",
     monotone={"share": 1},
@@ -135,16 +130,12 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"share": 1},
     ),
     _REMARK_3_CONTINUOUS,
-    Theorem(
+    _record(
         key="adaptive/remark-3-sharp",
         title="Step ratio of the sharp criterion",
         source=source("Remark 3, for phi*(x) = 1 - sqrt(1 - x)"),
         statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
         "p (4 - 3 p), p = 2 / (3 + sqrt(1 + 8/w)).",
-        quantity=Quantity.STEP_RATIO,
-        direction="lower",
-        mode="sure",
-        hypotheses=_WEIGHTS,
         bound=sharp_step_ratio,
         tight="every peer has similarity p (2 - p)",
         monotone={"share": 1},

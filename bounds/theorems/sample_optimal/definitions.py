@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
 from ...weights import spectrum
 from .paper import source
+
+_definition = partial(Definition, source=source("Theorem 3"), shapes={"weights": "NN"})
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
@@ -62,36 +66,28 @@ DEFINITIONS: tuple[Definition, ...] = (
         shapes={"H": "dd"},
         reduce=lambda *, H: np.trace(H, axis1=-2, axis2=-1) + np.linalg.eigvalsh(H)[..., -1],
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-lambda2",
         title="Share of the noise that is left, mean over the agents",
-        source=source("Theorem 3"),
         latex=r"\overline{\Lambda_2} = \frac1N \sum_{i,j} \lambda_{ij}^2",
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: (weights**2).sum(-1).mean(-1),
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-weight2",
         title="Mean squared eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"\overline{W^2} = \frac1N \|\Lambda\Lambda^\top\|_F^2",
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: ((weights @ np.swapaxes(weights, -1, -2)) ** 2).sum(-1).mean(-1),
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-smax",
         title="Largest eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"s_{\max} = \lambda_{\max}(\Lambda\Lambda^\top)",
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smax,
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-smin",
         title="Smallest non-zero eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"s_{\min} = \min\{\lambda > 0: \lambda \in \mathrm{spec}(\Lambda\Lambda^\top)\}",
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smin,
     ),
     Definition(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,14 +116,13 @@ _CLASS = (
 )
 _FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
 
-OPTIMISED = Theorem(
+_record = partial(Theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
+
+OPTIMISED = _record(
     key="sample-optimal/theorem-1-optimised",
     title="Lower bound at any level of the start",
-    source=source("Theorem 1"),
     statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, "
     "for every e0 in (eps, mu ball^2/2]; the best e0 is at most 3.1451 eps.",
-    quantity=Quantity.ROUNDS,
-    direction="lower",
     hypotheses=_FAMILY,
     bound=theorem_1_optimised,
     conditions=family_conditions,
@@ -137,14 +137,11 @@ OPTIMISED = Theorem(
     ),
 )
 
-_THEOREM_1 = Theorem(
+_THEOREM_1 = _record(
     key="sample-optimal/theorem-1",
     title="Lower bound by the number of near agents",
-    source=source("Theorem 1"),
     statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
     "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
-    quantity=Quantity.ROUNDS,
-    direction="lower",
     hypotheses=_CLASS,
     bound=theorem_1,
     conditions=theorem_1_conditions,
@@ -163,13 +160,10 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses="",
     ),
     _THEOREM_1,
-    Theorem(
+    _record(
         key="sample-optimal/theorem-1-sum",
         title="Lower bound by the sum of closenesses",
-        source=source("Theorem 1"),
         statement="The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near.",
-        quantity=Quantity.ROUNDS,
-        direction="lower",
         hypotheses=f"{_FAMILY}, e0 = 2 eps",
         bound=theorem_1_sum,
         conditions=sum_conditions,

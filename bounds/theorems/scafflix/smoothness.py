@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ _SHAPES = {"features": "nd", "regularisation": ""}
 _LEAST_SQUARES = {"features": _ROOT_LOSS, "regularisation": CURVATURE}
 _LOGISTIC = {"features": _PURE, "regularisation": _PURE_CURVATURE}
 
+_definition = partial(Definition, units=_LOGISTIC, shapes=_SHAPES, unit=_PURE_CURVATURE)
+
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/smoothness-least-squares",
@@ -65,37 +68,28 @@ DEFINITIONS: tuple[Definition, ...] = (
         reduce=least_squares_smoothness_released,
         fault="the regulariser is divided by the number of samples: too small",
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic",
         edition="printed",
         title="Smoothness of the regularised logistic loss",
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\sum_j \|a_{i,j}\|^2 + \mu",
-        unit=_PURE_CURVATURE,
-        units=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness_by_trace,
         fault="true, not sharp: the trace of A_i^T A_i stands for its largest eigenvalue",
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic",
         title="Smoothness of the regularised logistic loss",
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i) + \mu",
-        unit=_PURE_CURVATURE,
-        units=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness,
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic-released",
         edition="printed",
         title="Smoothness of the regularised logistic loss, released code",
         source=source("released code, LogReg"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i + \mu I)",
-        unit=_PURE_CURVATURE,
-        units=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness_released,
         fault="the regulariser is divided by four times the number of samples: too small",
     ),
@@ -109,14 +103,11 @@ DEFINITIONS: tuple[Definition, ...] = (
         shapes=_SHAPES,
         reduce=least_squares_sample_smoothness,
     ),
-    Definition(
+    _definition(
         key="scafflix/sample-smoothness-logistic",
         title="Largest smoothness constant of a sample, logistic loss",
         source=source("Assumption 3, case 2"),
         latex=r"\max_j L_{ij} = \tfrac14 \max_j \|a_{i,j}\|^2 + \mu",
-        unit=_PURE_CURVATURE,
-        units=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_sample_smoothness,
     ),
     Definition(
