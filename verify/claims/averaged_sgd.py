@@ -21,7 +21,6 @@ def averaged() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     family = averaged()
     assert family.sharp is not None
     sharp = family.sharp()

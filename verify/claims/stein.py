@@ -131,7 +131,6 @@ def cautious(p: int) -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     pair = james_stein()
     assert pair.sharp is not None
     beyond = pair.sharp() | {"share": np.full(3, 1.3)}

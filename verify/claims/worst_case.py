@@ -71,5 +71,4 @@ def _many_steps() -> tuple[Claim, ...]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (*_quadratics(), *_one_step(), *_many_steps())

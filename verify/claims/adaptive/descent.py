@@ -145,7 +145,6 @@ def _free_steps(arguments: Arguments) -> np.ndarray:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     limit = "step size eta <= 1/(beta weight)"
     one = one_step.family(sharp=_sharp_step)
     weighted = Family(name="aligned clients", domains=_NORMALISED, measure=_normalised, sharp=_sharp_normalised)

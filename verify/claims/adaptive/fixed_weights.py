@@ -120,7 +120,6 @@ def _sharp_run() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     run = Family(name="a client and one peer", domains=_RUN, measure=_run, sharp=_sharp_run)
     return (
         Claim.on(

@@ -92,7 +92,6 @@ def _unconditional() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     step, pairs, time = "step size eta <= q/beta", aligned(Aligned.mean_square, _sharp), renewal(Renewal.time)
     limit = {step: beyond(pairs, ratio=1.05)}
     return (

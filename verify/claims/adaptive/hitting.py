@@ -182,7 +182,6 @@ _BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = 
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     still, time, last = (renewal(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return (
         Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),

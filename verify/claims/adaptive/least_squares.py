@@ -113,7 +113,6 @@ _EQUALITY = 1e-9
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         Claim.on(
             "adaptive/least-squares-variance",

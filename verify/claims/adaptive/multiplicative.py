@@ -203,7 +203,6 @@ def _sharp_total() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     step = "step size eta <= q/beta"
     one = one_step.family(sharp=_sharp_step, adaptive=True, growing=True)
     run = Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run)

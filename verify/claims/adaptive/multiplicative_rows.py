@@ -260,7 +260,6 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     known = _families()
     return tuple(
         _claim(claim, *known[claim.theorem.key])

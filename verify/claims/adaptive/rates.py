@@ -97,7 +97,6 @@ def _impossible(effort: Effort, root: int) -> list[Evidence]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     constant, horizon, decreasing = (f"adaptive/theorem-2-{row}" for row in ("constant", "horizon", "decreasing"))
     return (
         Claim.on(constant, edition="printed", exact=lambda effort, root: [exact.two_steps("e2", printed=True)]),

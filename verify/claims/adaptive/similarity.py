@@ -92,7 +92,6 @@ def _variances() -> tuple[Claim, ...]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         *_similarity(),
         *_weights(),

@@ -197,7 +197,6 @@ def _sharp_gradient() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     found = []
     for row in _ROWS:
         constant = row.name == "constant"

@@ -85,7 +85,6 @@ def _clusters() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         Claim.on("adaptive/lemma-2-variance", _pairs(), edition="printed"),
         Claim.on("adaptive/lemma-2-variance", _pairs()),

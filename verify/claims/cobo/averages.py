@@ -41,7 +41,6 @@ def printed(name: str) -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return tuple(
         Claim.on(f"cobo/{key}", edition="printed", exact=lambda effort, root, name=name: [printed(name)])
         for key, name in MEASURES.items()

@@ -242,8 +242,6 @@ _OPPOSITE = {"counts": [3, 3], "curvature": [[1.0], [-1 / 6]], "models": 1.0, "p
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values],
               outside: Mapping[str, Callable[[Family], Callable[[], Evidence]]]) -> Claim:  # fmt: skip
         penalised = key == "lemma-4"

@@ -151,8 +151,6 @@ def _simplex() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def example(key: str, edition: str, family: Family) -> Claim:
         return Claim.on(f"cobo/example-2-{key}", family, edition=edition)
 

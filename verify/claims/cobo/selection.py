@@ -179,7 +179,6 @@ def _opposite() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     settled = Family(name="settled clusters", domains=_SETTLED, measure=distances, sharp=_together)
     two = Family(name="two clients", domains=_RUN, measure=updates, sharp=_side_by_side)
     return (

@@ -271,7 +271,6 @@ def _kept_too_much() -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     quadratics = Family(name="three kinds of clients", domains=DOMAINS, measure=_quadratics)
     drifting = Family(name="drifting clients", domains=DRIFTING, measure=_drifting, sharp=_sharp_drifting)
 

@@ -44,7 +44,6 @@ def _two_at_consensus() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     family = Family(name="three kinds of clients", domains=DOMAINS, measure=_midpoints, sharp=_two_at_consensus)
     return (
         Claim.on(

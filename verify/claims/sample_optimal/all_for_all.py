@@ -215,7 +215,6 @@ STEP = "step size eta <= 2/(beta smax + mu smin)"
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     free = Family(name="any Lambda", domains=ANY, measure=_any, sharp=_sharp_any)
     averaged = replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged)
     return (

@@ -165,7 +165,6 @@ def _sharp_threshold() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     free = Family(name="any Lambda", domains=FREE, measure=_planned(_step), sharp=_sharp_any)
     near = replace(free, name="near agents", sharp=_sharp_threshold)
     equal_rows = Family(name="equal rows", domains=EQUAL, measure=_equal, sharp=_sharp_equal)

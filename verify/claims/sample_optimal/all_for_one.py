@@ -183,7 +183,6 @@ STEP = "step size eta <= 1/beta"
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     shared = Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant)
     alike = Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(_admissible), sharp=_sharp_threshold)
     return (

@@ -100,7 +100,6 @@ def _sharp() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     plan, threshold = (
         Family(name="common Hessian", domains=DOMAINS, measure=measure, sharp=_sharp)
         for measure in (_rounds, _threshold)

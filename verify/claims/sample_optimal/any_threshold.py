@@ -69,7 +69,6 @@ def _family(M: int) -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         Claim.on(
             "sample-optimal/theorem-5-threshold",

@@ -145,7 +145,6 @@ def _sharp_plan() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     steps = Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5)
     return (
         Claim.on(KEY + "theorem-5-sharp", steps, outside_conditions={"step size eta <= 2/(beta + mu)": _outside}),

@@ -72,7 +72,6 @@ def _sharp_linear() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     linear = Family(name="linear models", domains=LINEAR, measure=_linear, sharp=_sharp_linear)
     editions = ("printed", "corrected")
     return tuple(Claim.on(KEY + "linear-dissimilarity", linear, edition=edition) for edition in editions)

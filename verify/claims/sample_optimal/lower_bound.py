@@ -185,7 +185,6 @@ def _families(domains: dict[str, Domain], sharp: Callable[[], Values]) -> tuple[
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     inside, half = "family in the ball, 2 e0 <= mu ball^2", "family in the ball, 4 eps <= mu ball^2"
     return (
         *(

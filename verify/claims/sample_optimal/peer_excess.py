@@ -61,8 +61,6 @@ def _alike() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def pair(values: Values) -> Measured:
         found = _mixture(values)
         return found.arguments["pair"], found.arguments

@@ -118,7 +118,6 @@ def _sharp_theorem_4() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     inside = Family(name="pairs inside clusters", domains=SAMPLES, measure=_samples, sharp=_sharp_samples)
     between = {name: SAMPLES[name] for name in ("failure", "proxy_trace", "moment_gap")}
     return (

@@ -132,7 +132,6 @@ def _sharp() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     domains = {**SHARED, "T": Domain(low=1, high=60, integer=True)}
     return (
         Claim.on(

@@ -75,7 +75,6 @@ def _weak_outside() -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         Claim.on(
             KEY + "theorem-2-weak",

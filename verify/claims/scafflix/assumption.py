@@ -193,8 +193,6 @@ def _one_fast() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def samples(key: str, edition: str, sharp: Callable[[], Values], **reading: bool) -> Claim:
         family = Family(
             name="samples", domains=_SAMPLES, measure=lambda values: sampled(values, **reading), sharp=sharp

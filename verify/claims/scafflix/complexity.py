@@ -189,7 +189,6 @@ def _far(rule: Rule) -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     rules: dict[str, Rule] = {
         "corollary-1": _corollary_1,
         "corollary-2": _corollary_2,

@@ -132,8 +132,6 @@ def _misled() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def family(name: str, *, personal: bool, sharp: Callable[[], Values], constraint: str = "weighted") -> Family:
         return Family(
             name="three clients",
