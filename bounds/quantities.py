@@ -85,8 +85,12 @@ def add_quantity(quantity: Quantity) -> Quantity:
     return known
 
 
-def _q(name: str, expression: str, latex: str, unit: Unit) -> Quantity:
+def new_quantity(name: str, expression: str, latex: str, unit: Unit) -> Quantity:
+    """A quantity made known."""
     return add_quantity(Quantity(name=name, expression=expression, latex=latex, unit=unit))
+
+
+_q = new_quantity
 
 
 # e_t is the realised excess loss, tau = min{t >= 0: e_t < eps}, tau_G = min{t >= 0: |grad R_i(theta_t)|^2 < G}.

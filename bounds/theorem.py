@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from . import html, symbolic
 from .parameters import PARAMETERS, Parameter
-from .quantities import Quantity, Unit
+from .quantities import DIMENSIONLESS, Quantity, Unit
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]
@@ -221,7 +221,8 @@ class Definition:
     `reduce` takes arrays by keyword and reduces over their last axis, the clients, or over the last axes that
     `shapes` names: "N" one entry per client, "NN" per pair, "" a scalar, "d" per feature, "dd" a symmetric positive
     definite matrix, "nd" samples by features. Further axes in front are a batch.
-    `vectors` gives the unit of each array; `unit` the unit of the result.
+    An array has the unit of its keyword in `bounds.parameters`, none where that has no such keyword, or what `units`
+    says; `unit` is that of the result, none by default.
     """
 
     key: str
@@ -229,11 +230,17 @@ class Definition:
     title: str
     source: Source
     latex: str
-    unit: Unit
-    vectors: Mapping[str, Unit]
+    unit: Unit = DIMENSIONLESS
     reduce: Callable[..., Any]
+    units: Mapping[str, Unit] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
     fault: str | None = None
+
+    @cached_property
+    def vectors(self) -> dict[str, Unit]:
+        """The unit of each array that `reduce` takes."""
+        known = {name: parameter.unit for name, parameter in PARAMETERS.items()} | dict(self.units)
+        return {name: known.get(name, DIMENSIONLESS) for name in inspect.signature(self.reduce).parameters}
 
     def shape(self, name: str) -> str:
         """The axes of one array."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, Theorem
+from suffice.bounds import PARAMETERS, Theorem, find
 
 from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
@@ -77,6 +77,11 @@ class Claim:
     until_refuted: bool = False
     progress: Callable[[int, int], None] | None = None
     """Told before each family how many are done, of how many."""
+
+    @classmethod
+    def on(cls, key: str, *families: Family, edition: str = "corrected", **more: Any) -> Self:
+        """The claim on the record of a key; `more` are the other fields."""
+        return cls(theorem=find(key, edition), families=families, **more)
 
     def verify(self, *, effort: str | Effort = "quick", root: int = 0, alpha: float = FALSE_ALARMS) -> Verdict:
         """Run every engine, then try to tell the bound from its mutants."""

@@ -10,42 +10,40 @@ from typing import Any
 
 from ..elementary import difference, log1p
 from ..papers import OWN
-from ..parameters import Parameter, add_parameter
-from ..quantities import DIMENSIONLESS, THETA, THETA_SQUARED, Quantity, Unit, add_quantity
+from ..parameters import new_parameter
+from ..quantities import DIMENSIONLESS, THETA, THETA_SQUARED, new_quantity
 from ..theorem import Conditions, Source, Theorem
 
 _PAPER = OWN["stein"].citation
 
 
-def _p(name: str, symbol: str, unit: Unit, meaning: str, **domain: Any) -> None:
-    domain.setdefault("typical", (0.01, 10.0))
-    add_parameter(Parameter(name=name, symbol=symbol, unit=unit, meaning=meaning, **domain))
-
-
-_p("own_weight", "w_i", DIMENSIONLESS, "weight of the site's own estimate", typical=(0.01, 1.0))
-_p("own_variance", "V_i", THETA_SQUARED, "total variance E|x_i - theta_i|^2 of the site's own estimate")
-_p("apart2", r"D_w", THETA_SQUARED, "mean squared distance E|theta_w - x_i|^2 from the site's own estimate")
-_p("v", "v", THETA_SQUARED, "variance of one coefficient of an estimate", open_lower=True)
-_p("shrink", "c", THETA_SQUARED, "constant of the weight min(1, c/|x_i - x_k|^2) on the other's estimate")
-_p("gap2", r"\Delta^2", THETA_SQUARED, "mean squared distance E|x_k - theta_i|^2 of the other's estimate")
-_p("inner", "a", THETA, "radius within which the bias is averaged", open_lower=True)
-_p("outer", "b", THETA, "radius within which the rule never harms", open_lower=True, typical=(0.1, 100.0))
-
-_RISK = add_quantity(
-    Quantity(
-        name="RISK_OF_WEIGHTS",
-        expression="E|theta_w - theta_i|^2",
-        latex=r"\mathbb{E}\|\theta_w - \theta_i\|^2",
-        unit=THETA_SQUARED,
-    )
+new_parameter("own_weight", "w_i", DIMENSIONLESS, (0.01, 1.0), "weight of the site's own estimate")
+new_parameter(
+    "own_variance", "V_i", THETA_SQUARED, (0.01, 10.0), "total variance E|x_i - theta_i|^2 of the site's own estimate"
 )
-_BIAS = add_quantity(
-    Quantity(
-        name="MEAN_SQUARED_BIAS",
-        expression="mean over |theta| <= a of |E[estimate] - theta|^2",
-        latex=r"\frac{1}{|B_a|}\int_{\|\theta\|\le a}\|\mathbb{E}\hat\theta - \theta\|^2\,d\theta",
-        unit=THETA_SQUARED,
-    )
+new_parameter(
+    "apart2",
+    r"D_w",
+    THETA_SQUARED,
+    (0.01, 10.0),
+    "mean squared distance E|theta_w - x_i|^2 from the site's own estimate",
+)
+new_parameter("v", "v", THETA_SQUARED, (0.01, 10.0), "variance of one coefficient of an estimate", positive=True)
+new_parameter(
+    "shrink", "c", THETA_SQUARED, (0.01, 10.0), "constant of the weight min(1, c/|x_i - x_k|^2) on the other's estimate"
+)
+new_parameter(
+    "gap2", r"\Delta^2", THETA_SQUARED, (0.01, 10.0), "mean squared distance E|x_k - theta_i|^2 of the other's estimate"
+)
+new_parameter("inner", "a", THETA, (0.01, 10.0), "radius within which the bias is averaged", positive=True)
+new_parameter("outer", "b", THETA, (0.1, 100.0), "radius within which the rule never harms", positive=True)
+
+_RISK = new_quantity("RISK_OF_WEIGHTS", "E|theta_w - theta_i|^2", r"\mathbb{E}\|\theta_w - \theta_i\|^2", THETA_SQUARED)
+_BIAS = new_quantity(
+    "MEAN_SQUARED_BIAS",
+    "mean over |theta| <= a of |E[estimate] - theta|^2",
+    r"\frac{1}{|B_a|}\int_{\|\theta\|\le a}\|\mathbb{E}\hat\theta - \theta\|^2\,d\theta",
+    THETA_SQUARED,
 )
 
 # theta_w - theta_i has the bias sum_k w_k theta_k - theta_i and the variance sum_k w_k^2 V_k; theta_w - x_i the same

@@ -78,8 +78,5 @@ class AllForAll(Algorithm):
     def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
         return self.W.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return int((self.W > 0).sum() - (self.W.diagonal() > 0).sum())

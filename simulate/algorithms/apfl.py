@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -11,15 +10,14 @@ from torch import Tensor
 from suffice.bounds import as_number
 
 from ..problem import Problem
-from ..randomness import Randomness
-from .base import Algorithm, Draw, State
-from .ditto import never_alone
+from .base import Draw, State
+from .ditto import BesideServer, never_alone
 from .fedavg import FedAvg
 from .sampling import only
 
 
 @dataclass(frozen=True, kw_only=True)
-class APFL(Algorithm):
+class APFL(BesideServer):
     """theta_i = a_i v_i + (1 - a_i) w_i with v_i <- v_i - eta_i a_i g_i(theta_i), while `server` trains the copies w_i.
 
     a is `mixture` in [0, 1]. Both gradients are at the old v_i, w_i and share a batch. When adaptive,
@@ -46,9 +44,6 @@ class APFL(Algorithm):
             state["mixture"] = torch.full_like(models[..., 0], self.mixture)
         return {"models": self._mixed(state)} | state
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
-        return self.server.draw(problem, randomness, iteration)
-
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         v, w, present = state["own"], state["copies"], draw.extra.get("participants")
         g = only(present, problem.stochastic_gradient(self._mixed(state), None, draw.noise))
@@ -70,18 +65,3 @@ class APFL(Algorithm):
     def _mixed(self, state: State) -> Tensor:
         a = state["mixture"][..., None] if self.adaptive else self.mixture
         return a * state["own"] + (1 - a) * state["copies"]
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return 2 * self.server.oracle_calls(problem, draw)
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
-        return self.server.vectors_sent(problem, draw)
-
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        return self.server.outcomes(problem, iteration)
-
-    def round_of(self, iteration: int) -> int:
-        return self.server.round_of(iteration)
-
-    def phase(self, iteration: int) -> int:
-        return self.server.phase(iteration)

@@ -37,9 +37,6 @@ class FixedCoBo(Algorithm):
     def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
         return self.w.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         """Models along the pairs with w_ij > 0."""
         return int((self.w > 0).sum() - (self.w.diagonal() > 0).sum())

@@ -16,8 +16,32 @@ from .fedavg import FedAvg
 from .sampling import only
 
 
+class BesideServer(Algorithm):
+    """Personal models that go along with the rounds of a `server`: two gradients each where it takes one."""
+
+    server: FedAvg
+
+    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+        return self.server.draw(problem, randomness, iteration)
+
+    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+        return 2 * self.server.oracle_calls(problem, draw)
+
+    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+        return self.server.vectors_sent(problem, draw)
+
+    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        return self.server.outcomes(problem, iteration)
+
+    def round_of(self, iteration: int) -> int:
+        return self.server.round_of(iteration)
+
+    def phase(self, iteration: int) -> int:
+        return self.server.phase(iteration)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Ditto(Algorithm):
+class Ditto(BesideServer):
     """theta_i <- theta_i - eta_i (g_i(theta_i) + lam (theta_i - w)), while `server` trains w.
 
     lam is `pull` [loss / theta^2]; w is the server model that the client received last, at the round's
@@ -37,9 +61,6 @@ class Ditto(Algorithm):
         shared = self.server.init(problem, models)
         return {"models": models, "copies": shared["models"], "server": shared["server"]}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
-        return self.server.draw(problem, randomness, iteration)
-
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         away = theta - self.server.received(state["server"], problem.clients)
@@ -50,21 +71,6 @@ class Ditto(Algorithm):
             "copies": shared["models"],
             "server": shared["server"],
         }
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return 2 * self.server.oracle_calls(problem, draw)
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
-        return self.server.vectors_sent(problem, draw)
-
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
-        return self.server.outcomes(problem, iteration)
-
-    def round_of(self, iteration: int) -> int:
-        return self.server.round_of(iteration)
-
-    def phase(self, iteration: int) -> int:
-        return self.server.phase(iteration)
 
 
 def never_alone(server: FedAvg) -> None:

@@ -57,8 +57,5 @@ class Flix(Algorithm):
         g = problem.gradient(mixed) if self.population else problem.stochastic_gradient(mixed, None, draw.noise)
         return {"models": mixed - alpha * (eta[..., None] * alpha * g).mean(1, keepdim=True)}
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         return 2 * problem.clients

@@ -63,9 +63,6 @@ class GradientTracking(Algorithm):
     def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
         return self.W.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         """x_k - eta_k y_k and the tracker to every neighbour."""
         return 2 * int((self.W > 0).sum() - (self.W.diagonal() > 0).sum())

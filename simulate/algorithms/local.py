@@ -23,9 +23,3 @@ class Local(Algorithm):
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)}
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
-        return 0

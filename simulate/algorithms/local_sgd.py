@@ -43,9 +43,6 @@ class LocalSGD(Algorithm):
         means = cluster_means(moved, theta.new_ones(problem.clients), clusters)
         return {"models": of_client(means, problem.clients, clusters)}
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> int:
         """Each model to the server and the mean back, in averaging iterations."""
         return 0 if draw.iteration % self.period else 2 * problem.clients

@@ -41,9 +41,3 @@ class Momentum(Algorithm):
         g = problem.stochastic_gradient(theta + move if self.ahead else theta, None, draw.noise)
         move = move - eta[..., None] * g
         return {"models": theta + move, "move": move}
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
-        return 0

@@ -116,9 +116,6 @@ class Scaffnew(Algorithm):
     def _anchors(self, problem: Problem) -> Tensor:
         return problem.optimum if self.anchors is None else self.anchors.to(problem.start)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
-        return problem.clients
-
     def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
         return 2 * problem.clients * draw.extra[COIN]
 

@@ -6,6 +6,7 @@ import csv
 import math
 from array import array
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +16,7 @@ from suffice.bounds import InputError
 from suffice.bounds.parse import parse_number
 
 from .memory import LONGEST_LINE, Memory, opened, pieces
-from .table import PER_TEXT, Table, check_clients
+from .table import PER_TEXT, Asked, Table, check_clients
 
 INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
@@ -25,9 +26,7 @@ class NotNumbers(InputError):
     """A table that holds more than numbers: `encoded` reads it."""
 
 
-def read_csv(
-    path: Path, *, client: str | None, target: str, text_target: bool, divided: bool, memory: Memory
-) -> list[Table]:
+def read_csv(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     """One table per value of the column `client` in order of appearance; not `divided`: one, and no such column."""
     try:
         with opened(path, packed=False) as stream:
@@ -38,10 +37,10 @@ def read_csv(
             header = header_of([column.strip() for column in header])
             if INDEX in header:
                 raise NotNumbers("header", header, "a column without a name")
-            if not divided and client in header:
-                remedy = f"{path.name} has a column {client} that names clients; drop one of them"
+            if not divided and asked.client in header:
+                remedy = f"{path.name} has a column {asked.client} that names clients; drop one of them"
                 raise InputError("split", "given", remedy)
-            return _tables(path, header, lines, most, client if divided else None, target, text_target, memory)
+            return _tables(path, header, lines, most, asked if divided else replace(asked, client=None))
     except UnicodeDecodeError:
         raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
     except csv.Error as error:
@@ -87,15 +86,9 @@ def header_of(header: list[str]) -> list[str]:
 
 
 def _tables(
-    path: Path,
-    header: list[str],
-    lines: Iterator[tuple[int, list[str]]],
-    most: int,
-    client: str | None,
-    target: str,
-    text_target: bool,
-    memory: Memory,
+    path: Path, header: list[str], lines: Iterator[tuple[int, list[str]]], most: int, asked: Asked
 ) -> list[Table]:
+    client, target, memory = asked.client, asked.target, asked.memory
     shown = ", ".join(header[:12]) + (", ..." if len(header) > 12 else "")
     if target not in header:
         raise InputError("target", target, f"no such column in {path.name}; columns: {shown}; say which one by target")
@@ -126,7 +119,7 @@ def _tables(
             owner.append(clients.setdefault(name, len(clients)))
             check_clients(f"{client} of {path.name}", len(clients))
         X[rows] = _numbers([row[j] for j in where], columns, line, whose)
-        if text_target:
+        if asked.text_target:
             text = row[at].strip()
             if not text:
                 raise InputError(f"{target} in line {line}{whose}", "", "give every row a class")
@@ -136,7 +129,7 @@ def _tables(
         else:
             y.append(_numbers([row[at]], (target,), line, whose)[0])
         rows += 1
-    targets = np.array(y) if not text_target else _classes(path, classes, np.array(y, dtype=int), memory)
+    targets = np.array(y) if not asked.text_target else _classes(path, classes, np.array(y, dtype=int), memory)
     if who is None:
         return [Table(name="", X=X[:rows], y=targets, columns=columns)]
     whole, owners = Table(name="", X=X[:rows], y=targets, columns=columns), np.array(owner)

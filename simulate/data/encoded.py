@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from suffice.bounds import InputError, Memory
+from suffice.bounds import InputError
 from suffice.bounds.population import Fold
 from suffice.bounds.population.encoding import Encoding, pooled_mean
 
 from .design import CHANGED, NOTE, Design, check_roles
 from .frame import Frame
 from .site_rows import facts_of, left_rows
-from .table import Table, check_clients
+from .table import Asked, Table, check_clients
 
 
-def encoded_tables(
-    frames: Callable[[], Iterator[Frame]],
-    *,
-    client: str | None,
-    target: str,
-    text_target: bool,
-    drop: Sequence[str],
-    memory: Memory,
-) -> list[Table]:
+def encoded_tables(frames: Callable[[], Iterator[Frame]], asked: Asked) -> list[Table]:
     """As `suffice.fit` reads them: one column per level but the most frequent, gaps by the mean and a column of their
     own. Clients in order of appearance, or without `client` one table; rows without a target are left out. Raises
     `InputError`."""
+    client, target, roles = asked.client, asked.target, asked.roles
     facts = facts_of(frames(), client)
-    roles = {"target": target} if client is None else {"client": client, "target": target}
-    check_roles(facts, roles, drop)
-    if not (text_target or facts[target].numeric):
+    check_roles(facts, roles, asked.drop)
+    if not (asked.text_target or facts[target].numeric):
         remedy = "give numbers, or use loss logistic for two classes (few rows: also use regularisation 0.1)"
         raise InputError(f"column {target}", facts[target].text or "missing", remedy)
-    design = Design.of(facts, roles=roles.values(), drop=drop)
+    design = Design.of(facts, roles=roles.values(), drop=asked.drop)
     total = facts[target].rows
-    memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
+    asked.memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
     blocks, owners, answers, seen = [], [], [], 0
     for frame in frames():
         blocks.append(design.apply(frame))

@@ -4,54 +4,48 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from suffice.bounds import InputError
 
 from .csv import read_csv
 from .libsvm import read_libsvm
-from .memory import Memory
 from .npz import read_npz
-from .table import Table
+from .table import Asked, Table
 
 LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
 READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
 
 
-def load(path: Path, *, client: str, target: str, text_target: bool, divided: bool, memory: Memory) -> list[Table]:
+def load(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     """One table per client; of a file that `divided` is false for, one table without a client's name.
 
     A CSV's clients are the values of the column `client`, an .npz file's those of the array `client`. A folder has one
-    file per client, named after it; the memory of all files is counted together. `text_target`: classes may be words.
-    Raises `InputError`.
+    file per client, named after it; the memory of all files is counted together. Raises `InputError`.
     """
     if not path.is_dir():
         if not path.exists():
             raise InputError("path", str(path), "no such file or folder")
-        return _file(path, client=client, target=target, text_target=text_target, divided=divided, memory=memory)
+        return _file(path, asked, divided=divided)
     files = sorted(file for file in path.iterdir() if file.is_file() and file.name[0] != ".")
     known = [file for file in files if file.suffix.lower() in (".csv", ".npz", *LIBSVM)]
     known = known or [file for file in files if not file.suffix]
     if not known:
         raise InputError("path", str(path), "no .csv, .npz or LIBSVM file in this folder")
     if all(file.suffix.lower() not in (".csv", ".npz") for file in known):
-        tables = read_libsvm(known, memory)
+        tables = read_libsvm(known, asked.memory)
     else:
-        options: dict[str, Any] = {"client": None, "target": target, "text_target": text_target, "divided": False}
-        tables = [_file(file, **options, memory=memory)[0] for file in known]
+        tables = [_file(file, replace(asked, client=None), divided=False)[0] for file in known]
     return [replace(table, name=file.name.partition(".")[0]) for file, table in zip(known, tables)]
 
 
-def _file(
-    path: Path, *, client: str | None, target: str, text_target: bool, divided: bool, memory: Memory
-) -> list[Table]:
+def _file(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        return read_csv(path, client=client, target=target, text_target=text_target, divided=divided, memory=memory)
+        return read_csv(path, asked, divided=divided)
     if suffix == ".npz":
-        return read_npz(path, divided=divided, memory=memory)
+        return read_npz(path, divided=divided, memory=asked.memory)
     if suffix in ("", *LIBSVM):
         if divided:
             raise InputError("split", "missing", "a LIBSVM file has no clients: say how to divide it, as contiguous:8")
-        return read_libsvm([path], memory)
+        return read_libsvm([path], asked.memory)
     raise InputError("path", str(path), f"give {READABLE}")

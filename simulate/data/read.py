@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from .memory import MAX_MEMORY, Memory, as_path
 from .mnist import mnist, mnist_part
 from .site_source import folder_frames
 from .splits import divide, parse_split
-from .table import Table, same_columns
+from .table import Asked, Table, same_columns
 
 
 def read(
@@ -74,29 +75,13 @@ def read(
         raise InputError("target", target, "the client column cannot be the target; name another column")
     if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
+    asked = Asked(client=client, target=target, text_target=loss == "logistic", drop=drop, memory=memory)
     if framed:
         frame = frame_of(path)
-        tables: Sequence[Table] = encoded_tables(
-            lambda: iter((frame,)),
-            client=client,
-            target=target,
-            text_target=loss == "logistic",
-            drop=drop,
-            memory=memory,
-        )
+        tables: Sequence[Table] = encoded_tables(lambda: iter((frame,)), asked)
         done = False
     else:
-        tables, done = _divided(
-            str(path),
-            client=client,
-            target=target,
-            standardise=standardise,
-            split=split,
-            seed=seed,
-            loss=loss,
-            drop=drop,
-            memory=memory,
-        )
+        tables, done = _divided(str(path), asked, standardise=standardise, split=split, seed=seed)
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
@@ -115,16 +100,7 @@ def read(
 
 
 def _divided(
-    name: str,
-    *,
-    client: str,
-    target: str,
-    standardise: str,
-    split: str | None,
-    seed: int,
-    loss: str,
-    drop: Sequence[str],
-    memory: Memory,
+    name: str, asked: Asked, *, standardise: str, split: str | None, seed: int
 ) -> tuple[Sequence[Table], bool]:
     """One table per client, and whether the predictors are standardised already."""
     rule = None if split is None else parse_split(split)
@@ -133,7 +109,7 @@ def _divided(
     if name.startswith(PREFIX):
         whole = embedded(name.removeprefix(PREFIX))
     elif (part := mnist_part(path)) is not None:
-        whole = mnist(path, part=part, max_memory=memory.limit)
+        whole = mnist(path, part=part, max_memory=asked.memory.limit)
     elif is_heart_disease(path):
         if rule is not None:
             raise InputError("split", split, "the heart-disease files are divided already; drop it")
@@ -142,8 +118,8 @@ def _divided(
         if rule is not None and path.is_dir():
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
         if rule is not None and rule.kind == "column" and path.suffix.lower() == ".csv":
-            client, rule = rule.column, None  # its values may be texts
-        tables = _tables(path, client, target, loss == "logistic", rule is None, drop, memory)
+            asked, rule = replace(asked, client=rule.column), None  # its values may be texts
+        tables = _tables(path, asked, divided=rule is None)
         if rule is None:
             return same_columns(tables), False
         (whole,) = tables
@@ -152,33 +128,23 @@ def _divided(
     return divide(whole, rule, seed=seed), False
 
 
-def _tables(
-    path: Path, client: str, target: str, text_target: bool, divided: bool, drop: Sequence[str], memory: Memory
-) -> list[Table]:
+def _tables(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     """Numbers as they stand, fast and with the place of every complaint; a CSV of anything else as `fit` reads it."""
     files = [file for file in path.glob("*.csv") if file.name[0] != "."] if path.is_dir() else []
-    if drop and not (files or path.suffix.lower() == ".csv"):
-        raise InputError("drop", list(drop), "only the columns of a CSV have names")
+    if asked.drop and not (files or path.suffix.lower() == ".csv"):
+        raise InputError("drop", list(asked.drop), "only the columns of a CSV have names")
     strict: InputError | None = None
     try:
-        if not drop:
-            return load(
-                path,
-                client=client,
-                target=target,
-                text_target=text_target,
-                divided=divided,
-                memory=Memory(memory.limit),
-            )
+        if not asked.drop:
+            return load(path, replace(asked, memory=Memory(asked.memory.limit)), divided=divided)
     except NotNumbers as error:
         # a text in a folder of other files, or what no one means as a category
         if (path.is_dir() and not files) or not str(error.value).isprintable():
             raise
         strict = error
-    frames = folder_frames(sorted(files), client) if files else lambda: csv_frames(path)
-    whose = client if divided or files else None
+    frames = folder_frames(sorted(files), asked.client or "") if files else lambda: csv_frames(path)
     try:
-        return encoded_tables(frames, client=whose, target=target, text_target=text_target, drop=drop, memory=memory)
+        return encoded_tables(frames, asked if divided or files else replace(asked, client=None))
     except InputError as error:
         # where it is no category either, the place of the cell helps more
         same = strict is not None and error.field in ("columns", f"column {strict.field.partition(' in line')[0]}")

@@ -19,7 +19,7 @@ from .load import load
 from .memory import MAX_MEMORY, Memory, as_path
 from .site_rows import Sites, facts_of, frames_of_tables, sites_of
 from .splits import divide, parse_split
-from .table import Table, same_columns
+from .table import Asked, Table, same_columns
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 Frames = Callable[[], Iterator[Frame]]
@@ -132,8 +132,8 @@ def frames_of(
         return lambda: csv_frames(path), client, target
     if files:
         return folder_frames(files, client), client, target
-    options: dict[str, Any] = {"client": client, "target": target, "memory": memory}
-    tables = load(path, text_target=loss not in ("auto", "least-squares"), divided=rule is None, **options)
+    asked = Asked(client=client, target=target, text_target=loss not in ("auto", "least-squares"), memory=memory)
+    tables = load(path, asked, divided=rule is None)
     return _tables(same_columns(tables) if rule is None else divide(tables[0], rule, seed=seed), client, target)
 
 

@@ -7,11 +7,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.bounds import InputError, as_numbers
+from suffice.bounds import InputError, Memory, as_numbers
 
 MOST_CLIENTS = 4000
 PER_TEXT = 200
 """Bytes that one more name takes where names are told apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a reader is to make of a file: the columns of `client` (None: there is none) and `target`, which may hold
+    texts with `text_target`, those to `drop`, and the memory that all of it may take."""
+
+    client: str | None
+    target: str
+    text_target: bool = False
+    drop: Sequence[str] = ()
+    memory: Memory
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The column of each role."""
+        return {"target": self.target} if self.client is None else {"client": self.client, "target": self.target}
 
 
 @dataclass(frozen=True, kw_only=True)

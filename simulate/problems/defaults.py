@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from suffice.bounds import InputError, Memory
@@ -15,13 +16,26 @@ from ..problem import Problem, Trust
 
 
 class Defaults(ABC):
-    """Not made of data rows, constants exact at all models, nothing to remark."""
+    """As many clients and features as the start (N, d) has; not made of data rows, constants exact at all models."""
 
     remarks: tuple[str, ...] = ()
+    start: Tensor
 
     @property
-    @abstractmethod
-    def features(self) -> int: ...
+    def clients(self) -> int:
+        return self.start.shape[0]
+
+    @property
+    def features(self) -> int:
+        return self.start.shape[1]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.start.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.start.device
 
     @property
     def row_counts(self) -> tuple[int, ...] | None:

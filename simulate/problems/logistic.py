@@ -127,10 +127,6 @@ class Logistic(RowModel):
         )
 
     @property
-    def clients(self) -> int:
-        return len(self.data.counts)
-
-    @property
     def gradient_cost(self) -> float:
         return self.features * self.data.counts.double().mean().item()
 

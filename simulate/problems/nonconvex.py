@@ -187,22 +187,6 @@ class Separable(AdditiveNoise):
             names=labelled(names, n),
         )
 
-    @property
-    def clients(self) -> int:
-        return self.optimum.shape[0]
-
-    @property
-    def features(self) -> int:
-        return self.optimum.shape[1]
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.optimum.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.optimum.device
-
     def excess(self, theta: Tensor) -> Tensor:
         return (self.scale * self.profile.value(theta - self.optimum)).sum(-1)
 

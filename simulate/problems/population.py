@@ -35,22 +35,6 @@ class QuadraticPopulation(Defaults):
         return self.population.names
 
     @property
-    def clients(self) -> int:
-        return self.population.clients
-
-    @property
-    def features(self) -> int:
-        return self.population.features
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.population.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.population.device
-
-    @property
     def optimum(self) -> Tensor:
         return self.population.optimum
 
@@ -60,7 +44,7 @@ class QuadraticPopulation(Defaults):
         return self.population.A
 
     @property
-    def start(self) -> Tensor:
+    def start(self) -> Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.population.start
 
     def excess(self, theta: Tensor) -> Tensor:

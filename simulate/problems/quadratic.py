@@ -80,22 +80,6 @@ class Quadratics(AdditiveNoise):
         )
 
     @property
-    def clients(self) -> int:
-        return self.A.shape[0]
-
-    @property
-    def features(self) -> int:
-        return self.A.shape[1]
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.A.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.A.device
-
-    @property
     def optimum(self) -> Tensor:
         return -self.xi
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from ..randomness import Randomness, Stream
@@ -17,18 +16,6 @@ class RowModel(LinearModel, Defaults):
     data: Rows
     regularisation: float
     batch: int
-
-    @property
-    def features(self) -> int:
-        return self.data.X.shape[1]
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.data.X.dtype
-
-    @property
-    def device(self) -> torch.device:
-        return self.data.X.device
 
     @property
     def ridge(self) -> float:

@@ -1,4 +1,4 @@
-"""Every claim that `suffice verify` checks, those of each paper found through `suffice.bounds.papers`."""
+"""Every claim that `suffice verify` checks. `claims()` of a module builds its own when asked; papers bring theirs."""
 
 from __future__ import annotations
 

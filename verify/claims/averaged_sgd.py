@@ -21,7 +21,6 @@ def averaged() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     family = averaged()
     assert family.sharp is not None
     sharp = family.sharp()
@@ -30,9 +29,9 @@ def claims() -> tuple[Claim, ...]:
     # 1 - (1 - x)^n <= n x for x <= 1: the square is of a number at most 1, and without it the bound is weaker
     square = "square forgotten in ((1 - (-eta*mu + 1)**(T + 1))/((mu*(eta*(T + ..."
     return (
-        Claim(
-            theorem=find("averaged-sgd/theorem-1-finite"),
-            families=(family,),
+        Claim.on(
+            "averaged-sgd/theorem-1-finite",
+            family,
             outside_conditions=limit,
             true_variants={square: "the square is of a number at most 1"},
         ),

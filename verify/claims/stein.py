@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ive
 
-from suffice.bounds import find
-
 from ..claim import Claim
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
@@ -134,7 +132,6 @@ def cautious(p: int) -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     pair = james_stein()
     assert pair.sharp is not None
     beyond = pair.sharp() | {"share": np.full(3, 1.3)}
@@ -152,18 +149,16 @@ def claims() -> tuple[Claim, ...]:
         family = cautious(p)
         assert family.sharp is not None
         larger = family.sharp() | {"part": np.full(2, 1.2)}
-        return Claim(
-            theorem=find(f"stein/harmless-{'line' if p == 1 else 'plane'}"),
-            families=(family,),
+        return Claim.on(
+            f"stein/harmless-{'line' if p == 1 else 'plane'}",
+            family,
             outside_conditions={"inner <= outer": lambda: family.evidence(larger)},
         )
 
     return (
-        Claim(theorem=find("stein/weighting"), families=(weighted,), equality=1e-9),
-        Claim(
-            theorem=find("stein/james-stein"),
-            families=(pair,),
-            outside_conditions={"shrink <= 2 (d - 2) v": lambda: pair.evidence(beyond)},
+        Claim.on("stein/weighting", weighted, equality=1e-9),
+        Claim.on(
+            "stein/james-stein", pair, outside_conditions={"shrink <= 2 (d - 2) v": lambda: pair.evidence(beyond)}
         ),
         outside(1),
         outside(2),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from suffice.bounds import find
-
 from ..claim import Claim
 from ..instances import quadratic_pairs, worst_path, worst_step
 from ..instances.quadratic_pairs import Pairs
@@ -13,19 +11,19 @@ def _quadratics() -> tuple[Claim, ...]:
     plane = quadratic_pairs.measured(Pairs.certificate, Pairs.largest_ratio_on_circle, features=2)
     space = quadratic_pairs.measured(Pairs.certificate, Pairs.largest_ratio)
     return (
-        Claim(
-            theorem=find("worst-case/quadratic-certificate"),
-            families=(plane,),
+        Claim.on(
+            "worst-case/quadratic-certificate",
+            plane,
             exact=lambda effort, root: [space.evidence(space.draw(2 * effort.instances, seed=root))],
             equality=1e-10,
         ),
-        Claim(
-            theorem=find("worst-case/quadratic-norms"),
-            families=(quadratic_pairs.measured(Pairs.property_1, Pairs.largest_ratio_on_circle, features=2),),
+        Claim.on(
+            "worst-case/quadratic-norms",
+            quadratic_pairs.measured(Pairs.property_1, Pairs.largest_ratio_on_circle, features=2),
         ),
-        Claim(
-            theorem=find("worst-case/quadratic-excess"),
-            families=(quadratic_pairs.measured(Pairs.excess, Pairs.largest_ratio_at_excess, features=2),),
+        Claim.on(
+            "worst-case/quadratic-excess",
+            quadratic_pairs.measured(Pairs.excess, Pairs.largest_ratio_at_excess, features=2),
         ),
     )
 
@@ -34,17 +32,18 @@ def _one_step() -> tuple[Claim, ...]:
     sharp = worst_step.sharp_weights()
     limit = "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement"
     return (
-        Claim(
-            theorem=find("worst-case/one-step"),
-            families=(worst_step.plane(), worst_step.line()),
+        Claim.on(
+            "worst-case/one-step",
+            worst_step.plane(),
+            worst_step.line(),
             exact=lambda effort, root: [
                 *worst_step.found(effort.instances, root),
                 worst_step.simulated(effort.instances // 2, root),
             ],
         ),
-        Claim(
-            theorem=find("worst-case/sharp-step"),
-            families=(sharp,),
+        Claim.on(
+            "worst-case/sharp-step",
+            sharp,
             outside_conditions={limit: lambda: sharp.evidence(worst_step.sharp_attained(3.0))},
         ),
     )
@@ -54,14 +53,15 @@ def _many_steps() -> tuple[Claim, ...]:
     turned, floors = worst_path.turned(), worst_path.floors()
     limit = "step size eta <= 2/(beta (2 weight - pull) + mu pull)"
     return (
-        Claim(
-            theorem=find("worst-case/contraction"),
-            families=(turned, worst_path.bent()),
+        Claim.on(
+            "worst-case/contraction",
+            turned,
+            worst_path.bent(),
             outside_conditions={limit: lambda: turned.evidence(worst_path.turned_attained(1.2))},
         ),
-        Claim(
-            theorem=find("worst-case/noise-floor"),
-            families=(floors,),
+        Claim.on(
+            "worst-case/noise-floor",
+            floors,
             exact=lambda effort, root: [worst_path.simulated(effort.instances // 3, root)],
             outside_conditions={
                 "step size eta <= 1/(beta pull)": lambda: floors.evidence(worst_path.floors_attained(1.2))
@@ -71,5 +71,4 @@ def _many_steps() -> tuple[Claim, ...]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (*_quadratics(), *_one_step(), *_many_steps())

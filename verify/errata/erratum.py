@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any, Literal
 
+from suffice.bounds.papers import Paper
 from suffice.simulate.threads import one_thread
 
 Kind = Literal["typo", "constant", "hypothesis", "vacuous", "false", "code"]
@@ -38,27 +39,21 @@ class Erratum:
         """The row of `suffice errata --json`, computed now."""
         with one_thread():
             found = self.compute()
-        return {
-            "id": self.id,
-            "paper": self.paper,
-            "location": self.location,
-            "kind": self.kind,
-            "claim": self.claim,
-            "truth": self.truth,
-            "inputs": found.inputs,
-            "printed": found.printed,
-            "measured": found.measured,
-            "key": self.key,
-        }
+        said = {name: getattr(self, name) for name in ("id", "paper", "location", "kind", "claim", "truth")}
+        return {**said, **vars(found), "key": self.key}
 
 
 def declare(
-    *, id: str, paper: str, location: str, kind: Kind, claim: str, truth: str, key: str | None = None
+    *, paper: Paper, location: str, kind: Kind, claim: str, truth: str, key: str | None = None
 ) -> Callable[[Callable[[], Finding]], Erratum]:
-    """Makes the decorated function, which computes the two numbers, an erratum."""
-    return lambda compute: Erratum(
-        id=id, paper=paper, location=location, kind=kind, claim=claim, truth=truth, key=key, compute=compute
-    )
+    """Makes the decorated function, which computes the two numbers and is named as the id without the paper, one."""
+    said: dict[str, Any] = {"location": location, "kind": kind, "claim": claim, "truth": truth, "key": key}
+
+    def entry(compute: Callable[[], Finding]) -> Erratum:
+        name = compute.__name__.replace("_", "-")
+        return Erratum(id=f"{paper.key}-{name}", paper=paper.title, **said, compute=compute)
+
+    return entry
 
 
 def declared(*modules: ModuleType) -> tuple[Erratum, ...]:

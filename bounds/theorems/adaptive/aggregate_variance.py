@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import minimum
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...sufficient_cluster import combined_variance
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
@@ -148,7 +148,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1; at f = psi(rho) the sufficient variance of Definition 2"),
         latex=r"\sigma_f^2 = \Big(\sum_k \sigma_k^{-2} f(r_k)\Big)^{-1}",
         unit=GRADIENT_SQUARED,
-        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=combined_variance,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,14 +118,14 @@ _DECREASING = "With eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 
 _CONSTANT = "With a constant step eta <= min(q/beta, 1.8 mu eps/(beta s2)) and e_0 >= eps"
 _GROWS = {"e0": 1, "s2": 1, "beta": 1}
 
-_COROLLARY_1 = Theorem(
+_record = partial(Theorem, source=source("Corollary 1"), hypotheses=STANDING)
+
+_COROLLARY_1 = _record(
     key="adaptive/corollary-1",
     title="Iterations until what still runs is at the precision, decreasing step",
-    source=source("Corollary 1"),
     statement=f"{_DECREASING}: E[e_T 1{{tau >= T}}] <= eps, hence E[e_min(T, tau)] <= 2 eps, for every T at least "
     "the bound nu/eps - gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
     quantity=Quantity.ROUNDS,
-    hypotheses=STANDING,
     bound=corollary_1,
     conditions=decreasing_conditions,
     tight="e_T near its mean, just above eps; noise alone (T large, C near 2, q small) or next to none (C near 1)",
@@ -143,54 +144,46 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"s2": 1, "eps": -1, "beta": 1},
     ),
     _COROLLARY_1,
-    Theorem(
+    _record(
         key="adaptive/corollary-1-decreasing-confidence",
         title="Iterations to the precision at a confidence, decreasing step",
-        source=source("Corollary 1"),
         statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least the bound nu/(eps delta) - gamma - 1, "
         "nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0).",
         quantity=Quantity.ROUNDS,
         mode="probability",
-        hypotheses=STANDING,
         bound=corollary_1_decreasing_confidence,
         conditions=decreasing_conditions,
         monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
         superseded_by=Sharper(key="adaptive/corollary-1-decreasing-confidence-sharp", ratio=(1, np.inf)),
     ),
-    Theorem(
+    _record(
         key="adaptive/corollary-1-decreasing-confidence-sharp",
         title="Iterations to the precision at a confidence, decreasing step, noise while running",
-        source=source("Corollary 1"),
         statement=f"{_DECREASING}: P(tau > T) <= delta for every T at least nu delta^(-1/p) e^((1-1/p)(1-delta))/eps - "
         "gamma - 1, nu = max(C^2 beta s2/(2 mu^2 (C - 1)), (gamma + 1) e_0), p = min(C, 2).",
         quantity=Quantity.ROUNDS,
         mode="probability",
-        hypotheses=STANDING,
         bound=corollary_1_decreasing_confidence_sharp,
         conditions=decreasing_conditions,
         tight="delta near 1: e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops",
         monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
     ),
-    Theorem(
+    _record(
         key="adaptive/corollary-1-probability",
         title="Probability of not having reached the precision",
-        source=source("Corollary 1"),
         statement=f"{_CONSTANT}: P(tau > T) is at most the bound.",
         quantity=Quantity.STILL_RUNNING,
         mode="probability",
-        hypotheses=STANDING,
         bound=corollary_1_probability,
         conditions=hitting_conditions,
         tight="no noise and e_T = eps",
         monotone=_GROWS,
     ),
-    Theorem(
+    _record(
         key="adaptive/corollary-1-expected-time",
         title="Expected time to the precision",
-        source=source("Corollary 1"),
         statement=f"{_CONSTANT}: E[tau] is at most the bound.",
         quantity=Quantity.HITTING_TIME,
-        hypotheses=STANDING,
         bound=corollary_1_expected_time,
         conditions=hitting_conditions,
         tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
@@ -203,27 +196,23 @@ THEOREMS: tuple[Theorem, ...] = (
             ),
         ),
     ),
-    Theorem(
+    _record(
         key="adaptive/corollary-1-confidence",
         title="Iterations to the precision at a confidence",
-        source=source("Corollary 1"),
         statement=f"{_CONSTANT}: P(tau > T) <= delta for every T at least the bound.",
         quantity=Quantity.ROUNDS,
         mode="probability",
-        hypotheses=STANDING,
         bound=corollary_1_confidence,
         conditions=hitting_conditions,
         tight="no noise, e_T = eps and eta mu small",
         monotone={**_GROWS, "delta": -1},
     ),
-    Theorem(
+    _record(
         key="adaptive/corollary-1-best-step",
         title="Expected time to the precision at the best step",
-        source=source("Corollary 1"),
         statement="With the constant step eta = min(q/beta, mu eps/(beta s2)) and e_0 >= eps: E[tau] is at most the "
         "bound, itself at most 2 max(beta/(q mu), beta s2/(mu^2 eps)) (1 + ln(e_0/eps)).",
         quantity=Quantity.HITTING_TIME,
-        hypotheses=STANDING,
         bound=corollary_1_best_step,
         conditions=best_step_conditions,
         tight="e_0 = eps, no noise, mu = beta, q = 1",

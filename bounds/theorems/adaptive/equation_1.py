@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import quotient
-from ...quantities import DIMENSIONLESS, GRADIENT, Quantity
+from ...quantities import GRADIENT, Quantity
 from ...similarity_estimator import debiased_estimate, similarity_estimate
 from ...theorem import Definition, Theorem
 from .paper import source
@@ -88,8 +88,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Equation (1)"),
         latex=r"\hat r_{ik} = \Big(1 - \frac{Z_{ik}}{Z_i}\Big)_+,\quad "
         r"Z_{ik} = \Big\|\frac1m\sum_{j=1}^m (g_i^j - g_k^j)\Big\|^2,\ Z_i = \Big\|\frac1m\sum_{j=1}^m g_i^j\Big\|^2",
-        unit=DIMENSIONLESS,
-        vectors=_GRADIENTS,
+        units=_GRADIENTS,
         shapes=_SHAPES,
         reduce=similarity_estimate,
     ),
@@ -99,8 +98,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Equation (1), debiased"),
         latex=r"\hat r_{ik} = \min\Big(1, \Big(1 - \frac{Z_{ik} - \hat v_{ik}/m}{Z_i - \hat v_i/m}\Big)_+\Big),\quad "
         r"\hat v = \text{sample variances of } g_i^j - g_k^j \text{ and } g_i^j",
-        unit=DIMENSIONLESS,
-        vectors=_GRADIENTS,
+        units=_GRADIENTS,
         shapes=_SHAPES,
         reduce=debiased_estimate,
     ),

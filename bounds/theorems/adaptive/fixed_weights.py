@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import fall, sqrt, survive
-from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .hypotheses import step_conditions
 from .paper import source
@@ -125,8 +125,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-_VARIANCES = {"floor": GRADIENT_SQUARED, "factor": DIMENSIONLESS}
-
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/fixed-weights-noise",
@@ -134,7 +132,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Assumption 3, with noise that grows"),
         latex=r"V = \sum_k w_k^2 \big(s_k + M_k (1 + 1/\tau_k) b_{ik}^2\big)",
         unit=GRADIENT_SQUARED,
-        vectors={"weights": DIMENSIONLESS, **_VARIANCES, "b": GRADIENT, "s": DIMENSIONLESS},
+        units={"floor": GRADIENT_SQUARED},
         reduce=noise_of_weights,
     ),
     Definition(
@@ -142,8 +140,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Growth of the noise of weighted gradients with client i's own",
         source=source("Assumption 3, with noise that grows"),
         latex=r"Q = \sum_k w_k^2 M_k \big(1 + \tau_k + c_{ik} + c_{ik}/\tau_k\big)",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS, "factor": DIMENSIONLESS, "c": DIMENSIONLESS, "s": DIMENSIONLESS},
         reduce=growth_of_weights,
     ),
     Definition(
@@ -152,8 +148,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1, with noise that grows"),
         latex=r"Q = \frac{\sum_k s_k^{-4} M_k h(\max(\rho_k, 8/9))^2}{\big(\sum_k s_k^{-2} \rho_k^2\big)^2},\quad "
         r"h(r) = r (1 + \sqrt{1 - r})",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED, "factor": DIMENSIONLESS},
         reduce=running_total,
     ),
 )

@@ -5,30 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import quotient
-from ...parameters import Parameter, add_parameter
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, add_quantity
+from ...parameters import new_parameter
+from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, new_quantity
 from ...theorem import Theorem
 from .paper import source
 from .similarity import lemma_2, lemma_2_printed
 
-add_parameter(
-    Parameter(
-        name="least_psi",
-        symbol=r"\min_{k \in \mathcal{N}_i^*} \psi(\rho_k)",
-        meaning="least psi(rho_k) of the sufficient cluster, rho_k = (1 - b_k^2/(2 mu eps) - c_k)_+",
-        unit=DIMENSIONLESS,
-        typical=(0.01, 1.0),
-        upper=1.0,
-        open_lower=True,
-    )
+new_parameter(
+    "least_psi",
+    r"\min_{k \in \mathcal{N}_i^*} \psi(\rho_k)",
+    DIMENSIONLESS,
+    (0.01, 1.0),
+    "least psi(rho_k) of the sufficient cluster, rho_k = (1 - b_k^2/(2 mu eps) - c_k)_+",
+    positive=True,
+    upper=1.0,
 )
-add_quantity(
-    Quantity(
-        name="SUFFICIENT_VARIANCE",
-        expression="sigma_suf^2 = 1 / sum_k psi(rho_k) / sigma_k^2",
-        latex=r"\Big(\sum_k \sigma_k^{-2} \psi(\rho_k)\Big)^{-1}",
-        unit=GRADIENT_SQUARED,
-    )
+new_quantity(
+    "SUFFICIENT_VARIANCE",
+    "sigma_suf^2 = 1 / sum_k psi(rho_k) / sigma_k^2",
+    r"\Big(\sum_k \sigma_k^{-2} \psi(\rho_k)\Big)^{-1}",
+    GRADIENT_SQUARED,
 )
 
 # --- Lemma 2's chain ----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import log, maximum
-from ...quantities import DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, Quantity, Unit
+from ...quantities import GRADIENT_SQUARED, Quantity, Unit
 from ...sufficient_cluster import best_threshold, combined_variance
 from ...theorem import Conditions, Definition, Theorem, no_conditions
 from .paper import source
@@ -134,8 +134,6 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-_LIMIT = {"values": DIMENSIONLESS, "b": GRADIENT, "sigma2": GRADIENT_SQUARED}
-
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="adaptive/definition-2-limit-zero",
@@ -144,7 +142,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("after Definition 2"),
         latex=r"\Big(\sum_k \sigma_k^2 \psi((1 - c_{ik})_+) \mathbf{1}\{b_{ik} = 0\}\Big)^{-1}",
         unit=Unit(-2, 2),
-        vectors=_LIMIT,
         reduce=limit_at_zero_printed,
         fault="sigma_k^2 stands where 1/sigma_k^2 is needed: the unit is that of an inverse variance",
     ),
@@ -154,7 +151,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("after Definition 2"),
         latex=r"\Big(\sum_k \sigma_k^{-2} \psi((1 - c_{ik})_+) \mathbf{1}\{b_{ik} = 0\}\Big)^{-1}",
         unit=GRADIENT_SQUARED,
-        vectors=_LIMIT,
         reduce=limit_at_zero,
     ),
     Definition(
@@ -164,7 +160,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("after Definition 2"),
         latex=r"\Big(\sum_k \sigma_k^{-2} \psi((1 - c_{ik})_+)\Big)^{-1}",
         unit=GRADIENT_SQUARED,
-        vectors={"values": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=combined_variance,
         fault="not the limit where psi jumps at 1 - c_k and b_k > 0: there peer k never enters; printed as a limit of "
         "sigma_cont",
@@ -176,7 +171,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\Big(\sum_{b_{ik} = 0} \sigma_k^{-2} \psi((1 - c_{ik})_+) + "
         r"\sum_{b_{ik} > 0} \sigma_k^{-2} \psi((1 - c_{ik})_+^-)\Big)^{-1}",
         unit=GRADIENT_SQUARED,
-        vectors={"values": DIMENSIONLESS, "left": DIMENSIONLESS, "b": GRADIENT, "sigma2": GRADIENT_SQUARED},
         reduce=limit_at_infinity,
     ),
     Definition(
@@ -184,8 +178,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Binary threshold of least sufficient variance",
         source=source("Definition 3, sharpened"),
         latex=r"\lambda^* = r_{(j^*)},\quad j^* = \arg\max_j r_{(j)}\sum_{l\le j}\sigma_{(l)}^{-2} r_{(l)}",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=best_threshold,
     ),
 )

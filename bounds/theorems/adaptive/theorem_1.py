@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import difference, fall, survive
-from ...parameters import Parameter, add_parameter
+from ...parameters import new_parameter
 from ...quantities import GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Reduction, Theorem
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source
 
-add_parameter(
-    Parameter(
-        name="continuous_variance",
-        symbol=r"\sigma_{\mathrm{cont}}^2",
-        meaning="1 / sum_k r_k^2 / sigma_k^2, the effective variance of continuous weights",
-        unit=GRADIENT_SQUARED,
-        typical=(1e-2, 1e2),
-        open_lower=True,
-    )
+new_parameter(
+    "continuous_variance",
+    r"\sigma_{\mathrm{cont}}^2",
+    GRADIENT_SQUARED,
+    (1e-2, 1e2),
+    "1 / sum_k r_k^2 / sigma_k^2, the effective variance of continuous weights",
+    positive=True,
 )
 
 # --- Lemma 1 ----------------------------------------------------------------------------------------------

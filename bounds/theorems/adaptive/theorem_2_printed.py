@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...elementary import log, maximum, survive
@@ -46,14 +47,13 @@ def decreasing_conditions_printed(*, C: Any, mu: Any, beta: Any, q: Any) -> Cond
     return {"first step C/mu <= q/beta": (C / mu, q / beta), "curvature mu <= beta": (mu, beta)}
 
 
-CONSTANT = Theorem(
+_record = partial(Theorem, hypotheses=STANDING, quantity=Quantity.EXCESS, edition="printed")
+
+CONSTANT = _record(
     key="adaptive/theorem-2-constant",
-    edition="printed",
     title="Constant step size",
     source=source("Theorem 2, Table 1, row 1"),
     statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
-    quantity=Quantity.EXCESS,
-    hypotheses=STANDING,
     bound=theorem_2_constant_printed,
     conditions=constant_conditions_printed,
     fault="the hypothesis is on the expectation, but collaboration stops on the paths below eps: "
@@ -61,29 +61,23 @@ CONSTANT = Theorem(
     monotone={"e0": 1, "s2": 1, "beta": 1},
 )
 
-HORIZON = Theorem(
+HORIZON = _record(
     key="adaptive/theorem-2-horizon",
-    edition="printed",
     title="Step size for a horizon",
     source=source("Theorem 2, Table 1, row 2"),
     statement="If E[e_{T-1}] >= eps, then E[e_T] is at most the bound at eta = ln(e_0/K)/(mu T), "
     "K = beta s2/(2 mu^2 T).",
-    quantity=Quantity.EXCESS,
-    hypotheses=STANDING,
     bound=theorem_2_horizon_printed,
     conditions=horizon_conditions_printed,
     fault="conditioned on an expectation, as row 1; and eta and the bound are negative when e_0 < K",
     monotone={"e0": 1},
 )
 
-DECREASING = Theorem(
+DECREASING = _record(
     key="adaptive/theorem-2-decreasing",
-    edition="printed",
     title="Decreasing step size",
     source=source("Theorem 2, Table 1, row 3"),
     statement="With eta_t = C/(mu t), C > 1: if E[e_{T-1}] >= eps, then E[e_T] is at most the bound.",
-    quantity=Quantity.EXCESS,
-    hypotheses=STANDING,
     bound=theorem_2_decreasing_printed,
     conditions=decreasing_conditions_printed,
     fault="no first step meets eta_1 <= q/beta: C/mu > 1/mu >= 1/beta",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity
+from ...quantities import GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
 from ...sufficient_cluster import combined_variance
 from ...theorem import Definition, Theorem
@@ -83,29 +84,23 @@ _DEFINITION_1_WEIGHTS = Theorem(
     monotone={"similarity": -1, "variance_ratio": -1},
 )
 
-_REMARK_3_BINARY = Theorem(
+_record = partial(Theorem, quantity=Quantity.STEP_RATIO, mode="sure", direction="lower", hypotheses=_WEIGHTS)
+
+_REMARK_3_BINARY = _record(
     key="adaptive/remark-3-binary",
     title="Step ratio of binary weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= lambda + (1 - lambda) w, w the inverse-variance share of client i.",
-    quantity=Quantity.STEP_RATIO,
-    direction="lower",
-    mode="sure",
-    hypotheses=_WEIGHTS,
     bound=binary_step_ratio,
     tight="every peer has similarity lambda",
     monotone={"threshold": 1, "share": 1},
 )
 
-_REMARK_3_CONTINUOUS = Theorem(
+_REMARK_3_CONTINUOUS = _record(
     key="adaptive/remark-3-continuous",
     title="Step ratio of continuous weights",
     source=source("Remark 3"),
     statement="1 / sum_k alpha_k >= 2 sqrt(w) / (1 + sqrt(w)), w the inverse-variance share of client i.",
-    quantity=Quantity.STEP_RATIO,
-    direction="lower",
-    mode="sure",
-    hypotheses=_WEIGHTS,
     bound=continuous_step_ratio,
     tight="every peer has similarity sqrt(w) / (1 + sqrt(w))",
     monotone={"share": 1},
@@ -135,23 +130,17 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"share": 1},
     ),
     _REMARK_3_CONTINUOUS,
-    Theorem(
+    _record(
         key="adaptive/remark-3-sharp",
         title="Step ratio of the sharp criterion",
         source=source("Remark 3, for phi*(x) = 1 - sqrt(1 - x)"),
         statement="With phi*(x) = 1 - sqrt(1 - x) and w the inverse-variance share of client i: 1 / sum_k alpha_k >= "
         "p (4 - 3 p), p = 2 / (3 + sqrt(1 + 8/w)).",
-        quantity=Quantity.STEP_RATIO,
-        direction="lower",
-        mode="sure",
-        hypotheses=_WEIGHTS,
         bound=sharp_step_ratio,
         tight="every peer has similarity p (2 - p)",
         monotone={"share": 1},
     ),
 )
-
-_PER_CLIENT = {"values": DIMENSIONLESS, "similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED}
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
@@ -160,8 +149,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1 and Appendix B.2"),
         latex=r"\sum_k \alpha_k = \sigma_\psi^2 / \sigma_\phi^2 = \frac{\sum_k \sigma_k^{-2} \phi(r_k)}"
         r"{\sum_k \sigma_k^{-2} r_k \phi(r_k)}",
-        unit=DIMENSIONLESS,
-        vectors=_PER_CLIENT,
         reduce=total_weight,
     ),
     Definition(
@@ -170,7 +157,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1 and Appendix B.2"),
         latex=r"V = \sum_k \alpha_k^2 \sigma_k^2 = \sigma_\psi^4 \sum_k \sigma_k^{-2} \phi(r_k)^2",
         unit=GRADIENT_SQUARED,
-        vectors=_PER_CLIENT,
         reduce=weighted_noise,
     ),
     Definition(
@@ -178,8 +164,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Weights from batch sizes, sigma_k^2 = sigma^2 / n_k, from values psi(r_j)",
         source=source("Remark 1"),
         latex=r"(\sigma_\psi / \sigma_k)^2 = \Big(\frac{1}{n_k}\sum_j n_j \psi(r_j)\Big)^{-1}",
-        unit=DIMENSIONLESS,
-        vectors={"values": DIMENSIONLESS, "batch": DIMENSIONLESS, "peer_batch": DIMENSIONLESS},
         shapes={"peer_batch": ""},
         reduce=batch_ratio,
     ),
@@ -188,8 +172,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Step ratio of binary weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"q = \frac{\sum_k \sigma_k^{-2} \max(\lambda, \rho_k)}{\sum_k \sigma_k^{-2}},\quad \rho_i = 1",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED, "threshold": DIMENSIONLESS},
         shapes={"threshold": ""},
         reduce=binary_running,
     ),
@@ -198,8 +180,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Step ratio of continuous weights before the precision is reached",
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} x_k (x_k - q) = 0,\quad x_k = \min(\max(q/2, \rho_k), 1),\ \rho_i = 1",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=continuous_running,
     ),
     Definition(
@@ -208,8 +188,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source(_AHEAD),
         latex=r"\sum_k \sigma_k^{-2} p_k (p_k (2 - p_k) - q) = 0,\quad "
         r"p_k = \max\Big(\frac{q}{2 + \sqrt{4 - 3q}}, 1 - \sqrt{1 - \rho_k}\Big),\ \rho_i = 1",
-        unit=DIMENSIONLESS,
-        vectors={"similarity": DIMENSIONLESS, "sigma2": GRADIENT_SQUARED},
         reduce=sharp_running,
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...collaborativeness import consensus_distance, isotropic_heterogeneity, least_gradient_sum, relative_heterogeneity
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -137,8 +137,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Relative heterogeneity of a cluster of isotropic quadratics",
         source=source("Example 2"),
         latex=r"M = \max_{i,j} \frac{|a_i - a_j|}{a_i + a_j}",
-        unit=DIMENSIONLESS,
-        vectors={"curvature": CURVATURE},
+        units={"curvature": CURVATURE},
         reduce=isotropic_heterogeneity,
     ),
     Definition(
@@ -146,8 +145,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Relative heterogeneity of two quadratics with one minimiser",
         source=source("(A4), first case"),
         latex=r"M_{ij} = \|(H_i - H_j)(H_i + H_j)^{-1}\|",
-        unit=DIMENSIONLESS,
-        vectors={"own": CURVATURE, "peer": CURVATURE},
+        units={"own": CURVATURE, "peer": CURVATURE},
         shapes={"own": "dd", "peer": "dd"},
         reduce=relative_heterogeneity,
     ),
@@ -157,7 +155,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("(A4), second case"),
         latex=r"\zeta_{ij}^2 = (m_i - m_j)^T (H_i^{-2} + H_j^{-2})^{-1} (m_i - m_j)",
         unit=GRADIENT_SQUARED,
-        vectors={"own": CURVATURE, "peer": CURVATURE, "shift": THETA},
+        units={"own": CURVATURE, "peer": CURVATURE, "shift": THETA},
         shapes={"own": "dd", "peer": "dd", "shift": "d"},
         reduce=least_gradient_sum,
     ),
@@ -167,7 +165,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem I: half of its mean over pairs"),
         latex=r"\Xi = \frac1c\sum_i \|x_i - \bar x\|^2 = \frac1{2c^2}\sum_{i,j} \|x_i - x_j\|^2",
         unit=THETA_SQUARED,
-        vectors={"models": THETA},
+        units={"models": THETA},
         shapes={"models": "nd"},
         reduce=consensus_distance,
     ),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from ...quantities import GRADIENT_SQUARED, Quantity, add_quantity
+from ...quantities import GRADIENT_SQUARED, Quantity, new_quantity
 from ...theorem import Theorem
 from .paper import source
 from .theorem_1_star import STANDING, star, star_conditions
 
-add_quantity(
-    Quantity(
-        name="RANDOM_MEAN_GRADIENT",
-        expression="E|grad fbar(xbar_s)|^2, s uniform on 0, ..., T - 1",
-        latex=r"\mathbb{E}\|\nabla\bar f(\bar x_s)\|^2,\ s \sim U\{0,\dots,T-1\}",
-        unit=GRADIENT_SQUARED,
-    )
+new_quantity(
+    "RANDOM_MEAN_GRADIENT",
+    "E|grad fbar(xbar_s)|^2, s uniform on 0, ..., T - 1",
+    r"\mathbb{E}\|\nabla\bar f(\bar x_s)\|^2,\ s \sim U\{0,\dots,T-1\}",
+    GRADIENT_SQUARED,
 )
 
 # s independent of the run: E|grad fbar(xbar_s)|^2 is the average over the T steps of theorem-1-star. The print draws s

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -150,18 +151,17 @@ def _place(locator: str) -> Source:
     return source(locator, spread=r"\Xi_0")
 
 
+_record = partial(Theorem, conditions=conditions, monotone=_MONOTONE | {"rho": -1}, hypotheses=_SETTLED)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
+    _record(
         key="cobo/theorem-1-mean-gradient",
         title="Stationarity of the mean model",
         source=_place("Theorem I, for the mean of the cluster"),
         statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
         quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        hypotheses=_SETTLED,
         bound=mean_gradient,
-        conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        monotone=_MONOTONE | {"rho": -1},
         superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled),
     ),
     Theorem(
@@ -180,46 +180,37 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone=_MONOTONE,
         superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned),
     ),
-    Theorem(
+    _record(
         key="cobo/theorem-1-midpoint-gradient",
         title="Stationarity at the midpoints",
         source=_place("Theorem I, second bound"),
         statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
         f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
         quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        hypotheses=_SETTLED,
         bound=midpoint_gradient,
-        conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        monotone=_MONOTONE | {"rho": -1},
         superseded_by=Sharper(key="cobo/theorem-1-star-midpoint", ratio=(1, inf), at=of_settled_midpoints),
     ),
-    Theorem(
+    _record(
         key="cobo/theorem-1-consensus",
         title="Consensus inside a cluster",
         source=_place("Theorem I, first bound"),
         statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
         f"2 B; {_B}.",
         quantity=Quantity.AVERAGE_CONSENSUS,
-        hypotheses=_SETTLED,
         bound=consensus,
-        conditions=conditions,
         tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
-        monotone=_MONOTONE | {"rho": -1},
         superseded_by=Sharper(key="cobo/theorem-1-star-consensus", ratio=(1, inf), at=of_settled_consensus),
     ),
-    Theorem(
+    _record(
         key="cobo/corollary-2",
         title="Stationarity of every client",
         source=_place("Corollary II"),
         statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
         f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
         quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        hypotheses=_SETTLED,
         bound=client_gradient,
-        conditions=conditions,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        monotone=_MONOTONE | {"rho": -1},
         superseded_by=Sharper(key="cobo/corollary-2-star", ratio=(1, inf), at=of_settled_clients),
     ),
 )

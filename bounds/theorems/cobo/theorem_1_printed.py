@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...elementary import sqrt
@@ -55,46 +56,39 @@ _ONE_CLUSTER = (
 )
 _PRINTED = "A1 to A5; weights at w* from the first step on; Delta = (1/c^2) sum_ij (f_ij(z_ij^0) - inf f_ij)"
 
+_record = partial(Theorem, hypotheses=_PRINTED, conditions=conditions_printed, edition="printed")
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
+    _record(
         key="cobo/theorem-1-midpoint-gradient",
-        edition="printed",
         title="Stationarity at the midpoints",
         source=source("Theorem I, second bound"),
         statement="The average of E|grad f_ij(z_ij)|^2 over pairs and T steps is at most 3 r, "
         "r = sqrt(L sigma2 Delta/T).",
         quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        hypotheses=_PRINTED,
         bound=midpoint_gradient_printed,
-        conditions=conditions_printed,
         fault=f"{_ONE_CLUSTER}; 2 + 24 M^2 <= 3 needs M^2 <= 1/24, not 1/5",
         monotone={"e0": 1, "beta": 1, "T": -1},
     ),
-    Theorem(
+    _record(
         key="cobo/theorem-1-consensus",
-        edition="printed",
         title="Consensus inside a cluster",
         source=source("Theorem I, first bound"),
         statement="The average of E|x_i - x_j|^2 over pairs and steps 1 to T is at most 6 M^2 r / (rho^2 c^2), "
         "r = sqrt(L sigma2 Delta/T).",
         quantity=Quantity.AVERAGE_CONSENSUS,
-        hypotheses=_PRINTED,
         bound=consensus_printed,
-        conditions=conditions_printed,
         fault=f"{_ONE_CLUSTER}; the noise that keeps identical clients (M = 0) apart is dropped",
         monotone={"e0": 1, "T": -1, "rho": -1, "size": -1},
     ),
-    Theorem(
+    _record(
         key="cobo/corollary-2",
-        edition="printed",
         title="Stationarity of every client",
         source=source("Corollary II"),
         statement="The average of |grad f_i(x_i)|^2 over clients and T steps is at most 4 r, "
         "r = sqrt(L sigma2 Delta/T).",
         quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        hypotheses=_PRINTED,
         bound=client_gradient_printed,
-        conditions=conditions_printed,
         fault=f"{_ONE_CLUSTER}; the left side is printed without an expectation",
         monotone={"e0": 1, "beta": 1, "T": -1},
     ),

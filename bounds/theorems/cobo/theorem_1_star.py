@@ -11,69 +11,49 @@ from inspect import signature
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt
-from ...parameters import Parameter, add_parameter
+from ...parameters import new_parameter
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Theorem
 from .assumption_4 import cluster_dissimilarity
 from .paper import source
 
-add_parameter(
-    Parameter(
-        name="least_weight",
-        symbol=r"\omega",
-        meaning="least weight w_ij inside the cluster over the whole run; 1 for settled weights",
-        unit=DIMENSIONLESS,
-        typical=(0.1, 1.0),
-        upper=1.0,
-        open_lower=True,
-    )
+new_parameter(
+    "least_weight",
+    r"\omega",
+    DIMENSIONLESS,
+    (0.1, 1.0),
+    "least weight w_ij inside the cluster over the whole run; 1 for settled weights",
+    positive=True,
+    upper=1.0,
 )
-add_parameter(
-    Parameter(
-        name="dissimilarity",
-        symbol="m^2",
-        meaning="(1/c) sum_i |grad f_i - grad fbar|^2 <= m^2 |grad fbar|^2 at the mean models of the run",
-        unit=DIMENSIONLESS,
-        typical=(1e-3, 3.0),
-    )
+new_parameter(
+    "dissimilarity",
+    "m^2",
+    DIMENSIONLESS,
+    (1e-3, 3.0),
+    "(1/c) sum_i |grad f_i - grad fbar|^2 <= m^2 |grad fbar|^2 at the mean models of the run",
 )
-add_parameter(
-    Parameter(
-        name="mean_gradient2",
-        symbol="A",
-        meaning="bound of the average over T steps of E|grad fbar(xbar_t)|^2",
-        unit=GRADIENT_SQUARED,
-        typical=(1e-4, 10.0),
-    )
+new_parameter(
+    "mean_gradient2", "A", GRADIENT_SQUARED, (1e-4, 10.0), "bound of the average over T steps of E|grad fbar(xbar_t)|^2"
 )
-add_parameter(
-    Parameter(
-        name="consensus2",
-        symbol="C",
-        meaning="bound of the average over pairs and T steps of E|x_i - x_j|^2",
-        unit=THETA_SQUARED,
-        typical=(1e-4, 10.0),
-    )
+new_parameter(
+    "consensus2", "C", THETA_SQUARED, (1e-4, 10.0), "bound of the average over pairs and T steps of E|x_i - x_j|^2"
 )
-add_parameter(
-    Parameter(
-        name="tilt",
-        symbol=r"\lambda",
-        meaning="weight of the consensus distance in the Lyapunov function, in units of L^2/(2 k0)",
-        unit=DIMENSIONLESS,
-        typical=(1.0, 5.0),
-        lower=1.0,
-    )
+new_parameter(
+    "tilt",
+    r"\lambda",
+    DIMENSIONLESS,
+    (1.0, 5.0),
+    "weight of the consensus distance in the Lyapunov function, in units of L^2/(2 k0)",
+    lower=1.0,
 )
-add_parameter(
-    Parameter(
-        name="kept",
-        symbol=r"\theta",
-        meaning="share of the clients' squared gradients that the Lyapunov function loses in eta/2",
-        unit=DIMENSIONLESS,
-        typical=(0.01, 0.5),
-        open_lower=True,
-    )
+new_parameter(
+    "kept",
+    r"\theta",
+    DIMENSIONLESS,
+    (0.01, 0.5),
+    "share of the clients' squared gradients that the Lyapunov function loses in eta/2",
+    positive=True,
 )
 
 # x_i+ = x_i - eta (grad f_i(x_i) + n_i + rho sum_k w_ik (x_i - x_k)), w symmetric, in [omega, 1] inside the cluster, 0

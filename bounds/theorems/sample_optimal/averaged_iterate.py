@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -83,54 +84,48 @@ _MEAN = (
     "at most the bound; the spectrum of W does not enter."
 )
 
+_record = partial(Theorem, source=source("Theorem 3", **ALL_FOR_ALL), hypotheses=_CONVEX)
+
 THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
+    _record(
         key="sample-optimal/theorem-3-averaged-sharp",
         title="All-for-all, averaged iterate, half the noise",
-        source=source("Theorem 3", **ALL_FOR_ALL),
         statement=_MEAN,
         quantity=Quantity.AVERAGED_EXCESS,
-        hypotheses=_CONVEX,
         bound=theorem_3_averaged_sharp,
         conditions=averaged_conditions,
         tight="all follow one agent, at whose minimiser the losses of the others, very many, are linear, any T; one "
         "step of curvature L = 1/eta from the minimiser; both at once at T = 1",
         monotone=_EXCESS,
     ),
-    Theorem(
+    _record(
         key="sample-optimal/theorem-3-averaged",
         title="All-for-all, averaged iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
         statement=_MEAN,
         quantity=Quantity.AVERAGED_EXCESS,
-        hypotheses=_CONVEX,
         bound=theorem_3_averaged,
         conditions=averaged_conditions,
         tight="without noise for T large, as the sharper one",
         superseded_by=Sharper(key="sample-optimal/theorem-3-averaged-sharp", ratio=(1, 2)),
         monotone=_EXCESS,
     ),
-    Theorem(
+    _record(
         key="sample-optimal/theorem-3-averaged-sharp-rounds",
         title="All-for-all, half the rounds to a precision for the averaged iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(sigma2 lambda2)), the average of the "
         "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
         quantity=Quantity.ROUNDS,
-        hypotheses=_CONVEX,
         bound=theorem_3_averaged_sharp_rounds,
         conditions=averaged_rounds_conditions,
         tight="as the bound at a step: linear losses without noise, and T = 1 with it",
         monotone=_COUNT,
     ),
-    Theorem(
+    _record(
         key="sample-optimal/theorem-3-averaged-rounds",
         title="All-for-all, rounds to a precision for the averaged iterate",
-        source=source("Theorem 3", **ALL_FOR_ALL),
         statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(2 sigma2 lambda2)), the average of the "
         "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
         quantity=Quantity.ROUNDS,
-        hypotheses=_CONVEX,
         bound=theorem_3_averaged_rounds,
         conditions=averaged_rounds_conditions,
         superseded_by=Sharper(key="sample-optimal/theorem-3-averaged-sharp-rounds", ratio=(1.5, inf)),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS
+from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
 from ...weights import spectrum
 from .paper import source
+
+_definition = partial(Definition, source=source("Theorem 3"), shapes={"weights": "NN"})
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
@@ -15,8 +19,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Share of the noise that is left",
         source=source("Theorem 2"),
         latex=r"\Lambda_2 = \sum_j \lambda_{ij}^2",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS},
         reduce=lambda *, weights: (weights**2).sum(-1),
     ),
     Definition(
@@ -25,7 +27,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 2"),
         latex=r"B_i = \sum_j \lambda_{ij} b_{ij}",
         unit=GRADIENT,
-        vectors={"weights": DIMENSIONLESS, "b": GRADIENT},
         reduce=lambda *, weights, b: (weights * b).sum(-1),
     ),
     Definition(
@@ -34,7 +35,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 2"),
         latex=r"\overline{b^2} = \sum_j \lambda_{ij} b_{ij}^2",
         unit=GRADIENT_SQUARED,
-        vectors={"weights": DIMENSIONLESS, "b": GRADIENT},
         reduce=lambda *, weights, b: (weights * b**2).sum(-1),
     ),
     Definition(
@@ -42,8 +42,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Agents that are averaged at a precision",
         source=source("Theorem 2"),
         latex=r"\#\{j: b_{ij}^2 \le \mu\varepsilon\}",
-        unit=DIMENSIONLESS,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "eps": LOSS},
         shapes={"mu": "", "eps": ""},
         reduce=lambda *, b, mu, eps: (b <= np.sqrt(mu * eps)[..., None]).sum(-1),
     ),
@@ -53,13 +51,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 2, for the linear model of Section 6"),
         latex=r"V_i = \sum_j \lambda_{ij}^2 \big(s_j^2 + 2 A b_{ij}^2/\mu\big)",
         unit=GRADIENT_SQUARED,
-        vectors={
-            "weights": DIMENSIONLESS,
-            "sigma2": GRADIENT_SQUARED,
-            "b": GRADIENT,
-            "mu": CURVATURE,
-            "growth": CURVATURE,
-        },
         shapes={"mu": "", "growth": ""},
         reduce=lambda *, weights, sigma2, b, mu, growth: (
             weights**2 * (sigma2 + 2 * (growth / mu)[..., None] * b**2)
@@ -71,48 +62,32 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Section 6"),
         latex=r"A = \operatorname{tr} H + \lambda_{\max}(H)",
         unit=CURVATURE,
-        vectors={"H": CURVATURE},
+        units={"H": CURVATURE},
         shapes={"H": "dd"},
         reduce=lambda *, H: np.trace(H, axis1=-2, axis2=-1) + np.linalg.eigvalsh(H)[..., -1],
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-lambda2",
         title="Share of the noise that is left, mean over the agents",
-        source=source("Theorem 3"),
         latex=r"\overline{\Lambda_2} = \frac1N \sum_{i,j} \lambda_{ij}^2",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS},
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: (weights**2).sum(-1).mean(-1),
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-weight2",
         title="Mean squared eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"\overline{W^2} = \frac1N \|\Lambda\Lambda^\top\|_F^2",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS},
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: ((weights @ np.swapaxes(weights, -1, -2)) ** 2).sum(-1).mean(-1),
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-smax",
         title="Largest eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"s_{\max} = \lambda_{\max}(\Lambda\Lambda^\top)",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS},
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smax,
     ),
-    Definition(
+    _definition(
         key="sample-optimal/theorem-3-smin",
         title="Smallest non-zero eigenvalue of W",
-        source=source("Theorem 3"),
         latex=r"s_{\min} = \min\{\lambda > 0: \lambda \in \mathrm{spec}(\Lambda\Lambda^\top)\}",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS},
-        shapes={"weights": "NN"},
         reduce=lambda *, weights: spectrum(weights).smin,
     ),
     Definition(
@@ -121,7 +96,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 3 and Remark 1"),
         latex=r"\Phi = \frac1N \sum_{i,j} \lambda_{ij} \frac{b_{ij}^2}{2\mu}",
         unit=LOSS,
-        vectors={"weights": DIMENSIONLESS, "b": GRADIENT, "mu": CURVATURE},
         shapes={"weights": "NN", "b": "NN", "mu": ""},
         reduce=lambda *, weights, b, mu: (weights * b**2).sum(-1).mean(-1) / (2 * mu),
     ),

@@ -6,25 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ...quantities import LOSS, Quantity, add_quantity
+from ...quantities import LOSS, Quantity, new_quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
-add_quantity(
-    Quantity(
-        name="PEER_EXCESS",
-        expression="f_i(x_j*) - f_i*",
-        latex=r"f_i(x_j^\star) - f_i^\star",
-        unit=LOSS,
-    )
-)
-add_quantity(
-    Quantity(
-        name="MEAN_PEER_EXCESS",
-        expression="(1/N) sum_ij lambda_ij (f_i(x_j*) - f_i*)",
-        latex=r"\frac1N\sum_{i,j}\lambda_{ij}\big(f_i(x_j^\star) - f_i^\star\big)",
-        unit=LOSS,
-    )
+new_quantity("PEER_EXCESS", "f_i(x_j*) - f_i*", r"f_i(x_j^\star) - f_i^\star", LOSS)
+new_quantity(
+    "MEAN_PEER_EXCESS",
+    "(1/N) sum_ij lambda_ij (f_i(x_j*) - f_i*)",
+    r"\frac1N\sum_{i,j}\lambda_{ij}\big(f_i(x_j^\star) - f_i^\star\big)",
+    LOSS,
 )
 
 # d_H(D_i, D_j) <= b_ij and grad l(x_j*, .) in H give |grad f_i(x_j*)| = |grad f_i(x_j*) - grad f_j(x_j*)| <= b_ij.
@@ -145,7 +136,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Definition 1"),
         latex=r"d_{\mathcal{H}}(\mathcal{D}, \mathcal{D}') = \|\mathbb{E}\xi - \mathbb{E}\xi'\|",
         unit=LOSS,
-        vectors={"own": LOSS, "peer": LOSS},
+        units={"own": LOSS, "peer": LOSS},
         shapes={"own": "nd", "peer": "nd"},
         # sup over |A| <= 1 of |A (E xi - E xi')| is at A = I
         reduce=lambda *, own, peer: np.linalg.norm(own.mean(-2) - peer.mean(-2), axis=-1),

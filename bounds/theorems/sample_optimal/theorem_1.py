@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, THETA, Quantity
+from ...quantities import GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
@@ -115,14 +116,13 @@ _CLASS = (
 )
 _FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
 
-OPTIMISED = Theorem(
+_record = partial(Theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
+
+OPTIMISED = _record(
     key="sample-optimal/theorem-1-optimised",
     title="Lower bound at any level of the start",
-    source=source("Theorem 1"),
     statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, "
     "for every e0 in (eps, mu ball^2/2]; the best e0 is at most 3.1451 eps.",
-    quantity=Quantity.ROUNDS,
-    direction="lower",
     hypotheses=_FAMILY,
     bound=theorem_1_optimised,
     conditions=family_conditions,
@@ -137,14 +137,11 @@ OPTIMISED = Theorem(
     ),
 )
 
-_THEOREM_1 = Theorem(
+_THEOREM_1 = _record(
     key="sample-optimal/theorem-1",
     title="Lower bound by the number of near agents",
-    source=source("Theorem 1"),
     statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
     "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
-    quantity=Quantity.ROUNDS,
-    direction="lower",
     hypotheses=_CLASS,
     bound=theorem_1,
     conditions=theorem_1_conditions,
@@ -163,13 +160,10 @@ THEOREMS: tuple[Theorem, ...] = (
         hypotheses="",
     ),
     _THEOREM_1,
-    Theorem(
+    _record(
         key="sample-optimal/theorem-1-sum",
         title="Lower bound by the sum of closenesses",
-        source=source("Theorem 1"),
         statement="The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near.",
-        quantity=Quantity.ROUNDS,
-        direction="lower",
         hypotheses=f"{_FAMILY}, e0 = 2 eps",
         bound=theorem_1_sum,
         conditions=sum_conditions,
@@ -208,8 +202,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Agents that may help agent i",
         source=source("Theorem 1"),
         latex=r"\mathcal{N}_i^\varepsilon\big(\tfrac{b^2}{4\mu}\big) = \#\{j: b_{ij}^2 \le 4\mu\varepsilon\}",
-        unit=DIMENSIONLESS,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "eps": LOSS},
         shapes={"mu": "", "eps": ""},
         reduce=lambda *, b, mu, eps: (b <= 2 * np.sqrt(mu * eps)[..., None]).sum(-1),
     ),
@@ -219,7 +211,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1"),
         latex=rf"S_i = \sum_j {_LEVEL}",
         unit=GRADIENT_SQUARED,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "e0": LOSS},
         shapes={"mu": "", "e0": ""},
         reduce=signal,
     ),
@@ -229,7 +220,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1"),
         latex=rf"\arg\max_{{\varepsilon < e_0 \le \mu r^2/2}} R^{{-1}}(\varepsilon/e_0)^2 \Big/ \sum_j {_LEVEL}",
         unit=LOSS,
-        vectors={"b": GRADIENT, "mu": CURVATURE, "eps": LOSS, "ball": THETA},
         shapes={"mu": "", "eps": "", "ball": ""},
         reduce=best_level,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ...elementary import decay, fall, log1p, maximum, spare, sqrt, survive, times_log_ratio
@@ -147,13 +148,13 @@ _WEAK = (
     "distance2 is the squared distance of the start to the minimiser of sum_j lambda_ij f_j"
 )
 
-_THEOREM_2 = Theorem(
+_record = partial(Theorem, source=source("Theorem 2"), hypotheses=_STANDING)
+
+_THEOREM_2 = _record(
     key="sample-optimal/theorem-2",
     title="All-for-one, constant step size",
-    source=source("Theorem 2"),
     statement="With any step eta <= 1/L, E[e_T] is at most the bound.",
     quantity=Quantity.EXCESS,
-    hypotheses=_STANDING,
     bound=theorem_2,
     conditions=step_conditions,
     tight="mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds",
@@ -167,14 +168,12 @@ _THEOREM_2 = Theorem(
     ),
 )
 
-_THEOREM_2_ROUNDS_THRESHOLD = Theorem(
+_THEOREM_2_ROUNDS_THRESHOLD = _record(
     key="sample-optimal/theorem-2-rounds-threshold",
     title="All-for-one, rounds with thresholded weights",
-    source=source("Theorem 2"),
     statement="With equal weights on the near agents with b_ij^2 <= mu eps and "
     "eta = min(1/L, mu eps near/(2 L sigma2)), E[e_T] <= eps for every T of at least the bound.",
     quantity=Quantity.ROUNDS,
-    hypotheses=_STANDING,
     bound=theorem_2_rounds_threshold,
     conditions=convexity_conditions,
     monotone={"e0": 1, "sigma2": 1, "near": -1, "beta": 1, "eps": -1, "mu": -1},
@@ -208,14 +207,12 @@ THEOREMS: tuple[Theorem, ...] = (
         monotone={"e0": 1, "bias2": 1, "beta": 1},
     ),
     _THEOREM_2,
-    Theorem(
+    _record(
         key="sample-optimal/theorem-2-tuned",
         title="All-for-one, step size for a horizon",
-        source=source("Theorem 2"),
         statement="At eta = min(1/L, ln(e0/A)/(mu T)), A = L sigma2 lambda2/(2 mu^2 T) <= e0 (eta = 1/L if sigma = 0): "
         "E[e_T] is at most the bound.",
         quantity=Quantity.EXCESS,
-        hypotheses=_STANDING,
         bound=theorem_2_tuned,
         conditions=tuned_conditions,
         tight="mu = L at eta = 1/L with T = ln(e0/A) large",
@@ -234,14 +231,12 @@ THEOREMS: tuple[Theorem, ...] = (
         tight="the bias L B^2/(2 mu^2), by three agents of curvatures L, L and mu",
         monotone={"distance2": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
     ),
-    Theorem(
+    _record(
         key="sample-optimal/theorem-2-rounds",
         title="All-for-one, rounds to a precision",
-        source=source("Theorem 2"),
         statement="With s = eps - B^2/(2 mu) and eta = min(1/L, mu s/(L sigma2 lambda2)), E[e_T] <= eps for every T of "
         "at least the bound.",
         quantity=Quantity.ROUNDS,
-        hypotheses=_STANDING,
         bound=theorem_2_rounds,
         conditions=rounds_conditions,
         tight="nearly where bias and noise take up eps, e0 is just above it and the step is short",

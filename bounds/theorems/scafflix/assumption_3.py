@@ -11,20 +11,18 @@ from typing import Any
 import numpy as np
 
 from ...elementary import maximum
-from ...parameters import Parameter, add_parameter
+from ...parameters import new_parameter
 from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
-add_parameter(
-    Parameter(
-        name="beta_drawn",
-        symbol=r"\max_j \frac{L_{ij}}{n_i p_j}",
-        meaning="largest smoothness constant of a sample's loss over n_i times the probability that it is drawn",
-        unit=CURVATURE,
-        typical=(1.0, 100.0),
-        open_lower=True,
-    )
+new_parameter(
+    "beta_drawn",
+    r"\max_j \frac{L_{ij}}{n_i p_j}",
+    CURVATURE,
+    (1.0, 100.0),
+    "largest smoothness constant of a sample's loss over n_i times the probability that it is drawn",
+    positive=True,
 )
 
 # A convex L-smooth f has |grad f(x) - grad f(x*)|^2 <= 2 L D. An additive error of mean zero and variance sigma^2 adds
@@ -173,7 +171,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Assumption 3, case 2"),
         latex=r"C_i = \frac{2}{n_i}\sum_j\|\nabla f_{ij}(\tilde x_i^\star)\|^2 - 2\|\nabla f_i(\tilde x_i^\star)\|^2",
         unit=GRADIENT_SQUARED,
-        vectors={"gradients": GRADIENT},
+        units={"gradients": GRADIENT},
         shapes={"gradients": "nd"},
         reduce=sample_noise,
     ),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Definition, Reduction, Theorem
 from .paper import source
 
@@ -249,8 +249,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Largest condition number of the clients",
         source=source("above (6)"),
         latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
-        unit=DIMENSIONLESS,
-        vectors={"A": CURVATURE, "mu": CURVATURE},
+        units={"A": CURVATURE},
         reduce=condition_number,
     ),
     Definition(
@@ -259,7 +258,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Corollary 2"),
         latex=r"\max_i C_i/\mu_i",
         unit=LOSS,
-        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        units={"C": GRADIENT_SQUARED},
         reduce=largest_noise,
     ),
     Definition(
@@ -268,7 +267,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Theorem 1, another choice of steps"),
         latex=r"\frac1n\sum_i C_i/\mu_i",
         unit=LOSS,
-        vectors={"C": GRADIENT_SQUARED, "mu": CURVATURE},
+        units={"C": GRADIENT_SQUARED},
         reduce=mean_noise,
     ),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...quantities import CURVATURE, DIMENSIONLESS, Unit
+from ...quantities import CURVATURE, Unit
 from ...smoothness import (
     least_squares_sample_smoothness,
     least_squares_smoothness,
@@ -42,6 +43,8 @@ _SHAPES = {"features": "nd", "regularisation": ""}
 _LEAST_SQUARES = {"features": _ROOT_LOSS, "regularisation": CURVATURE}
 _LOGISTIC = {"features": _PURE, "regularisation": _PURE_CURVATURE}
 
+_definition = partial(Definition, units=_LOGISTIC, shapes=_SHAPES, unit=_PURE_CURVATURE)
+
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="scafflix/smoothness-least-squares",
@@ -49,7 +52,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Assumption 1"),
         latex=r"L_i = \lambda_{\max}(A_i^\top A_i)/n_i + r",
         unit=CURVATURE,
-        vectors=_LEAST_SQUARES,
+        units=_LEAST_SQUARES,
         shapes=_SHAPES,
         reduce=least_squares_smoothness,
     ),
@@ -60,42 +63,33 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("released code, LinReg"),
         latex=r"L_i = \lambda_{\max}(A_i^\top A_i + r I)/n_i",
         unit=CURVATURE,
-        vectors=_LEAST_SQUARES,
+        units=_LEAST_SQUARES,
         shapes=_SHAPES,
         reduce=least_squares_smoothness_released,
         fault="the regulariser is divided by the number of samples: too small",
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic",
         edition="printed",
         title="Smoothness of the regularised logistic loss",
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\sum_j \|a_{i,j}\|^2 + \mu",
-        unit=_PURE_CURVATURE,
-        vectors=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness_by_trace,
         fault="true, not sharp: the trace of A_i^T A_i stands for its largest eigenvalue",
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic",
         title="Smoothness of the regularised logistic loss",
         source=source("Section 4.1, below (12)"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i) + \mu",
-        unit=_PURE_CURVATURE,
-        vectors=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness,
     ),
-    Definition(
+    _definition(
         key="scafflix/smoothness-logistic-released",
         edition="printed",
         title="Smoothness of the regularised logistic loss, released code",
         source=source("released code, LogReg"),
         latex=r"L_i = \frac{1}{4n_i}\lambda_{\max}(A_i^\top A_i + \mu I)",
-        unit=_PURE_CURVATURE,
-        vectors=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_smoothness_released,
         fault="the regulariser is divided by four times the number of samples: too small",
     ),
@@ -105,18 +99,15 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Assumption 3, case 2"),
         latex=r"\max_j L_{ij} = \max_j \|a_{i,j}\|^2 + r",
         unit=CURVATURE,
-        vectors=_LEAST_SQUARES,
+        units=_LEAST_SQUARES,
         shapes=_SHAPES,
         reduce=least_squares_sample_smoothness,
     ),
-    Definition(
+    _definition(
         key="scafflix/sample-smoothness-logistic",
         title="Largest smoothness constant of a sample, logistic loss",
         source=source("Assumption 3, case 2"),
         latex=r"\max_j L_{ij} = \tfrac14 \max_j \|a_{i,j}\|^2 + \mu",
-        unit=_PURE_CURVATURE,
-        vectors=_LOGISTIC,
-        shapes=_SHAPES,
         reduce=logistic_sample_smoothness,
     ),
     Definition(
@@ -125,7 +116,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("(FLIX) and Appendix B"),
         latex=r"\tilde L = \frac1n\sum_i \alpha_i^2 L_i",
         unit=CURVATURE,
-        vectors={"alpha": DIMENSIONLESS, "beta": CURVATURE},
         reduce=mixed_smoothness,
     ),
     Definition(
@@ -134,7 +124,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("(FLIX) and Appendix B"),
         latex=r"\tilde\mu = \frac1n\sum_i \alpha_i^2 \mu_i",
         unit=CURVATURE,
-        vectors={"alpha": DIMENSIONLESS, "mu": CURVATURE},
         reduce=mixed_strong_convexity,
     ),
 )

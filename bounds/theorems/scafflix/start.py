@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, STEP, THETA_SQUARED, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -83,12 +83,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\Psi = \frac{\gamma_{\min}}{n}\sum_i \frac{1}{\gamma_i}\|\tilde x_i - \tilde x_i^\star\|^2 + "
         r"\frac{\gamma_i}{p^2}\|h_i - \nabla f_i(\tilde x_i^\star)\|^2",
         unit=THETA_SQUARED,
-        vectors={
-            "model_distance2": THETA_SQUARED,
-            "control_distance2": GRADIENT_SQUARED,
-            "eta": STEP,
-            "p": DIMENSIONLESS,
-        },
+        units={"model_distance2": THETA_SQUARED, "control_distance2": GRADIENT_SQUARED},
         shapes={"p": ""},
         reduce=lyapunov,
     ),
@@ -98,7 +93,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Remark after Corollary 2"),
         latex=r"\frac1n\sum_i \alpha_i^2/\gamma_i",
         unit=CURVATURE,
-        vectors={"alpha": DIMENSIONLESS, "eta": STEP},
         reduce=inverse_step,
     ),
     Definition(
@@ -107,7 +101,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("Remark after Corollary 2"),
         latex=r"\frac1n\sum_i \alpha_i^2\gamma_i L_i^2",
         unit=CURVATURE,
-        vectors={"alpha": DIMENSIONLESS, "eta": STEP, "beta": CURVATURE},
         reduce=stiffness,
     ),
 )

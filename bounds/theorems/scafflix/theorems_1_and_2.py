@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...elementary import fall, minimum, survive
-from ...quantities import CURVATURE, DIMENSIONLESS, GRADIENT_SQUARED, LOSS, STEP, Quantity
+from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 
@@ -173,8 +173,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Largest step in units of its limit",
         source=source("Theorem 1"),
         latex=r"\max_i \gamma_i A_i",
-        unit=DIMENSIONLESS,
-        vectors={"eta": STEP, "A": CURVATURE},
+        units={"A": CURVATURE},
         reduce=reach,
     ),
     Definition(
@@ -182,8 +181,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Least contraction of the local steps",
         source=source("(5)"),
         latex=r"\min_i \gamma_i \mu_i",
-        unit=DIMENSIONLESS,
-        vectors={"eta": STEP, "mu": CURVATURE},
         reduce=contraction,
     ),
     Definition(
@@ -192,7 +189,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("(4)"),
         latex=r"\frac1n\sum_i \gamma_i C_i",
         unit=LOSS,
-        vectors={"eta": STEP, "C": GRADIENT_SQUARED},
+        units={"C": GRADIENT_SQUARED},
         reduce=noise,
     ),
 )

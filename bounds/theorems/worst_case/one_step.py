@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...elementary import maximum, spare, sqrt, survive
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, Unit
+from ...quantities import Quantity, Unit
 from ...theorem import Conditions, Definition, Theorem
 from .paper import source
 
@@ -96,16 +96,12 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
 )
 
-_SIMILARITY = {"similarity": DIMENSIONLESS}
-
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(
         key="worst-case/pull",
         title="Least pull of the weighted gradients along the client's own",
         source=source("one step of All-for-one"),
         latex=r"\mathcal{A}_- = \sum_k \alpha_k (1 - \sqrt{1 - r_k})",
-        unit=DIMENSIONLESS,
-        vectors={"weights": DIMENSIONLESS, **_SIMILARITY},
         reduce=least_pull,
     ),
     Definition(
@@ -114,7 +110,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("one step of All-for-one"),
         latex=r"Y = \sum_k \sigma_k^{-2} (1 - \sqrt{1 - r_k})^2",
         unit=Unit(-2, 2),
-        vectors={**_SIMILARITY, "sigma2": GRADIENT_SQUARED},
         reduce=agreement,
     ),
 )

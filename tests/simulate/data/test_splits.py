@@ -17,7 +17,7 @@ from suffice.simulate import Randomness, Stream
 from suffice.simulate.data.load import load
 from suffice.simulate.data.memory import Memory
 from suffice.simulate.data.splits import divide, parse_split
-from suffice.simulate.data.table import Table
+from suffice.simulate.data.table import Asked, Table
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 N = 600
@@ -111,7 +111,7 @@ def test_scafflixs_published_probability_comes_from_the_same_clients():
     path = DATA / "libsvm" / "mushrooms"
     if not path.exists():
         pytest.skip(f"no {path} (SUFFICE_DATA)")
-    (table,) = load(path, client="", target="", text_target=False, divided=False, memory=Memory())
+    (table,) = load(path, Asked(client="", target="", memory=Memory()), divided=False)
     parts = divide(table, "contiguous:8")
     L = []
     for part in parts:

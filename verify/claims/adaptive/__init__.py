@@ -19,7 +19,6 @@ from . import (
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     groups = (
         similarity,
         sufficient_cluster,

@@ -6,8 +6,6 @@ from itertools import product
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
@@ -147,47 +145,42 @@ def _free_steps(arguments: Arguments) -> np.ndarray:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     limit = "step size eta <= 1/(beta weight)"
     one = one_step.family(sharp=_sharp_step)
     weighted = Family(name="aligned clients", domains=_NORMALISED, measure=_normalised, sharp=_sharp_normalised)
     signed = {"alpha": Domain(low=-0.2, high=1, shape=(3,)), "ratio": Domain(low=0.05, high=3)}
     best = Family(name="best weights", domains=DOMAINS, measure=_best, sharp=_sharp_best)
     return (
-        Claim(
-            theorem=find("adaptive/lemma-1-best-weights"),
-            families=(best,),
+        Claim.on(
+            "adaptive/lemma-1-best-weights",
+            best,
             outside_conditions={"total step gradient^2 similar_mass <= 2": beyond(best, ratio=1.05)},
         ),
-        Claim(theorem=find("adaptive/lemma-1", "printed"), families=(one_step.family(sharp=_from_the_minimum),)),
-        Claim(
-            theorem=find("adaptive/lemma-1"),
-            families=(one, one_step.family(loss=WAVE), one_step.family(adaptive=True)),
+        Claim.on("adaptive/lemma-1", one_step.family(sharp=_from_the_minimum), edition="printed"),
+        Claim.on(
+            "adaptive/lemma-1",
+            one,
+            one_step.family(loss=WAVE),
+            one_step.family(adaptive=True),
             outside_conditions={limit: beyond(one, ratio=1.05)},
         ),
-        Claim(
-            theorem=find("adaptive/lemma-1-mean-gradient"),
-            families=(
-                one_step.family(sharp=_sharp_mean_step, change=signed),
-                one_step.family(loss=WAVE, change=signed),
-            ),
+        Claim.on(
+            "adaptive/lemma-1-mean-gradient",
+            one_step.family(sharp=_sharp_mean_step, change=signed),
+            one_step.family(loss=WAVE, change=signed),
         ),
-        Claim(
-            theorem=find("adaptive/theorem-1"),
-            families=(
-                aligned(Aligned.excess, sharp_values),
-                enumerated_paths.family(Paths.excess, arguments=_largest_variance),
-                enumerated_paths.family(Paths.excess, arguments=_largest_variance, loss=RIPPLED),
-            ),
+        Claim.on(
+            "adaptive/theorem-1",
+            aligned(Aligned.excess, sharp_values),
+            enumerated_paths.family(Paths.excess, arguments=_largest_variance),
+            enumerated_paths.family(Paths.excess, arguments=_largest_variance, loss=RIPPLED),
             outside_conditions={"step size eta <= q/beta": lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         ),
-        Claim(
-            theorem=find("adaptive/theorem-1-normalised"),
-            families=(
-                weighted,
-                _fixed_weights(QUADRATIC),
-                _fixed_weights(RIPPLED),
-            ),
+        Claim.on(
+            "adaptive/theorem-1-normalised",
+            weighted,
+            _fixed_weights(QUADRATIC),
+            _fixed_weights(RIPPLED),
             outside_conditions={"step size eta <= 1/beta": beyond(weighted, ratio=1.05)},
         ),
     )

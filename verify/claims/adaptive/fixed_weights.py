@@ -6,8 +6,6 @@ from itertools import product
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
@@ -122,17 +120,16 @@ def _sharp_run() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     run = Family(name="a client and one peer", domains=_RUN, measure=_run, sharp=_sharp_run)
     return (
-        Claim(
-            theorem=find("adaptive/peer-noise"),
-            families=(_pairs(),),
+        Claim.on(
+            "adaptive/peer-noise",
+            _pairs(),
             exact=lambda effort, root: [row_networks.peer_noise(effort.instances, root)],
         ),
-        Claim(
-            theorem=find("adaptive/theorem-1-fixed-weights"),
-            families=(run,),
+        Claim.on(
+            "adaptive/theorem-1-fixed-weights",
+            run,
             exact=lambda effort, root: [row_networks.fixed_weights(effort.instances, root)],
             outside_conditions={
                 "step size eta <= 1/beta": beyond(run, ratio=1.05),

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...family import Domain, Family, Values
@@ -94,58 +92,44 @@ def _unconditional() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     step, pairs, time = "step size eta <= q/beta", aligned(Aligned.mean_square, _sharp), renewal(Renewal.time)
     limit = {step: beyond(pairs, ratio=1.05)}
     return (
-        Claim(
-            theorem=find("adaptive/theorem-3", "printed"),
-            families=(aligned(Aligned.mean_square, _little_noise, GradientHorizon),),
+        Claim.on("adaptive/theorem-3", aligned(Aligned.mean_square, _little_noise, GradientHorizon), edition="printed"),
+        Claim.on(
+            "adaptive/theorem-3",
+            aligned(Aligned.mean_square, _sharp_horizon, GradientHorizon),
+            enumerated_paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
         ),
-        Claim(
-            theorem=find("adaptive/theorem-3"),
-            families=(
-                aligned(Aligned.mean_square, _sharp_horizon, GradientHorizon),
-                enumerated_paths.family(Paths.mean_square_running, loss=WAVE, steps=_horizon_steps),
-            ),
-        ),
-        Claim(
-            theorem=find("adaptive/theorem-3-any-step"),
-            families=(
-                pairs,
-                enumerated_paths.family(Paths.mean_square_running, loss=WAVE),
-            ),
+        Claim.on(
+            "adaptive/theorem-3-any-step",
+            pairs,
+            enumerated_paths.family(Paths.mean_square_running, loss=WAVE),
             outside_conditions=limit,
         ),
-        Claim(
-            theorem=find("adaptive/theorem-3-unconditional"),
-            families=(
-                aligned(Aligned.mean_square, lambda: unstopped(_sharp()), Aligned, **UNSTOPPED),
-                _unconditional(),
-            ),
+        Claim.on(
+            "adaptive/theorem-3-unconditional",
+            aligned(Aligned.mean_square, lambda: unstopped(_sharp()), Aligned, **UNSTOPPED),
+            _unconditional(),
             outside_conditions=limit,
         ),
-        Claim(
-            theorem=find("adaptive/theorem-3-hitting-time"),
-            families=(
-                time,
-                enumerated_paths.family(
-                    Paths.time_G,
-                    loss=WAVE,
-                    steps=lambda arguments: constant_steps({"eta": _within_floor(arguments)}),
-                    arguments=lambda batch: batch.arguments | {"eta": _within_floor(batch.arguments)},
-                ),
+        Claim.on(
+            "adaptive/theorem-3-hitting-time",
+            time,
+            enumerated_paths.family(
+                Paths.time_G,
+                loss=WAVE,
+                steps=lambda arguments: constant_steps({"eta": _within_floor(arguments)}),
+                arguments=lambda batch: batch.arguments | {"eta": _within_floor(batch.arguments)},
             ),
             outside_conditions={
                 step: beyond(time, ratio=1.05),
                 "noise floor eta beta s2 <= 0.9 G": lambda: exact.aligned_above_drift(Aligned.hitting),
             },
         ),
-        Claim(
-            theorem=find("adaptive/theorem-3-best-step"),
-            families=(
-                renewal(Renewal.time, best=True),
-                enumerated_paths.family(Paths.time_G, loss=WAVE, steps=_best_steps),
-            ),
+        Claim.on(
+            "adaptive/theorem-3-best-step",
+            renewal(Renewal.time, best=True),
+            enumerated_paths.family(Paths.time_G, loss=WAVE, steps=_best_steps),
         ),
     )

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim, Effort
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -184,45 +182,42 @@ _BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = 
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     still, time, last = (renewal(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return (
-        Claim(theorem=find("adaptive/corollary-1", "printed"), exact=_impossible),
-        Claim(
-            theorem=find("adaptive/corollary-1"),
-            families=(
-                _confidence(Decreasing, _above_longest, _sharp_decreasing_confidence, **DECREASING),
-                *_confident_paths(decreasing_steps, _last_above),
-            ),
+        Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),
+        Claim.on(
+            "adaptive/corollary-1",
+            _confidence(Decreasing, _above_longest, _sharp_decreasing_confidence, **DECREASING),
+            *_confident_paths(decreasing_steps, _last_above),
             outside_conditions={
                 FIRST_STEP: lambda: exact.aligned_outside_step_limit(
                     lambda batch: batch.last_above(batch.eps), Decreasing
                 )
             },
         ),
-        Claim(
-            theorem=find("adaptive/corollary-1-decreasing-confidence-sharp"),
-            families=(
-                _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
-                *_confident_paths(decreasing_steps),
-                fades(longest=True),
-            ),
+        Claim.on(
+            "adaptive/corollary-1-decreasing-confidence-sharp",
+            _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
+            *_confident_paths(decreasing_steps),
+            fades(longest=True),
             outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
         ),
-        Claim(
-            theorem=find("adaptive/corollary-1-probability"),
+        Claim.on(
+            "adaptive/corollary-1-probability",
+            still,
+            *_on_paths(Paths.still_running),
             exact=_constant(Aligned.running, _running),
-            families=(still, *_on_paths(Paths.still_running)),
             outside_conditions={STEP: beyond(still, ratio=1.05)},
             unrefuted_conditions={
                 FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
                 _START: "below it tau = 0, and the probability is 0",
             },
         ),
-        Claim(
-            theorem=find("adaptive/corollary-1-expected-time"),
+        Claim.on(
+            "adaptive/corollary-1-expected-time",
+            time,
+            *_on_paths(Paths.time),
             exact=_constant(Aligned.hitting, _two_first_times),
-            families=(time, *_on_paths(Paths.time)),
             outside_conditions={
                 STEP: beyond(time, ratio=1.05),
                 FLOOR: lambda: exact.aligned_above_drift(Aligned.hitting),
@@ -230,29 +225,25 @@ def claims() -> tuple[Claim, ...]:
             unrefuted_conditions=_BELOW,
             sampled=sampling("adaptive/corollary-1-expected-time"),
         ),
-        Claim(
-            theorem=find("adaptive/corollary-1-confidence"),
-            families=(
-                _confidence(Aligned, _running_longest, _sharp_confidence),
-                last,
-                *_confident_paths(_hitting_steps, arguments=_hitting),
-            ),
+        Claim.on(
+            "adaptive/corollary-1-confidence",
+            _confidence(Aligned, _running_longest, _sharp_confidence),
+            last,
+            *_confident_paths(_hitting_steps, arguments=_hitting),
             outside_conditions={
                 STEP: beyond(last, ratio=1.05),
                 FLOOR: lambda: _confident(exact.aligned_above_drift(_surely)),
             },
             unrefuted_conditions={_START: "below it tau = 0, and no iteration is needed"},
         ),
-        Claim(
-            theorem=find("adaptive/corollary-1-best-step"),
-            exact=_noiseless,
-            families=(
-                renewal(Renewal.time, best=True),
-                *(
-                    enumerated_paths.family(Paths.time, loss=loss, steps=_best_steps)
-                    for loss in (enumerated_paths.QUADRATIC, RIPPLED)
-                ),
+        Claim.on(
+            "adaptive/corollary-1-best-step",
+            renewal(Renewal.time, best=True),
+            *(
+                enumerated_paths.family(Paths.time, loss=loss, steps=_best_steps)
+                for loss in (enumerated_paths.QUADRATIC, RIPPLED)
             ),
+            exact=_noiseless,
             unrefuted_conditions=_BELOW,
         ),
     )

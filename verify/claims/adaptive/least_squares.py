@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
 from suffice.simulate import Local, StreamingLeastSquares, expected_excess
 
 from ...claim import Claim, Effort
@@ -114,17 +113,16 @@ _EQUALITY = 1e-9
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
-        Claim(
-            theorem=find("adaptive/least-squares-variance"),
-            families=(Family(name="least squares in R^2", domains=_VARIANCE, measure=_variance),),
+        Claim.on(
+            "adaptive/least-squares-variance",
+            Family(name="least squares in R^2", domains=_VARIANCE, measure=_variance),
             equality=_EQUALITY,
         ),
-        Claim(
-            theorem=find("adaptive/least-squares-rate"),
+        Claim.on(
+            "adaptive/least-squares-rate",
+            Family(name="isotropic least squares", domains=_RATE, measure=_rate),
             exact=_local,
-            families=(Family(name="isotropic least squares", domains=_RATE, measure=_rate),),
             equality=_EQUALITY,
             unrefuted_conditions={
                 "step size eta <= 0.9 batch/(h (batch + d + 1))": "an equality at every step; from "

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from suffice.bounds import Binary, Continuous, collaboration_weights, find
+from suffice.bounds import Binary, Continuous, collaboration_weights
 from suffice.simulate import FixedWeights, StreamingLeastSquares, expected_excess
 
 from ...claim import Claim, Effort
@@ -203,39 +203,36 @@ def _sharp_total() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     step = "step size eta <= q/beta"
     one = one_step.family(sharp=_sharp_step, adaptive=True, growing=True)
     run = Family(name="aligned clients", domains=_RUN, measure=_run, sharp=_sharp_run)
     gradients = replace(run, measure=_gradients, sharp=_sharp_gradients)
     return (
-        Claim(
-            theorem=find("adaptive/lemma-1-multiplicative"),
-            families=(
-                one,
-                one_step.family(loss=WAVE, adaptive=True, growing=True),
-            ),
+        Claim.on(
+            "adaptive/lemma-1-multiplicative",
+            one,
+            one_step.family(loss=WAVE, adaptive=True, growing=True),
             outside_conditions={step: beyond(one, ratio=1.05)},
         ),
-        Claim(
-            theorem=find("adaptive/theorem-1-multiplicative"),
+        Claim.on(
+            "adaptive/theorem-1-multiplicative",
+            run,
             exact=_streams,
-            families=(run,),
             outside_conditions={
                 step: beyond(run, ratio=1.05),
                 "multiplicative noise eta beta Q <= split": beyond(run, slack=1 / 1.05),
             },
         ),
-        Claim(
-            theorem=find("adaptive/theorem-3-multiplicative"),
-            families=(gradients,),
+        Claim.on(
+            "adaptive/theorem-3-multiplicative",
+            gradients,
             outside_conditions={
                 step: beyond(gradients, ratio=1.05),
                 "multiplicative noise eta beta Q <= split": beyond(gradients, slack=1 / 1.05),
             },
         ),
-        Claim(
-            theorem=find("adaptive/multiplicative-total"),
-            families=(Family(name="peers alike", domains=_TOTAL, measure=_total, sharp=_sharp_total),),
+        Claim.on(
+            "adaptive/multiplicative-total",
+            Family(name="peers alike", domains=_TOTAL, measure=_total, sharp=_sharp_total),
         ),
     )

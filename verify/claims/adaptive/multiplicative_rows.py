@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.bounds import find
 from suffice.bounds.theorems.adaptive.multiplicative_rows import additive, key
 
 from ...claim import Claim, Effort
@@ -247,9 +246,10 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
         loud = _long_and_too_loud
     outside = {} if kind is BEST else {kind.share: loud}
     unrefuted = {SHARE: _CHOSEN} if kind is BEST else {}
-    return Claim(
-        theorem=find(key(claim.theorem.key)),
-        families=(*(_lifted_family(family) for family in claim.families), *families),
+    return Claim.on(
+        key(claim.theorem.key),
+        *(_lifted_family(family) for family in claim.families),
+        *families,
         exact=_exact(claim),
         true_variants=claim.true_variants,
         sampled=rates.sampling(key(claim.theorem.key), row_networks.simulated) if claim.sampled is not None else None,
@@ -260,7 +260,6 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     known = _families()
     return tuple(
         _claim(claim, *known[claim.theorem.key])

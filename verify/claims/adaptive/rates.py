@@ -97,49 +97,40 @@ def _impossible(effort: Effort, root: int) -> list[Evidence]:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     constant, horizon, decreasing = (f"adaptive/theorem-2-{row}" for row in ("constant", "horizon", "decreasing"))
     return (
-        Claim(theorem=find(constant, "printed"), exact=lambda effort, root: [exact.two_steps("e2", printed=True)]),
-        Claim(
-            theorem=find(constant),
+        Claim.on(constant, edition="printed", exact=lambda effort, root: [exact.two_steps("e2", printed=True)]),
+        Claim.on(
+            constant,
+            aligned(Aligned.excess, sharp_values),
+            enumerated_paths.family(Paths.while_running),
+            enumerated_paths.family(Paths.while_running, loss=RIPPLED),
             exact=_constant,
-            families=(
-                aligned(Aligned.excess, sharp_values),
-                enumerated_paths.family(Paths.while_running),
-                enumerated_paths.family(Paths.while_running, loss=RIPPLED),
-            ),
             sampled=sampling(constant),
             outside_conditions={STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess)},
         ),
-        Claim(theorem=find(horizon, "printed"), exact=lambda effort, root: [exact.two_steps_horizon()]),
-        Claim(
-            theorem=find(horizon),
-            families=(
-                aligned(Aligned.excess, sharp_horizon, Horizon),
-                enumerated_paths.family(Paths.while_running, steps=horizon_steps),
-                enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
-            ),
+        Claim.on(horizon, edition="printed", exact=lambda effort, root: [exact.two_steps_horizon()]),
+        Claim.on(
+            horizon,
+            aligned(Aligned.excess, sharp_horizon, Horizon),
+            enumerated_paths.family(Paths.while_running, steps=horizon_steps),
+            enumerated_paths.family(Paths.while_running, steps=horizon_steps, loss=RIPPLED),
             outside_conditions={FLOOR: lambda: exact.aligned_below_floor(Aligned.excess)},
         ),
-        Claim(theorem=find(decreasing, "printed"), exact=_impossible),
-        Claim(
-            theorem=find(decreasing),
-            families=(
-                aligned(Aligned.excess, sharp_decreasing, Decreasing, **DECREASING),
-                enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
-                enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
-            ),
+        Claim.on(decreasing, edition="printed", exact=_impossible),
+        Claim.on(
+            decreasing,
+            aligned(Aligned.excess, sharp_decreasing, Decreasing, **DECREASING),
+            enumerated_paths.family(Paths.while_running, steps=decreasing_steps),
+            enumerated_paths.family(Paths.while_running, steps=decreasing_steps, loss=RIPPLED),
             outside_conditions={
                 FIRST_STEP: lambda: exact.aligned_outside_step_limit(Aligned.excess, Decreasing),
             },
         ),
-        Claim(theorem=find("adaptive/theorem-2-offset"), families=(_OFFSETS,)),
-        Claim(
-            theorem=find("adaptive/theorem-2-decreasing-best"),
-            families=(
-                aligned(Aligned.excess, sharp_decreasing, BestDecreasing),
-                enumerated_paths.family(Paths.while_running, steps=_best),
-            ),
+        Claim.on("adaptive/theorem-2-offset", _OFFSETS),
+        Claim.on(
+            "adaptive/theorem-2-decreasing-best",
+            aligned(Aligned.excess, sharp_decreasing, BestDecreasing),
+            enumerated_paths.family(Paths.while_running, steps=_best),
         ),
     )

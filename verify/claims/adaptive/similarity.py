@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
@@ -66,20 +64,17 @@ def _similarity() -> tuple[Claim, ...]:
     gap = quadratic_pairs.measured(Pairs.property_1, Pairs.gap)
     ratio = quadratic_pairs.measured(Pairs.lemma_2, Pairs.similarity, rounding=1e-10)
     return (
-        *(Claim(theorem=find("adaptive/property-1", edition), families=(gap,)) for edition in ("printed", "corrected")),
-        *(Claim(theorem=find("adaptive/lemma-2", edition), families=(ratio,)) for edition in ("printed", "corrected")),
-        Claim(theorem=find("adaptive/lemma-2-gradient"), families=(cosines(),)),
+        *(Claim.on("adaptive/property-1", gap, edition=edition) for edition in ("printed", "corrected")),
+        *(Claim.on("adaptive/lemma-2", ratio, edition=edition) for edition in ("printed", "corrected")),
+        Claim.on("adaptive/lemma-2-gradient", cosines()),
     )
 
 
 def _weights() -> tuple[Claim, ...]:
     one = "adaptive/definition-1-weights"
     return (
-        *(Claim(theorem=find(one, edition), families=(peers.weights(),)) for edition in ("printed", "corrected")),
-        *(
-            Claim(theorem=find(f"adaptive/remark-3-{kind}"), families=(peers.step_ratios(kind),))
-            for kind in ("binary", "continuous", "sharp")
-        ),
+        *(Claim.on(one, peers.weights(), edition=edition) for edition in ("printed", "corrected")),
+        *(Claim.on(f"adaptive/remark-3-{kind}", peers.step_ratios(kind)) for kind in ("binary", "continuous", "sharp")),
     )
 
 
@@ -93,21 +88,16 @@ def _variances() -> tuple[Claim, ...]:
         "definition-2-binary": peers.sufficient_binary(),
         "best-threshold-gap": peers.threshold_gap(),
     }
-    return tuple(Claim(theorem=find(f"adaptive/{key}"), families=(family,)) for key, family in families.items())
+    return tuple(Claim.on(f"adaptive/{key}", family) for key, family in families.items())
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         *_similarity(),
         *_weights(),
         *_variances(),
         *(
-            Claim(
-                theorem=find(f"adaptive/equation-1-{quantity}"),
-                families=(estimates.estimates(quantity),),
-                equality=1e-9,
-            )
+            Claim.on(f"adaptive/equation-1-{quantity}", estimates.estimates(quantity), equality=1e-9)
             for quantity in ("gap", "norm", "identical")
         ),
     )

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim, Effort
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -199,40 +197,35 @@ def _sharp_gradient() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     found = []
     for row in _ROWS:
         constant = row.name == "constant"
         found.append(
-            Claim(
-                theorem=find(f"{row.key}-running{row.sharper}"),
-                families=row.still_running(),
+            Claim.on(
+                f"{row.key}-running{row.sharper}",
+                *row.still_running(),
                 exact=_constant(Aligned.running, "P(tau > 1)", 1) if constant else None,
                 true_variants=_RISING if constant else {},
                 outside_conditions=row.outside(Aligned.running),
             )
         )
         found.append(
-            Claim(
-                theorem=find(f"{row.key}-stopped"),
-                families=row.stopped(),
+            Claim.on(
+                f"{row.key}-stopped",
+                *row.stopped(),
                 exact=_constant(Aligned.stopped, "E[e_min(2, tau)]", 2) if constant else None,
                 sampled=sampling(f"{row.key}-stopped") if constant else None,
                 outside_conditions=row.outside(Aligned.stopped),
             )
         )
         found.append(
-            Claim(
-                theorem=find(f"{row.key}-unconditional"),
-                families=row.unstopped(),
-                outside_conditions=row.outside(Aligned.excess),
-            )
+            Claim.on(f"{row.key}-unconditional", *row.unstopped(), outside_conditions=row.outside(Aligned.excess))
         )
     gradient = _gradient_running()
     found.append(
-        Claim(
-            theorem=find("adaptive/theorem-2-constant-gradient-running"),
-            families=(gradient,),
+        Claim.on(
+            "adaptive/theorem-2-constant-gradient-running",
+            gradient,
             outside_conditions={STEP: beyond(gradient, ratio=1.05)},
         )
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import Continuous, find
+from suffice.bounds import Continuous
 
 from ...claim import Claim
 from ...evidence import Measured, measured_by
@@ -85,10 +85,9 @@ def _clusters() -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
-        Claim(theorem=find("adaptive/lemma-2-variance", "printed"), families=(_pairs(),)),
-        Claim(theorem=find("adaptive/lemma-2-variance"), families=(_pairs(),)),
-        Claim(theorem=find("adaptive/corollary-1-variance"), families=(_clusters(),)),
-        Claim(theorem=find("adaptive/section-4-variance"), families=(_clusters(),)),
+        Claim.on("adaptive/lemma-2-variance", _pairs(), edition="printed"),
+        Claim.on("adaptive/lemma-2-variance", _pairs()),
+        Claim.on("adaptive/corollary-1-variance", _clusters()),
+        Claim.on("adaptive/section-4-variance", _clusters()),
     )

@@ -7,7 +7,6 @@ from . import averages, one_step, pairs, selection, star, star_midpoints
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
         *pairs.claims(),
         *one_step.claims(),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence
 from .cluster import Cluster
@@ -43,8 +41,7 @@ def printed(name: str) -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return tuple(
-        Claim(theorem=find(f"cobo/{key}", "printed"), exact=lambda effort, root, name=name: [printed(name)])
+        Claim.on(f"cobo/{key}", edition="printed", exact=lambda effort, root, name=name: [printed(name)])
         for key, name in MEASURES.items()
     )

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -244,8 +242,6 @@ _OPPOSITE = {"counts": [3, 3], "curvature": [[1.0], [-1 / 6]], "models": 1.0, "p
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def claim(key: str, edition: str, quantity: str, decrease: str, sharp: Callable[[], Values],
               outside: Mapping[str, Callable[[Family], Callable[[], Evidence]]]) -> Claim:  # fmt: skip
         penalised = key == "lemma-4"
@@ -255,9 +251,10 @@ def claims() -> tuple[Claim, ...]:
             measure=lambda values: _lemma(values, quantity, decrease, penalised=penalised),
             sharp=sharp,
         )
-        return Claim(
-            theorem=find(f"cobo/{key}", edition),
-            families=(family,),
+        return Claim.on(
+            f"cobo/{key}",
+            family,
+            edition=edition,
             outside_conditions={name: instances(family) for name, instances in outside.items()},
         )
 

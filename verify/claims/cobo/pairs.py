@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Measured, measured_by
@@ -153,10 +151,8 @@ def _simplex() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def example(key: str, edition: str, family: Family) -> Claim:
-        return Claim(theorem=find(f"cobo/example-2-{key}", edition), families=(family,))
+        return Claim.on(f"cobo/example-2-{key}", family, edition=edition)
 
     together = Family(name="one minimiser", domains=_PLANE, measure=_similarity, sharp=_one_minimiser)
     apart = Family(name="two minimisers", domains=_PLANE, measure=_sum, sharp=_nearest)
@@ -168,14 +164,10 @@ def claims() -> tuple[Claim, ...]:
         example("similarity", "corrected", together),
         example("dissimilarity", "printed", smallest),
         example("dissimilarity", "corrected", apart),
-        Claim(
-            theorem=find("cobo/alignment"),
-            families=(two,),
+        Claim.on(
+            "cobo/alignment",
+            two,
             unrefuted_conditions={limit: "an equality for the least M of two gradients, also beyond 1"},
         ),
-        Claim(
-            theorem=find("cobo/cluster-dissimilarity"),
-            families=(cluster,),
-            outside_conditions={limit: beyond(cluster, slack=1.3)},
-        ),
+        Claim.on("cobo/cluster-dissimilarity", cluster, outside_conditions={limit: beyond(cluster, slack=1.3)}),
     )

@@ -179,7 +179,6 @@ def _opposite() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     settled = Family(name="settled clusters", domains=_SETTLED, measure=distances, sharp=_together)
     two = Family(name="two clients", domains=_RUN, measure=updates, sharp=_side_by_side)
     return (
@@ -191,14 +190,12 @@ def claims() -> tuple[Claim, ...]:
                 "separates nothing"
             },
         ),
-        Claim(
-            theorem=find("cobo/selection-time"),
-            families=(two,),
-            outside_conditions={"radius <= 0.499 separation": beyond(two, distance=0.52)},
+        Claim.on(
+            "cobo/selection-time", two, outside_conditions={"radius <= 0.499 separation": beyond(two, distance=0.52)}
         ),
-        Claim(
-            theorem=find("cobo/selection-radius"),
-            families=(settled,),
+        Claim.on(
+            "cobo/selection-radius",
+            settled,
             outside_conditions={"step size eta <= 1/(beta + rho (size - 1))": lambda: distances(_opposite())},
         ),
     )

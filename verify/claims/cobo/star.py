@@ -12,7 +12,6 @@ from itertools import product
 
 import numpy as np
 
-from suffice.bounds import find
 from suffice.bounds.theorems.cobo import largest_kept
 
 from ...claim import Claim
@@ -272,15 +271,14 @@ def _kept_too_much() -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     quadratics = Family(name="three kinds of clients", domains=DOMAINS, measure=_quadratics)
     drifting = Family(name="drifting clients", domains=DRIFTING, measure=_drifting, sharp=_sharp_drifting)
 
     def mean_gradient(key: str) -> Claim:
         """The average over the steps, which is what a step drawn uniformly has in expectation."""
-        return Claim(
-            theorem=find(f"cobo/{key}"),
-            families=(quadratics,),
+        return Claim.on(
+            f"cobo/{key}",
+            quadratics,
             exact=lambda effort, root: [
                 simulated(effort.instances // 4, root)[0],
                 _quadratics(one_client()),
@@ -298,9 +296,9 @@ def claims() -> tuple[Claim, ...]:
     return (
         mean_gradient("theorem-1-star"),
         mean_gradient("algorithm-1-output"),
-        Claim(
-            theorem=find("cobo/corollary-2-star"),
-            families=(replace(quadratics, domains={**DOMAINS, "tilt": TILT}, measure=_clients),),
+        Claim.on(
+            "cobo/corollary-2-star",
+            replace(quadratics, domains={**DOMAINS, "tilt": TILT}, measure=_clients),
             exact=lambda effort, root: [_clients(one_client() | _tilts()), concave(), pushed_off(clients=True)],
             outside_conditions={MEAN: _kept_too_much},
             unrefuted_conditions={
@@ -311,9 +309,9 @@ def claims() -> tuple[Claim, ...]:
                 STEP: "with a longer step the other conditions leave a smaller share, which no instance known attains",
             },
         ),
-        Claim(
-            theorem=find("cobo/theorem-1-star-consensus"),
-            families=(drifting,),
+        Claim.on(
+            "cobo/theorem-1-star-consensus",
+            drifting,
             exact=lambda effort, root: [simulated(effort.instances // 4, root)[1]],
             outside_conditions={
                 STEP: _overshooting,

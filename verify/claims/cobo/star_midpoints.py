@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured
 from ...family import Family, Values
@@ -46,12 +44,11 @@ def _two_at_consensus() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     family = Family(name="three kinds of clients", domains=DOMAINS, measure=_midpoints, sharp=_two_at_consensus)
     return (
-        Claim(
-            theorem=find("cobo/theorem-1-star-midpoint"),
-            families=(family,),
+        Claim.on(
+            "cobo/theorem-1-star-midpoint",
+            family,
             exact=lambda effort, root: [simulated(effort.instances // 4, root)[2], stretched()],
         ),
     )

@@ -35,5 +35,4 @@ _GROUPS = (
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return tuple(claim for group in _GROUPS for claim in group.claims())

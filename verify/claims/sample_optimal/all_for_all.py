@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -217,19 +215,20 @@ STEP = "step size eta <= 2/(beta smax + mu smin)"
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     free = Family(name="any Lambda", domains=ANY, measure=_any, sharp=_sharp_any)
     averaged = replace(free, name="averaged", measure=_averaged, sharp=_sharp_averaged)
     return (
-        Claim(
-            theorem=find(KEY + "theorem-3-sharp"),
-            families=(free, Family(name="equal rows", domains=AGREED, measure=_agreed)),
+        Claim.on(
+            KEY + "theorem-3-sharp",
+            free,
+            Family(name="equal rows", domains=AGREED, measure=_agreed),
             exact=lambda effort, root: [simulated(max(effort.instances // 8, 2), root)],
             outside_conditions={STEP: _beyond},
         ),
-        Claim(
-            theorem=find(KEY + "theorem-3-averaged-sharp"),
-            families=(averaged, flat()),
+        Claim.on(
+            KEY + "theorem-3-averaged-sharp",
+            averaged,
+            flat(),
             # followers far beyond the limit, within 1/beta: they count, and violate, where smax is left out
             exact=lambda effort, root: [_far()],
             outside_conditions={"step size eta <= 1/(beta smax)": beyond(averaged, fraction=1.05)},

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -167,25 +165,26 @@ def _sharp_threshold() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     free = Family(name="any Lambda", domains=FREE, measure=_planned(_step), sharp=_sharp_any)
     near = replace(free, name="near agents", sharp=_sharp_threshold)
     equal_rows = Family(name="equal rows", domains=EQUAL, measure=_equal, sharp=_sharp_equal)
     averaged = replace(free, name="averaged", measure=_planned(_averaged_step, averaged=True), sharp=_sharp_averaged)
     bias = "bias peer_excess <= 0.9 eps"
     return (
-        Claim(
-            theorem=find(KEY + "theorem-3-sharp-rounds"),
-            families=(free, equal_rows),
+        Claim.on(
+            KEY + "theorem-3-sharp-rounds",
+            free,
+            equal_rows,
             outside_conditions={bias: beyond(equal_rows, fill=1.3, rise=1.0)},
         ),
-        Claim(
-            theorem=find(KEY + "theorem-3-averaged-sharp-rounds"),
-            families=(averaged, flat_rounds()),
+        Claim.on(
+            KEY + "theorem-3-averaged-sharp-rounds",
+            averaged,
+            flat_rounds(),
             outside_conditions={bias: beyond(averaged, fill=1.3)},
         ),
         *(
-            Claim(theorem=find(f"{KEY}{key}-sharp"), families=(replace(near, measure=_threshold(clusters)),))
+            Claim.on(f"{KEY}{key}-sharp", replace(near, measure=_threshold(clusters)))
             for key, clusters in (("corollary-1", True), ("corollary-1-general", False))
         ),
     )

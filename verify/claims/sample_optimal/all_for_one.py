@@ -10,8 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim, Effort
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -185,35 +183,28 @@ STEP = "step size eta <= 1/beta"
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     shared = Family(name="common Hessian", domains=SHARED, measure=_constant, sharp=_sharp_constant)
     alike = Family(name="common Hessian", domains=THRESHOLD, measure=thresholds(_admissible), sharp=_sharp_threshold)
     return (
-        Claim(
-            theorem=find(KEY + "theorem-2"),
-            families=(shared,),
-            exact=_exact(simulated),
-            outside_conditions={STEP: beyond(shared, fraction=1.05)},
+        Claim.on(
+            KEY + "theorem-2", shared, exact=_exact(simulated), outside_conditions={STEP: beyond(shared, fraction=1.05)}
         ),
-        Claim(
-            theorem=find(KEY + "theorem-2-tuned"),
-            families=(
-                Family(
-                    name="common Hessian",
-                    domains={**SHARED, "T": Domain(low=1, high=400, integer=True)},
-                    measure=_tuned,
-                    sharp=_sharp_tuned,
-                ),
+        Claim.on(
+            KEY + "theorem-2-tuned",
+            Family(
+                name="common Hessian",
+                domains={**SHARED, "T": Domain(low=1, high=400, integer=True)},
+                measure=_tuned,
+                sharp=_sharp_tuned,
             ),
             outside_conditions={"floor beta sigma2 lambda2/(2 mu^2 T) <= e0": _below_floor},
         ),
-        Claim(
-            theorem=find(KEY + "theorem-2-threshold", "printed"),
-            families=(replace(alike, measure=thresholds(lambda b, mu: 2 * b**2)),),
+        Claim.on(
+            KEY + "theorem-2-threshold", replace(alike, measure=thresholds(lambda b, mu: 2 * b**2)), edition="printed"
         ),
-        Claim(
-            theorem=find(KEY + "theorem-2-threshold"),
-            families=(alike,),
+        Claim.on(
+            KEY + "theorem-2-threshold",
+            alike,
             outside_conditions={"threshold b^2 <= 2 mu eps": beyond(alike, fill=1.05)},
         ),
         growing(),

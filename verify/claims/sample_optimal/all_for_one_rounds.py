@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -102,16 +100,13 @@ def _sharp() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     plan, threshold = (
         Family(name="common Hessian", domains=DOMAINS, measure=measure, sharp=_sharp)
         for measure in (_rounds, _threshold)
     )
     return (
-        Claim(
-            theorem=find(KEY + "theorem-2-rounds"),
-            families=(plan,),
-            outside_conditions={"bias bias^2 <= 1.8 mu eps": beyond(plan, fill=1.2)},
+        Claim.on(
+            KEY + "theorem-2-rounds", plan, outside_conditions={"bias bias^2 <= 1.8 mu eps": beyond(plan, fill=1.2)}
         ),
-        Claim(theorem=find(KEY + "theorem-2-rounds-threshold"), families=(threshold,)),
+        Claim.on(KEY + "theorem-2-rounds-threshold", threshold),
     )

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
@@ -71,11 +69,10 @@ def _family(M: int) -> Family:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
-        Claim(
-            theorem=find("sample-optimal/theorem-5-threshold"),
-            families=tuple(_family(M) for M in range(2, MOST + 1)),
+        Claim.on(
+            "sample-optimal/theorem-5-threshold",
+            *tuple(_family(M) for M in range(2, MOST + 1)),
             unrefuted_conditions={
                 "no cluster apart, deviation <= link": "beyond it W may be larger than the statement says, which the "
                 "bound does not show; that takes clusters with several agents off in a chain"

@@ -9,8 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
@@ -147,16 +145,11 @@ def _sharp_plan() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     steps = Family(name="two clusters", domains=STEPS, measure=_theorem_5, sharp=_sharp_theorem_5)
     return (
-        Claim(
-            theorem=find(KEY + "theorem-5-sharp"),
-            families=(steps,),
-            outside_conditions={"step size eta <= 2/(beta + mu)": _outside},
-        ),
-        Claim(
-            theorem=find(KEY + "corollary-2-sharp"),
-            families=(Family(name="two clusters", domains=PLAN, measure=between_clusters(plan), sharp=_sharp_plan),),
+        Claim.on(KEY + "theorem-5-sharp", steps, outside_conditions={"step size eta <= 2/(beta + mu)": _outside}),
+        Claim.on(
+            KEY + "corollary-2-sharp",
+            Family(name="two clusters", domains=PLAN, measure=between_clusters(plan), sharp=_sharp_plan),
         ),
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
@@ -75,9 +73,9 @@ def _too_long() -> Evidence:
 def growing() -> Claim:
     """sample-optimal/theorem-2-least-squares."""
     family = Family(name="linear models", domains=DOMAINS, measure=_measure, sharp=_sharp)
-    return Claim(
-        theorem=find("sample-optimal/theorem-2-least-squares"),
-        families=(family,),
+    return Claim.on(
+        "sample-optimal/theorem-2-least-squares",
+        family,
         # what is far beyond the limit counts, and violates, where a condition admits it
         exact=lambda effort, root: [least_squares(max(effort.instances // 8, 2), root), _too_long()],
         outside_conditions={"step size eta <= 1/beta": beyond(family, fraction=1.05)},

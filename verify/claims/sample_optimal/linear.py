@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
@@ -74,7 +72,6 @@ def _sharp_linear() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     linear = Family(name="linear models", domains=LINEAR, measure=_linear, sharp=_sharp_linear)
     editions = ("printed", "corrected")
-    return tuple(Claim(theorem=find(KEY + "linear-dissimilarity", edition), families=(linear,)) for edition in editions)
+    return tuple(Claim.on(KEY + "linear-dissimilarity", linear, edition=edition) for edition in editions)

@@ -12,8 +12,6 @@ from functools import cache
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
@@ -187,30 +185,27 @@ def _families(domains: dict[str, Domain], sharp: Callable[[], Values]) -> tuple[
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     inside, half = "family in the ball, 2 e0 <= mu ball^2", "family in the ball, 4 eps <= mu ball^2"
     return (
         *(
-            Claim(theorem=find(KEY + key), families=_families(SCALES, _sharp), outside_conditions={half: _shrunk_mean})
+            Claim.on(KEY + key, *_families(SCALES, _sharp), outside_conditions={half: _shrunk_mean})
             for key in ("theorem-1", "theorem-1-sum")
         ),
-        Claim(
-            theorem=find(KEY + "theorem-1-optimised"),
-            families=_families({**SCALES, "rise": RISE}, _sharp_rise),
+        Claim.on(
+            KEY + "theorem-1-optimised",
+            *_families({**SCALES, "rise": RISE}, _sharp_rise),
             outside_conditions={inside: _shrunk_mean},
             unrefuted_conditions={
                 "precision eps <= 0.9991 e0": "the bound is right up to eps = e_0 and 0 beyond; this keeps its digits"
             },
         ),
-        Claim(
-            theorem=find(KEY + "theorem-1-excess"),
-            families=(
-                Family(
-                    name="two instances",
-                    domains=EXCESS,
-                    measure=_excess,
-                    sharp=_sharp_excess,
-                ),
+        Claim.on(
+            KEY + "theorem-1-excess",
+            Family(
+                name="two instances",
+                domains=EXCESS,
+                measure=_excess,
+                sharp=_sharp_excess,
             ),
             outside_conditions={inside: _answer_zero},
             unrefuted_conditions={

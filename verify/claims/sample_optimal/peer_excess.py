@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
@@ -63,8 +61,6 @@ def _alike() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def pair(values: Values) -> Measured:
         found = _mixture(values)
         return found.arguments["pair"], found.arguments
@@ -72,9 +68,6 @@ def claims() -> tuple[Claim, ...]:
     mixtures = Family(name="three agents on a line", domains=_DOMAINS, measure=_mixture, sharp=_alike)
     pairs = replace(mixtures, measure=measured_by("exact", "two agents on a line whose losses bend")(pair))
     return (
-        Claim(theorem=find("sample-optimal/assumption-3-peer"), families=(pairs,)),
-        *(
-            Claim(theorem=find("sample-optimal/section-5-bias", edition), families=(mixtures,))
-            for edition in ("printed", "corrected")
-        ),
+        Claim.on("sample-optimal/assumption-3-peer", pairs),
+        *(Claim.on("sample-optimal/section-5-bias", mixtures, edition=edition) for edition in ("printed", "corrected")),
     )

@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammainccinv, log_ndtr
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
@@ -120,16 +118,12 @@ def _sharp_theorem_4() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     inside = Family(name="pairs inside clusters", domains=SAMPLES, measure=_samples, sharp=_sharp_samples)
     between = {name: SAMPLES[name] for name in ("failure", "proxy_trace", "moment_gap")}
     return (
-        Claim(
-            theorem=find(KEY + "theorem-4-sharp"),
-            families=(Family(name="samples and rounds", domains=BOTH, measure=_theorem_4, sharp=_sharp_theorem_4),),
+        Claim.on(
+            KEY + "theorem-4-sharp",
+            Family(name="samples and rounds", domains=BOTH, measure=_theorem_4, sharp=_sharp_theorem_4),
         ),
-        Claim(
-            theorem=find(KEY + "theorem-5-samples"),
-            families=(inside, Family(name="two agents", domains=between, measure=_two_agents)),
-        ),
+        Claim.on(KEY + "theorem-5-samples", inside, Family(name="two agents", domains=between, measure=_two_agents)),
     )

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
@@ -134,16 +132,15 @@ def _sharp() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     domains = {**SHARED, "T": Domain(low=1, high=60, integer=True)}
     return (
-        Claim(
-            theorem=find(KEY + "theorem-3", "printed"),
-            families=(Family(name="star", domains=domains, measure=_rate, sharp=_sharp),),
+        Claim.on(
+            KEY + "theorem-3", Family(name="star", domains=domains, measure=_rate, sharp=_sharp), edition="printed"
         ),
-        Claim(
-            theorem=find(KEY + "corollary-1", "printed"),
-            families=(Family(name="threshold star", domains=SHARED, measure=_rounds, sharp=_threshold_sharp),),
+        Claim.on(
+            KEY + "corollary-1",
+            Family(name="threshold star", domains=SHARED, measure=_rounds, sharp=_threshold_sharp),
+            edition="printed",
         ),
     )
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
@@ -77,11 +75,10 @@ def _weak_outside() -> Evidence:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (
-        Claim(
-            theorem=find(KEY + "theorem-2-weak"),
-            families=(Family(name="curvatures in dimension one", domains=DOMAINS, measure=_weak, sharp=_sharp_weak),),
+        Claim.on(
+            KEY + "theorem-2-weak",
+            Family(name="curvatures in dimension one", domains=DOMAINS, measure=_weak, sharp=_sharp_weak),
             outside_conditions={STEP: _weak_outside},
         ),
     )

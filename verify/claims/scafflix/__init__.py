@@ -7,5 +7,4 @@ from . import assumption, complexity, rates
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     return (*assumption.claims(), *rates.claims(), *complexity.claims())

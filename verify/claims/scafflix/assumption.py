@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
@@ -195,13 +193,11 @@ def _one_fast() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def samples(key: str, edition: str, sharp: Callable[[], Values], **reading: bool) -> Claim:
         family = Family(
             name="samples", domains=_SAMPLES, measure=lambda values: sampled(values, **reading), sharp=sharp
         )
-        return Claim(theorem=find(f"scafflix/assumption-3-{key}", edition), families=(family,))
+        return Claim.on(f"scafflix/assumption-3-{key}", family, edition=edition)
 
     def start(edition: str, *, projected: bool) -> Claim:
         family = Family(
@@ -210,9 +206,10 @@ def claims() -> tuple[Claim, ...]:
             measure=lambda values: _start(values, projected=projected),
             sharp=_one_fast,
         )
-        return Claim(
-            theorem=find("scafflix/initial-lyapunov", edition),
-            families=(family,),
+        return Claim.on(
+            "scafflix/initial-lyapunov",
+            family,
+            edition=edition,
             unrefuted_conditions={
                 "weights alpha_i <= 1: eta_min <= 1/inverse_step": "implied by alpha_i <= 1, which the models are made "
                 "with and the proof does not use"
@@ -228,11 +225,11 @@ def claims() -> tuple[Claim, ...]:
     )
     additive = Family(name="additive noise", domains=_ADDITIVE, measure=_additive, sharp=_round)
     return (
-        Claim(theorem=find("scafflix/assumption-3-additive"), families=(additive,)),
+        Claim.on("scafflix/assumption-3-additive", additive),
         samples("finite-sum", "printed", _concave, batch=False, one_constant=True),
         samples("finite-sum", "corrected", lambda: _orthonormal(150), batch=False),
         samples("minibatch", "corrected", lambda: _orthonormal(150), batch=True),
-        Claim(theorem=find("scafflix/assumption-3-nonuniform"), families=(nonuniform,)),
+        Claim.on("scafflix/assumption-3-nonuniform", nonuniform),
         start("printed", projected=False),
         start("corrected", projected=True),
     )

@@ -189,7 +189,6 @@ def _far(rule: Rule) -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
     rules: dict[str, Rule] = {
         "corollary-1": _corollary_1,
         "corollary-2": _corollary_2,
@@ -211,12 +210,9 @@ def claims() -> tuple[Claim, ...]:
 
     return (
         *(
-            Claim(
-                theorem=find(f"scafflix/{key}-{kind}"),
-                families=families(rule, communications=kind == "communications"),
-            )
+            Claim.on(f"scafflix/{key}-{kind}", *families(rule, communications=kind == "communications"))
             for key, rule in rules.items()
             for kind in ("iterations", "communications")
         ),
-        Claim(theorem=find("scafflix/corollary-1"), families=families(_corollary_1_best, communications=True)),
+        Claim.on("scafflix/corollary-1", *families(_corollary_1_best, communications=True)),
     )

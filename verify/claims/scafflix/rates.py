@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import find
-
 from ...claim import Claim
 from ...evidence import Evidence
 from ...family import Domain, Family, Values
@@ -134,8 +132,6 @@ def _misled() -> Values:
 
 
 def claims() -> tuple[Claim, ...]:
-    """Built on demand."""
-
     def family(name: str, *, personal: bool, sharp: Callable[[], Values], constraint: str = "weighted") -> Family:
         return Family(
             name="three clients",
@@ -155,25 +151,27 @@ def claims() -> tuple[Claim, ...]:
     longer = _rows(1, [{"fraction": 1.05, "spare": 1.2, "models": 1.0, "T": T} for T in (1, 3)])
     reach = "every step gamma_i <= 1/A_i: reach <= 1"
     return (
-        Claim(
-            theorem=find("scafflix/theorem-1", "printed"),
-            families=(family("theorem-1", personal=True, sharp=_misled, constraint="plain"),),
+        Claim.on(
+            "scafflix/theorem-1",
+            family("theorem-1", personal=True, sharp=_misled, constraint="plain"),
+            edition="printed",
         ),
-        Claim(
-            theorem=find("scafflix/theorem-1"),
-            families=(family("theorem-1", personal=True, sharp=lambda: _attained(True)),),
+        Claim.on(
+            "scafflix/theorem-1",
+            family("theorem-1", personal=True, sharp=lambda: _attained(True)),
             exact=lambda effort, root: [simulated(effort.instances // 6, root)],
             outside_conditions={reach: lambda: measure(longer, "theorem-1")},
         ),
-        Claim(
-            theorem=find("scafflix/theorem-1-excess"),
-            families=(family("theorem-1-excess", personal=True, sharp=_equal_reach), alone("theorem-1-excess")),
+        Claim.on(
+            "scafflix/theorem-1-excess",
+            family("theorem-1-excess", personal=True, sharp=_equal_reach),
+            alone("theorem-1-excess"),
             exact=lambda effort, root: [measure(_rarely(), "theorem-1-excess")],
             outside_conditions={reach: lambda: measure(longer, "theorem-1-excess")},
         ),
-        Claim(
-            theorem=find("scafflix/theorem-2"),
-            families=(family("theorem-2", personal=False, sharp=lambda: _attained(False)),),
+        Claim.on(
+            "scafflix/theorem-2",
+            family("theorem-2", personal=False, sharp=lambda: _attained(False)),
             outside_conditions={reach: lambda: measure(longer, "theorem-2")},
         ),
     )

@@ -15,14 +15,13 @@ from .paper import erratum
 
 
 @erratum(
-    id="adaptive-remark-3-phi",
     location="Remark 3",
     kind="typo",
     claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
     truth="phi(r_k) stands in the sum",
     key="adaptive/remark-3-continuous",
 )
-def _remark_3_phi() -> Finding:
+def remark_3_phi() -> Finding:
     similarity, sigma2, criterion = np.array([1.0, 0.5]), np.ones(2), Continuous()
     printed = combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
     measured = combined_variance(values=criterion.phi(similarity), sigma2=sigma2)
@@ -31,14 +30,13 @@ def _remark_3_phi() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-3-least-psi",
     location="Section 4, after Definition 3",
     kind="constant",
     claim="on the sufficient cluster psi_bin is at least lambda",
     truth="psi_bin(lambda) = lambda^2; it is between lambda^2 and lambda",
     key="adaptive/definition-2-binary",
 )
-def _least_psi() -> Finding:
+def definition_3_least_psi() -> Finding:
     threshold = 0.5
     psi = Binary(threshold=threshold).psi(np.linspace(0, 1, 1001))
     inputs = {"lambda": threshold, "quantity": "least positive value of psi_bin"}
@@ -46,14 +44,13 @@ def _least_psi() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-3-continuous",
     location="Section 4, after Definition 3",
     kind="constant",
     claim="the bound sigma^2 / (|N*| min psi_cont) grows without limit: continuous weights look suboptimal",
     truth="Definition 2 has a sum, not |N*| min psi: sigma_suf,cont^2 <= sigma_suf,bin^2 for every lambda",
     key="adaptive/continuous-dominates",
 )
-def _continuous_suboptimal() -> Finding:
+def definition_3_continuous() -> Finding:
     rho, sigma2 = np.array([1.0, 0.6, 0.01]), np.ones(3)
     psi = Continuous().psi(rho)
     variance = sufficient_variance(Continuous(), similarity=rho, sigma2=sigma2)
@@ -78,14 +75,13 @@ def _normal() -> tuple[np.ndarray, np.ndarray]:
 
 
 @erratum(
-    id="adaptive-equation-1-identical",
     location="Equation (1)",
     kind="hypothesis",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
     truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
     key="adaptive/equation-1-identical",
 )
-def _estimator_identical() -> Finding:
+def equation_1_identical() -> Finding:
     from scipy.special import ndtr
 
     gradient = 0.1**0.5
@@ -101,14 +97,13 @@ def _estimator_identical() -> Finding:
 
 
 @erratum(
-    id="adaptive-equation-1-dissimilar",
     location="Equation (1)",
     kind="hypothesis",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
     truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
     key="adaptive/equation-1-gap",
 )
-def _estimator_dissimilar() -> Finding:
+def equation_1_dissimilar() -> Finding:
     own, peer = 1.0, -1.0
     x, weight = _normal()
     estimate = similarity_estimate(own=(own + x)[:, None, None, None], peer=(peer + x)[:, None, None])
@@ -121,14 +116,13 @@ def _estimator_dissimilar() -> Finding:
 
 
 @erratum(
-    id="adaptive-lemma-2-chain",
     location="Lemma 2, its second chain",
     kind="false",
     claim="above the precision eps, sigma_eff <= sigma_suf(eps) with b/(2 mu eps)",
     truth="b^2/(2 mu eps) is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
     key="adaptive/lemma-2-variance",
 )
-def _chain() -> Finding:
+def lemma_2_chain() -> Finding:
     # R_i = x^2/2 at e = eps = 2: |grad R_i|^2 = 4 and the peer is 2 away: r = 0, where 1 - b/(2 mu eps) is 1/2
     chain = find("adaptive/lemma-2-variance", "printed").bound
     assert chain is not None
@@ -141,14 +135,13 @@ def _chain() -> Finding:
 
 
 @erratum(
-    id="adaptive-corollary-1-index",
     location="Corollary 1, second display, and Appendix B.3",
     kind="typo",
     claim="sigma_suf^2 <= sigma^2/(N* min_{j in N*} psi(1 - b_ik/(2 mu eps)))",
     truth="the minimum is over j, so b_ij (squared) stands in it, and |N*|, not the set, before it",
     key="adaptive/corollary-1-variance",
 )
-def _index() -> Finding:
+def corollary_1_index() -> Finding:
     rho = np.array([1.0, 0.9, 0.3])
     psi = Continuous().psi(rho)
     variance = sufficient_variance(Continuous(), similarity=rho, sigma2=np.ones(3))
@@ -160,14 +153,13 @@ def _index() -> Finding:
 
 
 @erratum(
-    id="adaptive-section-4-strict",
     location="Section 4, below Definition 3",
     kind="false",
     claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances",
     truth="an equality where b_k = c_k = 0 for all of N*; the display that proves it has >=",
     key="adaptive/section-4-variance",
 )
-def _strict() -> Finding:
+def section_4_strict() -> Finding:
     variance = sufficient_variance(Continuous(), similarity=np.ones(4), sigma2=np.ones(4))
     larger = variance > 1 / (Continuous().psi(1.0) * 4)
     inputs = {"N": 4, "sigma": 1, "b": 0, "c": 0, "quantity": "1 if sigma_suf^2 is larger, 0 if not"}

@@ -16,14 +16,13 @@ from .paper import erratum
 
 
 @erratum(
-    id="adaptive-lemma-1-index",
     location="Lemma 1",
     kind="typo",
     claim="the descent is by |grad R_i(theta_t)|^2",
     truth="by |grad R_i(theta_{t-1})|^2, as the proof has it",
     key="adaptive/lemma-1",
 )
-def _index() -> Finding:
+def lemma_1_index() -> Finding:
     batch = OneStep(instances({"theta": [0.0, 0.0], "ratio": 0.5, "sigma2": [10.0, 1.0, 1.0]}), QUADRATIC)
     theorem = find("adaptive/lemma-1", "printed")
     arguments: dict[str, Any] = {name: float(value[0]) for name, value in batch.arguments().items()}
@@ -33,14 +32,13 @@ def _index() -> Finding:
 
 
 @erratum(
-    id="adaptive-lemma-1-correlated-noise",
     location="Lemma 1, Assumption 2",
     kind="hypothesis",
     claim="Assumptions 1 and 2 suffice: the noise is at most eta^2 beta/2 sum_k alpha_k^2 sigma_k^2",
     truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past",
     key="adaptive/lemma-1",
 )
-def _correlated() -> Finding:
+def lemma_1_correlated_noise() -> Finding:
     # Every client has the same noise: +1 or -1. From the minimum theta_t = -eta noise.
     n, eta, beta = 10, 0.5, 1.0
     alpha = np.full(n, 1 / n)
@@ -57,14 +55,13 @@ def _correlated() -> Finding:
 
 
 @erratum(
-    id="adaptive-appendix-noise-factor",
     location="Appendix B.1, last display",
     kind="constant",
     claim="E[e_t | theta_{t-1}] - e_{t-1} <= ... + eta beta sum_k alpha_k^2 sigma_k^2",
     truth="the factor is eta^2 beta/2, as in the display before it",
     key="adaptive/lemma-1",
 )
-def _noise_factor() -> Finding:
+def appendix_noise_factor() -> Finding:
     beta, eta, sigma2 = 0.1, 9.0, 1.0
     batch = OneStep(
         instances({"beta": beta, "theta": [0.0, 0.0], "ratio": eta * beta, "sigma2": [sigma2] * 3}), QUADRATIC
@@ -80,14 +77,13 @@ def _noise_factor() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-1-random",
     location="Theorem 1",
     kind="false",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
     truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
     key="adaptive/theorem-1",
 )
-def _random_side() -> Finding:
+def theorem_1_random() -> Finding:
     line, values = counterexample()
     eta, e0 = values["eta"], values["e0"]
     mean, variance = (x[0] for x in line.step(np.array([line.theta0])))
@@ -111,14 +107,13 @@ def _random_side() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-1-pl",
     location="Theorem 1",
     kind="hypothesis",
     claim="Assumptions 1 and 2 suffice for a contraction by 1 - eta mu",
     truth="the proof uses strong convexity or PL (Assumption 4 or 5)",
     key="adaptive/theorem-1",
 )
-def _no_pl() -> Finding:
+def theorem_1_pl() -> Finding:
     mu, eta, theta = 1.0, 0.5, 3.0  # mu = beta = 1 is the curvature at the minimum
     e0, after = (float(WAVE.value(np.array(x))) for x in (theta, theta - eta * np.sin(theta)))
     inputs = {
@@ -135,14 +130,13 @@ def _no_pl() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-1-step-limit",
     location="Theorem 1, Theorem 3",
     kind="hypothesis",
     claim="a constant step eta < (sigma_phi^t/sigma_psi^t)^2/beta",
     truth="the limit changes with the path: a constant step needs a bound q/beta of it that holds at every step",
     key="adaptive/remark-3-continuous",
 )
-def _step_limit() -> Finding:
+def theorem_1_step_limit() -> Finding:
     n, gap, theta0 = 100, 1.0, 100.0
 
     def limit(theta: float) -> tuple[float, np.ndarray]:
@@ -163,14 +157,13 @@ def _step_limit() -> Finding:
 
 
 @erratum(
-    id="adaptive-appendix-positive-part",
     location="Appendix B.2, first display",
     kind="typo",
     claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
     truth="its positive part, as before Definition 1; otherwise weights are negative",
     key="adaptive/definition-1-weights",
 )
-def _positive_part() -> Finding:
+def appendix_positive_part() -> Finding:
     own, peer = 2.0, -1.0  # R_i = theta^2/2, R_k = (theta - 3)^2/2 at theta = 2
     ratio = 1 - (peer - own) ** 2 / own**2
     printed, measured = (
@@ -189,14 +182,13 @@ def _positive_part() -> Finding:
 
 
 @erratum(
-    id="adaptive-appendix-sum-index",
     location="Appendix B.2, proof of Theorem 1",
     kind="typo",
     claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
     truth="the sum is over k, the peers of one client",
     key="adaptive/theorem-1",
 )
-def _sum_index() -> Finding:
+def appendix_sum_index() -> Finding:
     # R_1 = theta^2/2, R_2 = theta^2/4: r_12 = 3/4 seen from client 1, r_21 = 0 seen from client 2
     similarity = np.array([[1.0, 0.75], [0.0, 1.0]])
     alpha = collaboration_weights(Continuous(), similarity=similarity, sigma2=np.ones((2, 2)))

@@ -19,14 +19,13 @@ def _stream(features: int, batch: int, start: float = 1.0) -> StreamingLeastSqua
 
 
 @erratum(
-    id="adaptive-section-5-bounded-variance",
     location="Section 5, Appendix A, Assumption 2",
     kind="hypothesis",
     claim="the least-squares experiment illustrates theorems that assume V[g] <= sigma^2 at every model",
     truth="V[g] = 4 tr(H) R + |grad R|^2: it grows with the excess, without bound",
     key="adaptive/least-squares-variance",
 )
-def _bounded_variance() -> Finding:
+def section_5_bounded_variance() -> Finding:
     problem = _stream(10, 1)
     near, far = (problem.variance(torch.full((1, 10), x, dtype=torch.float64))[0, 0].item() for x in (1.0, 10.0))
     inputs = {"d": 10, "H": "I", "batch": 1, "quantity": "V[g] at theta* + (10, ..., 10), against theta* + (1, ..., 1)"}
@@ -34,14 +33,13 @@ def _bounded_variance() -> Finding:
 
 
 @erratum(
-    id="adaptive-section-5-sublinear",
     location="Section 5, observations on Figure 2",
     kind="false",
     claim="convergence is sub-linear because the noise comes only from the features, not from the outputs",
     truth="such noise vanishes at the minimum: the excess shrinks by a constant factor per iteration",
     key="adaptive/least-squares-rate",
 )
-def _sublinear() -> Finding:
+def section_5_sublinear() -> Finding:
     # All clients of one stream have the same law, so 10 iterations of one tell the ratio of any 10.
     excess = expected_excess(_stream(2, 2), Local(), iterations=20, eta=1 / 4)[:, 0]
     inputs = {
@@ -52,14 +50,13 @@ def _sublinear() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-figure-2-step",
     location="Appendix A and Table S1, released script of Figure 2",
     kind="code",
     claim="the step 1/(4 beta) for d = 10 in Appendix A, batch 2 in Table S1; the script takes 1/(8 beta) and 1",
     truth="with the script's batch of 1 the expected excess would grow at the stated step",
     key="adaptive/least-squares-rate",
 )
-def _figure_2_step() -> Finding:
+def code_figure_2_step() -> Finding:
     stated, released, mixed = (_factor(batch, step) for batch, step in ((2, 1 / 8), (1, 1 / 16), (1, 1 / 8)))
     inputs = {
         "d": 10, "H": "I", "beta": 2, "label noise": 0, "stated": "batch 2, eta = 1/(4 beta)",

@@ -13,14 +13,13 @@ from .paper import erratum
 
 
 @erratum(
-    id="adaptive-theorem-3-minimum",
     location="Theorem 3",
     kind="false",
     claim="at eta = min(sqrt(2 e_0/(T beta s2)), q/beta): mean of E|grad R_i|^2 <= 2 sqrt(2 e_0 beta s2/T)",
     truth="where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots",
     key="adaptive/theorem-3",
 )
-def _minimum() -> Finding:
+def theorem_3_minimum() -> Finding:
     beta, sigma2, T, y, mean = 1.0, 1e-8, 5, 10.0, 0.0
     e0 = 0.01 * y**2 / 2
     eta = min(np.sqrt(2 * e0 / (T * beta * sigma2)), 1 / beta)
@@ -36,14 +35,13 @@ def _minimum() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-3-pl",
     location="Theorem 3",
     kind="hypothesis",
     claim="Assumptions 1 to 3 suffice for the sufficient variance at the precision eps",
     truth="Definition 2 and Lemma 2 use PL; without it the level G of |grad R_i|^2 has to be given",
     key="adaptive/theorem-3",
 )
-def _no_pl() -> Finding:
+def theorem_3_pl() -> Finding:
     mu, eps, gap, theta = 1.0, 0.5, 0.1, 3.13  # mu is the curvature of 1 - cos at its minimum
     own = float(WAVE.slope(np.array(theta)))
     rho, r = 1 - gap**2 / (2 * mu * eps), max(1 - gap**2 / own**2, 0)
@@ -58,14 +56,13 @@ def _no_pl() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-3-expectation",
     location="Theorem 3, Appendix B.2",
     kind="false",
     claim="the mean of E|grad R_i|^2 is at most 2 e_0/(T eta) + eta beta sigma_suf^2(eps) if E[e_(T-1)] >= eps",
     truth="it holds for |grad R_i|^2 1{tau_G >= t}, tau_G the first time below the level G",
     key="adaptive/theorem-3-any-step",
 )
-def _expectation() -> Finding:
+def theorem_3_expectation() -> Finding:
     line, values = counterexample()
     T, eta = 3, values["eta"]  # below sqrt(2 e_0/(T beta s2)) = 1.07, and within q/beta = .901
     law = line.two_steps(values["eps"])

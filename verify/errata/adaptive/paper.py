@@ -8,5 +8,4 @@ from suffice.bounds.papers import OWN
 
 from ..erratum import declare
 
-PAPER = OWN["adaptive"].title
-erratum = partial(declare, paper=PAPER)
+erratum = partial(declare, paper=OWN["adaptive"])

@@ -19,14 +19,13 @@ from .paper import erratum
 
 
 @erratum(
-    id="adaptive-theorem-2-expectation",
     location="Theorem 2, Table 1",
     kind="false",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
     truth="it holds for E[e_T 1{tau >= T}], tau the first time below eps",
     key="adaptive/theorem-2-constant",
 )
-def _theorem_2() -> Finding:
+def theorem_2_expectation() -> Finding:
     line, values = counterexample()
     theorem = find("adaptive/theorem-2-constant", "printed")
     arguments: dict[str, Any] = {parameter.name: values[parameter.name] for parameter in theorem.parameters}
@@ -40,14 +39,13 @@ def _theorem_2() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-2-every-step",
     location="Theorem 2",
     kind="hypothesis",
     claim="eps_i^(T-1) >= eps, at the last step alone, suffices",
     truth="the excess is not monotone: every step has to start at or above eps",
     key="adaptive/theorem-2-constant",
 )
-def _every_step() -> Finding:
+def theorem_2_every_step() -> Finding:
     line, values = counterexample()
     started = replace(line, theta0=0.0)
     theorem = find("adaptive/theorem-2-constant", "printed")
@@ -64,14 +62,13 @@ def _every_step() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-2-horizon-negative",
     location="Theorem 2, Table 1, row 2",
     kind="false",
     claim="eta = ln(e_0/K)/(mu T) <= 1/mu, K = beta s2/(2 mu^2 T): E[e_T] <= K (1 + ln(e_0/K))",
     truth="for e_0 < K the step and the bound are negative; the row needs K < e_0",
     key="adaptive/theorem-2-horizon",
 )
-def _negative_step() -> Finding:
+def theorem_2_horizon_negative() -> Finding:
     mu, beta, s2, e0, T = 0.1, 1.0, 1.0, 0.01, 1
     printed = evaluate(find("adaptive/theorem-2-horizon", "printed"), mu=mu, beta=beta, q=1.0, e0=e0, s2=s2, T=T)
     eta = np.log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
@@ -84,14 +81,13 @@ def _negative_step() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-2-decreasing-step",
     location="Theorem 2, Table 1, row 3",
     kind="vacuous",
     claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
     truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
     key="adaptive/theorem-2-decreasing",
 )
-def _decreasing_step() -> Finding:
+def theorem_2_decreasing_step() -> Finding:
     mu = beta = 1.0
     C = 2.0
     # One client, R = theta^2/2 at theta_0 = sqrt(2): e_0 = 1, sigma = 1. Step eta_1 = C/mu, then e_1 exactly.
@@ -103,14 +99,13 @@ def _decreasing_step() -> Finding:
 
 
 @erratum(
-    id="adaptive-theorem-2-decreasing-start",
     location="Table 1, row 3, and its citation in Appendix B.2",
     kind="constant",
     claim="E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
     truth="the cited theorem has an offset: max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
     key="adaptive/theorem-2-decreasing",
 )
-def _decreasing_start() -> Finding:
+def theorem_2_decreasing_start() -> Finding:
     C, mu, beta, e0, T = 2.0, 0.01, 1.0, 1.0, 10
     gamma = C * beta / mu - 1
     after = e0
@@ -124,14 +119,13 @@ def _decreasing_start() -> Finding:
 
 
 @erratum(
-    id="adaptive-appendix-horizon-logarithm",
     location="Appendix B.2, horizon-dependent step",
     kind="typo",
     claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
     truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
     key="adaptive/theorem-2-horizon",
 )
-def _horizon_log() -> Finding:
+def appendix_horizon_logarithm() -> Finding:
     # K (1 + ln(e_0 / K)) with K = beta s2 / (2 mu^2 T), against the same with beta missing in the logarithm.
     mu, beta, e0, s2, T = 0.1, 0.2, 1.0, 0.04, 200
     floor = beta * s2 / (2 * mu**2 * T)
@@ -142,14 +136,13 @@ def _horizon_log() -> Finding:
 
 
 @erratum(
-    id="adaptive-appendix-criterion-name",
     location="Appendix B.2, decreasing step and Theorem 3",
     kind="typo",
     claim="sigma_bin^2(eps) stands in both bounds",
     truth="sigma_suf^2(eps), that of the criterion in use",
     key="adaptive/theorem-2-decreasing",
 )
-def _criterion_name() -> Finding:
+def appendix_criterion_name() -> Finding:
     rho, sigma2 = np.array([1.0, 0.5]), np.ones(2)
     binary, continuous = (
         float(sufficient_variance(criterion, similarity=rho, sigma2=sigma2))
@@ -166,14 +159,13 @@ def _criterion_name() -> Finding:
 
 
 @erratum(
-    id="adaptive-corollary-1-start",
     location="Corollary 1, Appendix B.3",
     kind="false",
     claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
     truth="the maximum with e_0 and the offset are dropped: (gamma + 1) e_0/eps counts, also without noise",
     key="adaptive/corollary-1",
 )
-def _dropped_start() -> Finding:
+def corollary_1_start() -> Finding:
     C, mu, beta, s2, e0, eps = 2.0, 0.1, 1.0, 1e-6, 1.0, 0.01
     theorem = find("adaptive/corollary-1", "printed")
     printed = evaluate(theorem, enforce=False, C=C, mu=mu, beta=beta, q=1.0, s2=s2, eps=eps)
@@ -190,14 +182,13 @@ def _dropped_start() -> Finding:
 
 
 @erratum(
-    id="adaptive-corollary-1-reached",
     location="Corollary 1",
     kind="false",
     claim="from a bound that holds while E[e_(T-1)] >= eps: E[e_T] <= eps after the printed number of iterations",
     truth="some path is below eps earlier and leaves again: what is bounded is E[e_min(T, tau)] and P(tau > T)",
     key="adaptive/corollary-1",
 )
-def _not_reached() -> Finding:
+def corollary_1_reached() -> Finding:
     # 99 peers as two of 1/49.5 of the variance; the noise of each client is +-sigma
     gap, eps, T = 0.02, 0.006, 4
     theta0 = np.sqrt(2 * eps)

@@ -32,35 +32,32 @@ def _pulled(center: str) -> Finding:
 
 
 @erratum(
-    id="adaptive-code-branch-ditto",
     location="released branch on related works, Ditto",
     kind="code",
     claim="personal models step along `gradient + [pull * (x - global)]`, joined as lists and zipped with the layers",
     truth="the joined list ends with the pulls, which zip drops: Ditto is local SGD there, at any pull",
 )
-def _ditto() -> Finding:
+def code_branch_ditto() -> Finding:
     return _pulled("the global model")
 
 
 @erratum(
-    id="adaptive-code-branch-cobo",
     location="released branch on related works, CoBo",
     kind="code",
     claim="models step along `gradient + [rho * sum_k w_ik (x_i - x_k)]`, joined as lists and zipped with the layers",
     truth="zip drops the penalty: CoBo is local SGD there; so Table 2 has Ditto, CoBo and Local within 0.5 on CIFAR-10",
 )
-def _cobo() -> Finding:
+def code_branch_cobo() -> Finding:
     return _pulled("the other models")
 
 
 @erratum(
-    id="adaptive-code-branch-wga-bc",
     location="released branch on related works, WGA-BC",
     kind="code",
     claim="the peers' weights are 1/N^2 each, 19/400 in all at N = 20",
     truth="weights of a mean sum to 1; the step of the branch is 4.75 % of the one that is compared",
 )
-def _wga_bc() -> Finding:
+def code_branch_wga_bc() -> Finding:
     clients = 20
     weights = torch.full((clients - 1,), 1 / clients**2, dtype=torch.float64)
     inputs = {"N": clients, "quantity": "sum of the weights"}
@@ -68,14 +65,13 @@ def _wga_bc() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-branch-ratio",
     location="released branch on related works and main branch, compute_weight_based_on_ratio",
     kind="code",
     claim="the main branch has |g_i - g_k| above |g_i|^2, the branch on related works |g_i - g_k|^2",
     truth="Table 2 has results of both branches side by side, which are not of one rule; the second is the paper's",
     key="adaptive/equation-1-gap",
 )
-def _ratio() -> Finding:
+def code_branch_ratio() -> Finding:
     problem = Quadratics.of([[[1.0]]] * 2, [[0.1], [0.15]], sigma2=0.0)  # gradients 0.2 and 0.3
     theta = problem.start[None]
     own, peer = problem.gradient(theta)[0, :, 0].tolist()

@@ -26,14 +26,13 @@ from .paper import erratum
 
 
 @erratum(
-    id="adaptive-code-figure-1-constant",
     location="released script of Figure 1",
     kind="code",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
     truth="for equal Hessians A = I the smallest valid b^2 is 4 |xi_i - xi_k|^2",
     key="adaptive/property-1",
 )
-def _figure_constant() -> Finding:
+def code_figure_1_constant() -> Finding:
     A, xi = np.eye(2)[None].repeat(2, 0), np.array([[1.0, 0.0], [0.0, 0.0]])
     inputs = {"A_i": "I", "A_k": "I", "xi_i - xi_k": [1, 0], "quantity": "b^2 such that |grad gap|^2 <= b^2"}
     exact = QuadraticCertificate(A=A, xi=xi).frontier(np.zeros((2, 2)))[0, 1]
@@ -41,14 +40,13 @@ def _figure_constant() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-figure-1-translation",
     location="released script of Figure 1",
     kind="code",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
     truth="two quadratics with the same minimiser have b = 0, whatever their Hessians",
     key="worst-case/quadratic-certificate",
 )
-def _figure_translation() -> Finding:
+def code_figure_1_translation() -> Finding:
     A = np.stack((np.diag([1.0, 0.5]), np.diag([0.5, 1.0])))
     xi = np.full((2, 2), 3.0)
     inputs = {"A_i": "diag(1, .5)", "A_k": "diag(.5, 1)", "xi_i = xi_k": [3, 3], "quantity": "b^2 of a shared optimum"}
@@ -57,13 +55,12 @@ def _figure_translation() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-figure-1-threshold",
     location="released script of Figure 1",
     kind="code",
     claim="lambda = 0; the number of k with 1 - b^2/(2 mu eps) - c >= 0 is plotted",
     truth="phi_bin is 0 at lambda = 0, so that Definition 2 has no members; the count is its limit as lambda -> 0",
 )
-def _figure_threshold() -> Finding:
+def code_figure_1_threshold() -> Finding:
     A, xi = np.ones((3, 1, 1)), np.array([[0.0], [0.1], [10.0]])
     mu, eps, threshold = 2.0, 1.0, 0.0
     pair = released_code(A, xi)
@@ -92,28 +89,26 @@ def _ratios(problem: Quadratics) -> tuple[float, float]:
 
 
 @erratum(
-    id="adaptive-code-ratio-opposite",
     location="released code, compute_weight_based_on_ratio",
     kind="code",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
     truth="the numerator is squared in the definition; unsquared, large opposite gradients count as similar",
     key="adaptive/equation-1-gap",
 )
-def _opposite() -> Finding:
+def code_ratio_opposite() -> Finding:
     code, right = _ratios(_two_lines(10.0, -10.0))
     inputs = {"grad R_i": 10, "grad R_k": -10, "sigma": 0, "quantity": "similarity ratio r_ik"}
     return Finding(inputs=inputs, printed=code, measured=right)
 
 
 @erratum(
-    id="adaptive-code-ratio-alike",
     location="released code, compute_weight_based_on_ratio",
     kind="code",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
     truth="the ratio has the unit of 1/gradient: small gradients that nearly agree count as dissimilar",
     key="adaptive/equation-1-gap",
 )
-def _alike() -> Finding:
+def code_ratio_alike() -> Finding:
     code, right = _ratios(_two_lines(0.1, 0.12))
     inputs = {"grad R_i": 0.1, "grad R_k": 0.12, "sigma": 0, "quantity": "similarity ratio r_ik"}
     return Finding(inputs=inputs, printed=code, measured=right)
@@ -128,14 +123,13 @@ def _released_weights(problem: Quadratics, *, binary: bool) -> np.ndarray:
 
 
 @erratum(
-    id="adaptive-code-weights-variances",
     location="released code, weights",
     kind="code",
     claim="alpha_k = 1{r_k > 0} or r_k, divided by their sum",
     truth="Definition 1 divides by sigma_k^2: equal weights can be noisier than working alone",
     key="adaptive/definition-1-variance-local",
 )
-def _variances() -> Finding:
+def code_weights_variances() -> Finding:
     problem = _two_lines(1.0, 1.0, sigma2=[1.0, 100.0])
     sigma2 = problem.sigma2.numpy()
     code = _released_weights(problem, binary=True)
@@ -145,14 +139,13 @@ def _variances() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-weights-normalised",
     location="released code, weights",
     kind="code",
     claim="the weights sum to 1",
     truth="Definition 1 has sum_k alpha_k r_k = 1; with weights of sum 1 a step contracts by 1 - eta mu rbar",
     key="adaptive/remark-3-continuous",
 )
-def _normalised() -> Finding:
+def code_weights_normalised() -> Finding:
     problem = _two_lines(2.0, 3.0)  # r = 3/4; the code's own ratio happens to be the same
     similarity = ExactSimilarity().ratio(problem, problem.start[None], {})[0, 0].numpy()
     code = _released_weights(problem, binary=False)
@@ -162,14 +155,13 @@ def _normalised() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-no-threshold",
     location="released code, binary weights",
     kind="code",
     claim="every peer with r_k > 0 has the same weight",
     truth="Definition 3 admits r_k >= lambda; then the mean similarity is at least lambda + (1 - lambda) w",
     key="adaptive/remark-3-binary",
 )
-def _no_threshold() -> Finding:
+def code_no_threshold() -> Finding:
     n, threshold = 20, 0.5
     similarity = np.append(1.0, np.full(n - 1, 0.01))
     admitted = similarity > 0
@@ -186,26 +178,24 @@ def _no_threshold() -> Finding:
 
 
 @erratum(
-    id="adaptive-code-figure-2-clusters",
     location="Appendix A, synthetic dataset of Figure 2",
     kind="code",
     claim="two clusters, whose clients share their minimiser exactly",
     truth="the released code draws every client's minimiser around one centre, with standard deviation 0.1",
 )
-def _figure_2_clusters() -> Finding:
+def code_figure_2_clusters() -> Finding:
     optima = [len(generators.adaptive_regression(edition, 10).optimum.unique(dim=0)) for edition in _EDITIONS]
     inputs = {"N": 20, "d": 10, "quantity": "different minimisers among the clients"}
     return Finding(inputs=inputs, printed=float(optima[0]), measured=float(optima[1]))
 
 
 @erratum(
-    id="adaptive-code-figure-2-batch",
     location="Table S1, synthetic dataset of Figure 2",
     kind="code",
     claim="batch size 2",
     truth="the released code takes one sample per stochastic gradient",
 )
-def _figure_2_batch() -> Finding:
+def code_figure_2_batch() -> Finding:
     batch = [generators.adaptive_regression(edition, 10).batch for edition in _EDITIONS]
     inputs = {"N": 20, "d": 10, "quantity": "samples in one stochastic gradient"}
     return Finding(inputs=inputs, printed=float(batch[0]), measured=float(batch[1]))

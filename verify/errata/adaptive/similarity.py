@@ -37,14 +37,13 @@ def _lines(theta: float, minimisers: tuple[float, ...]) -> tuple[float, np.ndarr
 
 
 @erratum(
-    id="adaptive-property-1-constant",
     location="Property 1",
     kind="constant",
     claim="b = sqrt(2) |A_k (xi_i - xi_k)|",
     truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
     key="adaptive/property-1",
 )
-def _property_1() -> Finding:
+def property_1_constant() -> Finding:
     A, xi = np.ones((2, 1, 1)), np.array([[1.0], [0.0]])
     printed = property_1(A, xi, edition="printed")
     theta = 3.0  # equal Hessians: the gap is the same everywhere, the bound is smallest at c = 0
@@ -54,14 +53,13 @@ def _property_1() -> Finding:
 
 
 @erratum(
-    id="adaptive-property-1-symmetric",
     location="Property 1",
     kind="hypothesis",
     claim="it holds for all A_i in R^{d x d}",
     truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
     key="adaptive/property-1",
 )
-def _property_1_symmetric() -> Finding:
+def property_1_symmetric() -> Finding:
     A = np.array([[1.0, 1.0], [0.0, 0.3]])
     xi = np.array([[1.0, -1.0], [0.0, 0.0]])
     pair = property_1(np.stack((A, A)), xi)
@@ -78,14 +76,13 @@ def _property_1_symmetric() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-1-above-one",
     location="Introduction, before the update of All-for-one",
     kind="false",
     claim="the weights alpha_ik are in [0, 1]",
     truth="those of Definition 1 are at most 1/r_ik: a peer of small variance can exceed 1",
     key="adaptive/definition-1-weights",
 )
-def _weight_above_one() -> Finding:
+def definition_1_above_one() -> Finding:
     r, sigma2 = np.array([1.0, 0.5]), np.array([1.0, 1e-4])
     alpha = collaboration_weights(Binary(threshold=0.5), similarity=r, sigma2=sigma2)
     printed = evaluate(find("adaptive/definition-1-weights", "printed"), similarity=0.5)
@@ -94,14 +91,13 @@ def _weight_above_one() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-1-zero-criterion",
     location="Definition 1",
     kind="hypothesis",
     claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
     truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
     key="adaptive/definition-1-effective-local",
 )
-def _zero_criterion() -> Finding:
+def definition_1_zero_criterion() -> Finding:
     r, sigma2, phi = np.array([1.0, 0.5]), np.ones(2), np.zeros(2)
     total = (phi * r / sigma2).sum()
     alpha = np.divide(phi / sigma2, total, out=np.zeros(2), where=total > 0)
@@ -114,14 +110,13 @@ def _zero_criterion() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-2-square",
     location="Definition 2, Lemma 2, Corollary 1",
     kind="false",
     claim="r_k >= 1 - b/(2 mu eps) - c",
     truth="r_k >= 1 - b^2/(2 mu eps) - c, as the dimensions require and the proof of Lemma 2 has it",
     key="adaptive/lemma-2",
 )
-def _definition_2_square() -> Finding:
+def definition_2_square() -> Finding:
     # at theta = 2: e = 2, b = 3, c = 0, mu = 1
     excess, similarity = _lines(2.0, (0.0, 3.0))
     printed = evaluate(find("adaptive/lemma-2", "printed"), b=3.0, c=0.0, mu=1.0, eps=excess)
@@ -130,14 +125,13 @@ def _definition_2_square() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-2-limit",
     location="text after Definition 2",
     kind="typo",
     claim="lim sigma_suf^2 = 1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}",
     truth="sigma_k^-2 stands in the sum",
     key="adaptive/definition-2-limit-zero",
 )
-def _definition_2_limit() -> Finding:
+def definition_2_limit() -> Finding:
     criterion, sigma2, similarity = Binary(threshold=0.5), np.array([1.0, 4.0]), np.array([1.0, 0.5])
     printed = _definition("adaptive/definition-2-limit-zero", "printed")
     limit = printed.reduce(values=criterion.psi(similarity), b=np.zeros(2), sigma2=sigma2)
@@ -154,14 +148,13 @@ def _definition_2_limit() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-2-jump",
     location="text after Definition 2",
     kind="hypothesis",
     claim="as eps -> infinity the sufficient variance tends to 1 / sum_k sigma_k^-2 psi((1 - c_k)_+)",
     truth="psi must be left-continuous at 1 - c_k where b_k > 0: with 1 - c_k = lambda peer k never enters",
     key="adaptive/definition-2-limit-infinity",
 )
-def _definition_2_jump() -> Finding:
+def definition_2_jump() -> Finding:
     criterion, c, b2, sigma2 = Binary(threshold=0.5), np.array([0, 0.5]), np.array([0, 1.0]), np.ones(2)
     printed = _definition("adaptive/definition-2-limit-infinity", "printed")
     limit = printed.reduce(values=criterion.psi(1 - c), sigma2=sigma2)
@@ -175,14 +168,13 @@ def _definition_2_jump() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-2-name",
     location="text after Definition 2",
     kind="typo",
     claim="1 / sum_k sigma_k^-2 psi((1 - c_k)_+) is the limit of sigma_cont^2",
     truth="it is that of sigma_suf^2, of the criterion to which psi belongs",
     key="adaptive/definition-2-limit-infinity",
 )
-def _definition_2_name() -> Finding:
+def definition_2_name() -> Finding:
     criterion, sigma2, similarity = Binary(threshold=0.5), np.ones(2), np.ones(2)
     limit = combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
     continuous = sufficient_variance(Continuous(), similarity=similarity, sigma2=sigma2)
@@ -204,14 +196,13 @@ _TWO_LINES = {"R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma": 1, "phi": "
 
 
 @erratum(
-    id="adaptive-lemma-2-index",
     location="Lemma 2",
     kind="typo",
     claim="eps <= e_t gives sigma_eff^t <= sigma_suf(eps)",
     truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
     key="adaptive/lemma-2",
 )
-def _lemma_2_index() -> Finding:
+def lemma_2_index() -> Finding:
     before, after = 0.1, 2.0
     assert _lines(after, (0.0,))[0] >= 2  # eps <= e_t
     inputs = {**_TWO_LINES, "theta_{t-1}": before, "theta_t": after, "quantity": "(sigma_eff^t)^2, with e_t = 2 >= eps"}
@@ -219,14 +210,13 @@ def _lemma_2_index() -> Finding:
 
 
 @erratum(
-    id="adaptive-lemma-2-expectation",
     location="Lemma 2",
     kind="false",
     claim="eps <= E[e] gives sigma_eff <= sigma_suf(eps)",
     truth="it holds on the paths, and at the iterations, where e itself is at least eps",
     key="adaptive/lemma-2",
 )
-def _lemma_2_expectation() -> Finding:
+def lemma_2_expectation() -> Finding:
     models = (0.1, 2.83)
     mean = sum(_lines(theta, (0.0,))[0] for theta in models) / 2
     assert mean >= 2
@@ -239,14 +229,13 @@ def _lemma_2_expectation() -> Finding:
 
 
 @erratum(
-    id="adaptive-lemma-2-models",
     location="Lemma 2, proof",
     kind="typo",
     claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
     truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
     key="adaptive/lemma-2",
 )
-def _lemma_2_models() -> Finding:
+def lemma_2_models() -> Finding:
     own, other = 1.0, 0.0
     b2, c = 0.0, 0.0  # the same loss
     inputs = {

@@ -16,26 +16,24 @@ CIFAR = {"All-for-one-bin": (63.9, 64.2), "Local": (58.5, 59.0), "FedAvg": (28.9
 
 
 @erratum(
-    id="adaptive-table-2-text",
     location="Section 5, observations, and Table 2",
     kind="typo",
     claim="on CIFAR-10 All-for-one-bin, Local and FedAvg reach 63.9, 58.5 and 28.9 %",
     truth="Table 2 has 64.2, 59.0 and 30.8",
 )
-def _text() -> Finding:
+def table_2_text() -> Finding:
     name = max(CIFAR, key=lambda rule: abs(CIFAR[rule][0] - CIFAR[rule][1]))
     text, table = CIFAR[name]
     return Finding(inputs={"rule": name, "quantity": "test accuracy on CIFAR-10 in %"}, printed=text, measured=table)
 
 
 @erratum(
-    id="adaptive-table-s2-loss",
     location="Table S2, lower half",
     kind="false",
     claim="standard deviations of the logarithmic losses, between -4.10 and 0.36",
     truth="a standard deviation is not negative; the half repeats the means of Table 2, entry by entry",
 )
-def _deviations() -> Finding:
+def table_s2_loss() -> Finding:
     least = min(entry for pair in DEVIATIONS.values() for entry in pair)
     # the least that the deviation of any three numbers, one per seed, can be
     possible = float(np.std([least] * 3))
@@ -43,13 +41,12 @@ def _deviations() -> Finding:
 
 
 @erratum(
-    id="adaptive-definition-s1-labels",
     location="Definition S1",
     kind="typo",
     claim="labels are split into {0, ..., floor(K/2)} and {floor(K/2) + 1, ..., K}, K classes in all",
     truth="these are K + 1 labels, and the halves are unequal; {0, ..., floor(K/2) - 1} and the K - floor(K/2) others",
 )
-def _labels() -> Finding:
+def definition_s1_labels() -> Finding:
     classes = 10
     first, second = range(classes // 2 + 1), range(classes // 2 + 1, classes + 1)
     inputs = {"K": classes, "quantity": "labels in the two clusters"}
@@ -57,14 +54,13 @@ def _labels() -> Finding:
 
 
 @erratum(
-    id="adaptive-equation-1-samples",
     location="Equation (1) and the line below it",
     kind="typo",
     claim="Z is a mean of m gradients; b_alpha gradients are drawn for it, another letter and 512 in Table S1",
     truth="m and b_alpha are one number; a mean of fewer than are drawn leaves more of the noise in Z",
     key="adaptive/equation-1-norm",
 )
-def _samples() -> Finding:
+def equation_1_samples() -> Finding:
     record = find("adaptive/equation-1-norm")
     one, all_of_them = (evaluate(record, gradient=0.1, sigma2=1.0, m=m) for m in (1, 512))
     inputs = {"|grad R_i|": 0.1, "sigma_i^2": 1, "b_alpha": 512, "quantity": "E[Z_i], m = 1 against m = b_alpha"}
@@ -76,13 +72,12 @@ TRAINING = (88.9, 88.9, 77.8, 62.2, 77.8, 88.9, 55.6, 77.8)
 
 
 @erratum(
-    id="adaptive-table-s1-hospitals",
     location="Table S1 and Section 5, heart disease",
     kind="false",
     claim="four clients with 486 patients, and means weighted by their sizes",
     truth="training accuracies are multiples of 1/45, plain means of five patients in three hospitals, three seeds",
 )
-def _hospitals() -> Finding:
+def table_s1_hospitals() -> Finding:
     def furthest(hospitals: int) -> float:
         """How far an entry is from its nearest multiple of 1 / (hospitals * 5 * 3), in per cent."""
         unit = 100 / (hospitals * 5 * 3)

@@ -26,7 +26,6 @@ def _zeta2(a_i: float, a_j: float, D: float) -> float:
 
 
 @erratum(
-    id="cobo-example-2-constant",
     location="Example 2",
     kind="constant",
     claim="zeta_ij^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2 is a lower bound",
@@ -34,28 +33,26 @@ def _zeta2(a_i: float, a_j: float, D: float) -> float:
     "a_i^2 + a_j^2 < 1, and is not a squared gradient",
     key="cobo/example-2-dissimilarity",
 )
-def _constant() -> Finding:
+def example_2_constant() -> Finding:
     least = _gradient_sum(0.5, 0.5, 1.0, np.linspace(-1, 2, 3001)).min()
     inputs = {"a_i": 0.5, "a_j": 0.5, "D": 1, "quantity": "zeta_ij^2 against min_x |grad f_i|^2 + |grad f_j|^2"}
     return Finding(inputs=inputs, printed=_zeta2(0.5, 0.5, 1.0), measured=float(least))
 
 
 @erratum(
-    id="cobo-example-2-equality",
     location="Example 2",
     kind="false",
     claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = zeta_ij^2",
     truth="the sum is at least its minimum over x, and grows without bound",
     key="cobo/example-2-dissimilarity",
 )
-def _equality() -> Finding:
+def example_2_equality() -> Finding:
     at_minimiser = _gradient_sum(1.0, 1.0, 1.0, np.array(0.0))
     inputs = {"a_i": 1, "a_j": 1, "D": 1, "quantity": "|grad f_i|^2 + |grad f_j|^2 at the minimiser of f_i"}
     return Finding(inputs=inputs, printed=_zeta2(1.0, 1.0, 1.0), measured=float(at_minimiser))
 
 
 @erratum(
-    id="cobo-theorem-1-separation",
     location="Theorem I",
     kind="vacuous",
     claim="zeta_ik^2 >= |grad f_i(x) + grad f_k(x)|^2 for all x and clients k of other clusters",
@@ -63,7 +60,7 @@ def _equality() -> Finding:
     "superlinearly; near the centres the inner product is negative",
     key="cobo/selection-margin",
 )
-def _separation() -> Finding:
+def theorem_1_separation() -> Finding:
     largest = _gradient_sum(1.0, 1.0, 1.0, np.linspace(-1, 2, 3001)).min()  # the best zeta^2 that (6) allows
     x = 100.0
     inputs = {"a_i": 1, "a_k": 1, "D": 1, "x": x, "quantity": "zeta_ik^2 allowed by (6) against the zeta_ik^2 needed"}
@@ -71,14 +68,13 @@ def _separation() -> Finding:
 
 
 @erratum(
-    id="cobo-lemma-4-pair-constant",
     location="Theorem I, Lemma 4",
     kind="constant",
     claim="M_ij of one pair bounds averages over all pairs of the cluster",
     truth="M is the largest M_ij of the cluster",
     key="cobo/cluster-dissimilarity",
 )
-def _pair_constant() -> Finding:
+def lemma_4_pair_constant() -> Finding:
     a = np.array([1.0, 1.02, 1.4])  # f_i = a_i x^2 / 2 at x = 1: a_i is the gradient
     gap, total = ((a[:, None] - a) ** 2).mean(), ((a[:, None] + a) ** 2).mean()
     M_12 = abs(a[0] - a[1]) / (a[0] + a[1])
@@ -93,14 +89,13 @@ def _pair_constant() -> Finding:
 
 
 @erratum(
-    id="cobo-selection-immediate",
     location="Appendix A.2, case 2",
     kind="false",
     claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
     truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
     key="cobo/selection-time",
 )
-def _immediate() -> Finding:
+def selection_immediate() -> Finding:
     one, both = np.ones(1), np.full((1, 2), 0.1)
     # f = |x - m|^2 / 2 with centres 10 apart, both models 1 from their own; gamma = 0.01
     run = updates({"own": one, "peer": one, "separation": 10 * one, "distance": both, "angle": 0 * both,
@@ -113,14 +108,13 @@ def _immediate() -> Finding:
 
 
 @erratum(
-    id="cobo-selection-far",
     location="Appendix A.2, case 2",
     kind="hypothesis",
     claim="weights of different clusters are 0 for well initialised models",
     truth="outside the ball with diameter [m_i, m_j] the inner product is positive and the weight stays at 1",
     key="cobo/selection-margin",
 )
-def _far() -> Finding:
+def selection_far() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0, start=[99.0])
     state = noise_free(problem, every_pair(rho=1.0, weight_step=0.01), eta=0.01, iterations=10)
     inputs = {
@@ -131,28 +125,26 @@ def _far() -> Finding:
 
 
 @erratum(
-    id="cobo-selection-sampling",
     location="Appendix A.2 and Algorithm 1, line 11",
     kind="hypothesis",
     claim="w^{t+1} = w^*",
     truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
     key="cobo/selection-time",
 )
-def _sampling() -> Finding:
+def selection_sampling() -> Finding:
     chance = CoBo(rho=1.0, weight_step=1.0).chance(8, 1)
     inputs = {"n": 8, "gamma <grad f_i, grad f_j>": "at most -1", "quantity": "E[w_ij] after one iteration"}
     return Finding(inputs=inputs, printed=0.0, measured=1 - chance)
 
 
 @erratum(
-    id="cobo-lemma-3-weight-variance",
     location="Appendix A.1, bound of the average of T_ij",
     kind="false",
     claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
     truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
     "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",
 )
-def _weight_variance() -> Finding:
+def lemma_3_weight_variance() -> Finding:
     # grad f_i = (5, 0) and grad f_j = (0, 5), each with an error of +-0.1 along the other: four equally likely cases
     sigma, gamma = 0.1, 0.5
     signs = np.array([-1.0, 1.0])

@@ -35,14 +35,13 @@ def _printed(key: str, step: Step) -> float:
 
 
 @erratum(
-    id="cobo-lemma-3-self-pairs",
     location="Lemma 3",
     kind="constant",
     claim="the noise adds L eta sigma^2 / 2",
     truth="L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the others",
     key="cobo/lemma-3",
 )
-def _lemma_3() -> Finding:
+def lemma_3_self_pairs() -> Finding:
     step = _step([1], [1.0], [0.4**0.5], rho=2.0, eta=0.5, sigma2=1.0)
     inputs = {
         "c": 1, "f": "x^2/2", "x^2": 0.4, "eta": 0.5, "sigma": 1, "quantity": "mean of |grad f_ij(z_ij)|^2 over pairs",
@@ -51,14 +50,13 @@ def _lemma_3() -> Finding:
 
 
 @erratum(
-    id="cobo-lemma-3-variance",
     location="Appendix A.1, variance of z_ij^{t+1}",
     kind="typo",
     claim="eta^2 E|(g_i + g_j - grad f_i - grad f_j)/2|^2 <= eta^2 sigma^2 / 4",
     truth="eta^2 sigma^2 / 2, as the next display has it",
     key="cobo/lemma-3",
 )
-def _variance() -> Finding:
+def lemma_3_variance() -> Finding:
     eta, sigma = 0.5, 1.0
     signs = np.array([-sigma, sigma])
     moved = -eta / 2 * (signs[:, None] + signs)  # what two independent errors of +-sigma do to the midpoint
@@ -67,14 +65,13 @@ def _variance() -> Finding:
 
 
 @erratum(
-    id="cobo-lemma-4-noise",
     location="Lemma 4",
     kind="false",
     claim="the noise adds (1/c^2 + 3 eta L M^2) eta sigma^2 / (2 rho c)",
     truth="one step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2",
     key="cobo/lemma-4",
 )
-def _lemma_4() -> Finding:
+def lemma_4_noise() -> Finding:
     step = _step([2], [1.0], [2.0], rho=1.0, eta=0.25, sigma2=1.0)
     inputs = {
         "c": 2, "f_i": "x^2/2", "x_i": 2, "rho": 1, "eta": 0.25, "sigma": 1,
@@ -84,14 +81,13 @@ def _lemma_4() -> Finding:
 
 
 @erratum(
-    id="cobo-lemma-4-contraction",
     location="Lemma 4, first display of the proof",
     kind="constant",
     claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
     truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
     key="cobo/lemma-4",
 )
-def _contraction() -> Finding:
+def lemma_4_contraction() -> Finding:
     eta, rho, size = 0.5, 0.2, 3
     step = _step([1, 1, 1], [1e-9] * 3, [1.0, 2.0, 6.0], rho=rho, eta=eta)
     before = 2 * step.arguments()["spread"]
@@ -104,27 +100,25 @@ def _contraction() -> Finding:
 
 
 @erratum(
-    id="cobo-lemma-4-pair-mean",
     location="Lemma 4, bound of T",
     kind="constant",
     claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
     truth="it is 4 |grad f_ij|^2",
     key="cobo/lemma-4",
 )
-def _pair_mean() -> Finding:
+def lemma_4_pair_mean() -> Finding:
     gradients = np.array([1.0, 1.2])
     inputs = {"grad f_i": 1, "grad f_j": 1.2, "quantity": "|grad f_i + grad f_j|^2"}
     return Finding(inputs=inputs, printed=float(gradients.mean() ** 2), measured=float(gradients.sum() ** 2))
 
 
 @erratum(
-    id="cobo-lemma-4-unsettled-weights",
     location="Lemma 4, factor of (1/(c n)) sum |w_ik - w_ik^*|^2 |x_i - x_k|^2",
     kind="typo",
     claim="5 n eta^2 rho^2 / L",
     truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
 )
-def _unsettled() -> Finding:
+def lemma_4_unsettled_weights() -> Finding:
     # a cluster of two at its minimiser 0, 98 others at theirs, 1; client 1 is linked to them, client 2 is not
     n, rho, eta = 100, 0.9, 0.25
     xi = np.r_[0.0, 0.0, -np.ones(n - 2)][:, None]
@@ -143,14 +137,13 @@ def _unsettled() -> Finding:
 
 
 @erratum(
-    id="cobo-corollary-2-cross-term",
     location="Appendix A.3, Cauchy-Schwarz",
     kind="false",
     claim="mean |grad f_i(x_i)|^2 <= mean |grad f_i(z_ij)|^2 + mean |grad f_i(z_ij) - grad f_i(x_i)|^2",
     truth="a factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots",
     key="cobo/corollary-2",
 )
-def _cross_term() -> Finding:
+def corollary_2_cross_term() -> Finding:
     a, x = np.array([1.0, 0.7]), np.array([2.0, 0.0])
     z = (x[:, None] + x) / 2
     right = ((a[:, None] * z) ** 2).mean() + ((x[:, None] - x) ** 2).mean() / 4  # L = 1

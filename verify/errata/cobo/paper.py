@@ -10,8 +10,7 @@ from suffice.simulate.algorithms.base import Algorithm, State
 
 from ..erratum import declare
 
-PAPER = OWN["cobo"].title
-erratum = partial(declare, paper=PAPER)
+erratum = partial(declare, paper=OWN["cobo"])
 
 
 def noise_free(problem: Quadratics, algorithm: Algorithm, *, eta: float, iterations: int) -> State:

@@ -17,12 +17,11 @@ code = partial(erratum, kind="code")
 
 
 @code(
-    id="cobo-code-order",
     location="released code, CoBo",
     claim="the models move with the weights of the iteration before",
     truth="Algorithm 1 updates the weights first",
 )
-def _order() -> Finding:
+def code_order() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-10.0]], sigma2=0.0, start=[[0.0], [10.0]])
 
     def moved(models_first: bool) -> float:
@@ -37,12 +36,11 @@ def _order() -> Finding:
 
 
 @code(
-    id="cobo-code-sampling",
     location="released code, mixed sampling",
     claim="pairs are sampled with probability 2/n until step 800, then 1/sqrt(t)",
     truth="the text says 1/n in the first 0.2 % of the steps, then 1/t",
 )
-def _sampling() -> Finding:
+def code_sampling() -> Finding:
     clients, t = 8, 1000
     released = CoBo.released(rho=0.01).chance(clients, t)
     paper = CoBo(rho=0.01, weight_step=0.01, sampling="mixed", horizon=100_000).chance(clients, t)
@@ -51,12 +49,11 @@ def _sampling() -> Finding:
 
 
 @code(
-    id="cobo-code-momentum",
     location="released code, CoBo",
     claim="a step follows an exponential average of gradients with momentum 0.9",
     truth="Algorithm 1 follows the gradient itself",
 )
-def _momentum() -> Finding:
+def code_momentum() -> Finding:
     # m <- 0.9 m + 0.1 g from gradients g of variance 1, all of it noise
     variance = 0.0
     for _ in range(1000):
@@ -70,12 +67,11 @@ CURVATURE, CENTRE = np.array([1.0, 3.0]), np.array([0.0, 1.0])
 
 
 @code(
-    id="cobo-code-ditto",
     location="released code, Ditto",
     claim="the global model moves along gradients at the personal models",
     truth="Ditto's global model moves along gradients at itself, and reaches the minimiser of the mean loss",
 )
-def _ditto() -> Finding:
+def code_ditto() -> Finding:
     problem = Quadratics.of(CURVATURE[:, None, None] / 2, -CENTRE[:, None], sigma2=0.0)
     state = noise_free(problem, Ditto(pull=1.0), eta=0.2, iterations=100)
     v, w = np.zeros(2), 0.0
@@ -87,13 +83,12 @@ def _ditto() -> Finding:
 
 
 @code(
-    id="cobo-code-federated-clustering",
     location="released code, Federated Clustering",
     claim="client i compares gradients of its own data at all models",
     truth="client i compares the gradients of all clients' data at its model; at a common start its own data "
     "tell nothing apart",
 )
-def _federated_clustering() -> Finding:
+def code_federated_clustering() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0)
     models = problem.start[None]
     everywhere = models[:, :, None].expand(-1, -1, 2, -1)
@@ -109,12 +104,11 @@ def _federated_clustering() -> Finding:
 
 
 @code(
-    id="cobo-code-ifca",
     location="released code, IFCA",
     claim="the gradients of a cluster are summed",
     truth="IFCA divides them by the number of clients; the sum multiplies the step by it",
 )
-def _ifca() -> Finding:
+def code_ifca() -> Finding:
     clients, eta = 10, 0.3
     problem = Quadratics.of(np.full((clients, 1, 1), 0.5), np.zeros((clients, 1)), sigma2=0.0, start=[1.0])
     rule = IFCA(offsets=torch.zeros(1, 1, dtype=torch.float64))

@@ -40,100 +40,92 @@ _QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order
 
 
 @erratum(
-    id="cobo-theorem-1-gradient-without-noise",
     location="Theorem I, second bound",
     kind="false",
     claim="the average of E|grad f_ij(z_ij)|^2 is at most 3 r",
     truth=_QUIET,
     key="cobo/theorem-1-midpoint-gradient",
 )
-def _gradient_without_noise() -> Finding:
+def theorem_1_gradient_without_noise() -> Finding:
     return _average(GRADIENT, 0)
 
 
 @erratum(
-    id="cobo-theorem-1-consensus-without-noise",
     location="Theorem I, first bound",
     kind="false",
     claim="the average of E|x_i - x_j|^2 is at most 6 M_ij^2 r / (rho^2 c^2)",
     truth=_QUIET,
     key="cobo/theorem-1-consensus",
 )
-def _consensus_without_noise() -> Finding:
+def theorem_1_consensus_without_noise() -> Finding:
     return _average(CONSENSUS, 0)
 
 
 @erratum(
-    id="cobo-corollary-2-without-noise",
     location="Corollary II",
     kind="false",
     claim="the average of |grad f_i(x_i)|^2 is at most 4 r",
     truth=_QUIET,
     key="cobo/corollary-2",
 )
-def _corollary_2_without_noise() -> Finding:
+def corollary_2_without_noise() -> Finding:
     return _average(CLIENT, 0)
 
 
 @erratum(
-    id="cobo-theorem-1-small-step",
     location="Theorem I, step size",
     kind="hypothesis",
     claim="every eta <= min{2 r / (L sigma^2), 1/(2 sqrt(3) L)} reaches the bound",
     truth="the proof needs eta equal to the minimum: a smaller step does not arrive within T steps",
     key="cobo/theorem-1-midpoint-gradient",
 )
-def _small_step() -> Finding:
+def theorem_1_small_step() -> Finding:
     return _average(GRADIENT, 1)
 
 
 @erratum(
-    id="cobo-theorem-1-consensus-noise",
     location="Theorem I, first bound",
     kind="false",
     claim="the consensus distance vanishes with M_ij",
     truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
     key="cobo/theorem-1-consensus",
 )
-def _consensus_noise() -> Finding:
+def theorem_1_consensus_noise() -> Finding:
     return _average(CONSENSUS, 2)
 
 
 @erratum(
-    id="cobo-theorem-1-step-limit",
     location="Theorem I, step size",
     kind="hypothesis",
     claim="rho has no upper limit",
     truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean",
     key="cobo/theorem-1-consensus",
 )
-def _step_limit() -> Finding:
+def theorem_1_step_limit() -> Finding:
     return _average(CONSENSUS, 3)
 
 
 @erratum(
-    id="cobo-theorem-1-heterogeneity",
     location="Theorem I and the last display of Appendix A.2",
     kind="constant",
     claim="2 + 24 M_ij^2 <= 3 for M_ij^2 < 1/5",
     truth="it needs M_ij^2 <= 1/24; Lemma 4 asks for M_ij <= 1/5",
     key="cobo/theorem-1-midpoint-gradient",
 )
-def _heterogeneity() -> Finding:
+def theorem_1_heterogeneity() -> Finding:
     M2 = 1 / 5
     inputs = {"M_ij^2": M2, "quantity": "2 + 24 M_ij^2, which the last step replaces by 3"}
     return Finding(inputs=inputs, printed=3.0, measured=2 + 24 * M2)
 
 
 @erratum(
-    id="cobo-theorem-1-minibatch",
     location="Theorem I, Lemma 4",
     kind="hypothesis",
     claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
     truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
     key="cobo/theorem-1-consensus",
 )
-def _minibatch() -> Finding:
+def theorem_1_minibatch() -> Finding:
     def needed(unit: float) -> float:
         """The batch that the condition asks for when losses are expressed in units `unit` times smaller."""
         beta, eta, sigma2, e0, size = 1.0 * unit, 0.2 / unit, 10.0 * unit**2, 1.0 * unit, 4
@@ -149,14 +141,13 @@ def _minibatch() -> Finding:
 
 
 @erratum(
-    id="cobo-corollary-2-expectation",
     location="Corollary II",
     kind="typo",
     claim="the average of |grad f_i(x_i)|^2, without an expectation, is at most 4 r",
     truth="the left side is random; its expectation is meant",
     key="cobo/corollary-2",
 )
-def _expectation() -> Finding:
+def corollary_2_expectation() -> Finding:
     # one client, f = x^2/2 from x = 1, T = 2; an error of -100 with probability 1e-4, else 0.01: variance 1
     eta, chance = 0.28, 1e-4
     spread = np.sqrt((1 - chance) / chance)
@@ -172,14 +163,13 @@ def _expectation() -> Finding:
 
 
 @erratum(
-    id="cobo-theorem-1-identical-data",
     location="text after Theorem I",
     kind="false",
     claim="M_ij = 0 leads to identical data distribution",
     truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone",
     key="cobo/example-2-similarity",
 )
-def _identical_data() -> Finding:
+def theorem_1_identical_data() -> Finding:
     # the gradient is x - E xi: (A4) holds with M = 0 for data of one mean
     points, first, second = np.array([-1.0, 0.0, 1.0]), np.array([0.5, 0.0, 0.5]), np.array([0.0, 1.0, 0.0])
     assert first @ points == second @ points
@@ -189,14 +179,13 @@ def _identical_data() -> Finding:
 
 
 @erratum(
-    id="cobo-algorithm-1-output",
     location="Algorithm 1, line 8, and Theorem I",
     kind="typo",
     claim="the models of a step s drawn from [T] = {1, ..., T} are returned; the averages are over 0, ..., T - 1",
     truth="the average is the expectation at s drawn from {0, ..., T - 1}; shifted, it may be far from it",
     key="cobo/algorithm-1-output",
 )
-def _output() -> Finding:
+def algorithm_1_output() -> Finding:
     # one client f = x^2/2 from its minimiser, eta = 1, T = 1: x_0 = 0, and x_1 is the first noise
     problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=1.0)
     excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]

@@ -17,14 +17,13 @@ def _one(value: float) -> np.ndarray:
 
 
 @erratum(
-    id="sample-optimal-theorem-3-rate",
     location="Theorem 3",
     kind="false",
     claim="E[F^K] <= F^0 exp(-K/(2 kappa)) + noise + bias for any stochastic Lambda",
     truth="the rate is 1 - eta mu smin with eta <= 1/(L smax), eigenvalues of W; both are 1 for clusters",
     key="sample-optimal/theorem-3",
 )
-def _rate() -> Finding:
+def theorem_3_rate() -> Finding:
     K = 30
     star = one_loss({"N": _one(100), "beta": _one(1), "start": _one(2**0.5)})
     printed = float(star.start()[0] * np.exp(-K / 2))
@@ -37,14 +36,13 @@ _CHAIN = np.array([[1.0, 0.0], [0.5, 0.5]])
 
 
 @erratum(
-    id="sample-optimal-theorem-3-sketch-transpose",
     location="proof sketch of Theorem 3",
     kind="typo",
     claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
     truth="Lambda^T G^k, as in the deterministic recursion before it",
     key="sample-optimal/theorem-3",
 )
-def _transpose() -> Finding:
+def theorem_3_sketch_transpose() -> Finding:
     g = np.array([1.0, 0.0])
     inputs = {"Lambda": _CHAIN.tolist(), "g": [1, 0], "eta": 1, "quantity": "way of agent 2 in one step"}
     step = AllForAll(Lambda=torch.from_numpy(_CHAIN)).W.numpy() @ g
@@ -60,27 +58,25 @@ def _mean_after_one(A: np.ndarray, start: float, eta: float) -> float:
 
 
 @erratum(
-    id="sample-optimal-theorem-3-sketch-step",
     location="proof sketch of Theorem 3",
     kind="typo",
     claim="x^{k+1} = x^k - W C^k",
     truth="x^{k+1} = x^k - eta W g^k",
     key="sample-optimal/theorem-3",
 )
-def _step() -> Finding:
+def theorem_3_sketch_step() -> Finding:
     inputs = {"N": 1, "f": "x^2", "x^0": 1, "eta": 0.25, "quantity": "x^1"}
     return Finding(inputs=inputs, printed=1.0 - 2.0, measured=_mean_after_one(np.ones((1, 1, 1)), 1.0, 0.25))
 
 
 @erratum(
-    id="sample-optimal-theorem-3-sketch-mean",
     location="proof sketch of Theorem 3",
     kind="constant",
     claim="Algorithm 1 is x^{k+1} = x^k - eta W grad fbar(x^k), with grad fbar = (1/N)(grad f_i)_i",
     truth="Algorithm 1 has no 1/N: the step sizes of the two differ by the factor N",
     key="sample-optimal/theorem-3",
 )
-def _mean_gradient() -> Finding:
+def theorem_3_sketch_mean() -> Finding:
     N, eta = 10, 0.5
     inputs = {"N": N, "f_i": "x^2/2", "Lambda": "identity", "x^0": 1, "eta": eta, "quantity": "x_1^1"}
     measured = _mean_after_one(np.full((N, 1, 1), 0.5), 1.0, eta)
@@ -88,14 +84,13 @@ def _mean_gradient() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-corollary-1-graph",
     location="Corollary 1",
     kind="false",
     claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
     truth="that needs agents in clusters; otherwise kappa is multiplied by smax/smin",
     key="sample-optimal/corollary-1-general",
 )
-def _corollary_star() -> Finding:
+def corollary_1_graph() -> Finding:
     # the start is so far that F^0 = 10^6
     star = threshold_star({"N": _one(100), "beta": _one(1), "start": _one(2e6**0.5)})
     inputs = {"N": 100, "f_0": "|x|^2/2", "f_j": "|x - 0.99 e_j|^2/2", "eps": 1, "sigma": 0, "F^0": "10^6",
@@ -105,14 +100,13 @@ def _corollary_star() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-corollary-1-start",
     location="Corollary 1",
     kind="constant",
     claim="K_eps <= 2 kappa ln(F^0/eps) without noise, also where that is below 1",
     truth="at least one round is needed while F^0 > eps: the bound is to be rounded up",
     key="sample-optimal/corollary-1",
 )
-def _corollary_start() -> Finding:
+def corollary_1_start() -> Finding:
     eps, ratio = 1.0, 1.05
     problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=0.0, start=[(2 * ratio * eps) ** 0.5])
     excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]
@@ -121,14 +115,13 @@ def _corollary_start() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-corollary-1-mean",
     location="text after Corollary 1",
     kind="false",
     claim="K_eps <= (1/N) sum_i K_eps(i)",
     truth="the logarithm of the mean excess is not the mean of the logarithms",
     key="sample-optimal/corollary-1",
 )
-def _jensen() -> Finding:
+def corollary_1_mean() -> Finding:
     # two agents that share nothing, f_i = x^2/2 with L = 100, e_0 = (100, 1), eps = 1
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), np.zeros((2, 1)), sigma2=0.0, start=[[200**0.5], [2**0.5]])
     excess = expected_excess(problem, Local(), iterations=400, eta=0.01)
@@ -139,14 +132,13 @@ def _jensen() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-corollary-1-speedup",
     location="text after Corollary 1",
     kind="typo",
     claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
     truth="the reciprocal of it",
     key="sample-optimal/corollary-1",
 )
-def _speedup() -> Finding:
+def corollary_1_speedup() -> Finding:
     N, eta, T = 10, 0.5, 60
     problem = Quadratics.of(np.full((N, 1, 1), 0.5), np.zeros((N, 1)), sigma2=1.0)
     together = AllForAll.clusters([0] * N)
@@ -156,14 +148,13 @@ def _speedup() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-section-5-bias",
     location="Section 5, below Remark 1",
     kind="false",
     claim="mixtures have the bias (1/N) sum_i alpha_i/(N - 1) sum_j b_ij, full collaboration (1/N^2) sum_ij b_ij",
     truth="b_ij is a gradient and the bias a loss: b_ij^2/(2 mu) stands for b_ij; where b_ij > 2 mu it is larger",
     key="sample-optimal/section-5-bias",
 )
-def _mixture_bias() -> Finding:
+def section_5_bias() -> Finding:
     # f_i = (x - m_i)^2/2, m = (0, 8): b_12 = 8, and the common model's bias is the mean of f_i at the peer's minimiser
     m = np.array([0.0, 8.0])
     apart = np.abs(m[:, None] - m)

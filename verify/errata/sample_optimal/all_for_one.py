@@ -22,14 +22,13 @@ def _excess(h: list[float], m: list[float], weights: list[float], start: float, 
 
 
 @erratum(
-    id="sample-optimal-theorem-2-bias",
     location="Theorem 2",
     kind="constant",
     claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
     truth="(sum_j lambda_ij b_ij)^2/(2 mu), at most half of that, and attained",
     key="sample-optimal/theorem-2",
 )
-def _bias() -> Finding:
+def theorem_2_bias() -> Finding:
     b = 1.0
     excess = _excess([1.0, 1.0], [0.0, b], [0.0, 1.0], 0.0, 0.5, 60)
     inputs = {"f_1": "x^2/2", "f_2": "(x - 1)^2/2", "lambda_12": 1, "sigma": 0, "K": 60, "quantity": "bias of agent 1"}
@@ -37,14 +36,13 @@ def _bias() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-2-threshold",
     location="Theorem 2, choice of lambda_ij",
     kind="false",
     claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
     truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
     key="sample-optimal/theorem-2-threshold",
 )
-def _threshold() -> Finding:
+def theorem_2_threshold() -> Finding:
     mu, eps = 0.01, 1.0
     b = (eps / 2) ** 0.5
     excess = _excess([mu, mu], [0.0, b / mu], [0.5, 0.5], 0.0, 1 / mu, 3)
@@ -53,7 +51,6 @@ def _threshold() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-2-normaliser",
     location="Theorem 2, choice of lambda_ij",
     kind="typo",
     claim="lambda_ij = 1{b_ij^2 <= eps/2}/N_i^eps(2b)",
@@ -61,7 +58,7 @@ def _threshold() -> Finding:
     "agents in the indicator",
     key="sample-optimal/theorem-2-rounds-threshold",
 )
-def _weights() -> Finding:
+def theorem_2_normaliser() -> Finding:
     eps, b = 0.02, np.array([0.0, 0.05])
     indicator, near = b**2 <= eps / 2, (2 * b <= eps).sum()
     inputs = {"N": 2, "eps": eps, "b_12": 0.05, "quantity": "sum of agent 1's weights"}
@@ -69,14 +66,13 @@ def _weights() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-2-rounds",
     location="Theorem 2, K_i(eps)",
     kind="false",
     claim="K_i(eps) = O~(kappa sigma^2/(mu eps N_i)) rounds suffice",
     truth="at least of the order kappa ln(e_0/eps) are needed when sigma is small: a maximum of the two",
     key="sample-optimal/theorem-2-rounds-threshold",
 )
-def _noiseless() -> Finding:
+def theorem_2_rounds() -> Finding:
     mu, beta, eps, e0 = 0.01, 1.0, 1.0, 1e4
     excess = _excess([mu], [0.0], [1.0], (2 * e0 / mu) ** 0.5, 1 / beta, 500)
     rounds = int((excess > eps * (1 + 1e-12)).sum())

@@ -25,14 +25,13 @@ _PAIR = {"d": 1, "a": "1", "b": [0.1, -0.1]}
 
 
 @erratum(
-    id="sample-optimal-linear-dissimilarity",
     location="Section 6, before Assumption 4",
     kind="false",
     claim="d_H(D_i, D_j) <= D* |E xi_i - E xi_j|",
     truth="sqrt(1 + D*^2) |E xi_i - E xi_j|: the gradient applies E xi to (x, -1)",
     key="sample-optimal/linear-dissimilarity",
 )
-def _linear() -> Finding:
+def linear_dissimilarity() -> Finding:
     first, second = _moments()
     optimum, other = (float(G[0, 1] / G[0, 0]) for G in (first, second))
     gap = abs(float(second[0, 0]) * optimum - float(second[0, 1]))
@@ -51,28 +50,26 @@ def _variance(u: float) -> float:
 
 
 @erratum(
-    id="sample-optimal-linear-noise",
     location="Section 6, Assumption 1 for linear models",
     kind="hypothesis",
     claim="the gradients' variance is at most one sigma^2 for all x",
     truth="with random features it grows like |x - x*|^2",
     key="sample-optimal/theorem-2-least-squares",
 )
-def _noise() -> Finding:
+def linear_noise() -> Finding:
     inputs = {"d": 1, "a": "N(0, 1)", "b": "a x* + N(0, 1)", "x - x*": 100, "quantity": "variance of the gradient, "
               "printed a constant: its value at x*"}  # fmt: skip
     return Finding(inputs=inputs, printed=_variance(0.0), measured=_variance(100.0))
 
 
 @erratum(
-    id="sample-optimal-assumption-4-centred",
     location="Assumptions 4 and 5",
     kind="vacuous",
     claim="the xi_i are centred, and their means are Delta > 0 apart",
     truth="xi_i - E xi_i is meant",
     key="sample-optimal/theorem-5-samples",
 )
-def _centred() -> Finding:
+def assumption_4_centred() -> Finding:
     first, second = _moments()
     means = [G - G for G in (first, second)]  # E[xi_i - E xi_i]
     inputs = {**_PAIR, "quantity": "Delta, positive by Assumption 5, when the xi_i are centred"}
@@ -84,14 +81,13 @@ def _centred() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-assumption-4-dimension",
     location="Assumption 4",
     kind="typo",
     claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
     truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
     key="sample-optimal/theorem-5-samples",
 )
-def _dimension() -> Finding:
+def assumption_4_dimension() -> Finding:
     Sigma = np.eye(10)
     top = float(np.linalg.eigvalsh(Sigma)[-1])
     inputs = {"Sigma": "identity in R^10", "quantity": "effective dimension, E|xi - E xi|^2/nu^2"}
@@ -99,14 +95,13 @@ def _dimension() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-assumption-4-tail",
     location="Assumption 4",
     kind="constant",
     claim="P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y)) makes xi Sigma-subgaussian",
     truth="E exp <y, xi> <= exp(y^T Sigma y/2) is needed; tails give it for a multiple of Sigma",
     key="sample-optimal/theorem-5-samples",
 )
-def _tail() -> Finding:
+def assumption_4_tail() -> Finding:
     # symmetric xi with P(xi >= u) = min(1/2, exp(-u^2/2)): E xi^2 = 4 int u P(xi >= u) du
     edge = np.sqrt(2 * np.log(2))
     x, w = np.polynomial.legendre.leggauss(60)
@@ -118,14 +113,13 @@ def _tail() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-5-exponent",
     location="Theorem 5",
     kind="typo",
     claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
     truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
     key="sample-optimal/theorem-5",
 )
-def _exponent() -> Finding:
+def theorem_5_exponent() -> Finding:
     # the same data with xi in a unit ten times smaller: u, Delta^2 and nu^2 grow by 100
     def exponent(second: float, unit: float) -> float:
         u, gap2, nu2 = 0.4 * unit**2, unit**2, unit**2
@@ -144,14 +138,13 @@ def _merged(mu: float, D: float) -> float:
 
 
 @erratum(
-    id="sample-optimal-theorem-5-indicator",
     location="Theorem 5",
     kind="false",
     claim="the bias 4 u^2/mu arises where 2u >= Delta",
     truth="u compares with Delta^2: thresholds u >= Delta^2 link clusters",
     key="sample-optimal/theorem-5",
 )
-def _indicator() -> Finding:
+def theorem_5_indicator() -> Finding:
     # Delta^2 <= u < Delta/2: with all means known exactly everybody is linked, and the printed indicator is 0
     mu, gap, u, S, nu2, ball = 1.0, 0.2, 0.05, 1e6, 1.0, 0.1
     exponent = S * max(gap**2 - 2 * u, 2 * u**2) / (8 * nu2)
@@ -162,14 +155,13 @@ def _indicator() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-5-bias",
     location="Theorem 5",
     kind="false",
     claim="misjudged pairs add 2 D*^2 b_max/mu times their probability",
     truth="b_max^2/(2 mu) times it",
     key="sample-optimal/theorem-5",
 )
-def _bias() -> Finding:
+def theorem_5_bias() -> Finding:
     mu, ball, p = 100.0, 1.0, 0.01
     b_max = 2 * mu * ball
     inputs = {"f_i": "50 (x -+ 1)^2", "D*": 1, "b_max": b_max, "sigma": 0, "K": "infinite",
@@ -178,14 +170,13 @@ def _bias() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-5-clusters",
     location="Theorem 5",
     kind="false",
     claim="the weight on other clusters is of the order of one pair's probability of error",
     truth="an agent can be linked to each of the M - 1 other clusters",
     key="sample-optimal/theorem-5-samples",
 )
-def _others() -> Finding:
+def theorem_5_clusters() -> Finding:
     # 400 clusters of one agent. Agent 1 knows its own mean; the mean of agent j errs along e_j, independently, so that
     # agent 1 links to it with probability q = Phi(-z) - Phi(-3z), z = Delta/2 over the deviation.
     M, z = 400, 2.3263478740408408
@@ -199,14 +190,13 @@ def _others() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-5-rows",
     location="Theorem 5",
     kind="false",
     claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whatever pairs are linked",
     truth="Theorem 3's rate needs a projection: average over connected components",
     key="sample-optimal/theorem-5",
 )
-def _rows() -> Finding:
+def theorem_5_rows() -> Finding:
     K = 30
     star = one_loss({"N": _one(10), "beta": _one(1), "start": _one(2**0.5)})
     inputs = {"N": 10, "f_i": "x^2/2 for all", "links found": "of agent 0 with everybody, no others", "sigma": 0,
@@ -215,14 +205,13 @@ def _rows() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-4-size",
     location="Theorem 4, Corollary 2",
     kind="hypothesis",
     claim="clusters of C = Omega~(nu^2 d_eff/eps) agents",
     truth="xi^2 is compared with a loss; the condition is not needed",
     key="sample-optimal/theorem-4",
 )
-def _size() -> Finding:
+def theorem_4_size() -> Finding:
     mu, eps, trace, size = 1.0, 1e-4, 1.0, 2.0
     chosen = {"beta": mu, "kappa": 1, "size": size, "apart": 1, "start": 3, "kind": 1}
     values = {name: _one(value) for name, value in chosen.items()}

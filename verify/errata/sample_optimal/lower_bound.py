@@ -9,7 +9,6 @@ from .paper import erratum
 
 
 @erratum(
-    id="sample-optimal-theorem-1-infimum",
     location="Section 3, definition of K_i^eps, and Theorem 1",
     kind="false",
     claim="inf over methods of sup over instances of K_i^eps = inf{K: error of x_i^K <= eps} is "
@@ -18,7 +17,7 @@ from .paper import erratum
     "the bound holds for the K at which the error is at most eps on every instance",
     key="sample-optimal/theorem-1",
 )
-def _infimum() -> Finding:
+def theorem_1_infimum() -> Finding:
     # mu = r = 1, one agent, d = 1: the K-th output is the K-th of four fixed points, and no sample is looked at
     eps, sigma = 1 / 32, 100.0
     guesses = np.array([-0.75, -0.25, 0.25, 0.75])
@@ -44,38 +43,35 @@ def _informative() -> float:
 
 
 @erratum(
-    id="sample-optimal-theorem-1-count",
     location="Theorem 1, last line",
     kind="typo",
     claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
     truth="b_ij^2 <= 4 mu eps, as in the formula before",
     key="sample-optimal/theorem-1",
 )
-def _count() -> Finding:
+def theorem_1_count() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR**2 <= 0.01).sum()), measured=_informative())
 
 
 @erratum(
-    id="sample-optimal-theorem-1-quarter",
     location="text after Theorem 1",
     kind="typo",
     claim="cooperation appears in the factor 1/N_i^eps(b/4)",
     truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
     key="sample-optimal/theorem-1",
 )
-def _quarter() -> Finding:
+def theorem_1_quarter() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR / 4 <= 0.01).sum()), measured=_informative())
 
 
 @erratum(
-    id="sample-optimal-theorem-1-total-variation",
     location="Theorem 1, hypothesis on H",
     kind="hypothesis",
     claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
     truth="d_H is unbounded then and total variation is not; the bound needs no total variation",
     key="sample-optimal/theorem-1",
 )
-def _variation() -> Finding:
+def theorem_1_total_variation() -> Finding:
     # Two Diracs: a function bounded by 1 differs by at most 2; the identity is affine and 1-Lipschitz.
     one, two = 0.0, 10.0
     inputs = {"D": "Dirac at 0", "D'": "Dirac at 10", "quantity": "d_H, H with all 1-Lipschitz affine functions"}
@@ -84,7 +80,6 @@ def _variation() -> Finding:
 
 
 @erratum(
-    id="sample-optimal-theorem-1-matching",
     location="text after Theorem 2",
     kind="constant",
     claim="the oracle complexity of the algorithm matches that of the lower bound",
@@ -92,7 +87,7 @@ def _variation() -> Finding:
     "differ by all agents",
     key="sample-optimal/theorem-1-sum",
 )
-def _matching() -> Finding:
+def theorem_1_matching() -> Finding:
     mu, eps, N = 0.3, 0.01, 1000
     b2 = np.append(0.0, np.full(N - 1, mu * eps))
     lower, upper = (b2 <= 4 * mu * eps).sum(), (2 * b2 / mu <= eps).sum()

@@ -8,5 +8,4 @@ from suffice.bounds.papers import OWN
 
 from ..erratum import declare
 
-PAPER = OWN["sample-optimal"].title
-erratum = partial(declare, paper=PAPER)
+erratum = partial(declare, paper=OWN["sample-optimal"])

@@ -12,8 +12,7 @@ from suffice.simulate import Quadratics, Scaffnew, expected_moments
 
 from ..erratum import declare
 
-PAPER = OWN["scafflix"].title
-erratum = partial(declare, paper=PAPER)
+erratum = partial(declare, paper=OWN["scafflix"])
 
 
 def limit(control: list[float], *, iterations: int = 400) -> float:

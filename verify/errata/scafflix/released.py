@@ -27,12 +27,11 @@ code = partial(erratum, kind="code")
 
 
 @code(
-    id="scafflix-code-smoothness-logistic",
     location="released code, LogReg._smoothness",
     claim="L_i = lambda_max(A_i^T A_i + mu I)/(4 n_i)",
     truth="the regularisation is not divided: lambda_max(A_i^T A_i)/(4 n_i) + mu; a step of 1/L_i may be unstable",
 )
-def _logistic() -> Finding:
+def code_smoothness_logistic() -> Finding:
     given = {"features": SMALL, "regularisation": 0.1}
     inputs = {"n_i": 125, "a_j^2": 0.008, "mu": 0.1, "quantity": "smoothness constant of the logistic loss"}
     return Finding(
@@ -43,12 +42,11 @@ def _logistic() -> Finding:
 
 
 @code(
-    id="scafflix-code-smoothness-least-squares",
     location="released code, LinReg._smoothness",
     claim="L_i = lambda_max(A_i^T A_i + reg I)/n_i",
     truth="the regularisation is not divided: lambda_max(A_i^T A_i)/n_i + reg",
 )
-def _least_squares() -> Finding:
+def code_smoothness_least_squares() -> Finding:
     given = {"features": SMALL, "regularisation": 0.1}
     inputs = {"n_i": 125, "a_j^2": 0.008, "reg": 0.1, "quantity": "smoothness constant of least squares"}
     return Finding(
@@ -59,12 +57,11 @@ def _least_squares() -> Finding:
 
 
 @code(
-    id="scafflix-code-local-optimum",
     location="released code, LinReg.find_min",
     claim="the local optimum solves (A^T A + reg I) w = A^T b",
     truth="the gradient used elsewhere vanishes where (A^T A + n reg I) w = A^T b",
 )
-def _local_optimum() -> Finding:
+def code_local_optimum() -> Finding:
     A, b, reg = np.ones((10, 1)), np.ones(10), 1.0
     gram, right = A.T @ A, A.T @ b
     solved = np.linalg.solve(gram + reg * np.eye(1), right)
@@ -80,13 +77,12 @@ def _local_optimum() -> Finding:
 
 
 @code(
-    id="scafflix-code-step",
     location="released code, run_scafflix.py",
     claim="all clients step by 1/mean_i(alpha_i^2 L_i)",
     truth="Theorem 1 needs gamma_i <= 1/L_i for each client; with one much stiffer client the method diverges",
     key="scafflix/theorem-1",
 )
-def _one_step() -> Finding:
+def code_step() -> Finding:
     steps = released_steps(L=STIFF, mu=0.1, alpha=1.0)
     n = len(STIFF)
     given = Clients(
@@ -108,13 +104,12 @@ def _one_step() -> Finding:
 
 
 @code(
-    id="scafflix-code-probability",
     location="released code, optim_p",
     claim="p = 1/sqrt(mean_i(L_i)/mu), whatever p is asked for",
     truth="Corollary 1 has p = 1/sqrt(kappa_max), the largest condition number",
     key="scafflix/corollary-1",
 )
-def _probability() -> Finding:
+def code_probability() -> Finding:
     mu = 1.0
     inputs = {"L": "(100, 1, ..., 1)", "n": len(STIFF), "mu": mu, "quantity": "probability of a communication"}
     return Finding(
@@ -125,24 +120,22 @@ def _probability() -> Finding:
 
 
 @code(
-    id="scafflix-code-coin",
     location="released code, nn/src/Scafflix.py",
     claim="the coin is flipped once, when the step is compiled",
     truth="Algorithm 1 flips it in every iteration",
 )
-def _coin() -> Finding:
+def code_coin() -> Finding:
     p, iterations = 0.2, 10
     inputs = {"p": p, "iterations": iterations, "quantity": "probability of no communication at all"}
     return Finding(inputs=inputs, printed=1 - p, measured=(1 - p) ** iterations)
 
 
 @code(
-    id="scafflix-code-control-reset",
     location="released code, nn/src/Scafflix.py",
     claim="the control variates start at 0 in every round",
     truth="Algorithm 1 keeps them; without them local steps converge to another point",
 )
-def _reset() -> Finding:
+def code_control_reset() -> Finding:
     # f_1 = x^2/2 and f_2 = 5 (x - 1)^2; ten local steps a round, p = 1/10, gamma = 0.05
     curvature, centre, gamma, local = np.array([1.0, 10.0]), np.array([0.0, 1.0]), 0.05, 10
 
@@ -165,12 +158,11 @@ def _reset() -> Finding:
 
 
 @code(
-    id="scafflix-code-labels",
     location="released code, prep_data.py, mushrooms",
     claim="labels become y != -1",
     truth="the file's labels are 1 and 2: all samples fall into one class",
 )
-def _labels() -> Finding:
+def code_labels() -> Finding:
     labels = np.array([1, 2, 2, 1])  # as in the file of the mushrooms data
     released = (labels != -1).astype(float)
     inputs = {"labels": labels.tolist(), "quantity": "share of the second class"}

@@ -17,14 +17,13 @@ START = {"f_1": "x^2/2", "f_2": "(x - 2)^2/2", "alpha": [1, 0.5], "gamma": [0.5,
 
 
 @erratum(
-    id="scafflix-assumption-3-footnote",
     location="Assumption 3",
     kind="typo",
     claim="A_i >= L_i^2",
     truth="A_i >= L_i; the 2 is the mark of a footnote",
     key="scafflix/assumption-3-additive",
 )
-def _footnote() -> Finding:
+def assumption_3_footnote() -> Finding:
     L, away = 10.0, 1.5  # f = L x^2 / 2 and its exact gradient
     least = (L * away) ** 2 / (2 * L * away**2 / 2)
     inputs = {"f_i": "5 x^2", "L_i": L, "gradients": "exact", "quantity": "least A_i that meets (2)"}
@@ -45,14 +44,13 @@ def _sampled(direction: list[list[float]], L: list[float], away: list[float], co
 
 
 @erratum(
-    id="scafflix-assumption-3-samples",
     location="Assumption 3, case 2",
     kind="constant",
     claim="one letter L_i for two constants: of f_i in Assumption 1, and of the samples f_ij in A_i = 2 L_i",
     truth="A_i = 2 max_j L_ij, the constants of the samples' losses: n_i times that of f_i if their directions differ",
     key="scafflix/assumption-3-finite-sum",
 )
-def _samples() -> Finding:
+def assumption_3_samples() -> Finding:
     printed, measured = _sampled(np.eye(4).tolist(), [4.0] * 4, [1.0, -2.0, 0.5, 3.0], constant=1.0)
     inputs = {
         "f_ij": "2 x_j^2, j = 1..4, 4-smooth", "f_i": "|x|^2/2, L_i = 1 in Assumption 1", "x": [1, -2, 0.5, 3],
@@ -62,14 +60,13 @@ def _samples() -> Finding:
 
 
 @erratum(
-    id="scafflix-assumption-3-convexity",
     location="Assumption 3, case 2",
     kind="hypothesis",
     claim="A_i = 2 L_i for any L_i-smooth f_ij",
     truth="the samples' losses must be convex",
     key="scafflix/assumption-3-finite-sum",
 )
-def _convexity() -> Finding:
+def assumption_3_convexity() -> Finding:
     printed, measured = _sampled([[1.0], [1.0]], [10.0, -9.0], [1.0], constant=10.0)
     inputs = {
         "f_ij": "5 x^2 and -4.5 x^2, both 10-smooth", "f_i": "x^2/4", "x": 1,
@@ -79,20 +76,18 @@ def _convexity() -> Finding:
 
 
 @erratum(
-    id="scafflix-algorithm-1-start",
     location="Algorithm 1, input; Theorem 1",
     kind="false",
     claim="the control variates start with sum_i h_i^0 = 0",
     truth="the algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise it converges elsewhere",
     key="scafflix/theorem-1",
 )
-def _start() -> Finding:
+def algorithm_1_start() -> Finding:
     inputs = {**START, "h^0": [1, -1], "quantity": "limit of E[x_1]; h^0 = (1, -2) has sum_i alpha_i h_i = 0"}
     return Finding(inputs=inputs, printed=limit([1.0, -1.0]), measured=limit([1.0, -2.0]))
 
 
 @erratum(
-    id="scafflix-initial-control-variates",
     location="remark after Corollary 2",
     kind="hypothesis",
     claim="h_i^0 = grad f_i at the personalised start",
@@ -100,20 +95,19 @@ def _start() -> Finding:
     "constraint costs one communication and keeps the printed bound of Psi^0",
     key="scafflix/initial-lyapunov",
 )
-def _frozen() -> Finding:
+def initial_control_variates() -> Finding:
     inputs = {**START, "h_i^0": "grad f_i(x_i^0) = (0, -1)", "quantity": "limit of E[x_1]; that of h^0 = 0 is x*"}
     return Finding(inputs=inputs, printed=limit([0.0, -1.0]), measured=limit([0.0, 0.0]))
 
 
 @erratum(
-    id="scafflix-weight-zero",
     location="(FLIX), Assumption 1 and Algorithm 1, line 8",
     kind="hypothesis",
     claim="for alpha_i in [0, 1] the mixed objective is strongly convex and its solution unique",
     truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits",
     key="scafflix/theorem-1",
 )
-def _weight_zero() -> Finding:
+def weight_zero() -> Finding:
     def mixed(x: float, alpha: float) -> float:
         """f~ of one client f = x^2/2 with x_1^* = 0."""
         return (alpha * x) ** 2 / 2
@@ -124,13 +118,12 @@ def _weight_zero() -> Finding:
 
 
 @erratum(
-    id="scafflix-smoothness-logistic",
     location="Section 4.1, below (12)",
     kind="constant",
     claim="L_i = (1/(4 n_i)) sum_j |a_ij|^2 + mu",
     truth="valid, but the trace stands for the largest eigenvalue: lambda_max(A_i^T A_i)/(4 n_i) + mu is the least",
 )
-def _trace() -> Finding:
+def smoothness_logistic() -> Finding:
     # seven orthogonal features of second moments 3.34 and six times 3.169, 700 samples
     weights = np.array([3.34, *[3.169] * 6])
     features = np.repeat(np.diag(np.sqrt(7 * weights)), 100, axis=0)
