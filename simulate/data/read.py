@@ -75,7 +75,7 @@ def read(
     if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
     if framed:
-        frame = frame_of(path)
+        frame = frame_of(path, lambda name: name not in drop)
         tables: Sequence[Table] = encoded_tables(
             lambda: iter((frame,)),
             client=client,
