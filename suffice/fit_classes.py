@@ -56,9 +56,9 @@ def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, in
         scale=1.0,
         encoding=encoding,
         left_out=notes,
-        # of a round at most: of all rows and without each fold, per output, the curvature, the gradient and the loss
+        # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
         exchanged={
             "rounds": found.rounds,
-            "numbers_per_site": outputs * (1 + FOLDS) * (1 + size + size * (size + 1) // 2),
+            "numbers_per_site": outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2),
         },
     )

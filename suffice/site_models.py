@@ -18,6 +18,7 @@ from suffice.bounds.population.encoding import Encoding
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.design import Design
+    from suffice.simulate.data.frame import Frame
 
 POPULATION = "(a new site)"
 """What stands for a site that was not fitted: it gets the population's model."""
@@ -189,15 +190,13 @@ class SiteModels:
         """Sites of a table that were not fitted."""
         from suffice.simulate.data.frame import frame_of
 
-        names = frame_of(table).texts(self.client).tolist()
+        names = frame_of(table, lambda name: name == self.client).texts(self.client).tolist()
         return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
 
     def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
         """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
         of the category's columns, as the reference level has."""
-        from suffice.simulate.data.frame import Frame, frame_of
-
-        frame = table if isinstance(table, Frame) else frame_of(table)
+        frame = self._frame(table)
         known: dict[str, set[str | None]] = {}
         for column in self.design.columns:
             if column.level is not None:
@@ -209,10 +208,15 @@ class SiteModels:
         }
         return {name: levels for name, levels in found.items() if levels}
 
-    def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def _frame(self, table: Any) -> Frame:
+        """Of the columns that predictions need."""
         from suffice.simulate.data.frame import Frame, frame_of
 
-        frame = table if isinstance(table, Frame) else frame_of(table)
+        needed = {self.client, *(column.source for column in self.design.columns)}
+        return table if isinstance(table, Frame) else frame_of(table, needed.__contains__)
+
+    def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
+        frame = self._frame(table)
         for name, levels in self.unknown_levels(frame).items():
             shown = ", ".join(levels[:5]) + (f" and {len(levels) - 5} more" if len(levels) > 5 else "")
             reference = self.encoding.references.get(name, "the reference level")

@@ -199,9 +199,8 @@ def _with(
         return replace(setting, arguments={**setting.arguments, **more(setting.arguments, values)})
 
     def joined(found: dict[str, np.ndarray], values: Values) -> dict[str, np.ndarray]:
-        return found | {
-            name: np.full(np.shape(found["T"]), value, dtype=float) for name, value in more(found, values).items()
-        }
+        shape = np.shape(found["T"])
+        return found | {name: np.full(shape, value, dtype=float) for name, value in more(found, values).items()}
 
     def many(values: Values) -> tuple[Problem, dict[str, np.ndarray]]:
         problems, found = cast(Together, own).many(values)

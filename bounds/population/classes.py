@@ -13,17 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from .gain import PER_COEFFICIENT, RESAMPLED, Gains, alone_models, of_network
-from .local_quadratics import local_quadratics, log_losses, probabilities
-from .messages import FOLDS, Messages
-from .rule import Fitted, average
+from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
+from .messages import FOLDS
+from .rule import BETA, Fitted, average
 
 SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 """X (n, d) with a first column of ones, Y (n, K) of ones and zeros, weights (n,), folds (n,)."""
-PASSES = 3
+PASSES = 4
 ALONE_PASSES = 5
 STEPS = 30
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 """Of the slopes, in rows of curvature 1."""
+NEGLIGIBLE = 10.0
+"""Logarithm of a weight at which smaller ridges are not tried."""
 SETTLED = 1e-4
 """Relative decrease of the loss at which steps at one penalty end."""
 
@@ -56,7 +58,7 @@ def fit_classes(
             ridge=ridge,
             progress=report,
         )
-        models = fitted.models
+        models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     assert fitted is not None
     return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted, counts), rounds=rounds + 2 * PASSES)
 
@@ -75,28 +77,31 @@ def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
 
 
 def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
-    """The model of all rows together, the same for all sites (K, N, d), its ridge, and how many rounds it took.
+    """The model of all rows together and those without each fold, the same for all sites (K, 1 + folds, N, d), their
+    ridge, and how many rounds they took.
 
-    By Newton's method from all rows and from those without each fold at once. The slopes' ridge is the one of
-    `PENALTIES` that loses least on the held-out folds; among those within a standard error of each other the largest.
+    By Newton's method from all at once, averaged over the slopes' ridges of `PENALTIES` by the weights of the rule: a
+    choice of one of them by a few dozen held-out rows is mostly chance. The ridge is the geometric mean.
     """
     X, Y, weights, folds = (np.concatenate([entry[part] for entry in rows]) for part in range(4))
     outputs, size = Y.shape[1], X.shape[1]
     parts = [weights * (folds != f) for f in (-1, *range(FOLDS))]
     theta, rounds = np.zeros((1 + FOLDS, outputs, size)), 0
-    answer, chosen, best = theta[0], PENALTIES[-1], np.empty(0)
+    models, losses = [], []
     for penalty in PENALTIES[::-1]:  # from the largest, each beginning where the one before ended
         ridge = np.concatenate(([1e-6], np.full(size - 1, penalty)))
         found = [_newton(X, Y, part, ridge, start) for part, start in zip(parts, theta)]
         theta = np.array([model for model, _ in found])
         rounds += max(steps for _, steps in found)
-        losses = weights * log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y)
-        # a smaller ridge only where the rows agree: by more than a standard error of their differences
-        if not len(best) or (best - losses).sum() > np.sqrt(len(best)) * (best - losses).std():
-            best, answer, chosen = losses, theta[0], penalty
-        elif losses.sum() > 1.1 * best.sum():
+        models.append(theta)
+        losses.append(float(weights @ log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y)))
+        if BETA * (losses[-1] - min(losses)) > NEGLIGIBLE:
             break
-    return np.repeat(answer[:, None], len(rows), axis=1), chosen, rounds
+    share = np.exp(-BETA * (np.array(losses) - min(losses)))
+    share /= share.sum()
+    answer = np.einsum("r,rbkd->kbd", share, models)
+    ridge = float(np.exp(share @ np.log(PENALTIES[::-1][: len(share)])))
+    return np.repeat(answer[:, :, None], len(rows), axis=2), ridge, rounds
 
 
 def _newton(
@@ -128,20 +133,19 @@ def _newton(
 
 
 def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) -> Gains:
-    """As `gain.gains`, of log-losses row by row. Alone is ridge by Newton's method from the model together; without a
-    fold it is one step from the model of all rows."""
-    models = fitted.models
-    parts: list[Messages] = []
+    """As `gain.gains`, of log-losses row by row. Alone is ridge by some steps from the model together, the last of them
+    with each penalty."""
+    together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
+    parts: list[LocalQuadratics] = []
     for _ in range(ALONE_PASSES):
         parts = local_quadratics(rows, models)
-        models = np.array([alone_models(part.fits, 1.0)[0] for part in parts])
+        models = np.array([alone_models(part.fits, 1.0) for part in parts])
     best, penalty, alone = np.inf, 1.0, models
     for entry in PENALTIES:
         found = np.array([alone_models(part.fits, entry) for part in parts])
         value = held_out_loss(rows, found)
         if value < best:
             best, penalty, alone = value, entry, found
-    together = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
     size = rows[0][0].shape[1]
     answer = np.full((4, len(rows)), np.nan)
     sums, sizes = np.zeros(len(rows)), np.zeros(len(rows))

@@ -29,6 +29,7 @@ import numpy as np
 
 from .all_for_one import all_for_one
 from .clusters import clusters
+from .local_quadratics import LocalQuadratics
 from .messages import Messages
 from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
@@ -47,6 +48,9 @@ GROUPS = (2, 3, 6)
 WITHIN = (0.0, 0.1)
 MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.3, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
 """Of a family together, before any row is seen; random coefficients times N/(N + d)."""
+LEAST_START = 1.0
+"""Scatter from which random coefficients begin, at least. A step adds Omega (sum_k (u_k u_k' - W_k)) Omega / N with the
+scores u_k: of second order in Omega, so that steps from below hardly begin, while those from above shrink at once."""
 LEAST_NOISE = 1e-8
 """Of a target of variance 1: rows that a model fits exactly must leave digits for the others."""
 LEAST_WEIGHT = 1e-4
@@ -123,8 +127,8 @@ def candidates(
     noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
     scatter = np.zeros((size, size))
     scatter[0, 0], scatter[1:, 1:] = (
-        noise * max(best_pair[0], 0.01),
-        noise * max(best_pair[1], 0.01) * slopes @ slopes.T,
+        noise * max(best_pair[0], LEAST_START),
+        noise * max(best_pair[1], LEAST_START) * slopes @ slopes.T,
     )
     start = middle = None
     for own_noise in (False, True) if dispersion is None else (False,):
@@ -178,7 +182,7 @@ def collaborate(messages: Messages, *, progress: Callable[[int, int], None] | No
 
 
 def average(
-    messages: Sequence[Messages],
+    messages: Sequence[Messages] | Sequence[LocalQuadratics],
     score: Callable[[np.ndarray], float],
     *,
     dispersion: float | None,

@@ -20,6 +20,8 @@ from .table import PER_TEXT, Asked, Table, check_clients
 
 INDEX = "(no name)"
 """What a first column without a name is called: an index that a data frame wrote."""
+INDEXES = (INDEX, "", "Unnamed: 0")
+"""Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
 
 
 class NotNumbers(InputError):
@@ -35,7 +37,7 @@ def read_csv(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
             lines = table_lines(path, text)
             _, header = next(lines, (0, []))
             header = header_of([column.strip() for column in header])
-            if INDEX in header:
+            if set(INDEXES) & set(header) - {client, target}:
                 raise NotNumbers("header", header, "a column without a name")
             if not divided and asked.client in header:
                 remedy = f"{path.name} has a column {asked.client} that names clients; drop one of them"

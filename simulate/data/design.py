@@ -19,7 +19,7 @@ from suffice.bounds import InputError
 from suffice.bounds.population.encoding import Encoding
 
 from .cells import DATE, date, is_word
-from .csv import INDEX
+from .csv import INDEXES
 from .frame import Frame, as_text
 
 MOST_LEVELS = 100
@@ -116,7 +116,7 @@ class Design:
                 continue
             if name in drop:
                 left_out.append((name, "dropped, as asked"))
-            elif name == INDEX:
+            elif name in INDEXES:
                 left_out.append((name, "a column without a name is taken as an index"))
             elif seen.numeric:
                 columns.append(Column(name=name, source=name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,9 @@ STRING, DATETIME, CATEGORICAL = 21, 22, 23
 NAN, SENTINEL, BITMASK, BYTEMASK = 1, 2, 3, 4
 
 
-def columns_of(source: Any) -> dict[str, np.ndarray]:
-    """Name -> numbers with NaN, or texts with None. Raises `InputError` for kinds that are neither."""
+def columns_of(source: Any, read: Callable[[str], bool] = lambda name: True) -> dict[str, np.ndarray]:
+    """Name -> numbers with NaN, or texts with None; zeros where it is not to be `read`. Raises `InputError` for kinds
+    that are neither."""
     try:
         exchanged = source.__dataframe__(allow_copy=True)
         names = [str(name) for name in exchanged.column_names()]
@@ -29,7 +31,7 @@ def columns_of(source: Any) -> dict[str, np.ndarray]:
     found: dict[str, list[np.ndarray]] = {name: [] for name in names}
     for chunk in exchanged.get_chunks():
         for at, name in enumerate(names):
-            found[name].append(_column(name, chunk, at))
+            found[name].append(_column(name, chunk, at) if read(name) else np.zeros(chunk.get_column(at).size()))
     return {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in found.items()}
 
 
@@ -44,7 +46,9 @@ def _column(name: str, chunk: Any, at: int) -> np.ndarray:
             inside = np.where(gone | (values < 0), 0, values).astype(int)
             return _with_gaps(levels[inside] if len(levels) else np.full(len(values), None), gone | (values < 0))
         return _values(name, column)
-    except (NotImplementedError, TypeError, KeyError) as error:  # of columns that the protocol has no kind for
+    except InputError:
+        raise
+    except (NotImplementedError, TypeError, KeyError, ValueError) as error:  # the protocol has no kind for it
         remedy = f"cannot be exchanged ({error}); make it numbers or texts, or leave it out"
         raise InputError(f"column {name}", "of mixed kind", " ".join(remedy.split())) from None
 

@@ -77,7 +77,7 @@ def read(
         raise InputError("drop", drop, "give the names of columns in a list")
     asked = Asked(client=client, target=target, text_target=loss == "logistic", drop=drop, memory=memory)
     if framed:
-        frame = frame_of(path)
+        frame = frame_of(path, lambda name: name not in drop)
         tables: Sequence[Table] = encoded_tables(lambda: iter((frame,)), asked)
         done = False
     else:

@@ -48,7 +48,7 @@ def read_sites(
         if not isinstance(name, str):
             raise InputError(role, name, "give the name of a column")
     memory = Memory(max_memory)
-    frames, client, target = frames_of(source, client, target, loss, split, seed, memory)
+    frames, client, target = frames_of(source, client, target, loss, split, seed, memory, drop)
     if site is not None:
         frames = _of_one_site(frames, client, site)
     facts = facts_of(frames(), client)
@@ -100,7 +100,14 @@ def _of_one_site(frames: Frames, client: str, site: str) -> Frames:
 
 
 def frames_of(
-    source: Any, client: str, target: str, loss: str, split: str | None, seed: int, memory: Memory
+    source: Any,
+    client: str,
+    target: str,
+    loss: str,
+    split: str | None,
+    seed: int,
+    memory: Memory,
+    drop: Sequence[str] = (),
 ) -> tuple[Frames, str, str]:
     """A function that goes through the rows anew, and the names of the columns of sites and targets."""
     rule = None if split is None else parse_split(split)
@@ -109,7 +116,7 @@ def frames_of(
     if hasattr(source, "data") and hasattr(source.data, "blocks"):
         return _tables(_of_problem(source), client, target)
     if is_frame(source):
-        frame = frame_of(source)
+        frame = frame_of(source, lambda name: name not in drop)
         if rule is None:
             return lambda: iter((frame,)), client, target
         raise InputError("split", split, "a data frame is divided by a column: column:NAME, or client")

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import suffice as sf
 from suffice.bounds import InputError
 from suffice.simulate.data.frame import frame_of
 
@@ -97,6 +98,37 @@ def test_dates_twice_named_and_unknown_kinds_are_refused():
     twice.__dataframe__ = lambda allow_copy=True: SimpleNamespace(column_names=lambda: ["x", "x"])
     with pytest.raises(InputError, match="named twice"):
         frame_of(twice)
+
+
+def test_columns_that_are_left_out_may_be_anything():
+    """Dates, and what a library raises at: dropped in a fit, and not asked for in a prediction, they are not read."""
+
+    class Complex(Column):
+        @property
+        def dtype(self):
+            raise ValueError("complex128 is not supported")
+
+        @dtype.setter
+        def dtype(self, value):
+            pass
+
+    x = np.arange(12.0)
+    named = {
+        "client": texts(["a", "b", "c"] * 4), "x": Column(x, 2, 64), "when": Column(np.zeros(12, np.int64), 22, 64),
+        "z": Complex(np.zeros(12), 2, 64), "target": Column(x**2, 2, 64),
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"cannot be exchanged .complex128"):
+        sf.fit(Frame(named), drop=["when"])
+    fit = sf.fit(Frame(named), drop=["when", "z"])
+    assert set(fit["a"].coefficients) == {"x"}
+    np.testing.assert_array_equal(fit.predict(Frame(named)), fit.predict({"client": ["a", "b", "c"] * 4, "x": x}))
+    assert fit.unknown(Frame(named)) == ()
+    assert len(sf.read(Frame(named), drop=["when", "z"]).names) == 3
+
+
+def test_an_index_that_pandas_read_from_a_file_is_left_out():
+    table = {"Unnamed: 0": np.arange(12.0), "client": ["a", "b"] * 6, "x": np.arange(12.0) ** 2, "target": range(12)}
+    assert set(sf.fit(table)["a"].coefficients) == {"x"}
 
 
 def test_memory_is_read_within_its_bounds():
