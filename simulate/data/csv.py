@@ -37,7 +37,7 @@ def read_csv(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
             lines = table_lines(path, text)
             _, header = next(lines, (0, []))
             header = header_of([column.strip() for column in header])
-            if set(INDEXES) & set(header) - {client, target}:
+            if set(INDEXES) & set(header) - set(asked.roles.values()):
                 raise NotNumbers("header", header, "a column without a name")
             if not divided and asked.client in header:
                 remedy = f"{path.name} has a column {asked.client} that names clients; drop one of them"

@@ -150,7 +150,7 @@ def _tables(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
         same = strict is not None and error.field in ("columns", f"column {strict.field.partition(' in line')[0]}")
         if strict is None or not same or "a date" in error.remedy:
             raise
-        if strict.field.startswith(f"{target} in line"):
+        if strict.field.startswith(f"{asked.target} in line"):
             raise InputError(
                 strict.field, strict.value, f"{strict.remedy}; for two classes use loss logistic"
             ) from None
