@@ -16,18 +16,18 @@ from ..problem import Problem, Trust
 
 
 class Defaults(ABC):
-    """As many clients and features as the start (N, d) has; not made of data rows, constants exact at all models."""
+    """As many clients and features as the start (..., N, d) has; not made of data rows, constants exact at all models."""
 
     remarks: tuple[str, ...] = ()
     start: Tensor
 
     @property
     def clients(self) -> int:
-        return self.start.shape[0]
+        return self.start.shape[-2]
 
     @property
     def features(self) -> int:
-        return self.start.shape[1]
+        return self.start.shape[-1]
 
     @property
     def dtype(self) -> torch.dtype:
