@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .evaluate import as_record
 from .plain_text import text_of
-from .theorem import Theorem
+from .theorem import Definition, Theorem
 
 
 def latex(theorem: Theorem | str) -> str:
@@ -16,6 +16,22 @@ def plain(theorem: Theorem) -> str:
     """The inequality in plain text, in keywords, as Python would write it."""
     relation = "<=" if theorem.direction == "upper" else ">="
     return f"{theorem.quantity.expression} {relation} {text_of(theorem.expression())}"
+
+
+def definition_page(definition: Definition) -> str:
+    """A plain-text page of a quantity that reduces constants of clients to a scalar."""
+    lines = [
+        f"{definition.key} ({definition.edition})",
+        f"{definition.title}: {definition.source}",
+        "",
+        f"  {definition.latex}",
+        "",
+        f"a definition [{definition.unit}], which gives a scalar of",
+        *(f"  {name:11s} [{unit}]" for name, unit in definition.vectors.items()),
+    ]
+    if definition.fault:
+        lines.append(f"fault       {definition.fault}")
+    return "\n".join(lines)
 
 
 def page(theorem: Theorem) -> str:

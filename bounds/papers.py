@@ -26,7 +26,8 @@ _KEY = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 class Paper:
     """A group of statements whose keys begin with `key`: what its pages say of it, and the modules that hold it.
 
-    The modules are named as for `import`, "" where there is none. They define, each in its order,
+    `reference` is how a list of references cites it. The modules are named as for `import`, "" where there is none.
+    They define, each in its order,
         records     THEOREMS, a sequence of `Theorem`, and possibly DEFINITIONS, one of `Definition`, and STATEMENTS,
                     one of `Statement`: all that the paper says, in its order
         claims      claims(), which returns a sequence of `Claim`
@@ -38,6 +39,7 @@ class Paper:
     key: str
     citation: str
     title: str
+    reference: str = ""
     records: str
     claims: str = ""
     errata: str = ""
@@ -96,11 +98,12 @@ class Listed(Sequence[T]):
         return iter(self._entries)
 
 
-def _own(key: str, citation: str, title: str, *parts: str) -> Paper:
+def _own(key: str, citation: str, title: str, *parts: str, reference: str = "") -> Paper:
     """A paper of the library: one folder, or one module, of the same name in each place."""
     folder = key.replace("-", "_")
     modules = {part: f"suffice.verification.{part}.{folder}" for part in parts}
-    return Paper(key=key, citation=citation, title=title, records=f"suffice.bounds.theorems.{folder}", **modules)
+    records = f"suffice.bounds.theorems.{folder}"
+    return Paper(key=key, citation=citation, title=title, reference=reference, records=records, **modules)
 
 
 _CHECKED = ("claims", "errata", "identities")
@@ -112,6 +115,8 @@ OWN: Mapping[str, Paper] = {
             "Philippenko, Le Bars, Scaman, Massoulie (2025)",
             "Adaptive collaboration (Philippenko et al., 2025)",
             *_CHECKED,
+            reference="C. Philippenko, B. Le Bars, K. Scaman, L. Massoulie. Adaptive collaboration for online "
+            "personalized distributed learning with heterogeneous clients. Preprint, 2025.",
         ),
         _own("worst-case", "suffice", "Sharp results proved in this project", "claims", "identities"),
         _own(
@@ -119,9 +124,25 @@ OWN: Mapping[str, Paper] = {
             "Even, Massoulie, Scaman (2022)",
             "Sample optimality (Even, Massoulie, Scaman, 2022)",
             *_CHECKED,
+            reference="M. Even, L. Massoulie, K. Scaman. On sample optimality in personalized collaborative and "
+            "federated learning. Advances in Neural Information Processing Systems 35, 2022.",
         ),
-        _own("cobo", "Hashemi, He, Jaggi (2024)", "CoBo (Hashemi, He, Jaggi, 2024)", *_CHECKED),
-        _own("scafflix", "Yi, Condat, Richtarik (2023)", "Scafflix (Yi, Condat, Richtarik, 2023)", *_CHECKED),
+        _own(
+            "cobo",
+            "Hashemi, He, Jaggi (2024)",
+            "CoBo (Hashemi, He, Jaggi, 2024)",
+            *_CHECKED,
+            reference="D. Hashemi, L. He, M. Jaggi. CoBo: collaborative learning via bilevel optimization. Advances in "
+            "Neural Information Processing Systems 37, 2024. arXiv:2409.05539.",
+        ),
+        _own(
+            "scafflix",
+            "Yi, Condat, Richtarik (2023)",
+            "Scafflix (Yi, Condat, Richtarik, 2023)",
+            *_CHECKED,
+            reference="K. Yi, L. Condat, P. Richtarik. Explicit personalization and local training: double "
+            "communication acceleration in federated learning. Preprint of 18 May 2023.",
+        ),
         _own("averaged-sgd", "Polyak, Juditsky (1992)", "Averaged iterates (Polyak, Juditsky, 1992)", "claims"),
         _own("stein", "Stein (1956, 1981)", "Risk of weights (Stein, 1956 and 1981)", "claims"),
     )

@@ -96,7 +96,7 @@ _p("b", "b_{ik}", GRADIENT, (1e-3, 10.0),
    "additive heterogeneity: |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2")
 # --- adaptive
 _p("s2", r"\sigma_{\mathrm{suf}}^2", GRADIENT_SQUARED, (1e-4, 1e2),
-   "sufficient variance at the precision eps (or at the level G)")
+   "sufficient variance at precision eps (gradient level G in Theorem 3)")
 _p("delta", r"\delta", DIMENSIONLESS, (1e-6, 0.5), "probability of still running", positive=True, upper=1.0)
 _p("q", "q", DIMENSIONLESS, (0.05, 1.0), "step ratio: a lower bound of 1 / sum_k alpha_k",
    positive=True, upper=1.0)

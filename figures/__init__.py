@@ -77,9 +77,12 @@ def takes(name: str, option: str) -> bool:
     return _maker(name).option(option) in _maker(name).options
 
 
-def redraw(name: str, folder: str | Path) -> Figure:
-    """A figure from the CSV and JSON that `save` left in `folder`: nothing is computed anew."""
-    return _maker(name).again(folder)
+def redraw(name: str, folder: str | Path, *, ax: Any = None) -> Figure:
+    """A figure from the CSV and JSON that `save` left in `folder`, drawn on `ax` if given: nothing is computed anew."""
+    found = _maker(name).again(folder)
+    if ax is not None:
+        found.on(ax)
+    return found
 
 
 def _maker(name: str) -> Maker:

@@ -145,7 +145,7 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.set_yscale("log")
             axes.set_xlim(1, figure.setup["iterations"])
             ratio = curve["bound"][-1] / curve["measured"][-1]
-            place = words.replace("\n", " ") if column == 0 else "the same, ill-conditioned"
+            place = words.replace("\n", " ") if column == 0 else "the same theorem, ill-conditioned"
             axes.set_title(f"{place}: ratio at the end {ratio:.3g}", loc="left", fontsize=SMALL)
         panels[row, 0].set_ylabel("excess (loss)")
         panels[row, 0].set_ylim(bottom=max(panels[row, 0].get_ylim()[0], 1e-6))

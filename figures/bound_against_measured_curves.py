@@ -3,13 +3,14 @@
 One panel per theorem whose claim measures instances at a horizon T, by the exact engines of `suffice verify`; six of
 them unless told otherwise. Blue: a
 sharp instance. Red: an ill-conditioned one, the random instance of the largest beta/mu, where the engine's arguments
-have both and they differ (else the median one, in orange). Thick: measured; dashed: the bound. Both are divided by the
-bound at the first T, as quantities differ from row to row. A horizon at which an instance misses the hypotheses is
-left out.
+have both and they differ (else the one of median ratio, in orange). Thick: measured; dashed: the bound. Both are
+divided by the bound at the first T, as quantities differ from row to row. A horizon at which an instance misses the
+hypotheses is left out.
 """
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from suffice.bounds import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION
+from .style import BLUE, COLUMN_WIDTH, ORANGE, VERMILION
 
 if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence, Family
@@ -45,21 +46,32 @@ NARROW = 4.0
 """A vertical axis spans at least this factor."""
 
 
-@maker("bound-against-measured-curves", "the same over the horizon, theorem by theorem")
-def bound_curves(*, keys: tuple[str, ...] = KEYS, progress: Progress) -> Content:
-    """keys: theorems, a panel each; `all` for every one that has a horizon."""
+@maker("bound-against-measured-curves", "the same over the horizon, for theorems of your choice")
+def bound_curves(*, keys: tuple[str, ...] = KEYS, iterations: int | None = None, progress: Progress) -> Content:
+    """keys: theorems, a panel each; `all` for every one that has a horizon.
+
+    iterations: the longest horizon, for every theorem its own by default
+    """
     from suffice.verification.claims import all_claims
 
     claims = [claim for claim in all_claims() if claim.theorem.guarantee and not claim.theorem.superseded_by]
     claims = [claim for claim in claims if _family(claim) is not None]
+    every = [claim.theorem.key for claim in claims]
     claims = [claim for claim in claims if keys == ("all",) or claim.theorem.key in keys]
+    wrong = [key for key in keys if key != "all" and key not in {claim.theorem.key for claim in claims}]
+    if wrong or not keys:
+        near = [known for known in every if wrong and wrong[0] in known] or get_close_matches(
+            "".join(wrong[:1]), every, 1
+        )
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise InputError("keys", ", ".join(wrong), f"no corrected claim of this name has a horizon{hint}")
     data: dict[str, dict[str, np.ndarray]] = {}
     for done, claim in enumerate(claims):
-        for kind, curve in _curves(claim).items():
+        for kind, curve in _curves(claim, iterations).items():
             data[SEPARATOR.join((claim.theorem.key, kind))] = curve
         progress(done + 1, len(claims))
     if not data:
-        raise InputError("keys", list(keys), "no corrected claim of this name has a horizon")
+        raise InputError("iterations", iterations, "the hypotheses hold at fewer than two horizons up to there")
     return Content(
         title="Bounds against exact measurements over the horizon, sharp and ill-conditioned",
         data=data,
@@ -81,14 +93,14 @@ def _family(claim: Claim) -> Family | None:
     return next((family for family in long if family.sharp is not None), long[0] if long else None)
 
 
-def _curves(claim: Claim) -> dict[str, dict[str, np.ndarray]]:
+def _curves(claim: Claim, longest: int | None) -> dict[str, dict[str, np.ndarray]]:
     family = _family(claim)
     assert family is not None
     curves = {}
     if family.sharp is not None:
         values = family.sharp()
         ratio = _ratio(claim, family.evidence(values))
-        sharp = [_curve(claim, family, values, at) for at in np.argsort(-ratio)[:CANDIDATES]]
+        sharp = [_curve(claim, family, values, at, longest) for at in np.argsort(-ratio)[:CANDIDATES]]
         # sharp at most horizons, not at its own alone
         best = max(filter(None, sharp), key=lambda pair: (pair[1], np.ptp(pair[0]["bound"])), default=None)
         if best is not None:
@@ -99,17 +111,19 @@ def _curves(claim: Claim) -> dict[str, dict[str, np.ndarray]]:
     counted = np.flatnonzero(np.isfinite(ratio))
     known = bool((condition[counted] > 1).any())
     rank = -condition[counted] if known else np.abs(ratio[counted] - np.median(ratio[counted]))
-    drawn = (_curve(claim, family, values, at) for at in counted[np.argsort(rank)])
+    drawn = (_curve(claim, family, values, at, longest) for at in counted[np.argsort(rank)])
     first = next(filter(None, drawn), None)
     if first is not None:
         curves["largest beta/mu" if known else "random"] = first[0]
     return curves
 
 
-def _curve(claim: Claim, family: Family, values: Any, at: int) -> tuple[dict[str, np.ndarray], float] | None:
+def _curve(
+    claim: Claim, family: Family, values: Any, at: int, longest: int | None
+) -> tuple[dict[str, np.ndarray], float] | None:
     """Instance `at` over the horizons, and its median ratio to two digits; None if it counts at fewer than two."""
     domain, theorem = family.domains["T"], claim.theorem
-    grid = np.unique(np.geomspace(max(domain.low, 1), domain.high, POINTS).round())
+    grid = np.unique(np.geomspace(max(domain.low, 1), longest or domain.high, POINTS).round())
     many = {name: np.repeat(value[[at]], len(grid), axis=0) for name, value in values.items()} | {"T": grid}
     evidence = family.evidence(many)
     if evidence.measured.shape != grid.shape:
@@ -148,11 +162,16 @@ def draw(figure: Figure, canvas: Any) -> None:
     from matplotlib.ticker import LogLocator
 
     keys = list(dict.fromkeys(name.split(SEPARATOR)[0] for name in figure.data))
-    rows = -(-len(keys) // COLUMNS)
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.7 + 1.6 * rows)
-    panels = canvas.subplots(rows, COLUMNS, squeeze=False).ravel()
+    columns = min(COLUMNS, len(keys))
+    rows = -(-len(keys) // columns)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.9 + 1.6 * rows)
+    grid = canvas.subplots(rows, columns, squeeze=False)
+    panels = grid.ravel()
+    for axes in grid[:, 0]:
+        axes.set_ylabel("relative to the bound\nat the smallest $T$")
     for axes in panels[len(keys) :]:
         axes.axis("off")
+    below = False
     for axes, key in zip(panels, keys):
         for kind, colour in LOOKS.items():
             curve = figure.data.get(SEPARATOR.join((key, kind)))
@@ -169,6 +188,7 @@ def draw(figure: Figure, canvas: Any) -> None:
         for kind, colour in LOOKS.items():
             curve = figure.data.get(SEPARATOR.join((key, kind)), {"T": np.empty(0), "measured": np.empty(0)})
             under = curve["measured"] < low / spare  # zeros among them
+            below |= bool(under.any())
             if under.any():
                 axes.plot(curve["T"][under], np.full(under.sum(), low / spare), "v", color=colour, clip_on=False)
         axes.set_title(key.replace("/", "\n"), loc="left")
@@ -176,10 +196,15 @@ def draw(figure: Figure, canvas: Any) -> None:
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
+        axes.set_xlabel("horizon $T$")
     handles = [panels[0].plot([], [], color="0.3", alpha=0.45, linewidth=2.2)[0]]
     handles += [panels[0].plot([], [], "--", color="0.3", linewidth=1)[0]]
-    handles += [panels[0].plot([], [], color=colour)[0] for colour in LOOKS.values()]
-    handles += [panels[0].plot([], [], "v", color="0.3")[0]]
-    words = ["measured", "bound", "sharp", r"largest $\beta/\mu$ drawn", "random", "measured below the axis (or 0)"]
+    words = ["measured", "bound"]
+    names = {"sharp": "sharp instance", "largest beta/mu": r"largest $\beta/\mu$ drawn", "random": "median draw"}
+    for kind in dict.fromkeys(name.split(SEPARATOR)[1] for name in figure.data):
+        handles += panels[0].plot([], [], color=LOOKS[kind])
+        words.append(names[kind])
+    if below:
+        handles += panels[0].plot([], [], "v", color="0.3")
+        words.append("measured below the axis (or 0)")
     canvas.legend(handles, words, loc="outside lower center", ncols=6, handlelength=1.8, columnspacing=1.0)
-    canvas.suptitle("against the horizon $T$; all over the bound at the first $T$", x=0.01, ha="left", fontsize=SMALL)

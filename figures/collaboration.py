@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from suffice.simulate import Problem
 
 FRAMES = 40
+NAMED = 16
+"""Clients, at most, whose names fit beside them."""
 LOOKS = {"All-for-one": (BLUE, "-"), "alone": (VERMILION, (0, (4, 1.5))), "all together": (GREEN, (0, (1, 1)))}
 
 
@@ -158,8 +160,13 @@ def draw(figure: Figure, canvas: Any) -> None:
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
     times = moments(figure.data["All-for-one"]["collaborators"])
     above, below = canvas.subfigures(2, 1, height_ratios=[1.1, 1])
-    words = "An arrow points from a client to one that uses its gradients (first run). "
-    words += "Collaborators are a mean and include the client."
+    words = (
+        "An arrow points from a client to one that uses its gradients (first run). The number of collaborators is a "
+    )
+    words += (
+        "mean over clients and counts the client itself.\nWeights follow the exact similarity at the current models; "
+    )
+    words += "`suffice plan` chooses fixed weights and steps instead."
     above.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     for number, (axes, t) in enumerate(zip(above.subplots(1, len(times), squeeze=False)[0], times)):
         _network(figure, axes, int(t), "abc"[number])
@@ -197,6 +204,10 @@ def _network(figure: Figure, axes: Any, t: int, letter: str) -> None:
         axes.quiver(*begin.T, *step.T, angles="xy", scale_units="xy", scale=1, width=0.004, headwidth=5, headlength=6,
                     color=BLUE, alpha=0.45)  # fmt: skip
     axes.plot(*place.T, "o", color="white", markeredgecolor=BLACK, markersize=5, zorder=3)
+    names = figure.setup["clients"]
+    if len(names) <= NAMED and names != [str(number) for number in range(1, len(names) + 1)]:
+        for (x, y), name in zip(place, names):
+            axes.annotate(name, (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=SMALL)
     count = len(pairs) / len(place) + 1
     words = f"{letter}: " if letter else ""
     axes.set_title(f"{words}iteration {t}, collaborators: {count:.3g}", loc="left")

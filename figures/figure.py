@@ -25,6 +25,7 @@ MULTIPLE = "this figure has several panels; leave ax out"
 Curve = Mapping[str, np.ndarray]
 
 SEPARATOR = " | "
+KINDS = (".pdf", ".png", ".svg")
 TEXT = "text"
 """The unit of key columns."""
 
@@ -76,7 +77,7 @@ class Figure(Content):
         from PIL import Image
 
         if self.draw_frame is None or not self.frames:
-            raise InputError("animate", self.name, "this figure does not move; collaboration does")
+            raise InputError("animate", self.name, "only collaboration can be animated")
         pictures = []
         with style():
             for done, at in enumerate(self.frames, 1):
@@ -103,6 +104,8 @@ class Figure(Content):
         Raises `InputError` where the folder holds the figure's other edition, whose files have the same names.
         """
         folder = Path(folder)
+        if folder.suffix.lower() in KINDS:
+            raise InputError("folder", str(folder), "save makes a folder of files; use write for one file")
         check_folder(folder, self.name, self.edition)
         folder.mkdir(parents=True, exist_ok=True)
         pictures = dict(zip(("pdf", "png"), self._pictures("pdf", "png")))
@@ -118,7 +121,7 @@ class Figure(Content):
         kind = path.suffix.lower()
         if not kind or path.is_dir():
             return self.save(make_folder(path, field))
-        if kind not in (".pdf", ".png", ".svg"):
+        if kind not in KINDS:
             raise InputError(field, str(path), "name a .pdf, .png or .svg file, or a folder")
         make_folder(path.parent, field)
         return [write_whole(path, self.picture(kind[1:]))]

@@ -41,6 +41,8 @@ LEAST = {
     "panels": 1,
 }
 """Whole numbers, at least these."""
+MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
+"""Beyond these a figure takes days, or more memory than machines have."""
 POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "condition", "sigma2", "scale")
 """Numbers above 0, or several."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
@@ -94,7 +96,7 @@ class Option:
     @property
     def _default(self) -> str:
         if isinstance(self.default, range):
-            return f"{len(self.default)} runs, or which as 127,496,1729"
+            return f"number of runs (default {len(self.default)}) or a list, such as 127,496,1729"
         if isinstance(self.default, tuple) and len(self.default) > 8:
             return f"{len(self.default)} from {self.default[0]:g} to {self.default[-1]:g}"
         if isinstance(self.default, tuple):
@@ -129,7 +131,13 @@ class Maker:
         began = time.perf_counter()
         given = {"edition": edition, "progress": progress or (lambda done, total: None)}
         taken = {name: value for name, value in given.items() if name in inspect.signature(self.compute).parameters}
-        content = self.compute(**taken, **self._grouped(options))
+        try:
+            content = self.compute(**taken, **self._grouped(options))
+        except (MemoryError, RuntimeError) as error:  # torch has no class of its own for this
+            if not (isinstance(error, MemoryError) or "allocate" in str(error)):
+                raise
+            sizes = ", ".join(name for name in self.options if name in MOST or name in SHORT["spread"])
+            raise InputError("figure", self.name, f"the memory does not suffice; reduce {sizes}") from None
         if progress is not None and "progress" not in taken:
             progress(1, 1)
         seconds = time.perf_counter() - began
@@ -143,10 +151,15 @@ class Maker:
         """The figure saved in `folder`."""
         return self._moving(Figure.load(folder, self.name, self._draw))
 
+    @property
+    def moves(self) -> bool:
+        """Whether its module draws frames of an animation."""
+        return "draw_frame" in self.compute.__globals__
+
     def _moving(self, figure: Figure) -> Figure:
         """With the frames that its module knows, if any."""
         module = self.compute.__globals__
-        if "draw_frame" not in module:
+        if not self.moves:
             return figure
         return replace(figure, frames=module["frames"](figure), draw_frame=module["draw_frame"])
 
@@ -188,6 +201,8 @@ class Maker:
                 value = chosen_seeds(value, least=self.least.get(name, 2))
             elif name in LEAST:
                 as_whole(name, value, least=self.least.get(name, LEAST[name]))
+                if value > MOST.get(name, value):
+                    raise InputError(name, value, f"give at most {MOST[name]:,}")
             elif name in (*POSITIVE, *NOT_NEGATIVE, *SHARES) and value is not None:
                 numbers = as_numbers(name, value, ("n",), one_for_all=True, positive=name in POSITIVE).tolist()
                 most = 1.0 if name in SHARES else np.inf

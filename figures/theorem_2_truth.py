@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NODES = 12
 """Gauss-Legendre nodes in each of the panels for the model's law; more panels end where weights or tau jump."""
+FEW = 20
+"""Iterations whose points have markers."""
 BOUND = "printed bound of E[e_t]"
 STOPPED = "corrected bound of E[e_t 1{tau >= t}]"
 TRUTH, RUNNING = "E[e_t]", "E[e_t 1{tau >= t}]"
@@ -113,16 +115,19 @@ def _gaussian(x: Any, mean: Any, variance: Any) -> Any:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data."""
+    from matplotlib.ticker import MaxNLocator
+
     canvas.set_size_inches(COLUMN_WIDTH, 2.6)
     axes = canvas.subplots()
     looks = {
         TRUTH: (VERMILION, "-", r"exact $E[e_t]$", "o"),
         BOUND: (VERMILION, "--", r"printed bound of $E[e_t]$", ""),
         RUNNING: (BLUE, "-", r"exact $E[e_t 1\{\tau \geq t\}]$", "s"),
-        STOPPED: (BLUE, "--", "corrected bound of it", ""),
+        STOPPED: (BLUE, "--", r"corrected bound of $E[e_t 1\{\tau \geq t\}]$", ""),
     }
     for name, (colour, line, label, marker) in looks.items():
         curve = figure.data[name]
+        marker = marker if len(curve["iteration"]) <= FEW else ""
         axes.plot(curve["iteration"], curve["excess"], line, color=colour, marker=marker, label=label)
     truth, bound = figure.data[TRUTH]["excess"], figure.data[BOUND]["excess"]
     worst = int(np.argmax(truth / bound))
@@ -135,9 +140,12 @@ def draw(figure: Figure, canvas: Any) -> None:
         fontsize=SMALL,
     )
     axes.axhline(figure.setup["epsilon"], color=BLACK, linewidth=0.8, linestyle=(0, (1, 2)))
-    axes.text(0, figure.setup["epsilon"], r"$\varepsilon$", va="bottom", ha="right")
+    axes.annotate(r"$\varepsilon$", (1, figure.setup["epsilon"]), xycoords=("axes fraction", "data"), xytext=(3, 0),
+                  textcoords="offset points", va="center")  # fmt: skip
     axes.set_yscale("log")
+    # what is still running falls for ever: the axis ends two decades below the printed bound
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], bound.min() / 100))
     axes.set_xlabel("iteration $t$")
     axes.set_ylabel("excess of client 0 (loss)")
-    axes.set_xticks(range(int(figure.data[TRUTH]["iteration"][-1]) + 1))
+    axes.xaxis.set_major_locator(MaxNLocator(9, integer=True))
     canvas.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2, columnspacing=1.0)

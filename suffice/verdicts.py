@@ -1,4 +1,4 @@
-"""What the last kept verification concluded, in a file beside this one so that listing theorems needs no check.
+"""What the most recent saved verification concluded, in a file beside this one so that listing theorems needs no check.
 
 `suffice verify --effort full --write suffice/verdicts.json` renews it in a checkout (each row says its effort); a test
 fails when a statement has changed since. Nothing else writes there.
@@ -74,7 +74,7 @@ def kept(theorem: Theorem) -> str:
         return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
     ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}"
     note = f": {row['note']}" if row.get("note") else ""
-    return f"{extent(row)}{ratio} (last kept verification, {row['effort']}){note}"
+    return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
 
 
 def extent(row: dict[str, Any]) -> str:

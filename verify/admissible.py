@@ -129,37 +129,41 @@ def _with_roots(
     if not len(stuck) or "eta" not in needed:
         return steps, inside
     part = {name: value[stuck] for name, value in scalars.items()}
+    roots = _roots(theorem, part, "eta", steps[stuck])
+    if not roots:
+        return steps, inside
+    more = np.repeat(steps[:, :1], len(roots), axis=1)
+    more[stuck] = np.concatenate(roots, axis=1)
+    found = np.zeros(more.shape, dtype=bool)
+    found[stuck] = _allowed(theorem, part, more[stuck])
+    return np.concatenate((steps, more), axis=1), np.concatenate((inside, found), axis=1)
 
-    def margins(eta: np.ndarray) -> np.ndarray:
-        """rhs - lhs of each condition at steps (n, m), (c, n, m)."""
-        flat = {name: np.repeat(value, eta.shape[1]) for name, value in part.items()} | {"eta": eta.ravel()}
+
+def _roots(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray) -> list[np.ndarray]:
+    """Both sides (n, 1) of where each condition turns, the first time along the `grid` (n, m) of values of `name`."""
+
+    def margins(tried: np.ndarray) -> np.ndarray:
+        """rhs - lhs of each condition at values (n, m), (c, n, m)."""
+        flat = {key: np.repeat(value, tried.shape[1]) for key, value in scalars.items()} | {name: tried.ravel()}
         with np.errstate(all="ignore"):
-            sides = theorem.conditions(**{name: flat[name] for name in needed}).values()
+            sides = theorem.conditions(**{key: flat[key] for key in theorem.condition_keywords}).values()
             return np.array([
-                (np.asarray(rhs, dtype=float) - lhs + 0 * flat["eta"]).reshape(eta.shape) for lhs, rhs in sides
+                (np.asarray(rhs, dtype=float) - lhs + 0 * flat[name]).reshape(tried.shape) for lhs, rhs in sides
             ])  # fmt: skip
 
-    grid = steps[stuck]
-    at_grid = margins(grid)
-    roots = []
-    for index, margin in enumerate(at_grid):
+    roots: list[np.ndarray] = []
+    rows = np.arange(len(grid))
+    for index, margin in enumerate(margins(grid)):
         change = (margin[:, :-1] < 0) != (margin[:, 1:] < 0)
         place = change.argmax(1)
-        rows = np.arange(len(stuck))
         one, two = grid[rows, place], grid[rows, place + 1]
         sign = margin[rows, place] < 0
         for _ in range(_HALVINGS):
             middle = (one + two) / 2
             same = (margins(middle[:, None])[index, :, 0] < 0) == sign
             one, two = np.where(same, middle, one), np.where(same, two, middle)
-        roots += [one, two]
-    if not roots:
-        return steps, inside
-    more = np.repeat(steps[:, :1], len(roots), axis=1)
-    more[stuck] = np.stack(roots, axis=1)
-    found = np.zeros(more.shape, dtype=bool)
-    found[stuck] = _allowed(theorem, part, more[stuck])
-    return np.concatenate((steps, more), axis=1), np.concatenate((inside, found), axis=1)
+        roots += [one[:, None], two[:, None]]
+    return roots
 
 
 def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray) -> np.ndarray | None:
@@ -168,7 +172,11 @@ def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: 
     tried = np.broadcast_to(grid, (count, len(grid)))
     if name == "mu":
         tried = np.minimum(tried, scalars["beta"][:, None])
-    many = {key: np.repeat(value, len(grid)) for key, value in scalars.items()} | {name: tried.ravel()}
+    if name in theorem.condition_keywords and name != "T":  # a condition may leave a band between two of the grid
+        tried = np.concatenate(
+            (tried, *_roots(theorem, scalars | {"eta": 0.5 / scalars["beta"]}, name, np.sort(tried))), 1
+        )
+    many = {key: np.repeat(value, tried.shape[1]) for key, value in scalars.items()} | {name: tried.ravel()}
     good = np.any(_allowed(theorem, many, _COARSE / many["beta"][:, None]), axis=-1).reshape(tried.shape)
     if not good.any():
         return None

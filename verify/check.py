@@ -26,10 +26,11 @@ from .loosened import loosened
 from .problem_measure import Measure, measures, quadratic
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
+from .satisfiable import explained
 from .search import shrink
 from .tried import not_tried, tried
 from .user_function import reading
-from .verdict import Outcome, Verdict
+from .verdict import Outcome, Verdict, unused
 
 
 def check(
@@ -114,6 +115,10 @@ def check(
         if delta is not None or not moments:
             run = partial(_sampled, delta=delta)
         verdict = run(*given, opaque=opaque, effort="quick", root=root, progress=progress)
+        if verdict.outcome is Outcome.VACUOUS:
+            some, why = explained(theorem, verdict.unmet)
+            outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
+            return replace(verdict, outcome=outcome, unmet=why)
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
         # certify fewer instances than `MOST_CERTIFIED`.
         if effort == "quick" or verdict.outcome is Outcome.VIOLATED:
@@ -317,6 +322,7 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
     return {
         "values": {name: entry[0].tolist() for name, entry in simple.items()},
         "arguments": arguments,
+        "instance": unused(setting.arguments, arguments),
         "measured": measured,
         "bound": value,
         "margin": measured - value if theorem.direction == "upper" else value - measured,

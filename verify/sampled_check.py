@@ -25,7 +25,7 @@ from .path_measure import PathEvidence, PathMeasure, untested
 from .problem_measure import constants, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
-from .verdict import Outcome, Verdict
+from .verdict import Outcome, Verdict, unused
 
 SHAPES = {
     "quick": ((1, 1), (1, 3), (2, 1), (3, 2)),
@@ -182,6 +182,7 @@ def path_counterexample(theorem: Theorem, verdict: Verdict, measured: list[PathM
     return {
         "values": {name: entry[0].tolist() for name, entry in values.items()},
         "arguments": {parameter.name: arguments[parameter.name] for parameter in theorem.parameters},
+        "instance": unused(arguments, {parameter.name: 0 for parameter in theorem.parameters}),
         "measured": value,
         "bound": bound,
         "margin": value - bound if theorem.direction == "upper" else bound - value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -176,8 +176,12 @@ class Verdict:
         if not (measured > bound if self.theorem.direction == "upper" else measured < bound):
             return ""  # violated by what was sampled, or because equality is claimed
         left, right = _apart(float(measured), float(bound))
-        sign = ">" if self.theorem.direction == "upper" else "<"
-        return f"at {_listed(arguments)}: measured {left} {sign} bound {right}"
+        sign, side = (">", "at least ") if self.theorem.direction == "upper" else ("<", "at most ")
+        others = _listed(found.get("instance", {})) if found else ""
+        where = f"{_listed(arguments)} (and {others}, which the bound does not have)" if others else _listed(arguments)
+        # without digits it is a confidence limit of what was sampled
+        sampled = side if found and found.get("digits") == 0 else ""
+        return f"at {where}: measured {sampled}{left} {sign} bound {right}"
 
     @property
     def whole(self) -> str:
@@ -241,7 +245,11 @@ class Verdict:
         from suffice.bounds.html import facts, text
 
         entries = {
-            "Claim": text(f"{self.theorem.key} ({self.theorem.edition})"),
+            "Claim": text(
+                self.theorem.title
+                if self.theorem.key.startswith("own/")
+                else f"{self.theorem.key} ({self.theorem.edition})"
+            ),
             "Verdict": f"<b>{text(self.outcome.value)}</b>" + (", as expected" if self.expected else ""),
             "Evidence": text(self.summary),
             "Tried": text(self.tried),
@@ -274,6 +282,16 @@ class Verdict:
             "seconds": self.seconds,
             "statement": self.theorem.statement,
         }
+
+
+INSTANCE = ("eta", "mu", "beta", "sigma2", "e0", "T", "N", "d")
+"""Scalars that a reader needs to build an instance again, also where a bound has no use for them."""
+
+
+def unused(given: Mapping[str, float], taken: Collection[str]) -> dict[str, float]:
+    """Those of `INSTANCE` that an instance has and a bound does not take."""
+    rest = {name: float(given[name]) for name in INSTANCE if name in given and name not in taken}
+    return {name: value for name, value in rest.items() if name not in ("N", "d") or value > 1}
 
 
 def _listed(arguments: Mapping[str, float]) -> str:

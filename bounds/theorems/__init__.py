@@ -49,7 +49,8 @@ def rows(part: str) -> list[Theorem]:
     text = spelled(part)
     whole = [theorem for theorem in THEOREMS if theorem.key == text]
     if whole or "/" in text:
-        return whole or [theorem for theorem in THEOREMS if theorem.key.startswith(f"{text}-")]
+        below = [theorem for theorem in THEOREMS if theorem.key.startswith(f"{text}-")]
+        return whole or below or [theorem for theorem in THEOREMS if theorem.key.startswith(text)]
     return [theorem for theorem in THEOREMS if text in theorem.key]
 
 

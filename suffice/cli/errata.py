@@ -14,6 +14,14 @@ from .app import Json, app
 from .completion import errata_names
 from .console import print_json
 
+KINDS = {
+    "false": "a claim that does not hold",
+    "hypothesis": "an assumption is missing",
+    "vacuous": "nothing meets the hypotheses",
+    "constant": "a constant or an exponent is wrong",
+    "typo": "a slip in the text",
+    "code": "the released code does something else",
+}
 KEPT = Path(__file__).parents[1] / "errata.json"
 """The rows of the table for the library's papers, written by `make pages`: listing them needs no torch."""
 
@@ -64,24 +72,33 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
     """One row per erratum."""
     return Table(
         title="Errata",
-        columns=("id", "where", "kind", "printed", "measured", "what holds"),
+        columns=("id", "kind", "printed", "measured", "where", "what holds"),
         numeric=("printed", "measured"),
-        optional=("where", "kind", "what holds"),
+        optional=("where", "what holds"),
         rows=[
-            (row["id"], row["location"], row["kind"], number(row["printed"]), number(row["measured"]), row["truth"])
+            (row["id"], row["kind"], number(row["printed"]), number(row["measured"]), row["location"], row["truth"])
             for row in rows
         ],
         lines=[
-            "printed, measured: what the text gives and what is true at one small instance, each of a quantity of its "
-            "own. `suffice errata ID` names it and shows what is printed, what holds and the instance."
+            "printed: the value that the text implies; measured: the true value on a small example. The quantity "
+            "differs from row to row; `suffice errata ID` names it and shows the example and what holds.",
+            "; ".join(f"{kind}: {words}" for kind, words in KINDS.items() if any(row["kind"] == kind for row in rows)),
         ],
     )
 
 
 def errata_page(row: dict[str, Any]) -> Table:
-    """One erratum in lines: what is claimed, what is true, the instance and its numbers."""
+    """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
+    from suffice.bounds.papers import PAPERS
+
+    cited = next((paper.reference for paper in PAPERS if paper.title == row["paper"]), "")
     names = ("id", "paper", "location", "kind", "claim", "truth")
-    lines = [f"{name:9s} {row[name]}" for name in names]
+    said = row | {"paper": cited or row["paper"]}
+    lines = [f"{name:9s} {said[name]}" for name in names]
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
     lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]
+    if row["printed"] * row["measured"] > 0:
+        lines.append(f"ratio     {row['measured'] / row['printed']:.4g} (measured / printed)")
+    if row["key"]:
+        lines.append(f"corrected suffice theorem {row['key']}")
     return Table(columns=(), rows=(), lines=lines)

@@ -42,9 +42,8 @@ def figure(
     ] = False,
 ) -> None:
     """Draw a figure and write the data behind every curve."""
-    from suffice.bounds import InputError, make_folder, write_whole
-    from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
-    from suffice.figures import figure as draw
+    from suffice.bounds import InputError, make_folder
+    from suffice.figures import EDITIONS, makers, takes
 
     given: dict[str, Any] = {
         "data": None if data is None else str(data),
@@ -75,7 +74,26 @@ def figure(
             raise InputError(flag, str(value), "nothing is computed anew with --reuse; drop one of the two")
         if name in makers() and flag in given and not takes(name, flag):
             raise InputError(flag, value, _ways(name))
+    if animate and name in makers() and not makers()[name].moves:
+        raise InputError("animate", name, "only collaboration can be animated")
+    if out.is_file():
+        raise InputError("out", str(out), "a file; name a folder")
+    fresh = not out.exists()
     make_folder(out, "out")
+    try:
+        _draw_all(name, out, edition, given, animate=animate, reuse=reuse)
+    finally:
+        if fresh and not any(out.iterdir()):
+            out.rmdir()
+
+
+def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, animate: bool, reuse: bool) -> None:
+    """Draw one figure, or all that can be drawn; say what was written."""
+    from suffice.bounds import InputError, write_whole
+    from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
+    from suffice.figures import figure as draw
+
+    edited = {} if edition is None else {"edition": edition}
     names = list(makers()) if name == "all" else [name]
     drawn = 0
     for at, entry in enumerate(names, 1):
@@ -151,9 +169,12 @@ def _value(flag: str, text: str, kind: str) -> int | float | str:
     if "int" not in kind:
         return parse_number(flag, text)
     try:
-        return int(text)
-    except ValueError:
+        value = parse_number(flag, text)
+        if value != round(value):
+            raise ValueError
+    except (InputError, ValueError, OverflowError):
         raise InputError(flag, text, "give a whole number") from None
+    return round(value)
 
 
 FLAGS = ("data", "seeds")
@@ -167,5 +188,5 @@ def parse_seeds(text: str) -> int | tuple[int, ...]:
     try:
         first, *others = (int(word) for word in text.split(","))
     except ValueError:
-        raise InputError("seeds", text, "give how many, or which as 127,496,1729") from None
+        raise InputError("seeds", text, "give a number of runs, or a list such as 127,496,1729") from None
     return (first, *others) if others else first

@@ -34,7 +34,9 @@ def theorem(
     """List the theorems, or show, evaluate or solve one."""
     from suffice.bounds import THEOREMS, InputError, evaluate, find, page
     from suffice.bounds import solve as invert
+    from suffice.bounds.describe import definition_page
     from suffice.bounds.parse import parse_number
+    from suffice.bounds.theorems import DEFINITIONS, spelled
 
     from ..verdicts import kept
 
@@ -53,6 +55,10 @@ def theorem(
             print_json([theorem_row(entry) for entry in chosen])
         else:
             theorem_table(chosen).show()
+        return
+    defined = [entry for entry in DEFINITIONS if entry.key == spelled(key)]
+    if defined and not values and solve is None and not as_json:
+        typer.echo("\n\n".join(definition_page(entry) for entry in defined if edition in (None, entry.edition)))
         return
     record = find(key, edition or "corrected")
     if solve is not None and target is not None:
@@ -118,11 +124,11 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
 
 
 def theorem_table(records: Sequence[Theorem]) -> Table:
-    """Keys, what they bound, where they stand and the verdicts of the last kept verification."""
+    """Keys, what they bound, where they stand and the verdicts of the most recent saved verification."""
     from ..verdicts import known
 
     verdicts = known()
-    lines = ["Verdicts of the last kept verification; `suffice theorem KEY` shows a statement."]
+    lines = ["Verdicts of the most recent saved verification; `suffice theorem KEY` shows a statement."]
     if any(record.superseded_by for record in records):
         lines.append("Superseded: true, and a sharper record replaces it.")
     if any(record.order_only for record in records):

@@ -42,7 +42,8 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check that theorems hold. Exit 1 if a corrected statement is violated, or weak without a stated reason."""
+    """Check that theorems hold. Exit 1 if a corrected statement is violated, or if its test is too weak
+    and no reason is recorded."""
     from suffice.verification import unchecked
     from suffice.verification import verify as check
 

@@ -145,5 +145,5 @@ def test_the_slide_moves_and_its_network_loses_its_arrows():
     seen = np.unique(np.asarray(moving.convert("RGB")).reshape(-1, 3), axis=0).astype(int)
     for colour, _ in LOOKS.values():  # lines that the first frame does not have keep their colours
         assert np.abs(seen - ImageColor.getrgb(colour)).max(1).min() < 24
-    with pytest.raises(InputError, match="does not move"):
+    with pytest.raises(InputError, match="only collaboration can be animated"):
         figure("cobo-1").animation()

@@ -147,8 +147,29 @@ def test_conditions_that_no_instance_meets_are_named():
     never = check(
         right, conditions=lambda *, eta, beta: {"fine": (eta * beta, 1), "long": (2 / beta, eta)}, family=line
     )
-    assert str(never).startswith("vacuous: no instance meets the hypotheses: long holds at none of ")
+    assert str(never).startswith("vacuous: no instance meets the hypotheses: fine and long contradict each other; ")
+    assert "long holds at none of " in never.unmet
     assert "(nearest: 2 <= 1)" in never.unmet
 
-    apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T)}, family=line)
-    assert "no condition fails everywhere, but some does at each" in str(apart)
+    apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T), "any": (0, T)}, family=line)
+    assert "low contradicts high; no condition fails everywhere, but some does at each" in str(apart)
+
+
+def test_what_numbers_meet_is_not_vacuous():
+    """A band of 1e-7 of the noise is found; steps that no instance has are told from those that contradict others."""
+    line = quadratics(features=1, longest=3)
+
+    def band(low):
+        return lambda *, eta, beta, sigma2: {"fine": (eta, 1 / beta), "from": (low, sigma2), "to": (sigma2, 0.3700001)}
+
+    assert check(right, conditions=band(0.37), family=line).valid
+    assert check(right, conditions=band(0.38), family=line).outcome is Outcome.VACUOUS
+    beyond = check(right, conditions=lambda *, eta, beta: {"long": (8, eta * beta)}, family=line)
+    assert beyond.outcome is Outcome.INCONCLUSIVE
+    assert "numbers do (eta = " in str(beyond)
+
+
+def test_a_counterexample_says_what_the_bound_does_not_have():
+    wrong = check(lambda *, mu, e0, sigma2: e0 + sigma2 / (2 * mu), family=quadratics(features=1, longest=2))
+    assert "(and eta = " in wrong.violation
+    assert "which the bound does not have)" in wrong.violation
