@@ -16,7 +16,7 @@ from ..problem import Problem, Trust
 
 
 class Defaults(ABC):
-    """As many clients and features as the start (..., N, d) has; not made of data rows, constants exact at all models."""
+    """As many clients and features as the start (..., N, d) has; no rows of data, constants exact at all models."""
 
     remarks: tuple[str, ...] = ()
     start: Tensor
