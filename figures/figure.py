@@ -160,20 +160,24 @@ class Figure(Content):
     def _pictures(self, *kinds: str) -> list[bytes]:
         from matplotlib import rcParams
         from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.backends.backend_pdf import FigureCanvasPdf
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
 
         written = []
         with style():
             canvas = self.canvas()
+            canvas.dpi = rcParams["savefig.dpi"]
             for kind in kinds:
                 buffer = io.BytesIO()
-                # no creation date: the same data give the same file
-                metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind, {})
-                if written and kind == "png":  # savefig would draw all twice, the first time for the layout
-                    canvas.dpi = rcParams["savefig.dpi"]
-                    FigureCanvasAgg(canvas).print_png(buffer)
+                # savefig would draw all twice, the first time for the layout; no date: the same data give the same file
+                if kind == "pdf":
+                    FigureCanvasPdf(canvas).print_pdf(buffer, metadata={"CreationDate": None})
+                elif kind == "svg":
+                    FigureCanvasSVG(canvas).print_svg(buffer, metadata={"Date": None})
                 else:
-                    canvas.savefig(buffer, format=kind, metadata=metadata)
+                    FigureCanvasAgg(canvas).print_png(buffer)
                 written.append(buffer.getvalue())
+                canvas.dpi = rcParams["savefig.dpi"]
                 canvas.set_layout_engine("none")  # what is placed stays there: placing costs as much as drawing
         return written
 

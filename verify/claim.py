@@ -15,7 +15,7 @@ from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .family import Family
 from .identities import identities
-from .mutants import mutants, numeric_mutants, readable
+from .mutants import Mutant, mutants, numeric_mutants, readable
 from .sampled import SampledResult
 from .search import search
 from .verdict import POINTS, VISIBLE, Outcome, Verdict, Weakness
@@ -192,16 +192,17 @@ class Claim:
         theorem = self.theorem
         same = theorem.bound if self.opaque else readable(theorem).value
         made = (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio)
-        made = [mutant for mutant in made if mutant.change not in self.true_variants]
+        if self.true_variants:
+            made = [mutant for mutant in made if mutant.change not in self.true_variants]
         ratio = whole.against(whole.bound(theorem, same), theorem.direction)
         held = np.flatnonzero(counted & (ratio <= 1 + AGREEMENT / 2))
-        count, left = 0, dict[str, float]()
+        count, left = 0, list[tuple[Mutant, float]]()
         # most are refuted where the bound is nearly attained: only the others are asked for everywhere
         for rows in (held[np.argsort(-ratio[held], kind="stable")[:_NEAREST]], held):
             piece = whole.rows(rows)
             bound = piece.bound(theorem, same)
             ratio = piece.against(bound, theorem.direction)
-            standing, left = [], {}
+            standing, left = [], []
             for mutant in made:
                 variant = piece.bound(theorem, mutant.value)
                 with np.errstate(all="ignore"):
@@ -212,9 +213,9 @@ class Claim:
                     continue
                 standing.append(mutant)
                 if stronger.any():
-                    left[mutant.change] = float(ratio[visible].max(initial=0.0))
+                    left.append((mutant, float(ratio[visible].max(initial=0.0))))
             made = standing
-        return count + len(left), left
+        return count + len(left), {mutant.change: most for mutant, most in left}
 
 
 def _instance(evidence: Sequence[Evidence], ends: np.ndarray, at: int) -> dict[str, Any]:

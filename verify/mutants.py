@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,21 +22,27 @@ SMALLEST_SHIFT = 1e-6
 LEAST_RATIO = 1e-3
 POINTS = 5
 _COUNTED = ("T",)
+Change = tuple[Callable[[], str], Any]
+"""The words that say what was changed, and the changed expression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A wrong variant: what was changed, and its value as a function of the bound's keywords."""
+    """A wrong variant: its value as a function of the bound's keywords, and what was changed, worded when asked."""
 
-    change: str
+    worded: Callable[[], str]
     value: Callable[..., Any]
+
+    @property
+    def change(self) -> str:
+        return self.worded()
 
 
 def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
     import sympy
 
-    found: dict[str, Mutant] = {}
+    found: list[tuple[Callable[[], str], Callable[..., Any]]] = []
     whole = theorem.expression()
     formulas = Formulas(whole, theorem.bound_keywords)
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
@@ -56,10 +62,22 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
         if key in seen and not np.isnan(values).all():
             continue
         seen.add(key)
-        # two places of the formula may read alike: each is tried
-        name = change if change not in found else f"{change}, place {sum(key.startswith(change) for key in found) + 1}"
-        found[name] = Mutant(change=name, value=value)
-    return [*found.values(), _scaled(theorem, worst_ratio)]
+        found.append((change, value))
+
+    @cache
+    def names() -> list[str]:
+        """To word a change takes as long as to make and evaluate it, and only survivors are named."""
+        given: list[str] = []
+        with sympy.evaluate(False):
+            for words, _ in found:
+                change = words()
+                # two places of the formula may read alike: each is tried
+                again = f"{change}, place {sum(name.startswith(change) for name in given) + 1}"
+                given.append(again if change in given else change)
+        return given
+
+    made = [Mutant(worded=lambda at=at: names()[at], value=value) for at, (_, value) in enumerate(found)]
+    return [*made, _scaled(theorem, worst_ratio)]
 
 
 def _points(theorem: Theorem) -> dict[str, np.ndarray]:
@@ -77,7 +95,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     taken = [theorem.parameter(name) for name in theorem.bound_keywords]
 
     def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        found.append(Mutant(change=change, value=lambda **values: bound(**values | changed(values))))
+        found.append(Mutant(worded=lambda: change, value=lambda **values: bound(**values | changed(values))))
 
     for at, one in enumerate(taken):
         for other in taken[at + 1 :]:
@@ -103,26 +121,26 @@ def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
     assert bound is not None
     # twice as far from 1 as the worst ratio, in logarithms: never a bound of the other sign
     factor = min(max(worst_ratio, LEAST_RATIO) ** 2, 1 - SMALLEST_SHIFT) ** (1 if theorem.direction == "upper" else -1)
-    return Mutant(change=f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
+    return Mutant(worded=lambda: f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
 
 
 def readable(theorem: Theorem) -> Mutant:
     """The unchanged bound, evaluated the way mutants are: what they are compared with."""
     whole = theorem.expression()
     formulas = Formulas(whole, theorem.bound_keywords)
-    return Mutant(change="unchanged", value=formulas.function(whole))
+    return Mutant(worded=lambda: "unchanged", value=formulas.function(whole))
 
 
-def _variants(node: Any) -> Iterator[tuple[str, Any]]:
-    """(what was changed, the changed expression) for every single change below `node`."""
+def _variants(node: Any) -> Iterator[Change]:
+    """Every single change below `node`."""
     import sympy
 
     if isinstance(node, sympy.Add):
         for index, term in enumerate(node.args):
             rest = [other for at, other in enumerate(node.args) if at != index]
-            yield f"{_short(term)} dropped from {_short(node)}", sympy.Add(*rest)
+            yield lambda term=term: f"{_short(term)} dropped from {_short(node)}", sympy.Add(*rest)
     if isinstance(node, sympy.Pow) and node.exp in (2, sympy.Rational(1, 2)):
-        yield f"{'square' if node.exp == 2 else 'root'} forgotten in {_short(node)}", node.base
+        yield lambda: f"{'square' if node.exp == 2 else 'root'} forgotten in {_short(node)}", node.base
     for index, argument in enumerate(node.args):
         for change, variant in _variants(argument):
             arguments = list(node.args)
@@ -130,7 +148,7 @@ def _variants(node: Any) -> Iterator[tuple[str, Any]]:
             yield change, node.func(*arguments)
 
 
-def _swapped(whole: Any, theorem: Theorem) -> Iterator[tuple[str, Any]]:
+def _swapped(whole: Any, theorem: Theorem) -> Iterator[Change]:
     """Two keywords of the same unit exchanged: mu for beta, e_0 for eps."""
     symbols = sorted(whole.free_symbols, key=lambda symbol: symbol.name)
     units = {parameter.name: parameter.unit for parameter in theorem.parameters}
@@ -138,18 +156,21 @@ def _swapped(whole: Any, theorem: Theorem) -> Iterator[tuple[str, Any]]:
         for other in symbols[at + 1 :]:
             if units[one.name] == units[other.name] != (0, 0):
                 exchanged = whole.xreplace({one: other, other: one})
-                yield f"{one.name} and {other.name} exchanged", exchanged
+                yield lambda one=one, other=other: f"{one.name} and {other.name} exchanged", exchanged
 
 
-def _shifted(whole: Any) -> Iterator[tuple[str, Any]]:
+def _shifted(whole: Any) -> Iterator[Change]:
     """T counted from one iteration further on or further back."""
     for symbol in sorted(whole.free_symbols, key=lambda symbol: symbol.name):
         if symbol.name in _COUNTED:
             for by in (1, -1):
-                yield f"{symbol.name} shifted by {by:+d}", whole.xreplace({symbol: symbol + by})
+                yield (
+                    lambda symbol=symbol, by=by: f"{symbol.name} shifted by {by:+d}",
+                    whole.xreplace({symbol: symbol + by}),
+                )
 
 
-def _moved_terms(node: Any, direction: str) -> Iterator[tuple[str, Any]]:
+def _moved_terms(node: Any, direction: str) -> Iterator[Change]:
     """Each term of the bound's sum moved by 5 % to the stronger side; reached through factors and maxima alone."""
     import sympy
 
@@ -160,7 +181,7 @@ def _moved_terms(node: Any, direction: str) -> Iterator[tuple[str, Any]]:
             stronger = sympy.Rational(19, 20) if (direction == "upper") != negative else sympy.Rational(21, 20)
             arguments: list[Any] = list(node.args)
             arguments[index] = stronger * term
-            yield f"{_short(term)} moved by 5 %", sympy.Add(*arguments)
+            yield lambda term=term: f"{_short(term)} moved by 5 %", sympy.Add(*arguments)
     elif isinstance(node, (sympy.Mul, sympy.Max)):
         for index, argument in enumerate(node.args):
             for change, variant in _moved_terms(argument, direction):

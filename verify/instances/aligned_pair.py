@@ -128,9 +128,10 @@ class Aligned:
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Squared mean (noiseless part) and noise part of E[e_t], each like t (..., n)."""
         rest, per_step = self._step(self.eta)
+        kept = rest**t
         with np.errstate(all="ignore"):
-            geometric = np.where(rest == 1, t, (1 - rest**t) / (1 - rest))
-        return rest**t * self.e0, per_step * geometric
+            geometric = np.where(rest == 1, t, (1 - kept) / (1 - rest))
+        return kept * self.e0, per_step * geometric
 
     @cached_property
     def _path(self) -> tuple[np.ndarray, np.ndarray]:

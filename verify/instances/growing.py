@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from .aligned_pair import Aligned
-from .scheduled import Decreasing, Horizon
+from .scheduled import Decreasing, Horizon, followed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,27 +55,25 @@ class Growing(Aligned):
 
     @property
     def _steps(self) -> np.ndarray:
-        """(T, n)."""
-        return np.broadcast_to(self.eta, (len(self._times) - 1, len(self.e0)))
+        """(1, n), or (T, n) where they change."""
+        return np.asarray(self.eta)[None]
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """With nu = eta^2 (V + 2 curvature Q e) the total variance of theta_t given e = e_{t-1}: e_t has the variance
         (2 curvature factor e nu + curvature^2 nu^2/2)/d given e, factor that of the mean, and so on."""
         c, Q, (m, V), eta = self.curvature, self.Q, self._pull, self._steps
-        factor, noise = (np.broadcast_to(part, eta.shape) for part in self._step(eta))
+        factor, noise = self._step(eta)
         kept = (1 - eta * c * m) ** 2
         # what e and its square add to the variance, at every t
         alone = (c * eta**2 * V) ** 2 / (2 * self.d)
         by_e = (2 * c * kept * eta**2 * V + 2 * c**3 * eta**4 * V * Q) / self.d
         by_square = (4 * c**2 * Q * kept * eta**2 + 2 * c**4 * eta**4 * Q**2) / self.d
-        mean, variance = np.zeros((2, len(eta) + 1, eta.shape[1]))
-        mean[0] = self.e0
-        for t, (grows, added) in enumerate(zip(factor, noise)):
-            e = mean[t]
-            mean[t + 1] = grows * e + added
-            variance[t + 1] = grows**2 * variance[t] + alone[t] + by_e[t] * e + by_square[t] * (variance[t] + e**2)
-        return mean, variance
+        every = (len(self._times) - 1, len(self.e0))
+        mean = followed(factor, np.broadcast_to(noise, every), self.e0)
+        e = mean[:-1]
+        added = alone + (by_e + by_square * e) * e
+        return mean, followed(factor**2 + by_square, added, np.zeros_like(self.e0))
 
 
 @dataclass(frozen=True, kw_only=True)

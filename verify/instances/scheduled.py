@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +11,24 @@ import numpy as np
 from ..family import Values
 from .aligned_pair import Aligned, columns
 from .enumerated_paths import LONGEST, Arguments
+
+
+def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """x_0 = start (n,), x_t = factor_t x_{t-1} + added_t as (T + 1, n): about sqrt(T) stretches of steps side by side,
+    each first from 0 and then from where the one before ended."""
+    steps, n = added.shape
+    length = max(64, math.isqrt(steps) + 1)
+    stretches = -(-steps // length)
+    grown, moved = np.ones((stretches, length, n)), np.zeros((stretches, length, n))
+    grown.reshape(-1, n)[:steps], moved.reshape(-1, n)[:steps] = factor, added
+    for at in range(1, length):
+        moved[:, at] += grown[:, at] * moved[:, at - 1]
+        grown[:, at] *= grown[:, at - 1]
+    starts = np.empty((stretches, 1, n))
+    for stretch in range(stretches):
+        starts[stretch], start = start, grown[stretch, -1] * start + moved[stretch, -1]
+    grown *= starts
+    return np.concatenate((starts[0], (grown + moved).reshape(-1, n)[:steps])) if steps else start[None]
 
 
 def horizon_step(arguments: Arguments, s2: np.ndarray) -> np.ndarray:
@@ -72,10 +91,7 @@ class Decreasing(Aligned):
         """Both parts of E[e_t] by their own recursion."""
         factor, added = self._step(self.C / (self.mu * (self._times[1:] + self.gamma)))
         signal = np.cumprod(np.concatenate((self.e0[None], factor)), axis=0)
-        noise = np.zeros_like(signal)
-        for row, (rest, new) in enumerate(zip(factor, added)):
-            noise[row + 1] = rest * noise[row] + new
-        return signal, noise
+        return signal, followed(factor, added, np.zeros_like(self.e0))
 
     def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """At t (n,), read off the path."""
