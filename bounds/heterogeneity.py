@@ -147,20 +147,21 @@ class QuadraticCertificate:
         top, gap, w2 = self._spectrum
         level = np.asarray(level, dtype=float)[..., None]
         weight = (top[..., None] - gap) * w2  # l_j w_j^2
-        # S(t) = sum weight / (t + gap)^2 with t = c - l_max lies between its largest-gap-free bounds:
-        # the root is in [sqrt(weight_top / G), sqrt(sum weight / G)].
+        # The root of S(t) = sum weight / (t + gap)^2 = G, t = c - l_max, is at least sqrt(weight_top / G). From there
+        # Newton's method on S^(-1/2), which is concave, climbs towards it: S below G, and t is 0 in the hard case,
+        # which `_b2` treats exactly. Every t is valid, and F is flat at its minimum: 1e-9 t moves it by 1e-18.
         with np.errstate(all="ignore"):
-            low = np.sqrt(weight[..., 0] / level)
-            high = np.sqrt(weight.sum(-1) / level)
+            t = np.sqrt(weight[..., 0] / level)
             for _ in range(64):
-                t = (low + high) / 2
-                steep = quotient(weight, (t[..., None] + gap) ** 2).sum(-1) > level
-                low, high = np.where(steep, t, low), np.where(steep, high, t)
-        # F is flat at its minimum, so the upper end of the bracket (a valid c) costs nothing. When the hard
-        # case holds the bracket shrinks to t = 0, which `_b2` treats exactly.
-        b2 = self._b2(high)
+                share = weight / np.where((away := t[..., None] + gap) > 0, away, np.inf) ** 2
+                S = share.sum(-1)
+                step = (np.sqrt(S / level) - 1) * quotient(S, quotient(share, away).sum(-1))
+                t = t + np.maximum(np.nan_to_num(step, nan=0.0, posinf=0.0), 0)
+                if not (step > 1e-9 * t).any():
+                    break
+        b2 = self._b2(t)
         with np.errstate(all="ignore"):
-            return FrontierPoint(c=top + high, b2=b2, ratio=top + high + quotient(b2, level))
+            return FrontierPoint(c=top + t, b2=b2, ratio=top + t + quotient(b2, level))
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # A_k A_i^{-1} carries a relative error of cond(A_i) roundings: 4 cond u (1 + F) covers it. Nothing is known

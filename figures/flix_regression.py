@@ -108,31 +108,29 @@ class Regression:
             for j, (a, b) in enumerate(ends):
                 occurs.setdefault(rows.indices[a:b].tobytes() + rows.data[a:b].tobytes(), []).append(j)
             times = np.array([len(at) for at in occurs.values()], dtype=float)
-            found.append((rows[[at[0] for at in occurs.values()]], times, base))
+            first = np.array([at[0] for at in occurs.values()])
+            # rows of one kind together: the processor then foresees where a row ends
+            order = np.lexsort((np.diff(rows.indptr)[first], times))
+            found.append((rows[first[order]], times[order], base))
         return tuple(found)
-
-    def at(self, i: int, x: np.ndarray, *, value: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
-        """grad f_i at the rows of x (m, d), and with `value` f_i (m,), compiled where this machine has a compiler."""
-        from suffice.simulate.kernels import Unavailable, logistic_means
-
-        rows, times, base = self._condensed[i]
-        try:
-            slope, means = logistic_means(rows, np.column_stack(((x * base).sum(1), x)), times=times, value=value)
-        except Unavailable:
-            return self.gradient(i, x.T).T, self.value(i, x.T) if value else None
-        gradient = slope[:, 1:] + slope[:, :1] * base
-        gradient += self.mu * x
-        return gradient, None if means is None else means + self.mu / 2 * (x**2).sum(1)
 
     def slopes(
         self, i: int, alpha: np.ndarray, x: np.ndarray, *, value: bool = False
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """alpha grad f_i (m, d) of FLIX at the rows of x (m, d), each with its alpha (m,), and with `value` f_i."""
-        points = alpha[:, None] * x
-        points += (1 - alpha[:, None]) * self.anchors[i]
-        gradient, height = self.at(i, points, value=value)
-        gradient *= alpha[:, None]
-        return gradient, height
+        """alpha grad f_i (m, d) of FLIX at the rows of x (m, d), each with its alpha (m,), and with `value` f_i (m,).
+
+        Compiled where this machine has a compiler.
+        """
+        from suffice.simulate.kernels import Unavailable, logistic_means
+
+        rows, times, base = self._condensed[i]
+        flix = {"alpha": alpha, "anchor": self.anchors[i], "mu": self.mu}
+        try:
+            return logistic_means(rows, x, times=times, base=base, **flix, value=value)
+        except Unavailable:
+            share = alpha[:, None]
+            points = (share * x + (1 - share) * self.anchors[i]).T
+            return share * self.gradient(i, points).T, self.value(i, points) if value else None
 
     def measured(self, alpha: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """f (m,) and every client's alpha grad f_i (N, m, d) of FLIX at the rows of x (m, d), each with its alpha."""

@@ -1,13 +1,13 @@
 """When the expected excess first is at most a precision, for several lengths of many directions at once.
 
 M(c v) = I + c M1 + c^2 M2, so that all lengths c of a direction are followed by two products of matrices, by one where
-M1 is diagonal: alone, in coordinates of the client's own eigenvectors. From some hundred steps on, those that are still
-on their way are followed by powers of their own M.
+M1 is diagonal: alone, in coordinates of the client's own eigenvectors. Large matrices are added up instead, one length
+after the other. From some hundred steps on, those that are still on their way are followed by powers of their own M.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 import numpy as np
@@ -16,7 +16,7 @@ from .exact_recursion import BLOCK, DENSE, DIVERGED, SETTLED, chunks, orbit, sha
 from .moment_maps import MomentMaps
 
 FEW = 3
-"""Lengths for which a large matrix each is cheaper."""
+"""Lengths for which a large matrix each is cheaper than one product for all, where M1 is diagonal."""
 
 
 def arrivals(
@@ -76,24 +76,22 @@ def _together(
     count: _Count, M1: np.ndarray, M2: np.ndarray, shares: np.ndarray, z: np.ndarray, loss: np.ndarray
 ) -> None:
     S, n = len(shares), z.shape[-1]
+    diagonal = np.einsum("qnn->qn", M1)[..., None].copy()
+    simple = bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
+    sizes = chunks(int(count.limit.max()), n)
+    if n > DENSE and not (simple and S > FEW):
+        _in_turn(count, sizes, M1, M2, shares, z, loss)
+        return
+    every = M1, M2, shares, loss
     kept = np.arange(len(z))  # directions of which some length is on its way
     Z = np.repeat(z[..., None], S, axis=-1)
-    sizes = chunks(int(count.limit.max()), n)
-    diagonal = np.einsum("qnn->qn", M1)[..., None].copy()
-    own, M = n > DENSE and S <= FEW, M1[:, None]
-    if own:
-        M = shares[:, None, None] * M + (shares**2)[:, None, None] * M2[:, None]
-        np.einsum("qsnn->qsn", M)[:] += 1
-    simple = not own and bool((np.abs(M1).sum((1, 2)) <= (1 + 1e-12) * np.abs(diagonal).sum((1, 2))).all())
     for steps in sizes:
         if steps >= BLOCK:
-            _apart(count, chain((steps,), sizes), M1, M2, shares, Z, loss, kept)
+            at, length = np.searchsorted(kept, count.live // S), count.live % S
+            _apart(count, chain((steps,), sizes), *every, Z[at, :, length])
             return
         e = np.empty((len(kept), S, steps))
-        if own:
-            path = orbit(M, Z.swapaxes(1, 2), steps)
-            e, Z = (loss[:, None, None] @ path[..., 1:])[:, :, 0], path[..., -1].swapaxes(1, 2)
-        for s in range(0 if own else steps):
+        for s in range(steps):
             first = diagonal * Z if simple else np.matmul(M1, Z)
             Z = Z + shares * first + shares**2 * np.matmul(M2, Z)
             e[..., s] = np.matmul(loss[:, None], Z)[:, 0]
@@ -105,7 +103,37 @@ def _together(
         going = np.unique(count.live // S)
         if len(going) < len(kept):
             some = np.searchsorted(kept, going)
-            kept, Z, M1, M2, M, loss, diagonal = going, *(one[some] for one in (Z, M1, M2, M, loss, diagonal))
+            kept, Z, M1, M2, loss, diagonal = going, *(one[some] for one in (Z, M1, M2, loss, diagonal))
+
+
+def _in_turn(
+    count: _Count,
+    sizes: Iterator[int],
+    M1: np.ndarray,
+    M2: np.ndarray,
+    shares: np.ndarray,
+    z: np.ndarray,
+    loss: np.ndarray,
+) -> None:
+    """One length after the other: a large matrix of its own stays in the cache for some steps, M1 and M2 would not."""
+    S, n = len(shares), z.shape[-1]
+    z = z[count.live // S]
+    M = np.empty((n, n), dtype=M1.dtype)
+    for steps in sizes:
+        if steps >= BLOCK:
+            _apart(count, chain((steps,), sizes), M1, M2, shares, loss, z)
+            return
+        e = np.empty((len(z), steps))
+        for j, (q, length) in enumerate(zip(*np.divmod(count.live, S))):
+            np.multiply(M2[q], shares[length], out=M)
+            M += M1[q]
+            M *= shares[length]
+            M.flat[:: n + 1] += 1
+            path = orbit(M, z[j], steps)
+            e[j], z[j] = loss[q] @ path[:, 1:], path[:, -1]
+        z = z[count.note(e)]
+        if not len(z):
+            return
 
 
 def _apart(
@@ -114,16 +142,14 @@ def _apart(
     M1: np.ndarray,
     M2: np.ndarray,
     shares: np.ndarray,
-    Z: np.ndarray,
     loss: np.ndarray,
-    kept: np.ndarray,
+    z: np.ndarray,
 ) -> None:
     """BLOCK steps at a time: functionals of z_t that are the next excesses, and the step to z_{t + BLOCK}."""
-    S, n = len(shares), M1.shape[-1]
-    at, length = np.searchsorted(kept, count.live // S), count.live % S
+    (at, length), n = np.divmod(count.live, len(shares)), M1.shape[-1]
     c = shares[length][:, None, None]
     M = np.eye(n) + c * M1[at] + c**2 * M2[at]
-    z, turned = Z[at, :, length], M.swapaxes(-1, -2)
+    turned = M.swapaxes(-1, -2)
     power = np.linalg.matrix_power(M, BLOCK)
     looks = orbit(turned, np.matmul(turned, loss[at][..., None])[..., 0], BLOCK - 1).swapaxes(-1, -2)
     for _ in sizes:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .arrivals import arrivals
-from .exact_recursion import ExactRecursion
+from .exact_recursion import DENSE, ExactRecursion
 from .moment_maps import POWERS, MomentMaps
 from .rates_descent import Descent, Found, next_goal
 
@@ -160,11 +160,14 @@ class _Race:
         maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
         self.maps = maps.lighter() if light else maps
         self.directions = directions[self.client]
+        # starts of large maps are searched in single precision; what was found is then timed in double
+        large = maps.start.shape[-1] > DENSE and directions.shape[-1] > 1
+        self.search = self.maps.lighter() if large else self.maps
 
     def run(self) -> list[Rates]:
         lone = self.directions.shape[-1] == 1
         limits = np.minimum(self.maps.limits(self.directions, POWERS * (1 + (lone and not self.light))), 1e300)
-        self.expansion = self.maps.expansion(limits[..., None] * self.directions)
+        self.expansion = self.search.expansion(limits[..., None] * self.directions)
         V, times, ahead = self._tried(limits, self.lone if lone else SHARES)
         reached = self._reached(times)
         if not np.isfinite(reached).all():
@@ -174,6 +177,9 @@ class _Race:
             times = np.concatenate((times, np.where(lost[..., None], again[1], np.inf)), axis=2)
             ahead = np.concatenate((ahead, np.where(lost[..., None], again[2], np.inf)), axis=2)
         found = self._starts(times, V)
+        if self.search is not self.maps and not all(map(self._timed, found, found.values())):
+            self.search = self.maps
+            return self.run()
         if lone:
             return [
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
@@ -228,7 +234,7 @@ class _Race:
         """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""
         V = limits[..., None] * self.directions
         epsilon = self.epsilon[self.client]
-        times, ahead = arrivals(self.maps, V, shares, epsilon, self.client, self.most, self.expansion)
+        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, self.most, self.expansion)
         return shares[:, None] * V[:, :, None], times, ahead
 
     def _reached(self, times: np.ndarray) -> np.ndarray:
@@ -242,6 +248,15 @@ class _Race:
             at = np.unravel_index(int(np.argmin(mine)), mine.shape)
             found[c] = Found(time=float(mine[at]), group=int(at[0]), v=V[at])
         return found
+
+    def _timed(self, c: int, one: Found) -> bool:
+        """The time of a start in double precision; whether it arrives in the same step as in single."""
+        if one.v is None or not np.isfinite(one.time):
+            return True
+        steps, level = np.ceil(one.time), self.epsilon[c : c + 1]
+        maps, v = self.maps[[one.group]], one.v[None, None]
+        one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
+        return np.ceil(one.time) == steps
 
     def _descend(self, found: dict[int, Found], V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> None:
         goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}

@@ -86,9 +86,11 @@ def test_gradient_is_the_slope_of_the_value_and_hessian_of_the_gradient():
     # central differences: h^2 and rounding 1e-16/h
     np.testing.assert_allclose((value[:4] - value[4:]) / (2 * h), problem.gradient(0, x[:, None])[:, 0], atol=1e-9)
     np.testing.assert_allclose((gradient[:, :4] - gradient[:, 4:]) / (2 * h), problem.hessian(0, x), atol=1e-9)
-    for compiled, plain in zip(problem.at(0, steps.T, value=True), (gradient.T, value)):
+    alpha = np.linspace(0.2, 1, 8)
+    x = (steps.T - (1 - alpha[:, None]) * problem.anchors[0]) / alpha[:, None]  # models whose mixtures are these points
+    for compiled, plain in zip(problem.slopes(0, alpha, x, value=True), (alpha[:, None] * gradient.T, value)):
         assert compiled is not None
-        np.testing.assert_allclose(compiled, plain, rtol=1e-13, atol=1e-15)  # sums of nine terms
+        np.testing.assert_allclose(compiled, plain, rtol=1e-12, atol=1e-14)  # sums of nine terms, divided by alpha
 
 
 def test_anchors_and_minima_have_no_slope():

@@ -165,6 +165,24 @@ def test_clients_and_coordinates_at_once_are_as_each_by_itself():
     assert fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [0] * 4)[0].steps is None
 
 
+def test_a_search_in_single_precision_finds_the_same_starts_even_within_rounding_of_a_step(monkeypatch):
+    search = "suffice.bounds.planning.exact_search"
+    monkeypatch.setattr(f"{search}.WORK", 0)  # no descent: starts are what is returned
+    moments = quadratics(5)
+    choices, everybody = [[ExactRecursion(moments=moments, client=i)] for i in range(4)], np.ones((4, 4), dtype=bool)
+    found = fastest(choices, 0.1 * moments.excess, everybody, [1000] * 4)
+    curves = [of[0].curve(one.v, one.steps) for of, one in zip(choices, found)]
+    for shift in (-1e-9, 1e-9):
+        epsilon = np.array([curve[-1] * (1 + shift) for curve in curves])
+        double = fastest(choices, epsilon, everybody, [1000] * 4)
+        with monkeypatch.context() as large:
+            large.setattr(f"{search}.DENSE", 0)
+            single = fastest(choices, epsilon, everybody, [1000] * 4)
+        for one, two in zip(single, double):
+            assert one.time == two.time
+            np.testing.assert_array_equal(one.v, two.v)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "states-output", "classes-language"]

@@ -82,9 +82,12 @@ def test_beyond_the_limit_nothing_is_stable(moments, rates):
     assert not maps.trial(1.01 * limit * rates, 1).stable(*everything).any()
 
 
+@pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("horizon", [7, 3000])
-def test_arrivals_are_the_first_steps_of_single_recursions(moments, rates, horizon):
+def test_arrivals_are_the_first_steps_of_single_recursions(moments, rates, horizon, in_turn, monkeypatch):
     """The first of a client ends its race; small lengths take so long that powers of M are used."""
+    if in_turn:
+        monkeypatch.setattr("suffice.bounds.planning.arrivals.DENSE", 1)
     shares, maps = np.array([0.003, 0.01, 0.02]), MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
     recursions = [ExactRecursion(moments=moments, client=i) for i in CLIENTS.tolist()]
     epsilon = np.array([0.6 * one.excess for one in recursions])
