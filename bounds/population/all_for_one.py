@@ -4,9 +4,8 @@ rows.
 w_ik = (1 - gap_ik / eps)_+ with the debiased gap |th_i - th_k|_A^2 - V_i - V_k, V the variance of a site's estimate:
 two sites of one population are V_i + V_k apart on average, not 0. Estimates are drawn to the pooled model as if by
 half a row, which a site of any size can afford. The precision eps is a multiple of the mean squared distance; each
-multiple, with a site's own rows counted once or four times, is a candidate, and scores choose among them. The
-weighting is that of the papers' Definition 2 with gradients at the other's model replaced by what is known of them,
-the distance.
+multiple is a candidate, and scores choose among them. The weighting is that of the papers' Definition 2 with gradients
+at the other's model replaced by what is known of them, the distance.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 from .messages import Messages
 
 PRECISIONS = (0.1, 0.3, 1.0)
-SELF_WEIGHTS = (1.0, 4.0)
 HALF_A_ROW = 0.5
 
 
@@ -46,8 +44,8 @@ def gaps(
 
 def all_for_one(
     fits: Messages, metric: np.ndarray, precision: np.ndarray, dispersion: float | None = None
-) -> list[tuple[tuple[float, float], np.ndarray, np.ndarray]]:
-    """For each (multiple of the mean squared distance, self-weight): models (B, N, d) and shares (N, N)."""
+) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """For each multiple of the mean squared distance: models (B, N, d) and shares (N, N)."""
     gap, typical = gaps(fits, metric, precision, dispersion)
     count, sites, size = fits.cross.shape
     flat = fits.second.reshape(count, sites, -1)
@@ -55,10 +53,8 @@ def all_for_one(
     for multiple in PRECISIONS:
         weights = np.maximum(1 - gap / np.maximum(multiple * typical, 1e-300)[:, None, None], 0.0)
         second = (weights @ flat).reshape(count, sites, size, size)
-        cross = weights @ fits.cross
-        for own in SELF_WEIGHTS:
-            inverse = np.linalg.inv(second + (own - 1) * fits.second + precision[:, None])
-            models = (inverse @ (cross + (own - 1) * fits.cross)[..., None])[..., 0]
-            shares = (inverse[0].reshape(sites, -1) @ flat[0].T) / size
-            answer.append(((multiple, own), models, shares * (weights[0] + (own - 1) * np.eye(sites))))
+        inverse = np.linalg.inv(second + precision[:, None])
+        models = (inverse @ (weights @ fits.cross)[..., None])[..., 0]
+        shares = (inverse[0].reshape(sites, -1) @ flat[0].T) / size
+        answer.append((multiple, models, shares * weights[0]))
     return answer

@@ -1,4 +1,4 @@
-"""Sites in a few groups, each with one model (and perhaps some scatter around it): soft assignments by annealing.
+"""Sites in a few groups, each with one model: soft assignments by annealing.
 
 Site k is in group g with weight r_kg, proportional to pi_g exp(-E rss_k(m_g) / (2 s t)); m_g is least squares over the
 rows of the group, drawn to the pooled model as if by `PULL` d rows. The temperature t falls from 4 to 1, so that a
@@ -35,18 +35,17 @@ def clusters(
     metric: np.ndarray,
     precision: np.ndarray,
     groups: int,
-    scatters: tuple[float, ...],
     *,
     least: float,
     dispersion: float | None = None,
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each scatter a (Omega = a s A^-1) models (B, N, d) and shares (N, N) of the first fit.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Models (B, N, d) and shares (N, N) of the first fit.
 
     `models` (B, N, d) say where to start, `metric` is A (d, d),
     `precision` (B, d, d) the ridge of the pooled model, `least` the smallest noise variance,
     `dispersion` the noise variance where it is known.
     """
-    sites, size = models.shape[1:]
+    size = models.shape[-1]
     total = np.maximum(fits.rows.sum(1), 1e-300)
     everything = fits.second.sum(1) + precision
     pooled = np.linalg.solve(everything, fits.cross.sum(1)[..., None])[..., 0][:, None]
@@ -77,26 +76,8 @@ def clusters(
         off = member @ fits.cross - (own @ pooled[..., None])[..., 0]
         centre = pooled + (spread @ off[..., None])[..., 0]
         penalty = noise[:, None, None] * (spread.reshape(*centre.shape[:2], -1) @ flat.swapaxes(1, 2))
-    middle = member.swapaxes(1, 2) @ centre
     # shares: m_g = spread_g (sum_k r_kg c_k + pull pooled), pooled = everything^-1 sum_k c_k
     weight = member[0]  # (G, N)
     by_pooled = spread[0] @ pull @ np.linalg.inv(everything[0])
-    answer = []
-    for scatter in scatters:
-        if scatter == 0:
-            outside, own, found = np.broadcast_to(np.eye(size), (sites, size, size)), np.zeros(sites), middle
-        else:
-            within = np.linalg.inv(fits.second + metric / scatter)
-            gain = within[0] @ fits.second[0]
-            outside, own = np.eye(size) - gain, np.trace(gain, axis1=-2, axis2=-1) / size
-            found = middle + (within @ (fits.cross - (fits.second @ middle[..., None])[..., 0])[..., None])[..., 0]
-        shares = np.zeros((sites, sites))
-        for g in range(groups):
-            # one group at a time: nothing of size N G d^2
-            left = weight[g][:, None] * (outside @ spread[0, g]).reshape(sites, -1)
-            common = weight[g][:, None] * (outside @ by_pooled[g]).reshape(sites, -1)
-            shares += (left @ flat[0].T) * weight[g] + common @ flat[0].T
-        shares /= size
-        shares[np.diag_indices(sites)] += own
-        answer.append((found, shares))
-    return answer
+    by_group = weight * (spread[0].reshape(groups, -1) @ flat[0].T) + by_pooled.reshape(groups, -1) @ flat[0].T
+    return member.swapaxes(1, 2) @ centre, weight.T @ by_group / size

@@ -9,13 +9,14 @@ such weights have E risk <= min_j (risk_j + 4 s/n log(1/b_j)) for beta <= 1/2 (L
 Theory 52, 2006); with held-out folds this is motivation, not a theorem.
 
 Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
-times the inverse of their pooled second moment, both from 0 (*pooled*) to 10, the intercept also to 1e4, and alone;
-nothing is estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
+times the inverse of their pooled second moment, from a = a' = 0 (*pooled*) to a = 1e4 and a' = 1, and alone; nothing is
+estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
 *Alone*: the ridge of each site for itself, its slopes N(0, s a I) in standardised columns and its intercept free. The
 inverse second moment above draws all directions to the centre alike; where there is no centre worth the name, a site
 that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.
 *Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
-3, 6 groups. *All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
+3, 6 groups, of little mass: with few rows some grouping always fits the folds by chance, and true groups win by far.
+*All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
 the centre of the random coefficients (see `posterior`); influences leave this out.
 """
 
@@ -27,7 +28,7 @@ from functools import partial
 
 import numpy as np
 
-from .all_for_one import all_for_one
+from .all_for_one import PRECISIONS, all_for_one
 from .clusters import clusters
 from .local_quadratics import LocalQuadratics
 from .messages import Messages
@@ -35,18 +36,17 @@ from .posterior import posterior, root_of, with_centre
 from .random_coefficients import random_coefficients
 
 BETA = 0.25
-SCATTERS = (0.0, 0.01, 0.1, 1.0, 10.0)
-APART = (100.0, 1e4)
-"""Scatters of intercepts alone: sites whose levels are far apart, such as those that a target was sorted into."""
+SLOPES = (0.0, 0.01, 0.1, 1.0)
+INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
+"""Levels may be far apart, such as those of sites that a target was sorted into."""
 ALONE = (1e4, 100.0)
-RIDGES_ALONE = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)
+RIDGES_ALONE = (0.0, 0.01, 0.1, 1.0)
 NO_CENTRE = 1e3
 """Rows for one that draw the centre's slopes to 0 in *alone*."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
-WITHIN = (0.0, 0.1)
-MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.3, "random": 1.6, "clusters": 1.0, "all-for-one": 0.3}
+MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.3, "random": 1.6, "clusters": 0.1, "all-for-one": 0.3}
 """Of a family together, before any row is seen; random coefficients times N/(N + d)."""
 LEAST_START = 1.0
 """Scatter from which random coefficients begin, at least. A step adds Omega (sum_k (u_k u_k' - W_k)) Omega / N with the
@@ -108,7 +108,7 @@ def candidates(
             shares=lambda: posterior(first, root, precision[:1]).shares,
         )
 
-    pairs = [(a, b) for a in SCATTERS for b in SCATTERS] + [(a, b) for a in APART for b in SCATTERS[:4]] + [ALONE]
+    pairs = [(a, b) for a in INTERCEPTS for b in SLOPES] + [ALONE]
     for pair in pairs:
         pooled = pair == (0.0, 0.0)
         mass = MASSES["pooled"] if pooled else MASSES["scatter"] / (len(pairs) - 1)
@@ -147,19 +147,20 @@ def candidates(
     assert start is not None
     assert middle is not None
     for groups in (count for count in GROUPS if count < sites):
-        found = clusters(fits, start, metric, free, groups, WITHIN, least=LEAST_NOISE, dispersion=dispersion)
-        for a, (models, shares) in zip(WITHIN, found):
-            mass = MASSES["clusters"] / len(GROUPS) / len(WITHIN)
-            yield Candidate(
-                family="clusters", setting=f"{groups} groups, scatter {a:g}", mass=mass,
-                models=with_centre(fits, models, middle), shares=partial(np.asarray, shares),
-            )  # fmt: skip
+        models, shares = clusters(fits, start, metric, free, groups, least=LEAST_NOISE, dispersion=dispersion)
+        yield Candidate(
+            family="clusters",
+            setting=f"{groups} groups",
+            mass=MASSES["clusters"] / len(GROUPS),
+            models=with_centre(fits, models, middle),
+            shares=partial(np.asarray, shares),
+        )
     if sites > 1:
         found = all_for_one(fits, metric, free, dispersion)
-        for (precision, own), models, shares in found:
+        for precision, models, shares in found:
             yield Candidate(
                 family="all-for-one",
-                setting=f"precision {precision:g}, own rows {own:g} times",
+                setting=f"precision {precision:g}",
                 mass=MASSES["all-for-one"] / len(found),
                 models=with_centre(fits, models, middle),
                 shares=partial(np.asarray, shares),
@@ -197,8 +198,8 @@ def average(
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    fixed = len(SCATTERS) ** 2 + 4 * len(APART) + 1 + len(RIDGES) * len(SMALL) + len(RIDGES_ALONE)
-    total = fixed + 2 + len(GROUPS) * len(WITHIN) + 6
+    fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + len(RIDGES_ALONE)
+    total = fixed + 2 + len(GROUPS) + len(PRECISIONS)
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from populations import draw, folded, messages
@@ -9,6 +11,8 @@ from populations import draw, folded, messages
 from suffice.bounds.population import Messages, collaborate
 from suffice.bounds.population.gain import alone_models, gains
 from suffice.bounds.population.messages import Units
+
+ROOT = Path(__file__).parents[3]
 
 
 def excess(models, truth):
@@ -56,6 +60,22 @@ def test_identical_sites_collaborate_and_unrelated_do_not():
     assert peers.min() >= 4, alike
     apart = slopes(draw(1, np.random.default_rng(1).normal(size=(6, 5)) * 5, 50))[1].influences
     assert np.diagonal(apart).min() > 0.9
+
+
+def weight(sites, *families):
+    return sum(weight for name, _, weight, _ in collaborate(messages(sites)).candidates if name in families)
+
+
+def test_groups_count_where_there_are_some_and_not_by_chance():
+    """Ten times the mass gives sites that are alike groups of a tenth to a third of the weight."""
+    truth = np.random.default_rng(0).normal(size=(3, 4))[np.arange(12) % 3]
+    assert weight(draw(10, truth, 30), "clusters", "all-for-one") > 0.9
+    assert max(weight(draw(50 + seed, np.ones((6, 3)), 8), "clusters") for seed in range(3)) < 0.06
+
+
+def test_the_page_counts_the_candidates():
+    count = len(slopes(draw(2, np.ones((7, 2)), 14))[1].candidates)
+    assert f"From these sums alone {count} candidates are fitted" in (ROOT / "docs" / "fit.md").read_text()
 
 
 def test_influences_add_to_one_and_weights_too():
