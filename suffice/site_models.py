@@ -190,7 +190,7 @@ class SiteModels:
         """Sites of a table that were not fitted."""
         from suffice.simulate.data.frame import frame_of
 
-        names = frame_of(table, lambda name: name == self.client).texts(self.client).tolist()
+        names = frame_of(table, lambda name: name == self.client, [self.client]).texts(self.client).tolist()
         return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
 
     def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
@@ -208,12 +208,16 @@ class SiteModels:
         }
         return {name: levels for name, levels in found.items() if levels}
 
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The columns that predictions need."""
+        return frozenset((self.client, *(column.source for column in self.design.columns)))
+
     def _frame(self, table: Any) -> Frame:
-        """Of the columns that predictions need."""
         from suffice.simulate.data.frame import Frame, frame_of
 
-        needed = {self.client, *(column.source for column in self.design.columns)}
-        return table if isinstance(table, Frame) else frame_of(table, needed.__contains__)
+        texts = [self.client, *self.design.categories[0]]
+        return table if isinstance(table, Frame) else frame_of(table, self.needed.__contains__, texts)
 
     def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
         frame = self._frame(table)

@@ -83,7 +83,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "missing client column": ({"t.csv": TABLE.replace("client", "site")}, PLAN, "client = 'client': no such column"),
     "client is target": ({"t.csv": TABLE}, (*PLAN, "--target", "client"), "the client column cannot be the target"),
     "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
-    "semicolons": ({"t.csv": TABLE.replace(",", ";")}, PLAN, "separate the columns by commas"),
+    "bars": ({"t.csv": TABLE.replace(",", "|")}, PLAN, "separate the columns by commas, semicolons or tabs"),
     # --- encodings and files
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
     "utf-16": ({"t.csv": TABLE.encode("utf-16")}, PLAN, "not UTF-8 text"),

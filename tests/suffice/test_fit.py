@@ -161,6 +161,7 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
         assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
+        assert "none is a level, though missing among numbers" in said
         assert "4 cells read as missing (None 2, empty 1, none 1)" in said
         assert "2 rows without a site (client)" in said
     new = {"client": ["a"] * 3, "x": ["none", None, 1]}
