@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.parse import nearest
 from suffice.bounds.population.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class SiteModels:
     def __getitem__(self, name: str) -> SiteModel:
         found = self.by_name.get(str(name))
         if found is None:
-            near = difflib.get_close_matches(str(name), self.by_name, n=1)
+            near = nearest(str(name), self.by_name)
             shown = ", ".join(list(self.by_name)[:12])
-            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {shown}")
+            raise InputError("client", name, f"did you mean {near}?" if near else f"clients: {shown}")
         return found
 
     def __iter__(self) -> Iterator[SiteModel]:
