@@ -29,5 +29,5 @@ def as_label(text: str) -> float | str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """The one of `known` that `word` may mean, whatever its capitals; empty where none is near."""
     folded = {name.casefold(): name for name in known}
-    near = difflib.get_close_matches(word.casefold(), folded, n=1)
+    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.7)
     return folded[near[0]] if near else ""

@@ -56,8 +56,9 @@ class _Collaborative(BaseEstimator):
         if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dictionaries
             remedy = "give an array or a data frame, of which scikit-learn can cut rows; suffice.fit takes mappings"
             raise InputError("X", "a mapping of columns", remedy)
+        rows: Any = X
         try:
-            return validate_data(self, X, y, reset=reset, dtype=np.float64, **checks)
+            return validate_data(self, rows, y, reset=reset, dtype=np.float64, **checks)
         except ValueError as error:
             found = re.match("could not convert string to float: '(.*)'", str(error))
             if found is None:

@@ -58,9 +58,10 @@ def numbers_or_texts(cells: Sequence[str]) -> np.ndarray:
     """Texts as numbers with NaN, where all that are there are plain decimal numbers, or as texts with None. Where
     there are but `WORDS` they are gaps, which `Frame.texts` and `Facts` make levels again."""
     found = _numbers(cells)
-    if found is None:
-        trimmed = [cell.strip() for cell in cells]
-        found = _numbers(["nan" if cell.lower() in MISSING or is_word(cell) else cell for cell in trimmed])
+    if found is not None:
+        return found
+    trimmed = [cell.strip() for cell in cells]
+    found = _numbers(["nan" if cell.lower() in MISSING or is_word(cell) else cell for cell in trimmed])
     return _texts(trimmed) if found is None else found
 
 

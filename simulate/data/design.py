@@ -61,7 +61,7 @@ class Facts:
     """Cells that hold no number."""
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
-        values = frame.columns[name]
+        values, counts = frame.columns[name], Counter[str]()
         if frame.numeric(name):
             gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
