@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from .errors import InputError
 
 
@@ -21,3 +24,10 @@ def as_label(text: str) -> float | str:
         return parse_number("", text)
     except InputError:
         return text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The one of `known` that `word` may mean, whatever its capitals; empty where none is near."""
+    folded = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.7)
+    return folded[near[0]] if near else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """C0, DEL, C1; line separators, and what reorders text from there on."""
-_QUOTED = re.compile('[,"\r\n]')
+_QUOTED = '[{}"\r\n]'
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 
 
@@ -16,9 +16,10 @@ def printable(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
+def csv_text(rows: Iterable[Sequence[object]], separator: str = ",", decimal: str = ".") -> str:
     """`rows` as CSV. A text that a spreadsheet would run as a formula gets a leading apostrophe; numbers do not."""
-    return "".join(",".join(map(_cell, row)) + "\n" for row in rows)
+    quoted = re.compile(_QUOTED.format(separator))
+    return "".join(separator.join(_cell(value, quoted, decimal) for value in row) + "\n" for row in rows)
 
 
 def unguarded(cell: str) -> str:
@@ -26,12 +27,12 @@ def unguarded(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    if isinstance(value, str) and _FORMULA.match(text) and not _is_number(text):
+def _cell(value: object, quoted: re.Pattern[str], decimal: str) -> str:
+    text = "" if value is None else str(value).replace(".", decimal) if isinstance(value, float) else str(value)
+    if isinstance(value, str) and _FORMULA.match(text) and not _is_number(text.replace(decimal, ".")):
         text = "'" + text
     # not by csv.writer, which before Python 3.13 leaves a carriage return unquoted and then cannot read it
-    return '"{}"'.format(text.replace('"', '""')) if _QUOTED.search(text) else text
+    return '"{}"'.format(text.replace('"', '""')) if quoted.search(text) else text
 
 
 def _is_number(text: str) -> bool:

@@ -122,7 +122,8 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     folds = [site.folds for site in sites.sites]
     encoding, encoded, units, notes = encode(sites, folds)
     if units.constant[-1]:
-        raise InputError(f"column {sites.target}", "constant", "nothing to learn; give a target that varies")
+        remedy = "the same in every row: nothing to learn; give a target that varies"
+        raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
     messages = units.messages(encoded)
     fitted = collaborate(messages, progress=progress)
     counts = np.array([site.count for site in sites.sites])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from suffice.bounds import (
     Row,
     named,
 )
+from suffice.bounds.parse import nearest
 from suffice.bounds.planning.break_even import BreakEven, break_even
 from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
 from suffice.bounds.planning.exact_break_even import ExactBreakEven, exact_break_even
@@ -92,8 +92,8 @@ class Plan:
         found = Rows(row for row in self if row.name == str(name))
         if not found:
             names = self.rows[0].names
-            near = difflib.get_close_matches(str(name), names, n=1)
-            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {', '.join(names)}")
+            near = nearest(str(name), names)
+            raise InputError("client", name, f"did you mean {near}?" if near else f"clients: {', '.join(names)}")
         return found[0] if len(found) == 1 else found
 
     def __repr__(self) -> str:

@@ -6,6 +6,8 @@ through pipelines and `GridSearchCV` whatever is cut into folds.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,13 +43,28 @@ class _Collaborative(BaseEstimator):
             if client is not None:
                 raise InputError("client", "given twice", "sites are a column of X already; drop one of them")
             X, client = _without(X, self.client_column)
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        X = self._valid(X, reset=reset)
         if client is None:
             return X, np.full(len(X), ONLY, dtype=object)
         sites = np.asarray(client)
         if sites.shape != (len(X),):
             raise InputError("client", f"array of shape {sites.shape}", f"give one site per row, {len(X)}")
         return X, np.array([str(site) for site in sites.tolist()], dtype=object)
+
+    def _valid(self, X: Any, y: Any = "no_validation", *, reset: bool = True, **checks: Any) -> Any:
+        """X (n, d), and y where there is one, by scikit-learn's own checks; `InputError` for what holds categories."""
+        if isinstance(X, Mapping) and not hasattr(X, "shape"):  # some sparse matrices are dictionaries
+            remedy = "give an array or a data frame, of which scikit-learn can cut rows; suffice.fit takes mappings"
+            raise InputError("X", "a mapping of columns", remedy)
+        rows: Any = X
+        try:
+            return validate_data(self, rows, y, reset=reset, dtype=np.float64, **checks)
+        except ValueError as error:
+            found = re.match("could not convert string to float: '(.*)'", str(error))
+            if found is None:
+                raise
+        remedy = "make numbers of categories first, as by OneHotEncoder in a pipeline; suffice.fit does so itself"
+        raise InputError("X", found[1], f"{remedy}. If this names a site, say which column it is by client_column")
 
     def _fitted(self, X: np.ndarray, y: np.ndarray, sites: np.ndarray, loss: str, sample_weight: Any) -> Fit:
         columns: dict[str, Any] = {f"x{j}": X[:, j] for j in range(X.shape[1])}
@@ -71,7 +88,7 @@ class CollaborativeRegressor(RegressorMixin, _Collaborative):
 
     def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeRegressor:
         if self.client_column is None:
-            X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, multi_output=False)
+            X, y = self._valid(X, y, y_numeric=True, multi_output=False)
         X, sites = self._divided(X, client, reset=True)
         y = np.asarray(y, dtype=float)
         if y.shape != (len(X),):
@@ -93,7 +110,7 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
 
     def fit(self, X: Any, y: Any, client: Any = None, sample_weight: Any = None) -> CollaborativeClassifier:
         if self.client_column is None:
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = self._valid(X, y)
         check_classification_targets(y)
         X, sites = self._divided(X, client, reset=True)
         self.classes_, codes = np.unique(np.asarray(y), return_inverse=True)
@@ -116,11 +133,15 @@ class CollaborativeClassifier(ClassifierMixin, _Collaborative):
 def _without(X: Any, column: str | int) -> tuple[Any, np.ndarray]:
     """X without a column, and that column."""
     if hasattr(X, "columns") and hasattr(X, "drop"):
-        name = column if isinstance(column, str) else list(X.columns)[column]
-        if name not in list(X.columns):
-            raise InputError("client_column", name, "no such column")
-        rest = [other for other in X.columns if other != name]
-        return X[rest], np.asarray(X[name])
+        names = list(X.columns)
+        at = column if isinstance(column, int) else names.index(column) if column in names else len(names)
+        if not -len(names) <= at < len(names):
+            from suffice.simulate.data.table import no_column
+
+            raise no_column("client_column", str(column), list(map(str, names)))
+        return X[[other for other in names if other != names[at]]], np.asarray(X[names[at]])
+    if isinstance(X, Mapping):
+        return X, np.empty(0)  # refused with what can be done
     array = np.asarray(X)
     if array.ndim != 2 or not isinstance(column, int) or not -array.shape[1] <= column < array.shape[1]:
         raise InputError("client_column", column, "give the position of a column of X")

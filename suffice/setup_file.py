@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import msgspec
 import numpy as np
 
 from suffice.bounds import Binary, Constants, Criterion, GradientDissimilarity, InputError, as_numbers, named
+from suffice.bounds.parse import nearest
 from suffice.simulate.data.embedded import PREFIX
 from suffice.simulate.data.memory import MAX_MEMORY, Memory, as_path
 from suffice.simulate.data.npz import read_arrays
@@ -55,7 +55,7 @@ class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen
     standardise_target: bool = False
     split: str | None = None
     seed: int = 0
-    positive: list[float | str] = []
+    positive: list[float | str] | float | str = []
     batch: int = 1
     certainty: str = "certified"
     drop: list[str] = []
@@ -243,6 +243,7 @@ def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...], memo
 _REMEDIES = {
     "Object contains unknown field": "remove it or correct its spelling",
     "Object missing required field": "add it",
+    "Expected `array": "write it in brackets, as [...]",
     "Expected": "give the kind that is expected",
     "Invalid enum value": "binary, continuous and sharp are criteria, quadratic and least-squares are problems",
     "Number out of range": "give a smaller number",
@@ -267,8 +268,7 @@ def _meant(message: str) -> str:
         return ""
     known = _TABLES[found[2] or ""].__struct_fields__
     synonym = _SYNONYMS.get(found[1], "")
-    near = difflib.get_close_matches(found[1], known, n=1)
-    meant = synonym if synonym.partition(" ")[0] in known else near[0] if near else ""
+    meant = synonym if synonym.partition(" ")[0] in known else nearest(found[1], known)
     return f"did you mean {meant}?" if meant else ""
 
 

@@ -3,7 +3,6 @@ them."""
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.parse import nearest
 from suffice.bounds.population.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class SiteModels:
     def __getitem__(self, name: str) -> SiteModel:
         found = self.by_name.get(str(name))
         if found is None:
-            near = difflib.get_close_matches(str(name), self.by_name, n=1)
+            near = nearest(str(name), self.by_name)
             shown = ", ".join(list(self.by_name)[:12])
-            raise InputError("client", name, f"did you mean {near[0]}?" if near else f"clients: {shown}")
+            raise InputError("client", name, f"did you mean {near}?" if near else f"clients: {shown}")
         return found
 
     def __iter__(self) -> Iterator[SiteModel]:
@@ -190,7 +190,7 @@ class SiteModels:
         """Sites of a table that were not fitted."""
         from suffice.simulate.data.frame import frame_of
 
-        names = frame_of(table, lambda name: name == self.client).texts(self.client).tolist()
+        names = frame_of(table, lambda name: name == self.client, [self.client]).texts(self.client).tolist()
         return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
 
     def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
@@ -208,12 +208,16 @@ class SiteModels:
         }
         return {name: levels for name, levels in found.items() if levels}
 
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The columns that predictions need."""
+        return frozenset((self.client, *(column.source for column in self.design.columns)))
+
     def _frame(self, table: Any) -> Frame:
-        """Of the columns that predictions need."""
         from suffice.simulate.data.frame import Frame, frame_of
 
-        needed = {self.client, *(column.source for column in self.design.columns)}
-        return table if isinstance(table, Frame) else frame_of(table, needed.__contains__)
+        texts = [self.client, *self.design.categories[0]]
+        return table if isinstance(table, Frame) else frame_of(table, self.needed.__contains__, texts)
 
     def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
         frame = self._frame(table)

@@ -10,15 +10,19 @@ import numpy as np
 
 from suffice.bounds import InputError
 
-MISSING = frozenset(("", "na", "n/a", "nan", "null", "missing", "?"))
+MISSING = frozenset(("", "na", "n/a", "nan", "null", "missing", "?", "#n/a", "<na>", "(null)"))
 """Cells, in small letters, that say that a value is missing."""
-WORDS = frozenset(("none", "nil"))
+WORDS = frozenset((
+    "none", "nil", "-", "--", "\u2013", "\u2014", ".", "..", "...", "n/a.", "n.a.", "n. a.", "n.v.", "k.a.", "k. a.",
+    "keine angabe", "unknown", "unbekannt",
+))  # fmt: skip
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
 DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
 
 
-def column_of(name: str, values: Any) -> np.ndarray:
-    """Numbers (n,) or texts (n,) of a sequence in which None or NaN stands for what is missing."""
+def column_of(name: str, values: Any, *, parse: bool = True) -> np.ndarray:
+    """Numbers (n,) or texts (n,) of a sequence in which None or NaN stands for what is missing. Texts are read as
+    cells of a file are; without `parse` they stay texts."""
     if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
         raise InputError(f"column {name}", values, "give a list or an array")
     array = np.asarray(values)
@@ -29,15 +33,14 @@ def column_of(name: str, values: Any) -> np.ndarray:
     cells = list(values)
     if any(isinstance(cell, (list, tuple, dict, np.ndarray)) for cell in cells):
         raise InputError(f"column {name}", "nested values", "give one number or text per row")
-    gone = [
-        cell is None or cell != cell or (isinstance(cell, str) and cell.strip().lower() in MISSING) for cell in cells
-    ]
-    if all(out or is_word(cell) or not isinstance(cell, str) for cell, out in zip(cells, gone)):
+    gone = [cell is None or cell != cell for cell in cells]
+    if not any(isinstance(cell, str) for cell in cells):
         try:
-            return np.array([np.nan if out or is_word(cell) else float(cell) for cell, out in zip(cells, gone)])
+            return np.array([np.nan if out else float(cell) for cell, out in zip(cells, gone)])
         except (TypeError, ValueError, OverflowError):
             pass
-    return np.array([None if out else str(cell).strip() for cell, out in zip(cells, gone)], dtype=object)
+    texts = ["" if out else str(cell) for cell, out in zip(cells, gone)]
+    return numbers_or_texts(texts) if parse else _texts([text.strip() for text in texts])
 
 
 def is_word(cell: Any) -> bool:
@@ -52,16 +55,19 @@ def date(name: str, value: Any) -> InputError:
 
 
 def numbers_or_texts(cells: Sequence[str]) -> np.ndarray:
-    """Cells of a file as numbers with NaN, where all that are there are plain decimal numbers, or as texts with
-    None. Where there are but `WORDS` they are gaps, which `Frame.texts` and `Facts` make levels again."""
+    """Texts as numbers with NaN, where all that are there are plain decimal numbers, or as texts with None. Where
+    there are but `WORDS` they are gaps, which `Frame.texts` and `Facts` make levels again."""
     found = _numbers(cells)
-    if found is None:
-        trimmed = [cell.strip() for cell in cells]
-        gone = [cell.lower() in MISSING for cell in trimmed]
-        found = _numbers(["nan" if out or is_word(cell) else cell for cell, out in zip(trimmed, gone)])
-        if found is None:
-            return np.array([*(None if out else cell for cell, out in zip(trimmed, gone)), None], dtype=object)[:-1]
-    return found
+    if found is not None:
+        return found
+    trimmed = [cell.strip() for cell in cells]
+    found = _numbers(["nan" if cell.lower() in MISSING or is_word(cell) else cell for cell in trimmed])
+    return _texts(trimmed) if found is None else found
+
+
+def _texts(trimmed: Sequence[str]) -> np.ndarray:
+    # an array of objects even when it is empty
+    return np.array([*(None if cell.lower() in MISSING else cell for cell in trimmed), None], dtype=object)[:-1]
 
 
 def _numbers(cells: Sequence[str]) -> np.ndarray | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from array import array
 from collections.abc import Iterator
@@ -15,13 +14,9 @@ import numpy as np
 from suffice.bounds import InputError
 from suffice.bounds.parse import parse_number
 
-from .memory import LONGEST_LINE, Memory, opened, pieces
-from .table import PER_TEXT, Asked, Table, check_clients
-
-INDEX = "(no name)"
-"""What a first column without a name is called: an index that a data frame wrote."""
-INDEXES = (INDEX, "", "Unnamed: 0")
-"""Names of such a column, in a file, in a data frame, and in one that pandas read from a file."""
+from .csv_lines import INDEXES, csv_text_of, dialect_of, header_of, table_lines
+from .memory import Memory, opened, pieces
+from .table import PER_TEXT, Asked, Table, check_clients, no_column
 
 
 class NotNumbers(InputError):
@@ -30,23 +25,18 @@ class NotNumbers(InputError):
 
 def read_csv(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     """One table per value of the column `client` in order of appearance; not `divided`: one, and no such column."""
-    try:
-        with opened(path, packed=False) as stream:
-            most = _line_ends(stream)
-        with path.open(encoding="utf-8-sig", newline="") as text:
-            lines = table_lines(path, text)
-            _, header = next(lines, (0, []))
-            header = header_of([column.strip() for column in header])
-            if set(INDEXES) & set(header) - set(asked.roles.values()):
-                raise NotNumbers("header", header, "a column without a name")
-            if not divided and asked.client in header:
-                remedy = f"{path.name} has a column {asked.client} that names clients; drop one of them"
-                raise InputError("split", "given", remedy)
-            return _tables(path, header, lines, most, asked if divided else replace(asked, client=None))
-    except UnicodeDecodeError:
-        raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None
-    except csv.Error as error:
-        raise InputError("path", str(path), f"not a CSV table ({error})") from None
+    with opened(path, packed=False) as stream:
+        most = _line_ends(stream)
+    dialect = dialect_of(path)
+    with csv_text_of(path) as text:
+        lines = table_lines(path, text, dialect)
+        header = header_of(next(lines, (0, []))[1])
+        if set(INDEXES) & set(header) - set(asked.roles.values()):
+            raise NotNumbers("header", header, "a column without a name")
+        if not divided and asked.client in header:
+            remedy = f"{path.name} has a column {asked.client} that names clients; drop one of them"
+            raise InputError("split", "given", remedy)
+        return _tables(path, header, lines, most, asked if divided else replace(asked, client=None))
 
 
 def _line_ends(stream: IO[bytes]) -> int:
@@ -54,51 +44,14 @@ def _line_ends(stream: IO[bytes]) -> int:
     return sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
 
 
-def table_lines(path: Path, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
-    """The lines that are not empty, each with its number."""
-
-    def bounded() -> Iterator[str]:
-        while line := text.readline(LONGEST_LINE):
-            if len(line) == LONGEST_LINE:
-                raise InputError("path", str(path), f"not a table: a line of over {LONGEST_LINE} characters")
-            yield line
-
-    reader, given = csv.reader(bounded(), strict=True), 0
-    for row in reader:
-        if row:
-            given += 1
-            yield reader.line_num, row
-    if given < 2:
-        raise InputError("path", str(path), "give a header line and at least one row")
-
-
-def header_of(header: list[str]) -> list[str]:
-    """Names of columns; a first one without a name is called `INDEX`. Raises `InputError`."""
-    if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
-        raise InputError("header", header[0], "separate the columns by commas")
-    if header and not header[0]:
-        header = [INDEX, *header[1:]]
-    for name in header:
-        where = [str(at) for at, other in enumerate(header, 1) if other == name]
-        if not name:
-            raise InputError(f"header, column {where[0]}", "", "name every column, each once")
-        if len(where) > 1:
-            raise InputError("header", name, f"columns {' and '.join(where)} have this name; name each once")
-    return header
-
-
 def _tables(
     path: Path, header: list[str], lines: Iterator[tuple[int, list[str]]], most: int, asked: Asked
 ) -> list[Table]:
     client, target, memory = asked.client, asked.target, asked.memory
-    shown = ", ".join(header[:12]) + (", ..." if len(header) > 12 else "")
     if target not in header:
-        raise InputError("target", target, f"no such column in {path.name}; columns: {shown}; say which one by target")
+        raise no_column("target", target, header)
     if client is not None and client not in header:
-        remedy = f"no such column in {path.name}; columns: {shown}"
-        raise InputError(
-            "client", client, f"{remedy}; say which one by client, or how to divide it, as split = contiguous:8"
-        )
+        raise no_column("client", client, header, ", or how to divide it, as split = contiguous:8")
     columns = tuple(column for column in header if column not in (client, target))
     if not columns:
         raise InputError("columns", header, "give at least one predictor beside client and target")
@@ -110,8 +63,6 @@ def _tables(
     classes: dict[str, int] = {}
     rows = 0
     for line, row in lines:
-        if len(row) != len(header):
-            raise InputError(f"line {line} of {path.name}", f"{len(row)} fields", f"give {len(header)} fields")
         whose = ""
         if who is not None:
             name = row[who].strip()

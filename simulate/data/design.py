@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from suffice.bounds import InputError
 from suffice.bounds.population.encoding import Encoding
 
 from .cells import DATE, date, is_word
-from .csv import INDEXES
+from .csv_lines import INDEXES
 from .frame import Frame, as_text
+from .table import MOST_CLIENTS, no_column
 
 MOST_LEVELS = 100
 """Of a category; texts with more values are names or remarks."""
@@ -53,10 +55,13 @@ class Facts:
     levels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     text: str = ""
-    """The first entry that is no number."""
+    """The first entry that is no number, in `place`."""
+    place: str = ""
+    strays: int = 0
+    """Cells that hold no number."""
 
     def see(self, name: str, frame: Frame, client: str | None = None) -> None:
-        values = frame.columns[name]
+        values, counts = frame.columns[name], Counter[str]()
         if frame.numeric(name):
             gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
@@ -64,23 +69,25 @@ class Facts:
                 raise InputError(f"column {name}", "beyond 1e60", "change its units")
         else:
             gone = np.array([value is None for value in values.tolist()])
-            if self.numeric and not gone.all():
-                self.numeric = False
-            if not self.text:
-                present = map(str, values[~gone])
-                self.text = next((value for value in present if not (_NUMBER.fullmatch(value) or is_word(value))), "")
+            counts = Counter(map(str, values[~gone].tolist()))
+            self.numeric = self.numeric and not counts
+            strays = {text: count for text, count in counts.items() if not (_NUMBER.fullmatch(text) or is_word(text))}
+            if strays and not self.text:
+                self.text = next(iter(strays))
+                self.place = frame.place(values.tolist().index(self.text), client, self.rows)
+            self.strays += sum(strays.values())
         self.rows += len(values)
         self.gaps += frame.gaps(name)
-        if len(self.levels) <= MOST_LEVELS:
-            present = frame.columns[name][~gone]
-            for value in np.unique(present)[: MOST_LEVELS + 1].tolist() if len(present) else ():
-                self.levels.setdefault(value if isinstance(value, str) else as_text(value))
+        most = MOST_CLIENTS if name == client else MOST_LEVELS
+        if len(self.levels) <= most:
+            present = map(as_text, np.unique(values[~gone])) if frame.numeric(name) else sorted(counts)
+            self.levels.update(dict.fromkeys(islice(present, most + 1)))
 
     def settle(self) -> None:
         """After all pieces: `WORDS` are levels, unless all others are numbers."""
         words = [text for text in self.gaps if is_word(text)]
         if words and not (self.numeric and self.levels):
-            self.numeric, self.text = False, self.text or words[0]
+            self.numeric = False
             for word in words:
                 self.levels.setdefault(word)
                 del self.gaps[word]
@@ -88,8 +95,13 @@ class Facts:
     @property
     def said(self) -> str:
         """Which cells were read as missing."""
-        cells, texts = self.gaps.total(), ", ".join(f"{text} {count}" for text, count in self.gaps.most_common())
-        return f"{cells} cell{'s' if cells > 1 else ''} read as missing ({texts})" if cells else ""
+        cells = self.gaps.total()
+        return f"{cells} cell{'s' if cells > 1 else ''} read as missing ({counted(self.gaps)})" if cells else ""
+
+
+def counted(gaps: Counter[str]) -> str:
+    """Texts with how often they occur."""
+    return ", ".join(f"{text} {count}" for text, count in gaps.most_common())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +123,7 @@ class Design:
         left_out: list[tuple[str, str]] = []
         said: dict[str, str] = {}
         roles = set(roles)
+        gaps = {text.lower() for seen in facts.values() if seen.numeric for text in seen.gaps}
         for name, seen in facts.items():
             if name in roles:
                 continue
@@ -128,8 +141,10 @@ class Design:
                 alike = Counter(map(str.casefold, seen.levels))
                 twice = sorted(level for level in seen.levels if alike[level.casefold()] > 1)
                 capitals = f"{', '.join(twice)} differ only in capitals, and are levels of their own" if twice else ""
-                if capitals or seen.gaps:
-                    said[name] = "; ".join(filter(None, (seen.said, capitals)))
+                words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
+                as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
+                if capitals or seen.gaps or words:
+                    said[name] = "; ".join(filter(None, (seen.said, capitals, as_level)))
         if not columns:
             raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
         return cls(columns=tuple(columns), left_out=tuple(left_out), said=said)
@@ -193,30 +208,56 @@ def check_finite(name: str, frame: Frame, client: str | None, before: int) -> No
 
 
 def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequence[str]) -> None:
-    """`InputError` where a column with a role (client, target, weight) or one to drop is not there."""
-    shown = ", ".join(list(facts)[:12]) + (", ..." if len(facts) > 12 else "")
-    for role, name in roles.items():
+    """`InputError` where a column with a role (client, target, weight) or one to drop is not there, or cannot be it."""
+    for role, name in (*roles.items(), *(("drop", name) for name in drop)):
         if name not in facts:
-            raise InputError(role, name, f"no such column; columns: {shown}; say which one by {role}")
+            raise no_column(role, name, list(facts))
     if len(set(roles.values())) != len(roles):
         said = list(roles.values())
         twice = next(name for name in said if said.count(name) > 1)
         raise InputError("target", twice, "one column cannot be two of client, target and weight; name another")
-    unknown = [name for name in drop if name not in facts]
-    if unknown:
-        raise InputError("drop", unknown[0], f"no such column; columns: {shown}")
+    if "client" in roles:
+        _check_swapped(facts, roles["client"], roles["target"])
+    refuse_strays({name: seen for name, seen in facts.items() if name != roles.get("client") and name not in drop})
 
 
-def refuse_numbers(name: str, text: str, levels: list[str]) -> None:
-    """`InputError` for a column of numbers that a few other entries, or decimal commas, have made one of texts."""
-    texts = [level for level in levels if not _NUMBER.fullmatch(level)]
-    if len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
+def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None:
+    """`InputError` for sites that are nearly as many numbers as rows and a target of a few texts."""
+    numbers, texts, rows = len(facts[client].levels), len(facts[target].levels), facts[client].rows
+    whole = all(level.lstrip("-").isdigit() for level in facts[client].levels)
+    if not facts[client].numeric or facts[target].numeric or texts > min(MOST_LEVELS, numbers / 2):
         return
-    commas = [level for level in levels if _COMMA.fullmatch(level)]
-    if len(commas) > len(levels) / 2:
-        raise InputError(f"column {name}", commas[0], "write numbers with a point, such as 21.25")
-    remedy = f"other entries are numbers, such as {next(each for each in levels if each not in texts)}: correct it, "
-    raise InputError(f"column {name}", text, f"{remedy}leave it empty, or drop the column")
+    if numbers > max(FEW_LEVELS, min(0.9 * rows if whole else 0.5 * rows, MOST_CLIENTS)):
+        said = f"{numbers} different numbers in {rows} rows, and {texts} texts in the target {target}"
+        raise InputError("client", client, f"{said}: did you swap client and target? Sites may have names such as S7")
+
+
+def refuse_strays(facts: Mapping[str, Facts]) -> None:
+    """`InputError` for columns of numbers that a few other entries, or decimal commas, have made ones of texts."""
+    found: list[tuple[str, str, str]] = []
+    for name, seen in facts.items():
+        levels = list(seen.levels)[: MOST_LEVELS + 1]
+        texts = [level for level in levels if not _NUMBER.fullmatch(level)]
+        if seen.numeric or len(levels) < FEW_LEVELS or len(texts) > len(levels) / 5:
+            continue
+        commas = [level for level in levels if _COMMA.fullmatch(level)]
+        if len(commas) > len(levels) / 2:
+            found.append((f"column {name}", commas[0], "write numbers with a point, such as 21.25"))
+            continue
+        usual = next(level for level in levels if level not in texts)
+        cells = f"{seen.strays} cells, the first" if seen.strays > 1 else "1 cell,"
+        where = f" ({cells} in {seen.place})" if seen.place else ""
+        remedy = f"other entries are numbers, such as {usual}: correct it, leave it empty, or drop the column{where}"
+        found.append((f"column {name}", seen.text or [*commas, *texts, usual][0], remedy))
+    if found:
+        field, text, remedy = found[0]
+        raise Strays(
+            field, text, "; ".join([remedy, *(f"{field} = {text!r}: {why}" for field, text, why in found[1:])])
+        )
+
+
+class Strays(InputError):
+    """Entries that are no numbers in columns of numbers."""
 
 
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
@@ -224,12 +265,14 @@ def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Col
     some = [level for level in levels if not is_word(level)][:20]
     if some and all(DATE.fullmatch(level) for level in some):
         raise date(name, some[0])
-    refuse_numbers(name, seen.text or next(filter(is_word, levels), ""), levels)
     if len(levels) > MOST_LEVELS:
-        left_out.append((name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category"))
+        remedy = f"to keep it, give it at most {MOST_LEVELS} or make it numbers"
+        left_out.append(
+            (name, f"more than {MOST_LEVELS} different texts: a name or a remark, not a category; {remedy}")
+        )
         return []
     if len(levels) > 2 and len(levels) == seen.rows:
-        left_out.append((name, "every row has a text of its own: a name, not a category"))
+        left_out.append((name, "every row has a text of its own: a name, not a category; to keep it, group them"))
         return []
     columns = [Column(name=f"{name}={level}", source=name, level=level) for level in sorted(levels)]
     if seen.gaps:

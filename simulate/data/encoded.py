@@ -25,7 +25,7 @@ def encoded_tables(frames: Callable[[], Iterator[Frame]], asked: Asked) -> list[
     check_roles(facts, roles, asked.drop)
     if not (asked.text_target or facts[target].numeric):
         remedy = "give numbers, or use loss logistic for two classes (few rows: also use regularisation 0.1)"
-        raise InputError(f"column {target}", facts[target].text or "missing", remedy)
+        raise InputError(f"column {target}", next(iter(facts[target].levels), "missing"), remedy)
     design = Design.of(facts, roles=roles.values(), drop=asked.drop)
     total = facts[target].rows
     asked.memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
@@ -49,13 +49,13 @@ def encoded_tables(frames: Callable[[], Iterator[Frame]], asked: Asked) -> list[
     encoding = Encoding.of(design.names, levels, gaps, pooled_mean([[Fold.of(X[known], np.zeros(known.sum()))]])[:-1])
     X, notes = X @ encoding.matrix, tuple(CHANGED.format(note) for note in design.remarks(encoding))
     if client is None:
-        notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), ())))
+        notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), (), facts[target].gaps)))
         return [Table(name="", X=X[known], y=y[known], columns=encoding.columns, notes=notes)]
     owner = np.concatenate(owners)
     names = list(dict.fromkeys(owner[known].tolist()))
     check_clients(client, len(names))
     empty = [str(name) for name in dict.fromkeys(owner.tolist()) if name not in names]
-    notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), empty)))
+    notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), empty, facts[target].gaps)))
     return [
         Table(name=name, X=X[mine], y=y[mine], columns=encoding.columns, notes=notes)
         for name, mine in ((name, known & (owner == name)) for name in names)

@@ -7,7 +7,7 @@ reads a file in pieces. What is made of the columns is decided in `design`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,16 +89,20 @@ def _named_columns(source: Any) -> bool:
     return hasattr(source, "columns") and hasattr(source, "__getitem__") and not isinstance(source, Frame)
 
 
-def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True) -> Frame:
+def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts: Iterable[str] = ()) -> Frame:
     """A `Frame` of a data frame (any library's, by the interchange protocol or by its columns' names) or of a mapping
-    of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros."""
+    of columns; `InputError`. Columns that are not to be `read`, which may be dates or of any kind, hold zeros. Texts
+    are read as cells of a CSV are, but those of the columns `texts` (names of sites, say) as they stand."""
     if hasattr(source, "__dataframe__"):
-        return _checked(Frame(columns=interchange.columns_of(source, read)))
-    names = list(source) if isinstance(source, Mapping) else list(source.columns)
-    if len(set(map(str, names))) != len(names):
-        raise InputError("columns", names, "name every column, each once")
-    cells = {str(name): _values(source[name]) if read(str(name)) else [0.0] * len(source[name]) for name in names}
-    return _checked(Frame(columns={name: column_of(name, values) for name, values in cells.items()}, cells=cells))
+        cells, categories = interchange.columns_of(source, read)
+    else:
+        names, categories = list(source) if isinstance(source, Mapping) else list(source.columns), set[str]()
+        if len(set(map(str, names))) != len(names):
+            raise InputError("columns", names, "name every column, each once")
+        cells = {str(name): _values(source[name]) if read(str(name)) else [0.0] * len(source[name]) for name in names}
+    verbatim = {*texts, *categories}
+    columns = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
+    return _checked(Frame(columns=columns, cells=cells))
 
 
 def _values(column: Any) -> Any:

@@ -93,7 +93,8 @@ def from_arrays(
     if standardise_target:
         pooled = np.concatenate(targets)
         if pooled.std() <= 1e-12 * np.abs(pooled).max():
-            raise InputError("target", "constant", "nothing to learn; give a target that varies")
+            remedy = "the same in every row: nothing to learn; give a target that varies"
+            raise InputError("target", pooled[0], remedy)
         targets = [(values - pooled.mean()) / pooled.std() for values in targets]
     if intercept:
         blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
@@ -137,8 +138,8 @@ def _standardised(
                 remedy = "give at least two rows: merge this client with another or leave it out"
                 raise InputError(f"rows of client {label}", 1, remedy)
             owner = "all clients" if pooled else f"client {label}"
-            remedy = "drop it, or use standardise = none" + ("" if pooled else " or pooled")
-            raise InputError(f"{column} of {owner}", "constant", remedy)
+            remedy = "the same in every row: drop it, or use standardise = none" + ("" if pooled else " or pooled")
+            raise InputError(f"{column} of {owner}", reference[0, constant[0]], remedy)
         scaled.append((block - reference.mean(0)) / deviation)
     return scaled
 

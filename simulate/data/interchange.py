@@ -10,16 +10,16 @@ import numpy as np
 
 from suffice.bounds import InputError
 
-from .cells import MISSING, column_of, date
+from .cells import column_of, date
 
 KINDS = {0: "i", 1: "u", 2: "f", 20: "b"}
 STRING, DATETIME, CATEGORICAL = 21, 22, 23
 NAN, SENTINEL, BITMASK, BYTEMASK = 1, 2, 3, 4
 
 
-def columns_of(source: Any, read: Callable[[str], bool] = lambda name: True) -> dict[str, np.ndarray]:
-    """Name -> numbers with NaN, or texts with None; zeros where it is not to be `read`. Raises `InputError` for kinds
-    that are neither."""
+def columns_of(source: Any, read: Callable[[str], bool]) -> tuple[dict[str, np.ndarray], set[str]]:
+    """Name -> numbers with NaN, or texts with None; zeros where it is not to be `read`. And the names of those that are
+    categories, whose levels are texts even where they look like numbers. Raises `InputError` for other kinds."""
     try:
         exchanged = source.__dataframe__(allow_copy=True)
         names = [str(name) for name in exchanged.column_names()]
@@ -29,13 +29,16 @@ def columns_of(source: Any, read: Callable[[str], bool] = lambda name: True) -> 
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError("columns", twice, "named twice; name every column once")
     found: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    categories: set[str] = set()
     for chunk in exchanged.get_chunks():
         for at, name in enumerate(names):
-            found[name].append(_column(name, chunk, at) if read(name) else np.zeros(chunk.get_column(at).size()))
-    return {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in found.items()}
+            values, kind = _column(name, chunk, at) if read(name) else (np.zeros(chunk.get_column(at).size()), 0)
+            found[name].append(values)
+            categories |= {name} if kind == CATEGORICAL else set()
+    return {name: np.concatenate(parts) if parts else np.empty(0) for name, parts in found.items()}, categories
 
 
-def _column(name: str, chunk: Any, at: int) -> np.ndarray:
+def _column(name: str, chunk: Any, at: int) -> tuple[np.ndarray, int]:
     try:
         column = chunk.get_column(at)
         kind = int(column.dtype[0])
@@ -44,8 +47,9 @@ def _column(name: str, chunk: Any, at: int) -> np.ndarray:
             values, gone = _plain(column)
             levels = _values(name, described["categories"])
             inside = np.where(gone | (values < 0), 0, values).astype(int)
-            return _with_gaps(levels[inside] if len(levels) else np.full(len(values), None), gone | (values < 0))
-        return _values(name, column)
+            levels = levels[inside] if len(levels) else np.full(len(values), None)
+            return _with_gaps(levels, gone | (values < 0)), kind
+        return _values(name, column), kind
     except InputError:
         raise
     except (NotImplementedError, TypeError, KeyError, ValueError) as error:  # the protocol has no kind for it
@@ -68,7 +72,7 @@ def _values(name: str, column: Any) -> np.ndarray:
 def _with_gaps(values: np.ndarray, gone: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "iufb":
         return np.where(gone, np.nan, values.astype(float))
-    return column_of("", [None if out else value for value, out in zip(values.tolist(), gone.tolist())])
+    return column_of("", [None if out else value for value, out in zip(values.tolist(), gone.tolist())], parse=False)
 
 
 def _buffer(buffer: Any, dtype: Any, count: int, offset: int) -> np.ndarray:
@@ -120,8 +124,4 @@ def _texts(column: Any) -> np.ndarray:
     gone = _gaps(column, buffers, None).tolist()
     bounds = ends.tolist()
     cells = [None if out else data[a:b].decode("utf-8") for a, b, out in zip(bounds, bounds[1:], gone)]
-    return np.array([*map(_trimmed, cells), None], dtype=object)[:-1]  # an array of objects even when it is empty
-
-
-def _trimmed(cell: str | None) -> str | None:
-    return None if cell is None or cell.strip().lower() in MISSING else cell.strip()
+    return np.array([*cells, None], dtype=object)[:-1]  # an array of objects even when it is empty

@@ -102,7 +102,7 @@ def _fault(words: list[bytes]) -> str:
     try:
         float(words[0])
     except ValueError:
-        return "write a number as the label, then index:value pairs"
+        return "write a number as the label, then index:value pairs; name a table with a header .csv"
     indices = []
     for word in words[1:]:
         index, sign, value = word.partition(b":")

@@ -8,6 +8,7 @@ from pathlib import Path
 from suffice.bounds import InputError
 
 from .csv import read_csv
+from .csv_lines import is_csv
 from .libsvm import read_libsvm
 from .npz import read_npz
 from .table import Asked, Table
@@ -27,11 +28,11 @@ def load(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
             raise InputError("path", str(path), "no such file or folder")
         return _file(path, asked, divided=divided)
     files = sorted(file for file in path.iterdir() if file.is_file() and file.name[0] != ".")
-    known = [file for file in files if file.suffix.lower() in (".csv", ".npz", *LIBSVM)]
+    known = [file for file in files if is_csv(file) or file.suffix.lower() in (".npz", *LIBSVM)]
     known = known or [file for file in files if not file.suffix]
     if not known:
         raise InputError("path", str(path), "no .csv, .npz or LIBSVM file in this folder")
-    if all(file.suffix.lower() not in (".csv", ".npz") for file in known):
+    if not any(is_csv(file) or file.suffix.lower() == ".npz" for file in known):
         tables = read_libsvm(known, asked.memory)
     else:
         tables = [_file(file, replace(asked, client=None), divided=False)[0] for file in known]
@@ -40,7 +41,7 @@ def load(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
 
 def _file(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     suffix = path.suffix.lower()
-    if suffix == ".csv":
+    if is_csv(path):
         return read_csv(path, asked, divided=divided)
     if suffix == ".npz":
         return read_npz(path, divided=divided, memory=asked.memory)
@@ -48,4 +49,4 @@ def _file(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
         if divided:
             raise InputError("split", "missing", "a LIBSVM file has no clients: say how to divide it, as contiguous:8")
         return read_libsvm([path], asked.memory)
-    raise InputError("path", str(path), f"give {READABLE}")
+    raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")

@@ -11,7 +11,9 @@ from suffice.bounds import InputError, as_choice
 
 from ..problems import LeastSquares, Logistic
 from .csv import NotNumbers
-from .csv_frame import csv_frames
+from .csv_frame import csv_source
+from .csv_lines import csv_files, is_csv
+from .design import Strays
 from .embedded import PREFIX, embedded
 from .encoded import encoded_tables
 from .frame import frame_of, is_frame
@@ -77,7 +79,7 @@ def read(
         raise InputError("drop", drop, "give the names of columns in a list")
     asked = Asked(client=client, target=target, text_target=loss == "logistic", drop=drop, memory=memory)
     if framed:
-        frame = frame_of(path, lambda name: name not in drop)
+        frame = frame_of(path, asked.reads, [client])
         tables: Sequence[Table] = encoded_tables(lambda: iter((frame,)), asked)
         done = False
     else:
@@ -117,7 +119,7 @@ def _divided(
     else:
         if rule is not None and path.is_dir():
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
-        if rule is not None and rule.kind == "column" and path.suffix.lower() == ".csv":
+        if rule is not None and rule.kind == "column" and is_csv(path):
             asked, rule = replace(asked, client=rule.column), None  # its values may be texts
         tables = _tables(path, asked, divided=rule is None)
         if rule is None:
@@ -130,8 +132,8 @@ def _divided(
 
 def _tables(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
     """Numbers as they stand, fast and with the place of every complaint; a CSV of anything else as `fit` reads it."""
-    files = [file for file in path.glob("*.csv") if file.name[0] != "."] if path.is_dir() else []
-    if asked.drop and not (files or path.suffix.lower() == ".csv"):
+    files = csv_files(path)
+    if asked.drop and not (files or is_csv(path)):
         raise InputError("drop", list(asked.drop), "only the columns of a CSV have names")
     strict: InputError | None = None
     try:
@@ -142,13 +144,13 @@ def _tables(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
         if (path.is_dir() and not files) or not str(error.value).isprintable():
             raise
         strict = error
-    frames = folder_frames(sorted(files), asked.client or "") if files else lambda: csv_frames(path)
+    frames = folder_frames(files, asked.client or "", asked.reads) if files else csv_source(path, asked.reads)
     try:
         return encoded_tables(frames, asked if divided or files else replace(asked, client=None))
     except InputError as error:
         # where it is no category either, the place of the cell helps more
         same = strict is not None and error.field in ("columns", f"column {strict.field.partition(' in line')[0]}")
-        if strict is None or not same or "a date" in error.remedy:
+        if strict is None or not same or isinstance(error, Strays) or "a date" in error.remedy:
             raise
         if strict.field.startswith(f"{asked.target} in line"):
             raise InputError(

@@ -4,7 +4,8 @@ classes."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from suffice.bounds import InputError, Memory
 from suffice.bounds.population import FOLDS, Fold
 
-from .design import MOST_LEVELS, Design, Facts, check_roles
+from .design import MOST_LEVELS, Design, Facts, counted
 from .frame import Frame
 
 MOST_SITES = 4000
@@ -69,18 +70,16 @@ def facts_of(frames: Iterable[Frame], client: str | None = None) -> dict[str, Fa
 def sites_of(
     frames: Callable[[], Iterator[Frame]],
     facts: dict[str, Facts],
+    roles: Mapping[str, str],
     *,
-    client: str,
-    target: str,
-    weight: str | None,
     drop: Sequence[str],
     classes: tuple[str, ...],
     memory: Memory,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sites:
-    """One more pass over the rows. Targets are numbers, or with `classes` labels, whose rows are kept."""
-    roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
-    check_roles(facts, roles, drop)
+    """One more pass over the rows; `roles` are the columns of client, target and perhaps weight. Targets are numbers,
+    or with `classes` labels, whose rows are kept."""
+    client, target, weight = roles["client"], roles["target"], roles.get("weight")
     design = Design.of(facts, roles=roles.values(), drop=drop)
     total = facts[target].rows
     if classes:
@@ -113,7 +112,7 @@ def sites_of(
     sites = tuple(site for site in found.values() if site.count)
     empty = [site.name for site in found.values() if not site.count]
     notes = [f"{siteless} rows without a site ({client}) are left out"] if siteless else []
-    notes += left_rows(without, empty)
+    notes += left_rows(without, empty, facts[target].gaps)
     if not found:
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
@@ -121,9 +120,10 @@ def sites_of(
     return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes))
 
 
-def left_rows(without: int, empty: Sequence[str]) -> list[str]:
-    """What is said of rows without a target, and of sites that have no other."""
-    notes = [f"{without} rows without a target are left out"] if without else []
+def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
+    """What is said of rows without a target, in whose cells `gaps` stand, and of sites that have no other."""
+    said = "" if set(gaps) <= {"empty"} else f" ({counted(gaps)})"
+    notes = [f"{without} rows without a target are left out{said}"] if without else []
     if empty:
         notes.append(f"sites without a row that has a target are left out: {', '.join(empty[:12])}")
     return notes

@@ -11,8 +11,9 @@ import numpy as np
 
 from suffice.bounds import InputError, as_choice
 
-from .csv_frame import csv_frames
-from .design import MOST_LEVELS, refuse_numbers
+from .csv_frame import csv_source
+from .csv_lines import csv_files, is_csv
+from .design import MOST_LEVELS, check_roles
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame
 from .load import load
@@ -52,25 +53,19 @@ def read_sites(
     if site is not None:
         frames = _of_one_site(frames, client, site)
     facts = facts_of(frames(), client)
-    classes: tuple[str, ...] = ()
-    if target in facts:
-        values = list(facts[target].levels)
-        if loss == "auto":
-            loss = "logistic" if len(values) == 2 else "least-squares" if facts[target].numeric else "multinomial"
-        if not facts[target].numeric:
-            # a stray text among numbers is no class
-            refuse_numbers(target, facts[target].text, values[: MOST_LEVELS + 1])
-            if site is not None:
-                remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
-                raise InputError(f"column {target}", facts[target].text, remedy)
-        if loss != "least-squares":
-            classes = _classes(target, values, loss, numeric=facts[target].numeric)
+    roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
+    check_roles(facts, roles, drop)
+    values, numeric = list(facts[target].levels), facts[target].numeric
+    if loss == "auto":
+        loss = "logistic" if len(values) == 2 else "least-squares" if numeric else "multinomial"
+    if site is not None and not numeric and values:
+        remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
+        raise InputError(f"column {target}", values[0], remedy)
+    classes = () if loss == "least-squares" else _classes(target, values, loss, numeric=numeric)
     sites = sites_of(
         frames,
         facts,
-        client=client,
-        target=target,
-        weight=weight,
+        roles,
         drop=drop,
         classes=classes,
         memory=memory,
@@ -111,12 +106,16 @@ def frames_of(
 ) -> tuple[Frames, str, str]:
     """A function that goes through the rows anew, and the names of the columns of sites and targets."""
     rule = None if split is None else parse_split(split)
+
+    def read(name: str) -> bool:
+        return name not in drop
+
     if rule is not None and rule.kind == "column":
         client, rule = rule.column, None
     if hasattr(source, "data") and hasattr(source.data, "blocks"):
         return _tables(_of_problem(source), client, target)
     if is_frame(source):
-        frame = frame_of(source, lambda name: name not in drop)
+        frame = frame_of(source, read, [client])
         if rule is None:
             return lambda: iter((frame,)), client, target
         raise InputError("split", split, "a data frame is divided by a column: column:NAME, or client")
@@ -134,26 +133,27 @@ def frames_of(
     path = as_path("path", source)
     if not path.exists():
         raise InputError("path", str(path), "no such file or folder")
-    files = sorted(file for file in path.glob("*.csv") if file.name[0] != ".") if path.is_dir() else []
-    if path.suffix.lower() == ".csv" and rule is None:
-        return lambda: csv_frames(path), client, target
+    files = csv_files(path)
+    if is_csv(path) and rule is None:
+        return csv_source(path, read), client, target
     if files:
-        return folder_frames(files, client), client, target
+        return folder_frames(files, client, read), client, target
     asked = Asked(client=client, target=target, text_target=loss not in ("auto", "least-squares"), memory=memory)
     tables = load(path, asked, divided=rule is None)
     return _tables(same_columns(tables) if rule is None else divide(tables[0], rule, seed=seed), client, target)
 
 
-def folder_frames(files: Sequence[Path], client: str) -> Frames:
+def folder_frames(files: Sequence[Path], client: str, read: Callable[[str], bool]) -> Frames:
     """One site per CSV, named after its file; a column that a file lacks is missing in its rows."""
-    names = {file: list(next(iter(csv_frames(file))).columns) for file in files}
+    sources = {file: csv_source(file, read) for file in files}
+    names = {file: list(next(source()).columns) for file, source in sources.items()}
     every = list(dict.fromkeys(name for columns in names.values() for name in columns))
     if client in every:
         raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
 
     def frames() -> Iterator[Frame]:
-        for file in files:
-            for frame in csv_frames(file):
+        for file, source in sources.items():
+            for frame in source():
                 absent = {name: np.full(frame.rows, np.nan) for name in every if name not in frame.columns}
                 owner = np.full(frame.rows, file.name.partition(".")[0], dtype=object)
                 yield replace(frame, columns={client: owner, **frame.columns, **absent})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import InputError
-from suffice.bounds.parse import parse_number
+from suffice.bounds.parse import nearest, parse_number
 
 from ..randomness import Randomness, Stream
 from .table import MOST_CLIENTS, Table, check_clients
@@ -42,8 +41,8 @@ def parse_split(text: str) -> Split:
             raise InputError("split", text, "name the column, as column:site")
         return Split(kind=kind, column=":".join(words))
     if kind not in ("contiguous", "iid", "dirichlet", "labels"):
-        near = difflib.get_close_matches(kind, ("contiguous", "iid", "dirichlet", "labels", "column"), n=1)
-        raise InputError("split", text, f"did you mean {near[0]}? {USAGE}" if near else USAGE)
+        near = nearest(kind, ("contiguous", "iid", "dirichlet", "labels", "column"))
+        raise InputError("split", text, f"did you mean {near}? {USAGE}" if near else USAGE)
     wanted = 2 if kind == "dirichlet" else 1
     if len(words) != wanted:
         raise InputError("split", text, USAGE)

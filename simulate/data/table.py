@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.bounds import InputError, Memory, as_numbers
+from suffice.bounds.parse import nearest
 
 MOST_CLIENTS = 4000
 PER_TEXT = 200
@@ -24,6 +25,10 @@ class Asked:
     text_target: bool = False
     drop: Sequence[str] = ()
     memory: Memory
+
+    def reads(self, column: str) -> bool:
+        """Whether it is not dropped."""
+        return column not in self.drop
 
     @property
     def roles(self) -> dict[str, str]:
@@ -72,6 +77,14 @@ def same_columns(tables: Sequence[Table]) -> list[Table]:
                 f"columns of client {table.name}", list(table.columns), f"give the same predictors to all: {wanted}"
             )
     return result
+
+
+def no_column(role: str, name: str, columns: Sequence[str], more: str = "") -> InputError:
+    """What is said where the column of a role is not there."""
+    near = nearest(name, columns)
+    shown = ", ".join(columns[:12]) + (", ..." if len(columns) > 12 else "")
+    meant = f"did you mean {near}? " if near else ""
+    return InputError(role, name, f"no such column; {meant}columns: {shown}; say which one by {role}{more}")
 
 
 def check_clients(field: str, count: int) -> None:

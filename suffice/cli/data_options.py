@@ -109,11 +109,12 @@ def read_table(setup: str, data: dict[str, Any]) -> Any:
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
     from suffice.bounds import InputError
+    from suffice.simulate.data.csv_lines import is_csv
     from suffice.simulate.data.splits import parse_split
 
     path = Path(setup)
     tables = list(path.iterdir()) if path.is_dir() else [path]
-    if not any(table.suffix.lower() == ".csv" for table in tables):
+    if not any(map(is_csv, tables)):
         for name in ("client", "target"):
             if name in data:
                 raise InputError(name, data[name], "only a CSV has named columns; drop it")

@@ -27,6 +27,7 @@ def predict(
     """Predict new rows with their sites' models; unknown sites get the population's model."""
     from suffice.bounds import InputError, csv_text, make_folder, write_whole
     from suffice.simulate.data.csv_frame import csv_frames, csv_rows
+    from suffice.simulate.data.csv_lines import Dialect, dialect_of
     from suffice.simulate.data.memory import as_path
 
     from ..fitted import load
@@ -40,7 +41,8 @@ def predict(
     levels: dict[str, dict[str, None]] = {}
     values: list[float | str] = []
     shares: list[list[float]] = []
-    for frame in csv_frames(path):
+    dialect = dialect_of(path, fit.needed.__contains__)
+    for frame in csv_frames(path, dialect):
         with warnings.catch_warnings(action="ignore"):  # of new levels, which are gathered and said once below
             values += fit.predict(frame, site=site).tolist()
             shares += fit.probabilities(frame, site=site).tolist() if as_probabilities else [[]] * frame.rows
@@ -60,11 +62,12 @@ def predict(
     for name, new in levels.items():
         reference = fit.encoding.references.get(name, "the reference level")
         echo(f"suffice: no row of the fit had {name} = {_some(list(new))}: predicted as {reference}", err=True)
-    header, *cells = csv_rows(path) if keep else [["line", "site"], *map(list, zip(lines, sites))]
+    header, *cells = csv_rows(path, dialect) if keep else [["line", "site"], *map(list, zip(lines, sites))]
     name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
     of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]
     rows = [(*header, name, *of_classes), *((*row, value, *more) for row, value, more in zip(cells, values, shares))]
-    text = csv_text(rows)
+    written = dialect if keep else Dialect()
+    text = csv_text(rows, written.separator, written.decimal)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -78,12 +78,12 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "missing target": (
         {"t.csv": TABLE.replace("target", "y")},
         PLAN,
-        "no such column in t.csv; columns: client, age, y",
+        "no such column; columns: client, age, y",
     ),
     "missing client column": ({"t.csv": TABLE.replace("client", "site")}, PLAN, "client = 'client': no such column"),
     "client is target": ({"t.csv": TABLE}, (*PLAN, "--target", "client"), "the client column cannot be the target"),
     "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
-    "semicolons": ({"t.csv": TABLE.replace(",", ";")}, PLAN, "separate the columns by commas"),
+    "bars": ({"t.csv": TABLE.replace(",", "|")}, PLAN, "separate the columns by commas, semicolons or tabs"),
     # --- encodings and files
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
     "utf-16": ({"t.csv": TABLE.encode("utf-16")}, PLAN, "not UTF-8 text"),
@@ -131,17 +131,17 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "constant column": (
         {"t.csv": TABLE.replace("e,5", "e,4").replace("e,9", "e,4")},
         (*PLAN, "--standardise", "client"),
-        "age of client Nice = 'const",
+        "age of client Nice = 4.0: the same in every row: drop it",
     ),
     "column the same for all": (
         {"t.csv": "client,a,target\nA,3,1\nA,3,2\nB,3,1\nB,3,5\n"},
         (*PLAN, "--standardise", "pooled"),
-        "a of all clients = 'constant'",
+        "a of all clients = 3.0: the same in every row",
     ),
     "constant target": (
         {"t.csv": "client,a,target\nA,3,1\nA,4,1\nA,9,1\nB,3,1\nB,5,1\nB,6,1\n"},
         (*PLAN, "--standardise-target"),
-        "target = 'constant': nothing to learn",
+        "target = 1.0: the same in every row: nothing to learn",
     ),
     "duplicated clients": (
         {"folder/a.csv": "x,target\n1,2\n", "folder/a.svm": "1 1:1\n"},

@@ -22,7 +22,7 @@ def test_a_data_table_gives_what_read_gives(tmp_path):
     chosen = setup(
         tmp_path,
         '[data]\npath = "t.svm"\nloss = "logistic"\nregularisation = 0.2\nsplit = "iid:3"\nseed = 5\nbatch = 2\n'
-        'standardise = "pooled"\nintercept = false\npositive = [-1]\ncertainty = "estimated"\n',
+        'standardise = "pooled"\nintercept = false\npositive = -1\ncertainty = "estimated"\n',
     )
     same = sf.read(
         tmp_path / "t.svm", loss="logistic", regularisation=0.2, split="iid:3", seed=5, batch=2, standardise="pooled",
@@ -96,3 +96,8 @@ def test_quadratics_and_constants_are_read_as_before(tmp_path):
     constants = setup(tmp_path, "[constants]\nmu = 1\nbeta = 2\nsigma = [1.0, 2.0]\nb = [[0, 1], [3, 0]]\n").source
     np.testing.assert_array_equal(constants.sigma2, [1, 4])
     np.testing.assert_array_equal(constants.heterogeneity.b2, [[0, 1], [9, 0]])
+
+
+def test_a_list_that_is_not_one_is_told_to_stand_in_brackets(tmp_path):
+    with pytest.raises(sf.InputError, match=r"at data.drop; write it in brackets"):
+        setup(tmp_path, '[data]\npath = "t.csv"\ndrop = "x"\n')

@@ -68,7 +68,14 @@ def test_prediction_says_what_it_does_not_know(tmp_path, command):
     kept = command("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep").stdout.split()
     shown = [line.rpartition(",") for line in kept]
     assert [row for row, _, _ in shown] == (tmp_path / "new.csv").read_text().split()
-    assert [value for *_, value in shown[1:]] == [line.rpartition(",")[2] for line in done.stdout.split()[1:]]
+    values = [line.rpartition(",")[2] for line in done.stdout.split()[1:]]
+    assert [value for *_, value in shown[1:]] == values
+    # a table with semicolons and decimal commas is read as it is, and written back so
+    (tmp_path / "new.csv").write_text("client;x;kind\ns0;1,0;a\n;-2,5;west\n")
+    header, first, second = command("predict", tmp_path / "m.json", tmp_path / "new.csv", "--keep").stdout.split()
+    assert header == "client;x;kind;prediction"
+    assert first == f"s0;1,0;a;{values[0].replace('.', ',')}"
+    assert second.startswith(";-2,5;west;")
 
 
 def test_a_site_that_decides_the_network_s_gain_is_named():

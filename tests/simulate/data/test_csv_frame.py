@@ -7,8 +7,8 @@ import pytest
 
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import column_of, numbers_or_texts
-from suffice.simulate.data.csv import INDEX
 from suffice.simulate.data.csv_frame import csv_frames
+from suffice.simulate.data.csv_lines import INDEX, Dialect
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_pieces_and_an_index(tmp_path, monkeypatch):
     monkeypatch.setattr("suffice.simulate.data.csv_frame.PIECE", 2)
     path = tmp_path / "t.csv"
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
-    frames = list(csv_frames(path))
+    frames = list(csv_frames(path, Dialect()))
     assert [frame.rows for frame in frames] == [2, 1]
     assert list(frames[0].columns) == [INDEX, "x", "a, b"]
     assert frames[0].texts("a, b").tolist() == ["u", "v, w"]
     assert frames[1].texts("x").tolist() == ["3"]
     path.write_bytes(b"x,y\n\xff,1\n")
     with pytest.raises(InputError, match="not UTF-8"):
-        list(csv_frames(path))
+        list(csv_frames(path, Dialect()))
