@@ -183,7 +183,7 @@ def most_different(
         return None
     slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
     return {
-        "site": np.array(names)[full][at].item(), "column": columns[column], "own": slopes[0], "others": slopes[1],
+        "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
         "standard_errors": float(apart[at, column]),
     }  # fmt: skip
 
