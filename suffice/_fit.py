@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import MAX_MEMORY, InputError
-from suffice.bounds.population import Messages, collaborate
-from suffice.bounds.population.gain import gains
+from suffice.bounds.population import FOLDS, Messages, collaborate
+from suffice.bounds.population.gain import PER_COEFFICIENT, gains
 
 from .assembly import assemble, encode
 from .fitted import Fit
 
 if TYPE_CHECKING:
+    from suffice.bounds.population.messages import Units
     from suffice.simulate import Quadratics
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
@@ -51,12 +52,12 @@ def fit(
     from suffice.simulate.data.message import Message, read_message, sites_of_messages
     from suffice.simulate.data.site_source import read_sites
 
-    given = [source] if isinstance(source, Message) else source
+    given, sent = [source] if isinstance(source, Message) else source, []
     if isinstance(given, Sequence) and not isinstance(given, str) and given:
         if loss not in ("auto", "least-squares"):
             raise InputError("loss", loss, "messages hold sums for least squares; for classes give the rows")
         messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
-        sites, loss = sites_of_messages(messages), "least-squares"
+        sites, loss, sent = sites_of_messages(messages), "least-squares", [message.numbers for message in messages]
     else:
         sites, loss = read_sites(
             given,
@@ -73,7 +74,7 @@ def fit(
         from .fit_classes import classified
 
         return classified(sites, loss, client, progress)
-    return _least_squares(sites, client, progress)
+    return _least_squares(sites, client, progress, sent)
 
 
 def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
@@ -118,7 +119,8 @@ def summarise(
     return message_of(sites, reveal=reveal)
 
 
-def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None) -> Fit:
+def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:
+    """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
     encoding, encoded, units, notes = encode(sites, folds)
     if units.constant[-1]:
@@ -133,14 +135,58 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
     columns = encoding.columns
     models = [(dict(zip(columns, row.tolist())), float(intercept)) for row, intercept in zip(slopes, intercepts)]
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
-    size = messages.size
-    numbers = len(encoded[0]) * (1 + (size + 1) + (size + 1) * (size + 2) // 2)
+    from suffice.simulate.data.message import numbers_of
+
+    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
         sites, client, "least-squares", fitted, found, models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
-        exchanged={"rounds": 1, "numbers_per_site": numbers},
+        exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
+        differs=most_different(messages, units, counts, sites.names, columns),
         quadratics=_expected_losses(messages, fitted.models, sites.names),
     )  # fmt: skip
+
+
+def most_different(
+    messages: Messages, units: Units, counts: np.ndarray, names: Sequence[str], columns: Sequence[str]
+) -> dict[str, Any] | None:
+    """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
+    errors away from that of all other sites' rows together; None where chance may explain it.
+
+    Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
+    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
+    sites with few rows or with columns that depend on each other there have no standard errors here.
+    """
+    from scipy.special import stdtrit
+
+    whole = messages.fits
+    S, c, q, n = whole.second[0], whole.cross[0], whole.square[0], whole.rows[0]
+    S = S + np.diag([0.0, *units.constant[:-1]])  # the same in all rows: a coefficient of 0 everywhere
+    full = n >= PER_COEFFICIENT * messages.size
+    for part in (S, S.sum(0) - S):
+        values = np.linalg.eigvalsh(part)
+        full &= values[:, 0] > 1e-9 * values[:, -1]
+    if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
+        return None
+
+    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inverse = np.linalg.inv(S)
+        theta = (inverse @ c[..., None])[..., 0]
+        noise = np.maximum(q - (c * theta).sum(-1), 0.0) / (n - messages.size)
+        return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
+
+    own = estimated(S[full], c[full], q[full], n[full])
+    rest = estimated(*(part.sum(0) - part[full] for part in (S, c, q, n)))
+    apart = (np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300)))[:, 1:]
+    at, column = np.unravel_index(apart.argmax(), apart.shape)
+    limit = stdtrit(n[full][at] - messages.size, 1 - 0.025 / apart.size)
+    if not apart[at, column] > limit:
+        return None
+    slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
+    return {
+        "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
+        "standard_errors": float(apart[at, column]),
+    }  # fmt: skip
 
 
 def _expected_losses(messages: Messages, models: np.ndarray, names: Sequence[str]) -> Quadratics:

@@ -109,6 +109,7 @@ class Plan:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
         from .exact_tables import exact_table, stages_table
         from .plan_tables import plan_table
+        from .render import gathered
 
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
@@ -118,7 +119,7 @@ class Plan:
             exact.append(stages_table(self.rows))
         promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
         first, *others = exact + promised
-        return [replace(first, lines=[*first.lines, *self.notes]), *others]
+        return [replace(first, lines=[*first.lines, *gathered(self.notes)]), *others]
 
     def table(self) -> Table:
         """The first of `tables`."""
@@ -127,6 +128,9 @@ class Plan:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from suffice.bounds.html import listed, number, table, text
+
+        from .exact_tables import matrix_line
+        from .render import gathered
 
         rows = [
             (
@@ -143,7 +147,7 @@ class Plan:
         columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
         exact = self.rows[0].exact is not None
         caption = EXACT if exact else "Bounds on E[tau], the time to reach the precision"
-        return table(columns, rows, caption=caption) + listed(self.notes)
+        return table(columns, rows, caption=caption) + listed([*matrix_line(self.rows), *gathered(self.notes)])
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.bounds import InputError, write_whole
 from suffice.bounds.html import text
+from suffice.simulate.data.design import CHANGED, NOTE
 
 from .render import Table
 
@@ -40,6 +41,12 @@ code {{ font-size: .9em; overflow-wrap: anywhere }}
 PENALTY = 0.1
 """r in (r/2) |theta|^2 of a plan for two classes, on standardised columns: few rows are often separable, and then have
 no minimiser without."""
+BOTH = """Two questions, two answers: the first table says whose rows improve a site's predictions on <em>new</em> rows,
+the second whose gradients bring it sooner to the optimum of the rows at hand, whatever those are worth elsewhere. A
+site may count for the one and not for the other, and one of few rows may even get a large weight in the second."""
+VACUOUS = (
+    "The papers' guaranteed bounds let nobody collaborate here and are left out: <code>suffice plan</code> has them."
+)
 _KINDS = """<dl>
 <dt><b>Exact</b></dt><dd>The mean over all random draws of rows, computed from second moments: no simulation, no
 assumption beyond drawing rows with replacement.</dd>
@@ -86,20 +93,23 @@ def report(
     if planned is None and fitted is None:
         raise refused["fit"]
     body = [_summary(planned, fitted)]
+    if fitted is not None and planned is not None:
+        body.append(f"<p>{BOTH}</p>")
     if fitted is not None:
         body += ["<h2>A model for each site</h2>", _section(fitted.table(), fitted.plot())]
     if planned is not None:
-        said = () if fitted is None else [str(line).removeprefix("Note: ") for line in fitted.table().lines]
-        first, *others = (
-            replace(one, lines=[line for line in one.lines if str(line).removeprefix("note: ") not in said])
-            for one in planned.tables()
-        )
+        told = () if fitted is None else {*map(CHANGED.format, fitted.left_out), *map(NOTE.format, fitted.notes)}
+        first, *others = replace(planned, notes=tuple(note for note in planned.notes if note not in told)).tables()
+        rows = planned.rows
+        if others and rows[0].measured is not None and all(len(row.cluster) < 2 for row in rows):
+            others.pop()  # bounds of so little use beside what was measured; the line below says where they are
         ridge = getattr(planned.problem, "regularisation", 0)
         body += [
             "<h2>Who trains with whom</h2>",
             f"<p>The losses of this plan have the penalty ({ridge:g}/2) |theta|^2.</p>" if ridge else "",
             _section(first, planned.plot()),
             *map(_section, others),
+            f"<p>{VACUOUS}</p>" if len(others) + 1 < len(planned.tables()) else "",
         ]
     names = {"plan": "Plan of the training", "fit": "Models for new rows"}
     body += [f"<h2>{names[part]}</h2><p>Not made: {text(error)}</p>" for part, error in refused.items()]

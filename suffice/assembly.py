@@ -48,6 +48,7 @@ def assemble(
     left_out: Sequence[str],
     exchanged: dict[str, int],
     quadratics: Quadratics | None = None,
+    differs: dict[str, Any] | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
@@ -97,6 +98,7 @@ def assemble(
         "network_gain_se": _number(found.network_error, scale),
         "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
+        "differs": differs,
         **exchanged,
     }
     return Fit(

@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 NAME, PEERS = 14, 20
 """Characters of a client's name, and of its list of peers."""
 QUESTION = (
-    "iterations: the first T with E[e_T] <= eps, exact for rows drawn with replacement. The plan is about "
-    "reaching the optimum of these rows fast; for predictions on new rows see suffice fit."
+    "alone, together: iterations, the first T with E[e_T] <= eps, exact for rows drawn with replacement; speed-up: "
+    "their ratio. For predictions on new rows see suffice fit."
 )
+MATRIX = (
+    "step: not for plain gradients: they are first multiplied by the client's matrix ({matrix}, or `matrix` "
+    "in --json){who}."
+)
+TAU = "E[tau] <=: bound on the mean time of a single run until e < eps, at a step of its own (`hitting` in --json)."
 STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep: it stays below."
 
 
@@ -30,15 +35,30 @@ def exact_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
     rows = [row for there in precisions.values() for row in there]
     if len(rows[0].names) > MOST_ROWS:
         return _summary(precisions)
-    numeric = ("eps", "step", "alone", "together", "gain", "E[tau] <=")
+    numeric = ("eps", "step", "alone", "together", "speed-up", "E[tau] <=")
+    tau = [TAU] if any(row.exact is not None and row.exact.hitting is not None for row in rows) else []
+    stop = [STOP] if any(_holds(row) == "stop" for row in rows) else []
     return Table(
         title="Exact plan: iterations until the mean excess is at most eps",
-        columns=("client", "eps", "with", "step", "alone", "together", "gain", "E[tau] <=", "then"),
+        columns=("client", "eps", "with", "step", "alone", "together", "speed-up", "E[tau] <=", "then"),
         numeric=numeric,
         rows=[_line(row) for row in rows],
-        lines=[QUESTION, *([STOP] if any(_holds(row) == "stop" for row in rows) else ()), *_notes(rows)],
+        optional=("E[tau] <=",),
+        lines=[QUESTION, *matrix_line(rows), *tau, *stop, *_notes(rows)],
         width=80,
     )
+
+
+def matrix_line(rows: Sequence[Row]) -> list[str]:
+    """That the step goes with a matrix, where it does."""
+    kind = "exact" if rows[0].exact is not None else "measured.model"
+    plans = {row.name: (row.exact if row.exact is not None else row.measured and row.measured.model) for row in rows}
+    found = [name for name, plan in plans.items() if plan is not None and plan.matrix is not None]
+    if not found:
+        return []
+    row = f"plan[{found[0]!r}]{'[0]' if len(rows) > len(plans) else ''}"  # several precisions have several rows
+    who = "" if len(found) == len(plans) else f"; here: {_some(found)}"
+    return [MATRIX.format(matrix=f"{row}.{kind}.matrix", who=who)]
 
 
 def _line(row: Row) -> tuple[str, ...]:
@@ -80,14 +100,14 @@ def _summary(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
                 number(float(known.max()) if known.size else None),
             )
         )
-    columns = ("eps", "clients", "with peers", "groups", "alone", "together", "gain", "largest")
+    columns = ("eps", "clients", "with peers", "groups", "alone", "together", "speed-up", "largest")
     rows = [row for there in precisions.values() for row in there]
     return Table(
         title="Exact plan, medians over clients: iterations to a mean excess of at most eps",
         columns=columns,
         numeric=columns,
         rows=cells,
-        lines=[QUESTION, *_notes(rows), "Every client's plan: --csv FILE, or --json."],
+        lines=[QUESTION, *matrix_line(rows), *_notes(rows), "Every client's plan: --csv FILE, or --json."],
         width=80,
     )
 
@@ -219,9 +239,11 @@ def _notes(rows: Sequence[Row]) -> list[str]:
     for row in rows:
         told = [row.exact.note] if row.exact is not None and row.exact.note else []
         if row.exact is not None and row.exact.iterations and row.exact.hitting is None:
-            told.append("no bound on E[tau]: at none of the steps tried do single paths contract wherever e >= eps")
+            told.append(
+                "no bound on E[tau], the time of single runs, was found; the mean iterations are exact all the same"
+            )
         if row.refusal:
-            told.append(f"the papers' schedules do not apply here: {row.refusal}")
+            told.append(f"exact, but without the guarantees of the papers' theorems (suffice theorem): {row.refusal}")
         for note in told:
             groups.setdefault(note, []).append(row.name)
     return [noted(note) + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in groups.items()]

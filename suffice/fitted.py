@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .fit_files import read_models, write_models
 from .fit_tables import fit_table
+from .render import WIDE
 from .site_models import SiteModels
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ class Fit(SiteModels):
     def __str__(self) -> str:
         return self.table().text()
 
-    def table(self) -> Table:
-        """The table of `suffice fit`, with its notes."""
-        return fit_table(self)
+    def table(self, width: int = WIDE) -> Table:
+        """The table of `suffice fit`, with its notes; more collaborators are named in more than 80 characters."""
+        return fit_table(self, width)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -15,6 +15,7 @@ from suffice.bounds.planning.measured_plan import MeasuredPlan
 from suffice.bounds.planning.row_recursion import MOST_FEATURES
 
 from .exact_rows import Grouped, moment_plans
+from .exact_tables import matrix_line
 from .measured import LONGEST_SIMULATION, Measured, followed, still, weights_of
 from .plan_tables import MOST_ROWS, noted
 from .render import Table, number
@@ -227,14 +228,15 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
     lines = [
         f"Means over {max(both.seeds for _, both, _ in known)} simulated paths; neither exact nor guaranteed. Weights "
         "and step are the best found for quadratic models at the optima; in brackets the model's own T.",
+        *matrix_line(shown),
         "2 s.e.: together, where the mean less, and plus, two standard errors falls to eps.",
         *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
         *(f"{noted(note)} ({_some(names)})" for note, names in notes.items()),
     ]
     return Table(
         title="Measured: iterations until the mean excess is at most eps",
-        columns=("client", "eps", "with", "step", "alone", "together", "2 s.e.", "gain"),
-        numeric=("eps", "step", "alone", "together", "2 s.e.", "gain"),
+        columns=("client", "eps", "with", "step", "alone", "together", "2 s.e.", "speed-up"),
+        numeric=("eps", "step", "alone", "together", "2 s.e.", "speed-up"),
         rows=[
             (
                 row.name,

@@ -11,7 +11,7 @@ from suffice.bounds import Row
 from suffice.bounds.planning.break_even import BreakEven
 from suffice.bounds.planning.method_plan import MethodPlan
 
-from .render import Table, number
+from .render import GAP, WIDE, Table, cell_len, number
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from .bootstrap import Interval, Stability
@@ -134,16 +134,18 @@ def weights_tables(precisions: Mapping[float | str, Sequence[Row]]) -> list[Tabl
         if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
             continue
         weights = [row.weights if row.exact is None else row.exact.weights for row in rows]
+        wide = cell_len("".join(names)) + max(map(cell_len, names)) + GAP * (len(names) + 1) + 4 > WIDE
+        heads = [str(k + 1) for k in range(len(names))] if wide else names
         kind = "that the guaranteed similarities give" if rows[0].exact is None else "of the exact plan"
         tables.append(
             Table(
                 title=f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights "
                 f"{kind}, row by row",
-                columns=("client", *names, "sum"),
-                numeric=(*names, "sum"),
+                columns=("client", *heads, "sum"),
+                numeric=(*heads, "sum"),
                 rows=[
                     (
-                        row.name,
+                        f"{row.client + 1} {row.name}" if wide else row.name,
                         *(number(weight.item(), 2) if weight else "." for weight in mine),
                         number(mine.sum().item()),
                     )

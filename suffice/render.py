@@ -126,6 +126,21 @@ def shortened(names: Sequence[str], most: int) -> list[str]:
     ]
 
 
+def some(names: Sequence[str], most: int = 12) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def gathered(notes: Sequence[str]) -> list[str]:
+    """Sentences that begin with the same words before a colon in one line, these words once."""
+    groups: dict[str, list[str]] = {}
+    for note in notes:
+        head, colon, rest = note.partition(": ")
+        mergeable = colon and rest.endswith(".")
+        groups.setdefault(head + colon if mergeable else note, []).append(rest if mergeable else "")
+    return [head + " ".join(filter(None, rest)) for head, rest in groups.items()]
+
+
 def _text(cell: Cell) -> str:
     """Control characters of whatever is in it, such as a client's name, escaped."""
     from suffice.bounds import printable  # here, since `suffice --help` imports this file and needs no NumPy

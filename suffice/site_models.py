@@ -229,7 +229,8 @@ class SiteModels:
         if site is not None:
             return X, np.full(frame.rows, str(site), dtype=object)
         if self.client not in frame.columns:
-            raise InputError("client", self.client, "the table has no such column; name the site of its rows by site")
+            remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
+            raise InputError("client", self.client, remedy)
         return X, np.array([POPULATION if name is None else name for name in frame.texts(self.client)], dtype=object)
 
 

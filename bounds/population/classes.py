@@ -148,7 +148,7 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
             best, penalty, alone = value, entry, found
     size = rows[0][0].shape[1]
     answer = np.full((4, len(rows)), np.nan)
-    sums, sizes = np.zeros(len(rows)), np.zeros(len(rows))
+    sums, sizes, variances = np.zeros((3, len(rows)))
     for k, (X, Y, weights, folds) in enumerate(rows):
         total = weights.sum()
         if total == 0:
@@ -157,12 +157,15 @@ def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) 
         by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
         difference = by_itself - with_others
         mean = weights @ difference / total
-        sums[k], sizes[k] = weights @ difference, total
+        sums[k], sizes[k], variances[k] = (
+            weights @ difference,
+            total,
+            RESAMPLED * (weights**2) @ (difference - mean) ** 2,
+        )
         answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
         if counts[k] >= PER_COEFFICIENT * size:
-            spread = np.sqrt((weights**2) @ (difference - mean) ** 2) / total
-            answer[2, k], answer[3, k] = mean, np.sqrt(RESAMPLED) * spread
-    network, error, decisive = of_network(sums, sizes)
+            answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
+    network, error, decisive = of_network(sums, sizes, variances)
     return Gains(
         together=answer[0],
         alone=answer[1],

@@ -69,7 +69,8 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
         enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
         gain = np.where(enough, alone - together, np.nan)
         error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
-    network, spread, decisive = of_network(folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0), rows)
+    each = folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0)
+    network, spread, decisive = of_network(each, rows, RESAMPLED * variance)
     return Gains(
         together=np.where(rows > 0, together, np.nan),
         alone=np.where(rows > 0, alone, np.nan),
@@ -82,12 +83,21 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
     )
 
 
-def of_network(each: np.ndarray, rows: np.ndarray) -> tuple[float, float, tuple[int, float] | None]:
+def of_network(
+    each: np.ndarray, rows: np.ndarray, variance: np.ndarray
+) -> tuple[float, float, tuple[int, float] | None]:
     """The gain per row of all sites, from the summed gain `each` (N,) of sites of so many `rows` (N,), its standard
-    error, sites being a sample of sites (a ratio estimator), and the one site that decides it, if any: `Gains`."""
+    error, and the one site that decides it, if any: `Gains`.
+
+    The variance is the larger of two: that of the rows, the sum of the sites' `variance` (N,), and that between sites,
+    of a ratio estimator with sites as a sample of sites. A few sites that happen to agree have no scatter to speak of;
+    rows alone understate it where a site of few rows is wildly wrong alone. In 60 to 250 drawn populations each of 2, 3
+    and 8 sites of 8 to 90 rows and 4 coefficients, from all alike to unrelated, two errors cover what these sites gain
+    in 90 % or more; the scatter alone did in half for 2 sites."""
     sites, total = max(int((rows > 0).sum()), 1), max(rows.sum(), 1.0)
     network = each.sum() / total
-    error = np.sqrt(((each - network * rows) ** 2).sum() * sites / max(sites - 1, 1)) / total
+    scatter = ((each - network * rows) ** 2).sum() * sites / max(sites - 1, 1)
+    error = np.sqrt(max(variance.sum(), scatter)) / total
     most = int(np.abs(each).argmax())
     alone = sites > 2 and np.abs(each[most]) > np.abs(each).sum() / 2
     decisive = (most, float((each.sum() - each[most]) / max(total - rows[most], 1.0))) if alone else None

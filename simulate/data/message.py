@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from .memory import as_path, whole
 from .site_rows import Rows, Sites
 
 KIND = "suffice message, version 1"
+HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
 LARGEST = 100_000_000
 """Bytes of a message that is read."""
 
@@ -62,8 +64,7 @@ class Message:
     @property
     def numbers(self) -> int:
         """How many numbers are sent."""
-        p = len(self.design.columns) + 1
-        return len(self.folds) * (1 + p + p * (p + 1) // 2)
+        return numbers_of(len(self.folds), self.design)
 
     def to_json(self) -> str:
         record = Record(
@@ -82,10 +83,21 @@ class Message:
         return json.dumps(msgspec.to_builtins(record), indent=1)
 
     def write(self, path: str | Path) -> Path:
-        """To a file, whole or not at all."""
+        """To a file, whole or not at all. Warns where single rows may be recovered though nobody opted in by
+        `reveal`: five folds of so few rows are sent only with it."""
         path = Path(path)
+        if len(self.folds) < FOLDS and self.reveals != HIDDEN:
+            warnings.warn(
+                f"{path.name}: {self.reveals}; merge {self.site} with another site, or drop columns", stacklevel=2
+            )
         make_folder(path.parent, "path")
         return write_whole(path, self.to_json().encode())
+
+
+def numbers_of(folds: int, design: Design) -> int:
+    """In a message of so many folds: of each its rows, and the means and products of all columns and the target."""
+    p = len(design.columns) + 1
+    return folds * (1 + p + p * (p + 1) // 2)
 
 
 def message_of(sites: Sites, *, reveal: bool) -> Message:
@@ -110,7 +122,7 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
     if fewest < least:
         reveals = f"a part of {fewest:g} rows has fewer than a model has coefficients: single rows may be recovered"
     else:
-        reveals = "numbers of rows, means and second moments of the columns; no single row"
+        reveals = HIDDEN
     return Message(
         site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals
     )

@@ -72,7 +72,7 @@ class LeastSquares(RowModel, QuadraticPopulation):
         if not ridge and d > MOST_SINGULAR:  # before (d, d) matrices, which may be far larger than the data, are made
             for i, (x, _) in enumerate(blocks):
                 if len(x) < d:
-                    raise _undetermined(labels[i], len(x), d, 0.0)
+                    raise _undetermined([labels[i]], len(x), d)
         A = np.stack([x.T @ x / len(x) for x, _ in blocks]) + ridge / 2 * np.eye(d)
         least, largest = np.linalg.eigvalsh(A)[:, [0, -1]].T
         singular = least <= np.maximum(1e-12 * largest, 1e-60)
@@ -81,8 +81,8 @@ class LeastSquares(RowModel, QuadraticPopulation):
         population = Quadratics.of_population(A, optimum, start=begin, names=labels)
         refusal = ()
         if singular.any():
-            i = int(np.argmax(singular))
-            refusal = (_undetermined(labels[i], len(blocks[i][0]), d, least[i].item()),)
+            found = np.flatnonzero(singular).tolist()
+            refusal = (_undetermined([labels[i] for i in found], len(blocks[found[0]][0]), d),)
         batch = as_whole("batch", batch)
         return cls(data=data, population=population, regularisation=ridge, batch=batch, undetermined=refusal)
 
@@ -178,16 +178,17 @@ class LeastSquares(RowModel, QuadraticPopulation):
         return replace(self, data=self.data.to(dtype, device), population=self.population.to(dtype, device))
 
 
-def _undetermined(label: str, rows: int, d: int, least: float) -> InputError:
+def _undetermined(labels: Sequence[str], rows: int, d: int) -> InputError:
+    """Of the first of the clients, which has so many rows; the others are named."""
     # a single row has no noise to plan with, so that regularising would only lead to the next refusal
     remedy = (
         "merge this client with another or leave it out"
         if rows == 1
         else "drop constant or duplicated columns, use fewer predictors, merge clients, or regularise"
     )
-    field = f"smallest eigenvalue of X'X/n of client {label}"
+    more = f"; likewise {', '.join(labels[1:6])}{', ...' if len(labels) > 6 else ''}" if len(labels) > 1 else ""
     return InputError(
-        field, float(f"{least:.3g}"), f"its {rows} rows do not determine {d} coefficients (mu = 0): {remedy}"
+        f"mu of client {labels[0]}", 0, f"its {rows} rows do not determine {d} coefficients{more}: {remedy}"
     )
 
 

@@ -39,6 +39,7 @@ def fit(
     from suffice.bounds.parse import parse_number
 
     from .._fit import fit as make
+    from ..render import console
 
     if out is not None and out.suffix.lower() not in (".json", ".npz"):
         raise InputError("out", str(out), "name a .json or .npz file")
@@ -63,6 +64,6 @@ def fit(
     if as_json:
         print_json(found.to_dict())
         return
-    found.table().show()
+    found.table(console().width).show()
     for path in written:
         echo(str(path))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..render import some
 from .app import Json, app
 from .console import echo, print_json
 
@@ -16,6 +18,7 @@ from .console import echo, print_json
 def predict(
     model: Annotated[str, typer.Argument(help="Models saved by `suffice fit --out`.")],
     file: Annotated[str, typer.Argument(help="CSV with the columns of the training data; the target may be missing.")],
+    client: Annotated[str | None, typer.Option(help="Column that names the site (default: as in the fit).")] = None,
     site: Annotated[str | None, typer.Option(help="Site of all rows, if no column names it.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Put the prediction beside the file's own columns.")] = False,
     as_probabilities: Annotated[
@@ -33,6 +36,7 @@ def predict(
     from ..fitted import load
 
     fit = load(model)
+    fit = fit if client is None else replace(fit, client=client)
     path = as_path("file", file)
     if not path.is_file():
         raise InputError("file", str(path), "no such file")
@@ -57,11 +61,11 @@ def predict(
         print_json(answer | ({"classes": fit.classes, "probabilities": shares} if as_probabilities else {}))
         return
     if unknown:
-        named = _some([name or "rows without a site" for name in unknown])
+        named = some([name or "rows without a site" for name in unknown])
         echo(f"suffice: not fitted, so predicted by the population's model: {named}", err=True)
     for name, new in levels.items():
         reference = fit.encoding.references.get(name, "the reference level")
-        echo(f"suffice: no row of the fit had {name} = {_some(list(new))}: predicted as {reference}", err=True)
+        echo(f"suffice: no row of the fit had {name} = {some(list(new))}: predicted as {reference}", err=True)
     header, *cells = csv_rows(path, dialect) if keep else [["line", "site"], *map(list, zip(lines, sites))]
     name = "prediction" if "prediction" not in header else f"prediction of {fit.target}"
     of_classes = [f"probability of {kind}" for kind in fit.classes if as_probabilities]
@@ -73,7 +77,3 @@ def predict(
         return
     make_folder(out.parent, "out")
     echo(str(write_whole(out, text.encode())))
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

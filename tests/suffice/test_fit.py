@@ -68,7 +68,7 @@ def test_models_are_in_the_units_of_the_columns(sites):
     np.testing.assert_allclose(other.coefficients["x0"], 3 * one.coefficients["x0"] / 1000, rtol=1e-6)
 
 
-def test_a_new_site_gets_the_population_s_model_and_it_is_said(sites, tmp_path, command):
+def test_a_new_site_gets_the_population_s_model_and_it_is_said(sites, tmp_path, command, refused):
     fit = sf.fit(table(sites))
     fit.save(tmp_path / "models.json")
     by_population = fit.predict({"x0": [1.0], "x1": [0.0], "client": ["elsewhere"]})
@@ -79,6 +79,9 @@ def test_a_new_site_gets_the_population_s_model_and_it_is_said(sites, tmp_path, 
     done = command("predict", tmp_path / "models.json", new)
     assert done.returncode == 0
     assert "population's model: elsewhere" in done.stderr
+    moved = written(tmp_path / "moved.csv", {"place": ["s0", "elsewhere"], "x0": [1, 1], "x1": [0, 0]})
+    assert "by --client, or the site of all rows by --site" in refused("predict", tmp_path / "models.json", moved)
+    assert command("predict", tmp_path / "models.json", moved, "--client", "place").stdout == done.stdout
     assert len(done.stdout.splitlines()) == 3
     answer = json.loads(command("predict", tmp_path / "models.json", new, "--json").stdout)
     np.testing.assert_allclose(answer["prediction"][1], expected, rtol=1e-12)
@@ -97,17 +100,23 @@ def test_messages_give_the_models_of_the_rows(sites, tmp_path, command):
     np.testing.assert_allclose(models(by_messages), models(by_rows), rtol=1e-9)
     np.testing.assert_allclose(by_messages["s1"].gain, by_rows["s1"].gain, rtol=1e-7)
     done = command("fit", *paths, "--json")
+    assert "Each site sent one message of 50 numbers" in str(by_messages)
+    assert by_messages.rule["numbers_per_site"] == by_rows.rule["numbers_per_site"]
     found = [client["intercept"] for client in json.loads(done.stdout)["clients"]]
     np.testing.assert_allclose(found, models(by_rows)[:, -1], rtol=1e-9)
 
 
-def test_small_sites_send_one_message_or_opt_in(sites):
+def test_small_sites_send_one_message_or_opt_in(sites, tmp_path):
     X, y = sites[0]
     few = {"x0": X[:12, 0], "x1": X[:12, 1], "target": y[:12]}
     assert len(sf.summarise(few, site="a").folds) == 1
     opened = sf.summarise(few, site="a", reveal=True)
     assert len(opened.folds) == 5
     assert "single rows may be recovered" in opened.reveals
+    opened.write(tmp_path / "opened.json")  # was opted in
+    two = sf.summarise({name: values[:2] for name, values in few.items()}, site="a")
+    with pytest.warns(UserWarning, match="single rows may be recovered; merge a with another site"):
+        two.write(tmp_path / "two.json")
     one = {"x0": [1.0], "x1": [2.0], "target": [3.0]}
     with pytest.raises(InputError, match="its message is that row"):
         sf.summarise(one, site="a")
@@ -115,6 +124,10 @@ def test_small_sites_send_one_message_or_opt_in(sites):
     rest = [sf.summarise({"x0": X[:, 0], "x1": X[:, 1], "target": y}, site=f"s{k}") for k, (X, y) in enumerate(sites)]
     fit = sf.fit([*rest, sf.summarise(few, site="a")])
     assert fit["a"].expected_loss is None
+    shown = " ".join(str(fit).split())
+    assert "Over 4 of 5 sites, weighted by rows, gain" in shown
+    assert "none is held out: a." in shown
+    assert "one message of 10 to 50 numbers" in shown
     assert "not known" in fit["a"].notes[0]
     assert np.isfinite(models(fit)).all()
 

@@ -14,6 +14,7 @@ from blocks import ROOT
 import suffice as sf
 from suffice.cli.demo import PRECISIONS, diabetes
 from suffice.measured import excesses
+from suffice.plan_tables import weights_tables
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +100,38 @@ def test_more_than_twenty_clients_are_summarised():
     problem = sf.Quadratics.of(np.ones((22, 1, 1)), 0.1 * rng.normal(size=(22, 1)), sigma2=1.0, start=[2.0])
     plan = sf.plan(problem, epsilon=0.3)
     exact, promised = (table.text().splitlines() for table in plan.tables())
-    assert exact[1].split() == ["eps", "clients", "with", "peers", "groups", "alone", "together", "gain", "largest"]
+    assert exact[1].split() == ["eps", "clients", "with", "peers", "groups", "alone", "together", "speed-up", "largest"]
     counted = exact[2].split()
     assert counted[:3] == ["0.3", "22", str(sum(bool(row.collaborators) for row in plan))]
     assert float(counted[4]) == np.median([row.exact_local.iterations for row in plan])
     assert float(counted[5]) == np.median([row.exact.iterations for row in plan])
     assert "2 more rows: --csv FILE, or --json." in promised
     assert max(map(len, exact + promised)) <= 80
+
+
+def test_a_step_for_multiplied_gradients_is_said_to_be_one(demo):
+    name = next(row.name for row in demo if row.exact.matrix is not None)
+    shown = " ".join(str(demo).split())
+    assert (
+        f"not for plain gradients: they are first multiplied by the client's matrix (plan['{name}'][0].exact" in shown
+    )
+    assert "not for plain gradients" in demo._repr_html_()
+    plain = {row.name for row in demo if row.exact.matrix is None}
+    both = shown.partition("in --json)")[2].partition(".")[0]
+    assert bool(both) == bool(plain)  # the clients are named where they are not all
+    without = sf.plan(sf.Quadratics.of(np.ones((3, 1, 1)), [[0.0], [0.1], [0.2]], sigma2=1.0, start=[2.0]), 0.3)
+    assert {row.exact.preconditioner for row in without} == {"none"}
+    assert "plain gradients" not in str(without) + without._repr_html_()
+
+
+def test_long_names_leave_the_weights_numbered(demo):
+    names = [f"{name} years of age" for name in demo.rows[0].names]
+    rows = [replace(row, name=names[row.client], names=tuple(names)) for row in demo]
+    (short,), (long,) = (weights_tables({0.1: part[:8]}) for part in (demo.rows, rows))
+    assert long.columns[1:-1] == tuple("12345678")
+    assert short.columns[1:-1] == demo.rows[0].names
+    assert long.rows[2][0] == f"3 {names[2]}"
+    assert [row[1:] for row in long.rows] == [row[1:] for row in short.rows]
 
 
 def test_rows_are_found_by_name(demo):

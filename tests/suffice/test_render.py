@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.render import SHORTEST, WIDE, Table, number, shortened
+from suffice.render import SHORTEST, WIDE, Table, gathered, number, shortened
 
 TABLE = Table(
     title="A title that is longer than its table",
@@ -63,6 +63,11 @@ def test_long_names_lose_their_middles_and_stay_apart():
     rows = Table(columns=("client", "value"), rows=[(name, "1") for name in names]).text().splitlines()
     assert len(rows) == 1 + len(names)
     assert max(map(len, rows)) <= WIDE
+
+
+def test_notes_that_begin_alike_stand_in_one_line():
+    notes = ["Changed: a: dropped.", "Changed: b: kept.", "Note: c.", "units: d", "units: e"]
+    assert gathered(notes) == ["Changed: a: dropped. b: kept.", "Note: c.", "units: d", "units: e"]
 
 
 def test_without_rows_only_the_lines_are_left():

@@ -61,6 +61,8 @@ def test_the_page_is_whole_in_itself(page):
     assert "&lt;Lyon&gt;" in text
     assert "--drop day" in text
     assert "lower the loss by" in text or "cannot tell whether" in text
+    assert "Two questions, two answers" in text
+    assert "not for plain gradients" in text
     assert "an excess loss of 10% of that at the start" in text
     assert "<Lyon>" not in text
     assert re.search(r"3 sites with 120 rows; 1 columns? predicts? y", text)
@@ -99,6 +101,8 @@ def test_the_plan_is_for_the_loss_of_the_models_and_counts_what_was_measured(tmp
     assert sooner
     assert f"In training, {sooner} of 3 sites" in text
     assert "with the help of others (measured)" in text
+    assert "Guaranteed: expected iterations" not in text
+    assert "let nobody collaborate here and are left out" in text
 
 
 def test_mistakes_are_one_line(refused, tmp_path):
