@@ -21,6 +21,8 @@ def make_folder(folder: str | Path, field: str) -> Path:
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(field, str(folder), "is a file, not a folder; name another") from None
     except OSError as error:
         raise InputError(field, str(folder), f"{(error.strerror or 'no folder').lower()}; name another") from None
     return folder

@@ -80,7 +80,7 @@ def _search(theorem: Theorem, wanted: Collection[str]) -> dict[str, float] | Non
         return worst if at.ndim > 1 else worst[0]
 
     best = differential_evolution(
-        excess, ranges, popsize=20, maxiter=300, tol=0, polish=False, rng=0, vectorized=True, updating="deferred",
+        excess, ranges, popsize=20, maxiter=200, tol=1e-4, polish=False, rng=0, vectorized=True, updating="deferred",
         callback=lambda intermediate_result: bool(intermediate_result.fun <= 0),
     )  # fmt: skip
     if best.fun > NEARLY:

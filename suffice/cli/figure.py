@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -76,9 +77,7 @@ def figure(
             raise InputError(flag, value, _ways(name))
     if animate and name in makers() and not makers()[name].moves:
         raise InputError("animate", name, "only collaboration can be animated")
-    if out.is_file():
-        raise InputError("out", str(out), "a file; name a folder")
-    fresh = not out.exists()
+    fresh = not os.path.exists(out)
     make_folder(out, "out")
     try:
         _draw_all(name, out, edition, given, animate=animate, reuse=reuse)

@@ -290,7 +290,7 @@ def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, 
     [
         (("plan", "absent.toml"), "absent.toml"),
         (("plan", "absent.csv", "--epsilon", "1"), "absent.csv"),
-        (("theorem", "adaptive/theorem-2-constan"), "did you mean adaptive/theorem-2-constant"),
+        (("theorem", "adaptive/theorem-2-konstant"), "did you mean adaptive/theorem-2-constant"),
         (("theorem", "adaptive/lemma-2", "b=x"), "b = 'x'"),
         (("theorem", "adaptive/lemma-2", "b=1"), "needs c"),
         (
