@@ -161,12 +161,11 @@ def draw(figure: Figure, canvas: Any) -> None:
     times = moments(figure.data["All-for-one"]["collaborators"])
     above, below = canvas.subfigures(2, 1, height_ratios=[1.1, 1])
     words = (
-        "An arrow points from a client to one that uses its gradients (first run). The number of collaborators is a "
+        "An arrow points from a client to one that uses its gradients (first run); a client is its own collaborator.\n"
     )
     words += (
-        "mean over clients and counts the client itself.\nWeights follow the exact similarity at the current models; "
+        "Weights follow the exact similarity at the current models; `suffice plan` chooses fixed weights and steps."
     )
-    words += "`suffice plan` chooses fixed weights and steps instead."
     above.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     for number, (axes, t) in enumerate(zip(above.subplots(1, len(times), squeeze=False)[0], times)):
         _network(figure, axes, int(t), "abc"[number])

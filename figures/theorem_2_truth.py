@@ -144,7 +144,8 @@ def draw(figure: Figure, canvas: Any) -> None:
                   textcoords="offset points", va="center")  # fmt: skip
     axes.set_yscale("log")
     # what is still running falls for ever: the axis ends two decades below the printed bound
-    axes.set_ylim(bottom=max(axes.get_ylim()[0], bound.min() / 100))
+    everything = np.concatenate([curve["excess"] for curve in figure.data.values()])
+    axes.set_ylim(max(everything.min(), bound.min() / 100) / 1.5, everything.max() * 2)
     axes.set_xlabel("iteration $t$")
     axes.set_ylabel("excess of client 0 (loss)")
     axes.xaxis.set_major_locator(MaxNLocator(9, integer=True))

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from suffice.bounds import PARAMETERS, InputError, Parameter, Quantity, Source, Theorem, as_number, as_whole, digits
+from suffice.bounds.parse import nearest
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
 from suffice.simulate.problem import QuadraticProblem
@@ -57,10 +58,12 @@ def check(
                 the verdict says so
     conditions  a function of such scalars that returns {name: (lhs, rhs)} with lhs <= rhs
     quantity    by name: excess, last_distance (|theta_T - theta*|^2) or last_gradient of one client; mean_excess or
-                last_consensus of all; random_iterate_excess, average_gradient, average_client_gradient or
+                last_consensus of all, the excess being over each client's own minimum, so that at a common model it is
+                f - f* plus f* - (1/N) sum_i f_i*; random_iterate_excess, average_gradient, average_client_gradient or
                 average_consensus over t < T; mean_iterate_excess, at the mean of theta_0, ..., theta_T; with tau the
                 first t with e_t < eps, stopped_excess (E[e_min(T, tau)]), excess_while_running (E[e_T 1{tau >= T}]),
-                still_running (P(tau > T)) and hitting_time (E[min(tau, T)], for upper bounds of E[tau]); of the squared
+                still_running (P(tau > T)) and hitting_time (E[min(tau, T)] <= E[tau], so that a bound of E[tau] from
+                above, which has no T, is tested at every T); of the squared
                 gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Or a sum, by
                 weights that are numbers >= 0 or functions of the family's scalars:
                 {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
@@ -74,7 +77,8 @@ def check(
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
     effort      "quick" (seconds) or "full" (minutes); full begins with a quick check and ends there where that refutes
     progress    is told how many families are done, of how many. A quick check of a true bound takes 3 to 20 seconds
-                exactly, 10 to 60 on paths; a false one is often refuted sooner
+                exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20
+                iterations; a false one is often refuted sooner
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
     of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see
@@ -269,11 +273,13 @@ def _record(
                 if isinstance(getattr(algorithm, name, None), int | float):
                     own[name] = own_scalar(name, "the algorithm")
                     continue
+                near = nearest(name, [*PARAMETERS, *own])
+                meant = f"did you mean {near}? " if near else ""
                 raise InputError(
                     "parameter",
                     name,
-                    f"name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or make it a number "
-                    "that the algorithm has by this name; or declare it with the family that says its value: "
+                    f"{meant}name it as in suffice.PARAMETERS: {', '.join(list(PARAMETERS)[:9])}, ...; or make it a "
+                    "number that the algorithm has by this name; or declare it with the family that says its value: "
                     "ProblemFamily(..., parameters={NAME: None})",
                 )
             if parameter.kind not in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):

@@ -31,7 +31,10 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
             if not refuted:
                 left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
     survivors = (*verdict.survivors, *left)
-    beyond = [f"instances beyond the condition {name!r}, which the family has not" for name in dict.fromkeys(unreached)]
+    beyond = [
+        f"whether the condition {name!r} is needed (no instance of the family breaks it)"
+        for name in dict.fromkeys(unreached)
+    ]
     return replace(
         verdict,
         outcome=Outcome.VALID if survivors else Outcome.HOLDS,

@@ -48,8 +48,8 @@ def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
         parts += [f"d > {max(clients)}"] if clients else []
         if not any("minimiser" in each.domains for each in families):
             parts.append("clients that differ (give family=families.quadratics(clients=...))")
-    if any(not each.periodic for each in measured):
-        parts.append(f"T > {APERIODIC} (no cycle of steps was found)")
+    if any(not each.periodic and "T >" not in each.problems.outside for each in measured):
+        parts.append(f"T > {APERIODIC} (the steps repeat in no cycle whose powers could be taken)")
     for name, (low, high) in verdict.ranges.items():
         if low == high == getattr(measured[0].algorithm, name, None):
             parts.append(f"other values of the algorithm's {name} than {low:g}")
