@@ -155,7 +155,8 @@ def most_different(
 
     Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
     1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
-    sites with few rows or with columns that depend on each other there have no standard errors here.
+    sites with few rows or with columns that depend on each other there have no standard errors here. A column that does
+    not vary at a site is left out there: it would only move the site's level.
     """
     from scipy.special import stdtrit
 
@@ -163,29 +164,34 @@ def most_different(
     S, c, q, n = whole.second[0], whole.cross[0], whole.square[0], whole.rows[0]
     S = S + np.diag([0.0, *units.constant[:-1]])  # the same in all rows: a coefficient of 0 everywhere
     full = n >= PER_COEFFICIENT * messages.size
-    for part in (S, S.sum(0) - S):
+    variance = np.diagonal(S, axis1=1, axis2=2) / n[:, None] - (S[:, 0] / n[:, None]) ** 2
+    varies = (variance > 1e-9) | (np.arange(messages.size) == 0)
+    mine = np.where(varies[:, :, None] & varies[:, None], S, np.eye(messages.size))
+    for part in (mine, S.sum(0) - S):
         values = np.linalg.eigvalsh(part)
         full &= values[:, 0] > 1e-9 * values[:, -1]
     if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
         return None
 
-    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         inverse = np.linalg.inv(S)
         theta = (inverse @ c[..., None])[..., 0]
-        noise = np.maximum(q - (c * theta).sum(-1), 0.0) / (n - messages.size)
+        noise = np.maximum(q - (c * theta).sum(-1), 0.0) / free
         return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
 
-    own = estimated(S[full], c[full], q[full], n[full])
-    rest = estimated(*(part.sum(0) - part[full] for part in (S, c, q, n)))
-    apart = (np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300)))[:, 1:]
+    free = n[full] - varies[full].sum(1)
+    own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
+    rest = estimated(*(part.sum(0) - part[full] for part in (S, c, q)), (n.sum() - n - messages.size)[full])
+    apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
+    apart = np.where(varies[full], apart, 0.0)[:, 1:]
     at, column = np.unravel_index(apart.argmax(), apart.shape)
-    limit = stdtrit(n[full][at] - messages.size, 1 - 0.025 / apart.size)
+    limit = stdtrit(free[at], 1 - 0.025 / apart.size)
     if not apart[at, column] > limit:
         return None
     slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
     return {
         "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
-        "standard_errors": float(apart[at, column]),
+        "standard_errors": float(apart[at, column]), "compared": int(full.sum()),
     }  # fmt: skip
 
 

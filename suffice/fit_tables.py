@@ -117,7 +117,8 @@ def _most_different(fit: SiteModels) -> list[str]:
     if not found:
         return []
     values = f"{found['column']} {found['own']:.3g} by its own rows, {found['others']:.3g} by those of all others"
-    return [f"{found['site']} differs most: {values}, {found['standard_errors']:.2g} standard errors apart."]
+    among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
+    return [f"{among}{found['site']} differs most: {values}, {found['standard_errors']:.2g} standard errors apart."]
 
 
 def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:

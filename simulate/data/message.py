@@ -108,6 +108,11 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
             "site", f"{len(sites.sites)} sites", "summarise one site at a time: name it by site, or client"
         )
     (site,) = sites.sites
+    sources = [column.source for column in sites.design.columns]
+    for column in sites.design.columns:
+        if column.level == site.name and sources.count(column.source) == 1:
+            remedy = f"it names the site in every row and is no predictor; give client={column.source!r}, or drop it"
+            raise InputError(f"column {column.source}", column.level, remedy)
     least = len(sites.design.columns) + 2
     folds = tuple(site.folds)
     if not reveal and min(fold.rows for fold in folds) < least:

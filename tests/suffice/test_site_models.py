@@ -110,6 +110,13 @@ def test_the_site_that_differs_most_is_named_unless_chance_may_be_the_reason():
     own = np.linalg.lstsq(np.column_stack((np.ones(20), X)), y, rcond=None)[0]
     np.testing.assert_allclose(found["own"], own[2], rtol=1e-9)
     assert f"s3 differs most: x1 {own[2]:.3g} by its own rows" in str(fit)
+    # a column that the site does not have moves its level alone: the other one is compared still
+    rows = table(draw(0, slopes, 20))
+    there = np.arange(len(rows["target"])) % 3 == 0
+    rows["x2"] = np.where(np.array(rows["client"]) == "s3", 0.0, there.astype(float))
+    found = sf.fit(rows).rule["differs"]
+    assert (found["site"], found["column"], found["compared"]) == ("s3", "x1", 5)
+    np.testing.assert_allclose(found["own"], own[2], rtol=1e-9)
     named = 0
     for seed in range(200):
         folds = folded(draw(seed, np.ones((5, 2)), 20))

@@ -30,6 +30,13 @@ def test_a_message_comes_back_to_the_last_digit(written):
         np.testing.assert_array_equal(one.products, one.products.T)
 
 
+def test_a_column_that_names_the_site_is_no_predictor():
+    rows = {"place": ["Lyon"] * 40, "x": np.arange(40.0), "target": np.arange(40.0) % 7}
+    with pytest.raises(InputError, match="column place = 'Lyon': it names the site in every row"):
+        sf.summarise(rows, site="Lyon")
+    assert sf.summarise(rows, site="Lyon", client="place").design.names == ("x",)
+
+
 def test_levels_that_only_one_site_has(written, tmp_path):
     """A level is 0 at a site that never has it, wherever its column stands in the other's message."""
     X, y = draw(1, np.ones((1, 1)), 40)[0]
