@@ -362,4 +362,25 @@ def plan(
         found = with_measured(found, problem, memory=memory, progress=progress)
     said = () if constants is None else constants.notes
     notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
-    return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)
+    plan = Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)
+    coarse = _coarser_than_a_level(plan)
+    return replace(plan, notes=(*notes, coarse)) if coarse else plan
+
+
+def _coarser_than_a_level(plan: Plan) -> str:
+    """Which clients reach their precision by the intercept alone: their excess at (t, 0, ..., 0) is a quadratic
+    function of t, known from three points."""
+    from suffice.simulate import LeastSquares
+
+    problem = plan.problem
+    if not isinstance(problem, LeastSquares) or not bool((problem.data.X[:, 0] == 1).all()):
+        return ""
+    unit = problem.start.new_zeros(problem.start.shape)
+    unit[:, 0] = 1
+    middle, up, down = (problem.excess(t * unit[None])[0].numpy() for t in (0.0, 1.0, -1.0))
+    level = middle - ((up - down) / 2) ** 2 / (2 * (up + down) - 4 * middle)
+    least = dict(zip(problem.names, level.tolist()))
+    coarse = {row.name for row in plan.rows if row.epsilon >= least[row.name]}
+    if not coarse:
+        return ""
+    return f"At {len(coarse)} of {len(least)} clients a constant reaches eps: take less, or --standardise-target."

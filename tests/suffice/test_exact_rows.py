@@ -152,3 +152,21 @@ def test_a_schedule_that_is_printed_is_run(tmp_path):
     assert max(map(len, str(plan).splitlines())) <= 80
     with pytest.raises(InputError, match="second moments"):
         sf.plan(problem.constants(), 0.1, schedule=True)
+
+
+def test_a_precision_that_the_mean_alone_reaches_is_said():
+    """Against the variance that least squares explains, client by client; silent where the start is the mean."""
+    rng = np.random.default_rng(5)
+    X = [rng.normal(size=(30, 2)) for _ in range(3)]
+    y = [level + x @ [1.0, 0.5] + 0.3 * rng.normal(size=30) for level, x in zip((9.0, 5.0, 1.0), X)]
+    designs = [np.column_stack((np.ones(30), x)) for x in X]
+    fits = [np.linalg.lstsq(design, target, rcond=None)[0] for design, target in zip(designs, y)]
+    explained = [np.var(design @ fit) for design, fit in zip(designs, fits)]
+    columns = {"x": np.concatenate(X)[:, 0], "z": np.concatenate(X)[:, 1], "target": np.concatenate(y)}
+    rows = {"client": np.repeat(["a", "b", "c"], 30)} | columns
+    plan = sf.plan(sf.read(rows), "10%")
+    named = [row.name for row, level in zip(plan.rows, explained) if row.epsilon >= level]
+    assert named == ["a", "b"]
+    assert plan.notes[-1].startswith("At 2 of 3 clients a constant reaches eps")
+    from_the_mean = sf.plan(sf.read(rows, standardise_target=True), "1%")
+    assert not any("a constant reaches" in note for note in from_the_mean.notes)
