@@ -181,7 +181,8 @@ def most_different(
 
     free = n[full] - varies[full].sum(1)
     own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
-    rest = estimated(*(part.sum(0) - part[full] for part in (S, c, q)), (n.sum() - n - messages.size)[full])
+    others = [part.sum(0) - part[full] for part in (S, c, q)]
+    rest = estimated(others[0], others[1], others[2], (n.sum() - n - messages.size)[full])
     apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
     apart = np.where(varies[full], apart, 0.0)[:, 1:]
     at, column = np.unravel_index(apart.argmax(), apart.shape)
