@@ -154,7 +154,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylabel(r"$|\mathcal{N}^*_1(\varepsilon)|$ (clients)")
     axes.set_title(
         f"{_RULES[figure.edition].capitalize()}, $d = {setup['features']}$\n"
-        f"solid: one draw; dotted, band: median, 5 to 95 % of {setup['draws']} draws",
+        f"solid: one draw; dotted, band: median, 5 to 95 % of {setup['draws']}",
         loc="left",
         fontsize=SMALL,
     )

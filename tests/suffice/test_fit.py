@@ -159,32 +159,6 @@ def test_categories_gaps_and_an_index(tmp_path):
         assert np.isfinite(fit.predict(seen)).all()
 
 
-def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, monkeypatch):
-    """Read whole and in pieces, some of which hold nothing else, the word is a level of its own, and what was read as
-    missing is counted; rows without a site are left out."""
-    columns = {
-        "client": ["a", "b"] * 9 + ["", "NA"],
-        "promo": ["none"] * 8 + ["flyer", "Flyer"] * 4 + ["", "NA", "none", "none"],
-        "x": ["None"] * 2 + [str(k * k) for k in range(16)] + ["", "none"],
-        "target": [str(k % 7) for k in range(20)],
-    }
-    for piece in (50_000, 3):
-        monkeypatch.setattr("suffice.simulate.data.csv_frame.PIECE", piece)
-        fit = sf.fit(written(tmp_path / "t.csv", columns), loss="least-squares")
-        assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
-        said = " | ".join((*fit.left_out, *fit.notes))
-        assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
-        assert "none is a level, though missing among numbers" in said
-        assert "4 cells read as missing (None 2, empty 1, none 1)" in said
-        assert "2 rows without a site (client)" in said
-    new = {"client": ["a"] * 3, "x": ["none", None, 1]}
-    none, gap = (fit.predict(new | {"promo": [level] * 3}) for level in ("none", "NA"))
-    np.testing.assert_allclose(gap - none, fit["a"].coefficients["promo=missing"], rtol=1e-9)
-    assert none[0] == none[1]
-    with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
-        sf.read(tmp_path / "t.csv")
-
-
 def test_sites_of_one_row_and_sites_that_lack_a_category():
     rng = np.random.default_rng(2)
     names = ["big"] * 60 + ["one"] + ["two"] * 2 + ["plain"] * 30
