@@ -164,9 +164,9 @@ def test_a_precision_that_the_mean_alone_reaches_is_said():
     explained = [np.var(design @ fit) for design, fit in zip(designs, fits)]
     columns = {"x": np.concatenate(X)[:, 0], "z": np.concatenate(X)[:, 1], "target": np.concatenate(y)}
     rows = {"client": np.repeat(["a", "b", "c"], 30)} | columns
-    plan = sf.plan(sf.read(rows), "10%")
-    named = [row.name for row, level in zip(plan.rows, explained) if row.epsilon >= level]
-    assert named == ["a", "b"]
-    assert plan.notes[-1].startswith("At 2 of 3 clients a constant reaches eps")
+    for eps in (share * level for level in explained for share in (0.999, 1.001)):
+        coarse = sum(level <= eps for level in explained)
+        said = [note for note in sf.plan(sf.read(rows), eps).notes if "a constant reaches" in note]
+        assert [note.partition(" clients")[0] for note in said] == ([f"At {coarse} of 3"] if coarse else [])
     from_the_mean = sf.plan(sf.read(rows, standardise_target=True), "1%")
     assert not any("a constant reaches" in note for note in from_the_mean.notes)
