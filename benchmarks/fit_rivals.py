@@ -130,7 +130,7 @@ def all_for_one(rows: Rows) -> np.ndarray:
 
 def mixed_model(rows: Rows) -> np.ndarray | None:
     """statsmodels' MixedLM by restricted likelihood, intercept and slopes random; None where it does not converge."""
-    from statsmodels.regression.mixed_linear_model import MixedLM  # pyright: ignore[reportMissingImports]
+    from statsmodels.regression.mixed_linear_model import MixedLM
 
     X, y = np.concatenate([X for X, _ in rows]), np.concatenate([y for _, y in rows])
     groups = np.repeat(np.arange(len(rows)), [len(y) for _, y in rows])

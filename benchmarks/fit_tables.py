@@ -127,7 +127,7 @@ def held_out() -> Iterator[Task]:
     ):
         made += split(name, np.asarray(drawn[0]), np.asarray(drawn[1]), "least-squares", 6)
     if find_spec("statsmodels"):
-        from statsmodels import datasets as others  # pyright: ignore[reportMissingImports]
+        from statsmodels import datasets as others
 
         for name, target, site in (
             ("grunfeld", "invest", "firm"), ("fair", "rate_marriage", "occupation_husb"), ("modechoice", "gc", "mode"),

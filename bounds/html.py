@@ -28,7 +28,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str
     return f"<table>{above}<thead><tr>{head}</tr></thead>{_body(body, sides)}</table>"
 
 
-def listed(lines: Iterable[str]) -> str:
+def listed(lines: Sequence[str]) -> str:
     """Lines of plain text, one bullet each; nothing for none."""
     return "<ul>" + "".join(f"<li>{text(line)}</li>" for line in lines) + "</ul>" if lines else ""
 

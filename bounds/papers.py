@@ -54,9 +54,8 @@ class Paper:
         module = getattr(self, name)
         if not module:
             return ()
-        found = getattr(importlib.import_module(module), attribute, ())
-        entries: Iterable[Any] = found() if callable(found) else found  # pyright: ignore[reportAssignmentType]
-        return tuple(entries)
+        found: Any = getattr(importlib.import_module(module), attribute, ())
+        return tuple(found() if callable(found) else found)
 
     def check(self, name: str, attribute: str) -> None:
         """Raise `ValueError` if a part holds an entry of another paper's, or one twice."""

@@ -19,6 +19,8 @@ from .setting import UNSTATED, Competitors, Setting
 from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
 
 if TYPE_CHECKING:
+    from suffice.simulate import Algorithm
+
     from .lockstep import Contender
     from .regression import Regressions
 
@@ -144,7 +146,7 @@ def _contenders(
         f"All-for-one {criterion}": Contender(algorithm=all_for_one(ratio, criterion), problem=exact)
         for criterion in ("binary", "continuous")
     }
-    rest = {"Local": Local(), "FedAvg": FedAvg()}
+    rest: dict[str, Algorithm] = {"Local": Local(), "FedAvg": FedAvg()}
     if edition == "stated":
         rest |= {"Oracle": FixedWeights.clusters([i % 2 for i in range(setting.clients)]), **competitors.rules()}
     chosen |= {

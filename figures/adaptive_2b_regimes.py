@@ -50,7 +50,7 @@ NAMES = {
 }
 MARKERS = {"m=1": "o", "m=16": "s", "released": "^"}
 """What tells curves apart in grey."""
-LINES = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
+LINES: dict[str, Any] = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
 WIDTHS = {"exact": 3.2, "oracle": 1.0, "fedavg": 2.6, "released": 1.8}
 """Curves that may coincide: the lower is the wider."""
 TOGETHER = 0.3
@@ -122,7 +122,7 @@ def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Pa
         measure=Regressions.mean_log10_excess,
         collaborators=True,
     )
-    alone = {SEPARATOR.join(("local", "none")): 1.0, SEPARATOR.join(("fedavg", "none")): float(setting.clients)}
+    alone: dict[str, float] = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
     return {
         name: replace(path, collaborators=path.collaborators.nan_to_num(alone[name])) if name in alone else path
         for name, path in paths.items()

@@ -138,14 +138,14 @@ Tables = list[tuple[Tensor, Tensor, Tensor]]
 
 def padded(four: HeartDisease) -> Tables:
     """Test and training tables: rows (N, n, d), labels (N, n) and their weights 1/n_i (N, n), 0 for padding."""
-    tables = []
+    tables: Tables = []
     for part in (four.test, four.train):
         most = max(len(one.y) for one in part)
         rows, labels, weights = (np.zeros((len(part), most, *rest)) for rest in (part[0].X.shape[1:], (), ()))
         for i, one in enumerate(part):
             n = len(one.y)
             rows[i, :n], labels[i, :n], weights[i, :n] = one.X, one.y, 1 / n
-        tables.append(tuple(map(torch.from_numpy, (rows, labels, weights))))
+        tables.append((torch.from_numpy(rows), torch.from_numpy(labels), torch.from_numpy(weights)))
     return tables
 
 

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from types import FunctionType
+from typing import Any, cast
 
 import numpy as np
 
@@ -154,11 +155,11 @@ class Maker:
     @property
     def moves(self) -> bool:
         """Whether its module draws frames of an animation."""
-        return "draw_frame" in self.compute.__globals__
+        return "draw_frame" in self._module
 
     def _moving(self, figure: Figure) -> Figure:
         """With the frames that its module knows, if any."""
-        module = self.compute.__globals__
+        module = self._module
         if not self.moves:
             return figure
         return replace(figure, frames=module["frames"](figure), draw_frame=module["draw_frame"])
@@ -231,7 +232,11 @@ class Maker:
 
     @property
     def _draw(self) -> Callable[[Figure, Any], None]:
-        return self.compute.__globals__["draw"]
+        return self._module["draw"]
+
+    @property
+    def _module(self) -> dict[str, Any]:
+        return cast(FunctionType, self.compute).__globals__
 
 
 def maker(

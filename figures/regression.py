@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
@@ -144,8 +145,8 @@ class Relative(Regressions):
 
     @classmethod
     def of_same(cls, other: Regressions) -> Relative:
-        kept = {entry.name: getattr(other, entry.name) for entry in fields(other) if entry.init}
-        return cls(**kept | {"_kept": LastDraws(), "_gaps": []})
+        kept: dict[str, Any] = {entry.name: getattr(other, entry.name) for entry in fields(other) if entry.init}
+        return cls(**kept | dict[str, Any](_kept=LastDraws(), _gaps=[]))
 
     @property
     def optimum(self) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
@@ -28,7 +28,7 @@ def count_ticks(most: int) -> list[int]:
 
 
 @contextmanager
-def style() -> Iterator[None]:
+def style() -> Generator[None]:
     """Matplotlib settings of all figures, for the duration of a drawing."""
     import matplotlib as mpl
 

@@ -36,11 +36,13 @@ def theorem_2_truth(
     panels: int = 140,
     progress: Progress,
 ) -> Content:
-    from suffice.bounds import evaluate, find
+    from suffice.bounds import Binary, evaluate, find
     from suffice.verification.instances.quadrature_1d import counterexample
 
     line, given = counterexample()
-    truth, running = _expected(line, given["eps"], iterations, panels, progress)
+    assert isinstance(line.criterion, Binary)
+    threshold = line.criterion.threshold
+    truth, running = _expected(line, threshold, given["eps"], iterations, panels, progress)
     t = np.arange(iterations + 1, dtype=float)
     shared: dict[str, Any] = {name: given[name] for name in ("eta", "mu", "beta", "q", "e0")} | {"T": t[1:]}
     printed = evaluate(find("adaptive/theorem-2-constant", "printed"), **shared, s2=given["s2"])
@@ -60,7 +62,7 @@ def theorem_2_truth(
             "clients": len(line.h),
             "gap": float(-line.xi[-1]),
             "noise_variance": float(line.sigma2[0]),
-            "threshold": line.criterion.threshold,  # pyright: ignore[reportAttributeAccessIssue]
+            "threshold": threshold,
             "eta": given["eta"],
             "epsilon": given["eps"],
             "e0": start,
@@ -71,7 +73,7 @@ def theorem_2_truth(
 
 
 def _expected(
-    line: Line, eps: float, iterations: int, panels: int, progress: Progress
+    line: Line, threshold: float, eps: float, iterations: int, panels: int, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """E[e_t] and E[e_t 1{tau >= t}] for t = 0..iterations.
 
@@ -82,7 +84,6 @@ def _expected(
     alone = line.eta * np.sqrt(line.sigma2[0] / (1 - (1 - line.eta) ** 2))
     far = 10 * alone
     # similarity to the peers is above lambda beyond gap / sqrt(1 - lambda), and e_t < eps within sqrt(eps / h)
-    threshold = line.criterion.threshold  # pyright: ignore[reportAttributeAccessIssue]
     jumps = np.array([abs(line.xi[-1]) / np.sqrt(1 - threshold), np.sqrt(eps / line.h[0])])
     edges = np.sort(np.concatenate((np.linspace(-far, far, panels + 1), jumps, -jumps)))
     x, w = np.polynomial.legendre.leggauss(NODES)

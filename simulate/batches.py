@@ -20,7 +20,7 @@ Part = TypeVar("Part")
 def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
     """A copy of a dataclass with `function` of its real tensors and of those of its dataclasses; nothing is checked."""
     if isinstance(part, Tensor):
-        return function(part) if part.is_floating_point() else part  # pyright: ignore[reportReturnType]
+        return cast(Part, function(part)) if part.is_floating_point() else part
     if not is_dataclass(part):
         return part
     return _copied(part, lambda name: over_tensors(function, getattr(part, name)))
@@ -34,9 +34,9 @@ def stack(parts: Sequence[Part]) -> Part:
     given: list[Any] = list(parts)
     first = given[0]
     if isinstance(first, Tensor) and first.is_floating_point():
-        return torch.stack(given)  # pyright: ignore[reportReturnType]
+        return cast(Part, torch.stack(given))
     if isinstance(first, float) and any(part != first for part in given):
-        return torch.tensor(given, dtype=torch.float64)  # pyright: ignore[reportReturnType]
+        return cast(Part, torch.tensor(given, dtype=torch.float64))
     if is_dataclass(first):
         return _copied(first, lambda name: stack([getattr(part, name) for part in given]))
     if not all(torch.equal(part, first) if isinstance(first, Tensor) else part == first for part in given):
@@ -47,9 +47,9 @@ def stack(parts: Sequence[Part]) -> Part:
 def split(part: Part, count: int) -> Part:
     """A problem of B N clients, checked as a whole, as the batch of `count` = B problems of N clients each."""
     if isinstance(part, Tensor):
-        return part.unflatten(0, (count, -1))  # pyright: ignore[reportReturnType]
+        return cast(Part, part.unflatten(0, (count, -1)))
     if isinstance(part, tuple):
-        return part[: len(part) // count]  # pyright: ignore[reportReturnType]
+        return cast(Part, part[: len(part) // count])
     if not is_dataclass(part):
         return part
     return _copied(part, lambda name: split(getattr(part, name), count))

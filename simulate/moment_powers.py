@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,8 @@ class MomentPowers:
                             scale = max(scale, whole.largest(moment))
                             moment = whole.applied(moment)
                         turns >>= 1
-                        whole = whole.after(whole) if turns else whole  # pyright: ignore[reportArgumentType]
+                        if turns:  # a map is of its own kind, whichever of the two that is
+                            whole = whole.after(whole)  # ty: ignore[invalid-argument-type]
                 else:
                     for _ in range(turns):
                         moment = self._stepped(self._cycle.blocks, moment)
@@ -193,24 +194,20 @@ class MomentPowers:
         return all(len(branch) == 1 and not any(len(maps.weights) for maps in branch[0][1]) for branch in found)
 
     def _of(self, blocks: Sequence[Block]) -> _Map:
-        plain, whole = self._plain(), None
-        for block in blocks:
-            branches = self.branches(block)
-            if plain:
-                for maps in branches[0][1]:
-                    one = _Congruence(A=maps.mean.numpy(), Q=maps.noise.numpy())
-                    whole = one if whole is None else one.after(whole)  # pyright: ignore[reportArgumentType]
-                continue
-            mixed = 0.0
-            for probability, steps in branches:
-                K = _linear(steps[0])
-                for maps in steps[1:]:
-                    K = _linear(maps) @ K
-                mixed = mixed + probability * K
-            one = _Linear(K=np.asarray(mixed))
-            whole = one if whole is None else one.after(whole)  # pyright: ignore[reportArgumentType]
-        assert whole is not None
-        return whole
+        if self._plain():
+            steps = (maps for block in blocks for maps in self.branches(block)[0][1])
+            plain = (_Congruence(A=maps.mean.numpy(), Q=maps.noise.numpy()) for maps in steps)
+            return reduce(lambda whole, one: one.after(whole), plain)
+        return reduce(lambda whole, one: one.after(whole), map(self._mixed, blocks))
+
+    def _mixed(self, block: Block) -> _Linear:
+        mixed = np.zeros(())
+        for probability, steps in self.branches(block):
+            K = _linear(steps[0])
+            for maps in steps[1:]:
+                K = _linear(maps) @ K
+            mixed = mixed + probability * K
+        return _Linear(K=mixed)
 
     def _stepped(self, blocks: Sequence[Block], moment: np.ndarray) -> np.ndarray:
         for block in blocks:

@@ -22,7 +22,7 @@ def step_sizes(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
     A constant is prepared, and refused, at once; a function's values when they are asked for.
     """
 
-    def prepared(value: float | Sequence[float] | np.ndarray) -> Tensor:
+    def prepared(value: object) -> Tensor:
         array = real_array("eta", value)
         array = as_numbers("eta", array, () if array.ndim == 0 else (problem.clients,))
         if not (array > 0).all():

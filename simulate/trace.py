@@ -90,5 +90,5 @@ class Trace:
         """Read what `save` wrote; object arrays are refused."""
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        words = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
-        return cls(**words, **arrays)  # pyright: ignore[reportArgumentType]
+        words: dict[str, Any] = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
+        return cls(**words, **arrays)

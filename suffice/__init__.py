@@ -96,7 +96,7 @@ _WHERE = {name: home for home, names in _HOMES.items() for name in names.split()
 _PACKAGES = ("bounds", "simulate", "verification", "figures")  # for those who extend the library
 _RENAMED = {"Affine": "GradientDissimilarity", "Solution": "Inversion", "known_numbers": "statistics"}
 # Names are strings, which load lazily; type checkers read the same ones from the imports above.
-__all__ = [*sorted(_WHERE), *_PACKAGES, "theorem"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*sorted(_WHERE), *_PACKAGES, "theorem"]
 
 
 def __getattr__(name: str) -> Any:

@@ -52,7 +52,8 @@ def exact_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
 def matrix_line(rows: Sequence[Row]) -> list[str]:
     """That the step goes with a matrix, where it does."""
     kind = "exact" if rows[0].exact is not None else "measured.model"
-    plans = {row.name: (row.exact if row.exact is not None else row.measured and row.measured.model) for row in rows}
+    models = {row.name: None if row.measured is None else row.measured.model for row in rows}
+    plans = {row.name: models[row.name] if row.exact is None else row.exact for row in rows}
     found = [name for name, plan in plans.items() if plan is not None and plan.matrix is not None]
     if not found:
         return []

@@ -252,5 +252,5 @@ def _points(bound: np.ndarray, measured: np.ndarray, ratio: np.ndarray) -> tuple
     """(bound, measured) of instances that met the hypotheses, evenly spread, the one of the worst ratio among them."""
     if len(bound) == 0:
         return ()
-    chosen = np.unique(np.append(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax()))
+    chosen = np.union1d(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax())
     return tuple((float(x), float(y)) for x, y in zip(bound[chosen], measured[chosen]))

@@ -84,8 +84,10 @@ class Evidence:
     def bound(self, theorem: Theorem, function: Callable[..., Any] | None = None) -> np.ndarray:
         """The theorem's bound, or a mutant of it, at every instance."""
         given = {name: self.arguments[name] for name in theorem.bound_keywords}
+        function = function or theorem.bound
+        assert function is not None
         with np.errstate(all="ignore"):
-            value = (function or theorem.bound)(**given)  # pyright: ignore[reportOptionalCall]
+            value = function(**given)
         return np.broadcast_to(value, self.measured.shape)
 
     def ratio(self, theorem: Theorem) -> np.ndarray:

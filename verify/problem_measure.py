@@ -228,7 +228,8 @@ def measures(
 
 
 def _shape(problems: ProblemFamily) -> tuple[int, int]:
-    setting = problems.setting({name: value[0] for name, value in problems.sharp().items()})  # pyright: ignore
+    assert problems.sharp is not None
+    setting = problems.setting({name: value[0] for name, value in problems.sharp().items()})
     return setting.problem.clients, setting.problem.features
 
 

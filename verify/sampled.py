@@ -7,7 +7,7 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -66,7 +66,7 @@ _shared: dict[tuple[Any, ...], list[Simulated]] | None = None
 
 
 @contextmanager
-def shared_paths() -> Iterator[None]:
+def shared_paths() -> Generator[None]:
     """Claims that are tested inside read one simulation where they ask for the same networks, steps and seeds."""
     global _shared
     _shared = {}

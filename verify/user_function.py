@@ -168,7 +168,7 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
         except Exception:  # `if`, or a function that takes one number only
             return _joined([known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
 
-    many.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
+    many.__dict__["__signature__"] = inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
     )
     many.__name__, many.__doc__ = name, function.__doc__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ LAST, AVERAGED, CLUSTERS = (
     f"sample-optimal/{name}"
     for name in ("theorem-3-sharp-rounds", "theorem-3-averaged-sharp-rounds", "corollary-1-sharp")
 )
-PROMISES = {
+PROMISES: dict[str, tuple[Quantity, str]] = {
     LAST: (
         Quantity.MEAN_EXCESS,
         "the mean over the clients of E[e_i] is <= epsilon after every T >= rounds; one client may be above",
@@ -116,26 +117,18 @@ def _planned(
     lambda2 = ((weights**2).sum(-1) * relative).mean().item()
     smax, smin = (1.0, 1.0) if rule == "clusters" else (float(part) for part in spectrum(weights)[:2])
     slack = epsilon - peer_excess
-    common = {"weights": weights, "peer_excess": peer_excess, "rule": rule}
+    common: dict[str, Any] = {"weights": weights, "peer_excess": peer_excess, "rule": rule}
+    given: dict[str, Any] = {"beta": beta, "smax": smax, "eps": epsilon, "sigma2": sigma2, "peer_excess": peer_excess}
     if smin > LEAST_EIGENVALUE * smax:
-        given = {"mu": mu, "beta": beta, "smin": smin, "smax": smax, "eps": epsilon, "e0": e0, "sigma2": sigma2}
-        rounds = float(evaluate(find(LAST), **given, weight2=weight2, peer_excess=peer_excess))
+        rounds = float(evaluate(find(LAST), **given, mu=mu, smin=smin, e0=e0, weight2=weight2))
         noise = beta * sigma2 * weight2 / (mu**2 * slack * smin**2)
         eta = 2 / ((max(beta * smax / (mu * smin), noise) + 1) * mu * smin)
         yield _Candidate(theorem=LAST, rounds=rounds, eta=eta, **common)
     distance2 = network.distance2
     if distance2 is not None:
-        given = {
-            "beta": beta,
-            "smax": smax,
-            "eps": epsilon,
-            "sigma2": sigma2,
-            "lambda2": lambda2,
-            "peer_excess": peer_excess,
-        }
         mean = distance2.mean().item()
         if mean > 0:
-            rounds = max(1.0, float(evaluate(find(AVERAGED), **given, mean_distance2=mean)))
+            rounds = max(1.0, float(evaluate(find(AVERAGED), **given, lambda2=lambda2, mean_distance2=mean)))
             eta = min(1 / (beta * smax), slack / (sigma2 * lambda2))
             yield _Candidate(theorem=AVERAGED, rounds=rounds, eta=eta, **common)
     if rule == "clusters" and excess[weights > 0].max() <= epsilon / 2:

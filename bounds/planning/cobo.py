@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def _planned(network: Network, members: np.ndarray, M: float, epsilon: float) ->
     a, n = pull * 2 * e0 / left, beta * sigma2 * (1 + beta / pull * (size - 1)) / (size * pull) / left
     needed = np.where(2 * n <= target, a / np.maximum(target - n, target / 2), 4 * a * n / target**2)
     at = int(np.argmin(needed))
-    values = {"beta": beta, "rho": rho[at].item(), "size": size, "least_weight": 1.0}
+    values: dict[str, Any] = {"beta": beta, "rho": rho[at].item(), "size": size, "least_weight": 1.0}
     values |= {"e0": e0, "spread": 0.0, "sigma2": sigma2, "T": float(np.ceil(max(needed[at], 1)))}
     while float(evaluate(find(KEY), **values, dissimilarity=m2, eta=(eta := float(star_step(**values))))) > target:
         values["T"] = np.ceil(values["T"] * (1 + 1e-9)).item() + 1  # rounding, outward

@@ -302,7 +302,7 @@ class _Race:
         short = [c for c in arrived if 3.0 * goal[c] * n**2 <= WORK]
         ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
         for part in _parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n)):
-            v = np.stack([found[c].v for c in part])  # pyright: ignore[reportArgumentType, reportCallIssue]
+            v = np.array([found[c].v for c in part])
             large = np.where(v < TRIFLE * v.max(-1, keepdims=True), 0, v)
             V = np.stack((large * (v.sum(-1) / large.sum(-1))[:, None], v), axis=1)
             chosen = np.array([found[c].group for c in part])

@@ -125,7 +125,7 @@ def _part(
 
 
 def _without_trifles(maps: MomentMaps, found: list[Found], epsilon: np.ndarray) -> list[Rates]:
-    v = np.stack([one.v for one in found])  # pyright: ignore[reportArgumentType, reportCallIssue]
+    v = np.array([one.v for one in found])
     times = np.array([one.time for one in found])
     v[~np.isfinite(times)] = 0
     large = np.where(v < TRIFLE * v.max(1, keepdims=True), 0, v)

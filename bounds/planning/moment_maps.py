@@ -136,7 +136,8 @@ class MomentMaps:
         """sum_t p_t . dM/dv_k z_t for every k, (G, K, N), of columns p_t and z_t, (G, K, n, T) each."""
         d, n, V = self.features, self.noise.shape[-1], V.astype(Z.dtype)
         if Z.shape[-1] > n:  # the same sum of fewer terms
-            P, Z = P @ Z.swapaxes(-1, -2), np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:2], n, n))
+            P = P @ Z.swapaxes(-1, -2)
+            Z = np.broadcast_to(np.eye(n, dtype=Z.dtype), (*Z.shape[:2], n, n))
         h, B = (V @ self.h)[..., None], np.eye(d, dtype=Z.dtype) - 2 * self.mean_matrices(V)
         about = Z
         if self.shift is not None:  # about the centre

@@ -92,7 +92,7 @@ class Descent:
         scale = self.V.sum(-1, keepdims=True)
         x = self.V / scale
         end = x.copy()
-        at = {
+        at: dict[str, np.ndarray] = {
             "place": np.arange(shape[0] * shape[1]).reshape(shape), "scale": scale, "x": x, "trial": x.copy(),
             "free": self.allowed, "f": np.full(shape, np.inf), "g": np.zeros_like(x), "d": np.zeros_like(x),
             "step": np.zeros(shape), "fails": np.zeros(shape, dtype=int), "stalls": np.zeros(shape, dtype=int),

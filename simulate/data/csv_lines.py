@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +90,7 @@ def _decimal(path: Path, lines: Iterator[tuple[int, list[str]]], read: Callable[
 
 
 @contextmanager
-def csv_text_of(path: Path) -> Iterator[IO[str]]:
+def csv_text_of(path: Path) -> Generator[IO[str]]:
     """The text of a file; `InputError`, also for what reading it inside the block meets."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:

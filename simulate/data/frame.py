@@ -26,7 +26,7 @@ class Frame:
     it, where it is from one."""
 
     columns: Mapping[str, np.ndarray]
-    cells: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    cells: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
     file: str = ""
     lines: Sequence[int] = ()
 

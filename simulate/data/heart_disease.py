@@ -42,7 +42,7 @@ class HeartDisease:
         self, *, regularisation: float, loss: str = "logistic", intercept: bool = True, **more: Any
     ) -> LeastSquares | Logistic:
         """The four centres' training data as a problem; arguments as in `from_arrays`."""
-        options = {"regularisation": regularisation, "loss": loss, "intercept": intercept} | more
+        options: dict[str, Any] = {"regularisation": regularisation, "loss": loss, "intercept": intercept} | more
         return of_tables(self.train, standardise="none", **options)
 
 

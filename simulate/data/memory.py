@@ -12,7 +12,7 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -46,7 +46,7 @@ def as_path(field: str, value: Any) -> Path:
 
 
 @contextmanager
-def opened(path: Path, *, field: str = "path", packed: bool = True) -> Iterator[IO[bytes]]:
+def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator[IO[bytes]]:
     """The bytes of a regular file, those of a `packed` one (.gz, .bz2) unpacked as they are read.
 
     Raises `InputError`, also for what reading it inside the block meets: a pipe or a device has no end.

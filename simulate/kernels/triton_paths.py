@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-import triton  # pyright: ignore[reportMissingImports]
-import triton.language as tl  # pyright: ignore[reportMissingImports]
+import triton
+import triton.language as tl
 from torch import Tensor
 
 from suffice.bounds import Binary, InputError
@@ -135,7 +135,7 @@ def triton_paths(
     threshold = torch.as_tensor(algorithm.criterion.threshold, dtype=torch.float64) * (1 - TOLERANCE)
     keys = np.asarray(seeds, dtype=np.uint64) | np.uint64(root) << np.uint64(32)
     models = torch.empty((len(seeds), n, d), dtype=torch.float32, device=device)
-    _paths[(len(seeds),)](  # pyright: ignore[reportIndexIssue]
+    _paths[(len(seeds),)](
         torch.from_numpy(keys.view(np.int64)).to(device),
         there(problem.start if start is None else start),
         models,

@@ -37,11 +37,11 @@ class Kink(Profile):
             raise InputError("inner", self.inner, "give a positive curvature inside or outside")
 
     @property
-    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def smoothness(self) -> float:  # ty: ignore[incompatible-property-override]
         return max(self.inner, self.outer)
 
     @property
-    def mu(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def mu(self) -> float:  # ty: ignore[incompatible-property-override]
         return min(self.inner, self.outer)
 
     def value(self, u: Tensor) -> Tensor:
@@ -73,11 +73,11 @@ class LogisticPiece(Profile):
         _not_negative(ridge=self.ridge)
 
     @property
-    def smoothness(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def smoothness(self) -> float:  # ty: ignore[incompatible-property-override]
         return 1.0 + self.ridge
 
     @property
-    def mu(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def mu(self) -> float:  # ty: ignore[incompatible-property-override]
         return self.ridge
 
     def value(self, u: Tensor) -> Tensor:

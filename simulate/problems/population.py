@@ -44,7 +44,7 @@ class QuadraticPopulation(Defaults):
         return self.population.A
 
     @property
-    def start(self) -> Tensor:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def start(self) -> Tensor:  # ty: ignore[incompatible-property-override]
         return self.population.start
 
     def excess(self, theta: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def progress(label: str, *, patience: float | None = None) -> Iterator[Callable[[int, int], None] | None]:
+def progress(label: str, *, patience: float | None = None) -> Generator[Callable[[int, int], None] | None]:
     """A bar on stderr for work that may be long. Without a terminal nothing, or, once it is seen to take longer
     than `patience` seconds, one line that says how long."""
     if sys.stderr is None or not sys.stderr.isatty():
@@ -34,7 +34,7 @@ def progress(label: str, *, patience: float | None = None) -> Iterator[Callable[
 
 
 @contextmanager
-def later(label: str, *, after: float = 2.0) -> Iterator[Callable[[int, int], None] | None]:
+def later(label: str, *, after: float = 2.0) -> Generator[Callable[[int, int], None] | None]:
     """As `progress` on a terminal, but nothing is drawn before `after` seconds have passed."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None

@@ -192,9 +192,9 @@ def test_a_key_stands_for_the_corrected_record_and_digits_are_counted():
         find("adaptive/theorem-2")
     for count in (0, 2.5, "many"):
         with pytest.raises(InputError, match=r"^count = .*: give a whole number, at least 1"):
-            digits(CONSTANT, count, eta=0.1, T=3, **BASE)  # pyright: ignore[reportArgumentType]
+            digits(CONSTANT, count, eta=0.1, T=3, **BASE)
     with pytest.raises(InputError, match=r"^theorem = "):
-        find(["adaptive/lemma-2"])  # pyright: ignore[reportArgumentType]
+        find(["adaptive/lemma-2"])
 
 
 @pytest.mark.parametrize("record", [entry for entry in THEOREMS if entry.bound is not None], ids=str)

@@ -60,5 +60,5 @@ def test_what_has_no_closed_form_is_named():
     }.items():
         where, algorithm, change = arguments
         with pytest.raises(InputError) as caught:
-            closed_excess(where, algorithm, **({"iterations": 3, "eta": 0.1} | change))  # pyright: ignore
+            closed_excess(where, algorithm, **({"iterations": 3, "eta": 0.1} | change))
         assert caught.value.field == field.strip()

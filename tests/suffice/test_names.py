@@ -36,7 +36,7 @@ def table(tmp_path) -> Path:
 def plan_of(names=NAMES) -> sf.Plan:
     n = len(names)
     pairs = sf.GradientDissimilarity(b2=1e-4 * (1 - np.eye(n)), c=np.zeros((n, n)))
-    constants = sf.Constants(mu=1.0, beta=2.0, sigma2=1.0, heterogeneity=pairs, excess=1.0, names=names)  # pyright: ignore
+    constants = sf.Constants(mu=1.0, beta=2.0, sigma2=1.0, heterogeneity=pairs, excess=1.0, names=names)
     return sf.plan(constants, [0.1])
 
 

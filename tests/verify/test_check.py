@@ -365,13 +365,13 @@ def test_requests_that_cannot_be_checked_are_named():
         with pytest.raises(InputError, match=f"{next(iter(change))} = "):
             quadratics(**change)
     with pytest.raises(InputError, match="algorithm = 'local'"):
-        check(right, algorithm="local")  # pyright: ignore[reportArgumentType]
+        check(right, algorithm="local")
     with pytest.raises(InputError, match=r"bound = 0\.5: give a function"):
-        check(0.5)  # pyright: ignore[reportArgumentType]
+        check(0.5)
     with pytest.raises(InputError, match="family = 'quadratics': give a ProblemFamily"):
-        check(right, family="quadratics")  # pyright: ignore[reportArgumentType]
+        check(right, family="quadratics")
     with pytest.raises(InputError, match=r"client = 0\.5"):
-        check(right, client=0.5)  # pyright: ignore[reportArgumentType]
+        check(right, client=0.5)
     with pytest.raises(InputError, match="effort = 'heroic'"):
         check(right, effort="heroic")
     with pytest.raises(InputError, match="parameter = 'colour'"):

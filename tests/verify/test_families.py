@@ -39,7 +39,7 @@ def test_a_family_of_ones_own_that_is_none_is_refused_by_name():
         with pytest.raises(InputError, match=f"^{field} = "):
             ProblemFamily(**({"name": "mine", "domains": domains, "build": lambda values: None} | change))
     with pytest.raises(InputError, match="build = 'NoneType': return a Setting"):
-        check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))  # pyright: ignore
+        check(right, family=ProblemFamily(name="mine", domains=domains, build=lambda values: None))
     with pytest.raises(InputError, match="family = 'mine': it measures nothing"):
         Family(name="mine", domains=domains).evidence({})
 
@@ -87,7 +87,7 @@ def test_what_is_wrong_with_an_instance_is_told_in_one_line(field, change):
 @pytest.mark.parametrize("sharp", [3, {}, {"step": 1.0}, {"step": np.ones(2), "h": np.ones(3)}])
 def test_sharp_instances_have_every_number(sharp):
     domains = {"step": Domain(low=0.5, high=1.0), "h": Domain(low=0.5, high=1.0)}
-    family = ProblemFamily(name="mine", domains=domains, build=lambda values: None)  # pyright: ignore
+    family = ProblemFamily(name="mine", domains=domains, build=lambda values: None)
     with pytest.raises(InputError, match="sharp = 'mine': give an array of one entry per instance for each of step, h"):
         family.settings(sharp)
 

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
@@ -20,7 +20,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible() -> Generator[None]:
     """Within the block SIGINT kills joblib's processes, then raises KeyboardInterrupt; later ones do nothing.
 
     joblib asks `pgrep` for the processes to kill. A terminal, and `timeout`, signal the whole group and may do so
@@ -45,7 +45,7 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def ignore_sigint() -> Iterator[None]:
+def ignore_sigint() -> Generator[None]:
     """Processes and threads that the block starts do not receive SIGINT: it is for the campaign's own to answer it.
 
     One that comes meanwhile is delivered afterwards.

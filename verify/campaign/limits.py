@@ -8,7 +8,7 @@ is recorded as failed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -40,7 +40,7 @@ def footprint(cell: Mapping[str, Any]) -> float:
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded() -> Generator[None]:
     """One thread and at most `ALLOWANCE` more memory for the block, as far as the system can enforce it (Linux)."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -60,7 +60,7 @@ def _libraries() -> Any:
 
 
 @contextmanager
-def _memory() -> Iterator[None]:
+def _memory() -> Generator[None]:
     """Allocations that fail raise MemoryError (NumPy) or RuntimeError (torch), which a cell survives as a failure."""
     held = Path("/proc/self/statm")
     if not held.exists():

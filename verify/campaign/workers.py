@@ -73,7 +73,7 @@ def _parallel(cells: Iterator[Cell], jobs: int | None) -> Iterator[Answer]:
     # Cells go out one by one: a result is kept as soon as it is known, and little is lost with a process.
     tasks = (delayed(attempt)(cell) for cell in cells)
     with ignore_sigint():  # the first cells go out, and the processes start, here
-        return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)  # pyright: ignore
+        return Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(tasks)
 
 
 def _alone(cell: Cell) -> Answer:
@@ -89,7 +89,7 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
     Workers of other versions are refused: their digits may differ, and a pickle may not be read there.
     """
     try:
-        from dask.distributed import Client, as_completed  # pyright: ignore[reportMissingImports]
+        from dask.distributed import Client, as_completed
     except ImportError:
         raise InputError("scheduler", scheduler, "Dask is not installed: pip install 'suffice[cluster]'") from None
     if not scheduler:
@@ -137,7 +137,7 @@ def _on_cluster(todo: list[Cell], scheduler: str) -> Iterator[Answer]:
 
 def _death(scheduler: str, error: BaseException) -> str:
     """Why there is no answer of a cell; an error that is not the cell's own is raised as `InputError`."""
-    from dask.distributed import KilledWorker  # pyright: ignore[reportMissingImports]
+    from dask.distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
         return f"{_DIED}: {type(error).__name__}"

@@ -62,7 +62,7 @@ def verify(
     if not isinstance(jobs, int) or jobs < 1:
         raise InputError("jobs", jobs, "give a whole number of processes, at least 1")
     share = FALSE_ALARMS / max(sum(claim.sampled is not None for claim in claims), 1)
-    asked = [(claim.theorem.key, claim.theorem.edition, effort, root, share) for claim in claims]
+    asked: list[Question] = [(claim.theorem.key, claim.theorem.edition, effort, root, share) for claim in claims]
     verdicts: list[Verdict | None] = [None] * len(asked)
     for done, (at, verdict) in enumerate(_run(asked, min(jobs, len(asked)))):
         verdicts[at] = verdict

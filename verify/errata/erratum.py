@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import ModuleType
-from typing import Any, Literal
+from types import FunctionType, ModuleType
+from typing import Any, Literal, cast
 
 from suffice.bounds.papers import Paper
 from suffice.simulate.threads import one_thread
@@ -50,7 +50,7 @@ def declare(
     said: dict[str, Any] = {"location": location, "kind": kind, "claim": claim, "truth": truth, "key": key}
 
     def entry(compute: Callable[[], Finding]) -> Erratum:
-        name = compute.__name__.replace("_", "-")
+        name = cast(FunctionType, compute).__name__.replace("_", "-")
         return Erratum(id=f"{paper.key}-{name}", paper=paper.title, **said, compute=compute)
 
     return entry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -200,7 +201,7 @@ def _on_counterexample(cases: Iterable[tuple[float, float]], quantity: str, labe
     line, base = counterexample()
     measured, rows, hypothesis = [], [], []
     for theta0, eta in cases:
-        instance = Line(**{**vars(line), "theta0": theta0, "eta": eta})
+        instance = replace(line, theta0=theta0, eta=eta)
         result = instance.two_steps(base["eps"])
         measured.append(result[quantity])
         hypothesis.append(result["e1"] >= base["eps"] if printed else True)

@@ -336,5 +336,5 @@ def test_names_come_from_any_ordered_collection():
         "heterogeneity": GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
     }
     for names in (["a", "b"], {"a": 1, "b": 2}.keys(), np.array(["a", "b"])):
-        assert Constants(**good, names=names).names == ("a", "b")  # pyright: ignore[reportArgumentType]
+        assert Constants(**good, names=names).names == ("a", "b")
     assert Constants(**good).names == ("0", "1")

@@ -227,7 +227,7 @@ def test_too_many_possible_draws_are_refused():
     ("field", "make"),
     [
         ("period", lambda: FedAvg(period=0)),
-        ("period", lambda: LocalSGD(period=1.5)),  # pyright: ignore[reportArgumentType]
+        ("period", lambda: LocalSGD(period=1.5)),
         ("period", lambda: LocalSGD(period=True)),
         ("participants", lambda: FedAvg(participants=0)),
         ("participants", lambda: FedAvg(participants=N + 1)),

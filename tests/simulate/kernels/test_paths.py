@@ -250,7 +250,7 @@ def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
         with pytest.raises(InputError, match="weighs no clients"):
             run(problem, Local(), kernel=kernel, clusters=True, **setting)
     with pytest.raises(InputError, match="kernel"):
-        run(problem, Local(), kernel="fortran", **setting)  # pyright: ignore[reportArgumentType]
+        run(problem, Local(), kernel="fortran", **setting)
 
 
 @pytest.mark.parametrize("kernel", ["c", "auto", "reference"])

@@ -115,7 +115,7 @@ def part(key: str, share: float):
     def bound(**values):
         return share * honest(**values)
 
-    bound.__signature__ = inspect.signature(honest)  # pyright: ignore[reportFunctionMemberAccess]
+    bound.__signature__ = inspect.signature(honest)
     return bound
 
 

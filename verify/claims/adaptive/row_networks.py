@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import DEFINITIONS, Continuous, Definition, evaluate, find, sufficient_variance
+from suffice.bounds.heterogeneity import QuadraticCertificate
 from suffice.simulate import AllForOne, FixedWeights, LeastSquares, expected_excess, run
 
 from ...evidence import Evidence
@@ -52,7 +53,9 @@ def definition(key: str) -> Definition:
 
 def similarity_at(rows: LeastSquares, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """b (N, N) and c (N, N) of least dissimilarity at squared gradients (N,)."""
-    pair = rows.population.constants().heterogeneity.best_pair(level)  # pyright: ignore[reportAttributeAccessIssue]
+    certificate = rows.population.constants().heterogeneity
+    assert isinstance(certificate, QuadraticCertificate)
+    pair = certificate.best_pair(level)
     return np.sqrt(pair.b2), pair.c
 
 
