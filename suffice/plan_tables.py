@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.cells import cell_len
 
 from suffice.bounds import Row
 from suffice.bounds.planning.break_even import BreakEven
 from suffice.bounds.planning.method_plan import MethodPlan
 
-from .render import GAP, WIDE, Table, cell_len, number
+from .render import GAP, WIDE, Table, number
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
     from .bootstrap import Interval, Stability

@@ -7,11 +7,11 @@ import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 WIDE = 80
 """Columns that every table fits; a wider terminal shows more."""
@@ -50,6 +50,8 @@ class Table:
 
     def text(self) -> str:
         """What `show` prints into a file, as a string."""
+        from rich.console import Console
+
         paper = io.StringIO()
         self._print(Console(markup=False, emoji=False, width=WIDE, file=paper, color_system=None))
         return "\n".join(line.rstrip() for line in paper.getvalue().splitlines())
@@ -63,6 +65,8 @@ class Table:
         return shown + listed([_text(line) for line in self.lines])
 
     def _print(self, out: Console) -> None:
+        from rich.table import Table as Grid
+
         if self.width is not None:
             out.width = min(out.width, self.width)
         if self.rows:
@@ -86,6 +90,8 @@ class Table:
 
     def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
         """Which columns are shown, and the rows with their names as short as that takes."""
+        from rich.cells import cell_len
+
         needed = [max(cell_len(_text(cell)) for cell in cells) + GAP for cells in zip(self.columns, *self.rows)]
         shown, left = list(range(len(needed))), list(self.optional)
         while left and sum(needed[at] for at in shown) - GAP > width:
@@ -102,6 +108,8 @@ class Table:
 
 def console() -> Console:
     """Standard output, as wide as the terminal but never narrower than `WIDE`: rich would cut numbers."""
+    from rich.console import Console
+
     # No markup: quantities such as E[tau] are full of brackets.
     width = max(shutil.get_terminal_size((WIDE, 24)).columns, WIDE)
     return Console(markup=False, emoji=False, width=width)
@@ -143,10 +151,12 @@ def gathered(notes: Sequence[str]) -> list[str]:
 
 def _text(cell: Cell) -> str:
     """Control characters of whatever is in it, such as a client's name, escaped."""
-    from suffice.bounds import printable  # here, since `suffice --help` imports this file and needs no NumPy
+    from suffice.bounds import printable  # here, like rich above: `suffice --help` imports this file and needs neither
 
     return printable(cell if isinstance(cell, str) else cell[0])
 
 
 def _styled(cell: Cell) -> Text:
+    from rich.text import Text
+
     return Text(_text(cell), "" if isinstance(cell, str) else cell[1])

@@ -75,6 +75,8 @@ class Claim:
     true_variants: Mapping[str, str] = field(default_factory=dict)
     opaque: str = ""
     until_refuted: bool = False
+    extends: str = ""
+    """Key of the claim whose instances this one measures as well: one process checks both, and measures them once."""
     progress: Callable[[int, int], None] | None = None
     """Told before each family how many are done, of how many."""
 

@@ -7,8 +7,7 @@ most alpha. One Y per independent path.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from suffice.simulate import AllForOne, Quadratics, run
 from suffice.simulate.observables import OF_PATHS
 
 from .instances.exact import NETWORK, network, network_arguments
+from .kept import kept
 
 BETS = (0.05, 0.2, 0.5, 0.9)
 
@@ -62,18 +62,12 @@ class Simulated:
     draws: dict[Quantity, np.ndarray]
 
 
-_shared: dict[tuple[Any, ...], list[Simulated]] | None = None
+Simulate = Callable[..., Simulated]
 
 
-@contextmanager
-def shared_paths() -> Generator[None]:
-    """Claims that are tested inside read one simulation where they ask for the same networks, steps and seeds."""
-    global _shared
-    _shared = {}
-    try:
-        yield
-    finally:
-        _shared = None
+@kept
+def _all_simulated(make: Simulate, networks: int, **amounts: int) -> list[Simulated]:
+    return [make(index, networks=networks, **amounts) for index in range(networks)]
 
 
 def sampled(
@@ -84,7 +78,7 @@ def sampled(
     iterations: int,
     root: int,
     alpha: float,
-    simulate: Callable[..., Simulated] | None = None,
+    simulate: Simulate | None = None,
 ) -> SampledResult:
     """Test `theorem` for every client of random networks under adaptive weights, at false-alarm probability `alpha`.
 
@@ -95,14 +89,8 @@ def sampled(
     """
     # Corollary 1's step where the theorem has a hitting condition: within both limits.
     hitting = "eps" in {parameter.name for parameter in theorem.parameters}
-    make = simulate or _simulated
-    key = (networks, seeds, iterations, root, hitting, make)
-    simulated = (_shared or {}).get(key) or [
-        make(index, networks=networks, seeds=seeds, iterations=iterations, root=root, hitting=hitting)
-        for index in range(networks)
-    ]
-    if _shared is not None:
-        _shared[key] = simulated
+    amounts = {"seeds": seeds, "iterations": iterations, "root": root, "hitting": hitting}
+    simulated = _all_simulated(simulate or _simulated, networks, **amounts)
     tests = sum(len(one.arguments["e0"]) for one in simulated)
     rejected, ratios = [], []
     for index, one in enumerate(simulated):

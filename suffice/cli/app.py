@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -53,14 +53,20 @@ def options(
         typer.echo(EXAMPLES)
 
 
-def main() -> NoReturn:
-    """Entry point: a user's mistake is one line on stderr and exit code 2, never a traceback."""
+def main(*, plain: bool = False) -> NoReturn:
+    """Run the command: a user's mistake is one line on stderr and exit code 2, never a traceback. The list of commands
+    is framed, or `plain`."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")  # a client's name may not fit the terminal's encoding
     try:
-        code = app(standalone_mode=False)
+        command: Any = typer.main.get_command(app)
+        if plain:
+            command.rich_markup_mode = None
+            for each in command.commands.values():
+                each.short_help = " ".join(each.help.split())  # a long one is cut off, a short one is not
+        code = command(standalone_mode=False)
     except typer.Exit as stop:
         code = stop.exit_code
     except (typer.Abort, KeyboardInterrupt):

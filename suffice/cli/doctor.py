@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .app import Json, app
@@ -33,6 +32,8 @@ def doctor(as_json: Json = False) -> None:
 
 def diagnosis() -> dict[str, str]:
     """What is checked, with what was found."""
+    from importlib.metadata import version
+
     packages = {name: _version(name) or "missing: pip install suffice again" for name in NEEDED}
     return {
         "suffice": f"{version('suffice')} in {Path(__file__).parents[1]}",
@@ -47,6 +48,8 @@ def diagnosis() -> dict[str, str]:
 
 
 def _version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -12,7 +12,7 @@ import typer
 from ..render import Cell, Table
 from .app import Json, app
 from .completion import of, theorem_keys
-from .console import print_json, progress
+from .console import later, print_json
 
 if TYPE_CHECKING:
     from suffice.bounds import Theorem
@@ -51,7 +51,7 @@ def verify(
 
     if write is not None:
         check_target(write)
-    with progress("checking claims") as bar:
+    with later("checking claims", after=0) as bar:  # no thread of its own: processes start as copies of this one
         few = bool(keys) and all("/" in key and "*" not in key for key in keys or ())
         processes = jobs if jobs is not None else 1 if few else os.cpu_count() or 1
         verdicts = check(keys or (), edition=edition, effort=effort, root=root, jobs=processes, progress=bar)

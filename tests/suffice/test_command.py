@@ -15,6 +15,7 @@ from rich.text import Text
 
 from suffice.bounds import InputError
 from suffice.bounds.theorems import rows
+from suffice.cli import load
 from suffice.cli.app import app
 from suffice.cli.campaign import campaign_table
 from suffice.cli.errata import kept
@@ -212,6 +213,7 @@ def test_figures_are_listed_when_none_is_named(command):
 
 
 def test_brackets_of_help_texts_are_no_markup():
+    load()
     commands = typer.main.get_command(app).commands
     texts = {(name, entry.name): getattr(entry, "help", None) for name in commands for entry in commands[name].params}
     texts = {where: text for where, text in texts.items() if text}

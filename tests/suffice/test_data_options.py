@@ -10,6 +10,7 @@ import typer
 
 from suffice import read
 from suffice.bounds import InputError
+from suffice.cli import load
 from suffice.cli.app import app
 from suffice.cli.data_options import OPTIONS
 
@@ -38,6 +39,7 @@ READ = {
 
 
 def test_every_command_lists_the_same_options_of_data(command):
+    load()
     listed = []
     for name in COMMANDS:
         options = {entry.name: entry for entry in typer.main.get_command(app).commands[name].params}

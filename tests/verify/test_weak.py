@@ -10,6 +10,7 @@ import numpy as np
 from typer.testing import CliRunner
 
 from suffice.bounds import THEOREMS, find
+from suffice.cli import load
 from suffice.cli.app import app
 from suffice.verification import Claim, Outcome, Weakness
 from suffice.verification.claims import all_claims, claim_of
@@ -79,6 +80,7 @@ def test_a_violated_claim_is_not_excused_by_its_weakness():
 
 
 def test_the_command_accepts_a_stated_weakness_and_fails_on_another(monkeypatch):
+    load("verify")
     done = CliRunner().invoke(app, ["verify", T4, "--json"])
     assert done.exit_code == 0, done.output
     (row,) = (row for row in json.loads(done.stdout) if row["edition"] == "corrected")

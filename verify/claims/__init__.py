@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
+from multiprocessing import active_children, get_context
 
 from suffice.bounds import THEOREMS, InputError, Theorem, find
 from suffice.bounds.papers import parts
@@ -13,7 +19,7 @@ from suffice.simulate.randomness import check_root
 from suffice.simulate.threads import one_thread
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
-from ..sampled import shared_paths
+from ..kept import keeping
 from ..superseded import superseded
 from ..verdict import Verdict
 
@@ -108,38 +114,56 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
-    """(position, verdict) as they come; claims hold functions, so each process builds its own.
+    """(position, verdict) as they come.
 
-    Sampled claims stay together, so that they share simulated paths; they come first, as they take longest.
+    Claims that measure the same instances stay together, and so do sampled ones, which share simulated paths; these
+    come first, as they take longest.
     """
-    numbered = list(enumerate(asked))
-    together = [entry for entry in numbered if claim_of(*entry[1][:2]).sampled is not None]
-    groups = [group for group in (together, *([entry] for entry in numbered if entry not in together)) if group]
+    grouped: dict[str, list[tuple[int, Question]]] = {"": []}
+    for at, question in enumerate(asked):
+        claim = claim_of(*question[:2])
+        grouped.setdefault("" if claim.sampled else claim.extends or claim.theorem.key, []).append((at, question))
+    groups = [group for group in grouped.values() if group]
     if jobs <= 1:
         for group in groups:
             yield from _answers(group)
         return
-    from joblib.externals.loky import get_reusable_executor
-
-    # this process works too, from the end of the list: another one takes seconds to import what is loaded here
-    others = get_reusable_executor(max_workers=jobs - 1, env=dict.fromkeys(_THREADS, "1"))
-    tasks = [others.submit(_answered, group) for group in groups]
-    try:
+    known = set(active_children())
+    with warnings.catch_warnings():
+        # Python 3.12 warns of threads of a BLAS, which sleep and are started anew in a copy
+        warnings.simplefilter("ignore", DeprecationWarning)
+        others = _others(jobs - 1)
+        tasks = [others.submit(_answered, group) for group in groups]
+    try:  # this process works too, from the end of the list
         for task, group in reversed(list(zip(tasks, groups))):
-            yield from _answers(group) if task.cancel() else task.result()
+            for at, verdict in _answers(group) if task.cancel() else task.result():
+                yield at, replace(verdict, theorem=claim_of(*asked[at][:2]).theorem)
     except BaseException:  # also Ctrl-C: nobody waits for what is under way
-        others.shutdown(kill_workers=True)
+        for child in {*active_children()} - known:
+            child.kill()
         raise
 
 
+def _others(count: int) -> Executor:
+    """Processes that take tasks: copies of this one where no thread could be caught with a lock, as others take
+    seconds to import what is loaded here."""
+    from joblib.externals.loky import get_reusable_executor
+    from threadpoolctl import threadpool_limits
+
+    if sys.platform == "linux" and threading.active_count() == 1:
+        return ProcessPoolExecutor(count, get_context("fork"), initializer=threadpool_limits, initargs=(1,))
+    return get_reusable_executor(max_workers=count, env=dict.fromkeys(_THREADS, "1"))
+
+
 def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]:
-    with shared_paths():
+    with keeping():
         for at, question in group:
             yield at, _answer(*question)
 
 
 def _answered(group: list[tuple[int, Question]]) -> list[tuple[int, Verdict]]:
-    return list(_answers(group))
+    """Without the records: they hold functions, which pickle refuses."""
+    return [(at, replace(verdict, theorem=THEOREMS[0])) for at, verdict in _answers(group)]
 
 
 @cache

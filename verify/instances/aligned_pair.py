@@ -51,6 +51,7 @@ class Aligned:
     below: np.ndarray | float = 0.0
     gain: np.ndarray | float = 1.0
     side: np.ndarray | float = -1.0
+    delta: np.ndarray | float = 1.0
 
     @classmethod
     def of(cls, values: Values) -> Self:
@@ -203,15 +204,15 @@ class Aligned:
         missed = np.minimum(before + np.where(t < self.T, onwards, 0), 1)
         return np.maximum(mean - np.sqrt((mean**2 + variance) * missed), 0)
 
-    def last_running(self, delta: np.ndarray) -> np.ndarray:
+    def last_running(self) -> np.ndarray:
         """The last t <= T with P(tau > t) > delta, from below (0 if none)."""
-        return self._last(self._alive > delta)
+        return self._last(self._alive > self.delta)
 
-    def last_above(self, level: np.ndarray) -> np.ndarray:
-        """The last t <= T with E[e_t 1{tau >= t}] > level, from below, by Cauchy-Schwarz."""
+    def last_above(self) -> np.ndarray:
+        """The last t <= T with E[e_t 1{tau >= t}] > eps, from below, by Cauchy-Schwarz."""
         mean, variance = self._moments
         stopped = np.minimum(np.cumsum(self._below, axis=0) - self._below, 1)
-        return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > level)
+        return self._last(mean - np.sqrt((mean**2 + variance) * stopped) > self.eps)
 
     def _last(self, holds: np.ndarray) -> np.ndarray:
         return np.where(holds & (self._times <= self.T), self._times, 0).max(0).astype(float)

@@ -19,6 +19,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
+from ..kept import kept
 
 CLIENTS = 3
 OUTCOMES = 4
@@ -304,6 +305,9 @@ def _slow() -> Values:
     return values | {"sigma2": np.tile([1e-8, 1e-20, 1e6], (len(values["T"]), 1))}
 
 
+_walked = kept(Paths)
+
+
 def family(
     measure: Callable[[Paths], np.ndarray],
     *,
@@ -317,7 +321,7 @@ def family(
 
     @measured_by("all paths", f"three clients in dimension 1, R_i = {loss.name} up to a factor, adaptive weights")
     def evidence(values: Values) -> Measured:
-        paths = Paths(values, loss, steps)
+        paths = _walked(values, loss, steps)
         return measure(paths), arguments(paths), {"hypothesis": None if hypothesis is None else hypothesis(paths)}
 
     sharp = {QUADRATIC.name: _alone, RIPPLED.name: _slow}.get(loss.name) if set(change) <= set(domains()) else None

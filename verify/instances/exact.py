@@ -14,6 +14,7 @@ from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_exces
 
 from ..evidence import Evidence
 from ..family import Domain, Family
+from ..kept import kept
 from .aligned_pair import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .quadrature_1d import Line, counterexample
 from .scheduled import Horizon
@@ -65,6 +66,7 @@ def network_arguments(
     }
 
 
+@kept
 def one_step(count: int, root: int) -> Evidence:
     """Theorem 2 at T = 1 from given models with e_0 >= eps: exact conditional expectations, adaptive weights."""
     values = NETWORK.draw(count, seed=root)
@@ -91,6 +93,7 @@ def one_step(count: int, root: int) -> Evidence:
     )
 
 
+@kept
 def moments(count: int, root: int) -> Evidence:
     """Theorem 2 with weights that stay fixed: aligned peers R_k = c_k R_i, second moments by probing the step."""
     family = Family(
@@ -253,8 +256,20 @@ def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, r
 
     `measure` reads the quantity off `Line.two_steps`; the theorem is given kappa times the smoothness constant needed.
     """
+    laws, rows = _laws(count, root)
+    return Evidence(
+        engine="quadrature",
+        measured=np.array([measure(law) for law in laws]),
+        arguments={name: np.array([row[name] for row in rows]) for name in rows[0]} | {"T": np.full(count, float(T))},
+        label=f"four quadratics in dimension 1, adaptive weights, T = {T}",
+    )
+
+
+@kept
+def _laws(count: int, root: int) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
+    """What `Line.two_steps` finds of `count` networks, and the arguments of each."""
     values = LINE.draw(count, seed=root)
-    measured, rows = [], []
+    laws, rows = [], []
     for index in range(count):
         h, xi, sigma2 = (values[name][index] for name in ("h", "xi", "sigma2"))
         binary = index % 2 == 0
@@ -269,11 +284,6 @@ def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, r
         certificate = QuadraticCertificate(A=h[:, None, None], xi=xi[:, None])
         rho = certificate.similarity(np.full(len(h), 2 * mu * eps))[0]
         s2 = float(tight_variance(criterion, similarity=rho, sigma2=sigma2))
-        measured.append(measure(line.two_steps(eps)))
-        rows.append({"eta": eta, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "T": T, "eps": eps})
-    return Evidence(
-        engine="quadrature",
-        measured=np.array(measured),
-        arguments={name: np.array([row[name] for row in rows], dtype=float) for name in rows[0]},
-        label=f"four quadratics in dimension 1, adaptive weights, T = {T}",
-    )
+        laws.append(line.two_steps(eps))
+        rows.append({"eta": eta, "mu": mu, "beta": beta, "q": q, "e0": e0, "s2": s2, "eps": eps})
+    return laws, rows

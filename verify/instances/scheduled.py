@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,21 +13,12 @@ from .enumerated_paths import LONGEST, Arguments
 
 
 def followed(factor: np.ndarray, added: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """x_0 = start (n,), x_t = factor_t x_{t-1} + added_t as (T + 1, n): about sqrt(T) stretches of steps side by side,
-    each first from 0 and then from where the one before ended."""
-    steps, n = added.shape
-    length = max(64, math.isqrt(steps) + 1)
-    stretches = -(-steps // length)
-    grown, moved = np.ones((stretches, length, n)), np.zeros((stretches, length, n))
-    grown.reshape(-1, n)[:steps], moved.reshape(-1, n)[:steps] = factor, added
-    for at in range(1, length):
-        moved[:, at] += grown[:, at] * moved[:, at - 1]
-        grown[:, at] *= grown[:, at - 1]
-    starts = np.empty((stretches, 1, n))
-    for stretch in range(stretches):
-        starts[stretch], start = start, grown[stretch, -1] * start + moved[stretch, -1]
-    grown *= starts
-    return np.concatenate((starts[0], (grown + moved).reshape(-1, n)[:steps])) if steps else start[None]
+    """x_0 = start (n,), x_t = factor_t x_{t-1} + added_t as (T + 1, n)."""
+    x = np.empty((len(added) + 1, len(start)))
+    x[0] = start
+    for before, after, times, plus in zip(x, x[1:], np.broadcast_to(factor, added.shape), added):
+        np.add(np.multiply(times, before, out=after), plus, out=after)
+    return x
 
 
 def horizon_step(arguments: Arguments, s2: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from ...family import Domain, Family, Values
 from ...instances.aligned_pair import CRITERION, Aligned
 from ...instances.renewal import DOMAINS, FADING, Renewal, fading, sharp_fading
 from ...instances.renewal import sharp as sharp_renewal
+from ...kept import kept
 
 ALIGNED = {
     "beta": Domain(low=0.25, high=4, log=True),
@@ -27,6 +28,7 @@ ALIGNED = {
 }
 UNSTOPPED = {"below": Domain(low=0, high=1, integer=True), "gain": Domain(low=0.1, high=1)}
 """Told that no step, or every step, starts below the precision."""
+CONFIDENCE = {"delta": Domain(low=0.02, high=1)}
 DECREASING = {"C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
 
 
@@ -40,10 +42,25 @@ def aligned(
 
     @measured_by("closed-form law", f"aligned pair, {CRITERION.kind} weights")
     def evidence(values: Values) -> Measured:
-        batch = kind.of(values)
-        return measure(batch), batch.arguments()
+        return _measured(values, kind, measure)
 
     return Family(name="aligned pairs", domains=ALIGNED | more, measure=evidence, sharp=sharp)
+
+
+LONG = 500
+"""Iterations of a long path."""
+
+
+@kept
+def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
+    """Long and short paths apart: a batch is followed for as long as its longest one."""
+    arguments, measured = kind.of(values).arguments(), np.empty(len(values["T"]))
+    if "delta" in values:
+        arguments["delta"] = values["delta"]
+    for rows in (values["T"] > LONG, values["T"] <= LONG):
+        if rows.any():
+            measured[rows] = measure(kind.of({name: column[rows] for name, column in values.items()}))
+    return measured, arguments
 
 
 def renewal(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:

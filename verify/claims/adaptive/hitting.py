@@ -9,14 +9,14 @@ import numpy as np
 
 from ...claim import Claim, Effort
 from ...conditions import beyond
-from ...evidence import Evidence, Measured, measured_by
-from ...family import Domain, Family, Values
+from ...evidence import Evidence
+from ...family import Family, Values
 from ...instances import enumerated_paths, exact
 from ...instances.aligned_pair import Aligned, columns
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
-from .engines import DECREASING, aligned, at_precision, fades, renewal
+from .engines import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
 from .rates import FIRST_STEP, STEP, sampling
 
 # --- Constant step ---------------------------------------------------------------------------------------------
@@ -95,23 +95,6 @@ def _last_above(batch: Paths) -> np.ndarray:
     return batch.last(lambda record: (record["while_running"] > eps) | (record["stopped"] > 2 * eps))
 
 
-def _confidence(
-    kind: type[Aligned], measure: Callable[[Aligned, Values], np.ndarray], sharp: Callable[[], Values], **more: Domain
-) -> Family:
-    """Aligned pairs looked at for T steps."""
-
-    @measured_by("closed-form law", "aligned pair, continuous weights")
-    def evidence(values: Values) -> Measured:
-        batch = kind.of(values)
-        return measure(batch, values), batch.arguments() | {"delta": values["delta"]}
-
-    like = aligned(kind.excess, sharp, kind, **more, delta=_DELTA)
-    return Family(name=like.name, domains=like.domains, measure=evidence, sharp=sharp)
-
-
-_DELTA = Domain(low=0.02, high=1)
-
-
 def _confident_paths(
     steps: Callable[[Arguments], np.ndarray],
     measure: Callable[[Paths], np.ndarray] = _last,
@@ -123,7 +106,7 @@ def _confident_paths(
             loss=loss,
             steps=steps,
             arguments=lambda batch: arguments(batch) | {"delta": batch.values["delta"]},
-            delta=_DELTA,
+            **CONFIDENCE,
         )
         for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
@@ -151,18 +134,10 @@ def _sharp_decreasing_confidence() -> Values:
     return _nearly_sure(at_precision(sharp_decreasing(), Decreasing))
 
 
-def _running_longest(batch: Aligned, values: Values) -> np.ndarray:
-    return batch.last_running(values["delta"])
-
-
-def _above_longest(batch: Aligned, values: Values) -> np.ndarray:
-    return batch.last_above(batch.eps)
-
-
 def _impossible(effort: Effort, root: int) -> list[Evidence]:
     """The printed steps C/(mu t): no first step is within its limit."""
     batch = Decreasing.of(_sharp_decreasing_confidence())
-    return [Evidence(engine="closed-form law", measured=batch.last_above(batch.eps), arguments=batch.arguments())]
+    return [Evidence(engine="closed-form law", measured=batch.last_above(), arguments=batch.arguments())]
 
 
 _SURE = 0.999
@@ -170,7 +145,7 @@ _SURE = 0.999
 
 def _surely(batch: Aligned) -> np.ndarray:
     """The last t <= T with P(tau > t) > 0.999."""
-    return batch.last_running(np.full_like(batch.e0, _SURE))
+    return replace(batch, delta=_SURE).last_running()
 
 
 def _confident(evidence: Evidence) -> Evidence:
@@ -187,17 +162,15 @@ def claims() -> tuple[Claim, ...]:
         Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),
         Claim.on(
             "adaptive/corollary-1",
-            _confidence(Decreasing, _above_longest, _sharp_decreasing_confidence, **DECREASING),
+            aligned(Decreasing.last_above, _sharp_decreasing_confidence, Decreasing, **DECREASING, **CONFIDENCE),
             *_confident_paths(decreasing_steps, _last_above),
             outside_conditions={
-                FIRST_STEP: lambda: exact.aligned_outside_step_limit(
-                    lambda batch: batch.last_above(batch.eps), Decreasing
-                )
+                FIRST_STEP: lambda: exact.aligned_outside_step_limit(Decreasing.last_above, Decreasing)
             },
         ),
         Claim.on(
             "adaptive/corollary-1-decreasing-confidence-sharp",
-            _confidence(Decreasing, _running_longest, _sharp_decreasing_confidence, **DECREASING),
+            aligned(Decreasing.last_running, _sharp_decreasing_confidence, Decreasing, **DECREASING, **CONFIDENCE),
             *_confident_paths(decreasing_steps),
             fades(longest=True),
             outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
@@ -227,7 +200,7 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim.on(
             "adaptive/corollary-1-confidence",
-            _confidence(Aligned, _running_longest, _sharp_confidence),
+            aligned(Aligned.last_running, _sharp_confidence, **CONFIDENCE),
             last,
             *_confident_paths(_hitting_steps, arguments=_hitting),
             outside_conditions={

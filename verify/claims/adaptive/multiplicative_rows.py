@@ -21,7 +21,7 @@ from ...instances.growing import Growing, GrowingDecreasing, GrowingHorizon
 from ...instances.renewal import Renewal
 from ...instances.scheduled import sharp_decreasing, sharp_horizon
 from . import hitting, rates, row_networks, stopped
-from .engines import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
+from .engines import CONFIDENCE, DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, renewal, unstopped, wide
 
 CONDITIONS = {
     rates.FLOOR: "floor beta s2 <= 2 ((1 - split) mu)^2 T e0",
@@ -128,18 +128,10 @@ def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str
     return replace(family, name="clients whose own noise grows")
 
 
-def _confident(kind: _Kind, measure: Callable[..., np.ndarray], *, delta: bool) -> Family:
+def _confident(kind: _Kind, measure: Callable[[Aligned], np.ndarray]) -> Family:
     """The same looked at for T steps, from close above the precision."""
-    like = _growing(kind, Aligned.excess, "running")
-
-    def evidence(values: Values) -> Evidence:
-        batch = kind.of.of(values)
-        found = like.evidence(values)
-        measured = measure(batch, values["delta"]) if delta else measure(batch, batch.eps)
-        return replace(found, measured=measured, arguments={**found.arguments, "delta": values["delta"]})
-
-    domains = {**like.domains, "delta": Domain(low=0.02, high=1)}
-    return Family(name=like.name, domains=domains, measure=evidence, sharp=lambda: _sure(_placed(kind, "running")))
+    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **_GROWING, **kind.more, **CONFIDENCE)
+    return replace(like, name="clients whose own noise grows")
 
 
 def _sure(values: Values) -> Values:
@@ -212,8 +204,8 @@ def _families() -> dict[str, tuple[_Kind, str, tuple[Family, ...]]]:
     *_, running = found.pop("adaptive/theorem-2-decreasing-running")
     found["adaptive/theorem-2-decreasing-running-sharp"] = DECREASES, "running", (*running, _faded(longest=False))
     running, hit = (_growing(CONSTANT, measure, "running") for measure in (Aligned.running, Aligned.hitting))
-    above = _confident(DECREASES, Aligned.last_above, delta=False)
-    sure, constant_sure = (_confident(kind, Aligned.last_running, delta=True) for kind in (DECREASES, CONSTANT))
+    above = _confident(DECREASES, Aligned.last_above)
+    sure, constant_sure = (_confident(kind, Aligned.last_running) for kind in (DECREASES, CONSTANT))
     still, time, last = (_renewed(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return found | {
         "adaptive/corollary-1": (DECREASES, "running", (above,)),
@@ -252,6 +244,7 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
         *families,
         exact=_exact(claim),
         true_variants=claim.true_variants,
+        extends=claim.theorem.key,
         sampled=rates.sampling(key(claim.theorem.key), row_networks.simulated) if claim.sampled is not None else None,
         outside_conditions={**renamed, **outside},
         unrefuted_conditions=unrefuted

@@ -290,7 +290,7 @@ def test_the_corollary_is_sharp_while_running_and_by_a_factor_of_two_not_for_the
     arguments = batch.arguments()
     names = ("C", "gamma", "mu", "beta", "e0", "s2", "eps")
     bound = record.bound(**{name: arguments[name] for name in names})
-    assert 0.99 < (batch.last_above(batch.eps) / bound).max() <= 1
+    assert 0.99 < (batch.last_above() / bound).max() <= 1
     # E[e_min(t, tau)] <= E[e_t 1{tau >= t}] + eps P(tau < t), and tau is T here
     halved = Decreasing.of(vars(batch) | {"eps": batch.eps / 2})
     arguments = halved.arguments()
