@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.bounds import Theorem
 
-from .evidence import Evidence
+from .evidence import met, within
 from .families import LARGEST_STEP, Movable
 from .family import Values
 
@@ -94,8 +94,14 @@ def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray]) -> Steps:
 
 def _allowed(theorem: Theorem, scalars: dict[str, np.ndarray], steps: np.ndarray) -> np.ndarray:
     """Which of `steps` (n, m) the domains and conditions allow."""
-    flat = {name: np.repeat(value, steps.shape[1]) for name, value in scalars.items()} | {"eta": steps.ravel()}
-    return Evidence(engine="", measured=flat["eta"], arguments=flat).counted(theorem).reshape(steps.shape)
+    count, width = steps.shape
+    own = [parameter for parameter in theorem.parameters if parameter.name == "eta"]
+    rest = [parameter for parameter in theorem.parameters if parameter.name != "eta"]
+    # the search for the ends asks this dozens of times a batch: only what the conditions take is repeated
+    flat = {name: np.repeat(scalars[name], width) for name in theorem.condition_keywords if name != "eta"}
+    flat["eta"] = steps.ravel()
+    inside = np.repeat(within(rest, scalars, (count,)), width) & within(own, flat, flat["eta"].shape)
+    return (inside & met(theorem, flat, inside.shape)).reshape(steps.shape)
 
 
 def _ends(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
@@ -142,27 +148,34 @@ def _with_roots(
 def _roots(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray) -> list[np.ndarray]:
     """Both sides (n, 1) of where each condition turns, the first time along the `grid` (n, m) of values of `name`."""
 
-    def margins(tried: np.ndarray) -> np.ndarray:
-        """rhs - lhs of each condition at values (n, m), (c, n, m)."""
-        flat = {key: np.repeat(value, tried.shape[1]) for key, value in scalars.items()} | {name: tried.ravel()}
+    def margins(tried: np.ndarray, at: np.ndarray) -> np.ndarray:
+        """rhs - lhs of each condition at values (n, m) of the instances `at` (n,): (c, n, m)."""
+        flat = {key: np.repeat(scalars[key][at], tried.shape[1]) for key in theorem.condition_keywords if key != name}
+        flat[name] = tried.ravel()
         with np.errstate(all="ignore"):
-            sides = theorem.conditions(**{key: flat[key] for key in theorem.condition_keywords}).values()
+            sides = theorem.conditions(**flat).values()
             return np.array([
                 (np.asarray(rhs, dtype=float) - lhs + 0 * flat[name]).reshape(tried.shape) for lhs, rhs in sides
             ])  # fmt: skip
 
     roots: list[np.ndarray] = []
-    rows = np.arange(len(grid))
-    for index, margin in enumerate(margins(grid)):
+    for index, margin in enumerate(margins(grid, np.arange(len(grid)))):
         change = (margin[:, :-1] < 0) != (margin[:, 1:] < 0)
+        turns = np.flatnonzero(change.any(1))
+        if not len(turns):
+            continue
         place = change.argmax(1)
-        one, two = grid[rows, place], grid[rows, place + 1]
-        sign = margin[rows, place] < 0
+        ends = np.take_along_axis(grid, place[:, None] + 1, 1).repeat(2, axis=1)
+        one, two = grid[turns, place[turns]], ends[turns, 1]
+        sign = margin[turns, place[turns]] < 0
         for _ in range(_HALVINGS):
             middle = (one + two) / 2
-            same = (margins(middle[:, None])[index, :, 0] < 0) == sign
+            if ((middle == one) | (middle == two)).all():
+                break
+            same = (margins(middle[:, None], turns)[index, :, 0] < 0) == sign
             one, two = np.where(same, middle, one), np.where(same, two, middle)
-        roots += [one[:, None], two[:, None]]
+        ends[turns] = np.stack((one, two), 1)
+        roots += [ends[:, :1], ends[:, 1:]]
     return roots
 
 

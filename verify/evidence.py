@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, Theorem
+from suffice.bounds import PARAMETERS, Parameter, Theorem
 
 AGREEMENT = 1e-9
 """Relative tolerance of exact comparisons: second moments and quadratures are good to about 1e-12."""
@@ -49,18 +49,9 @@ class Evidence:
         """Which instances meet the domains and conditions of `theorem`, (n,)."""
         if np.isnan(self.measured).any():
             raise ValueError(f"{self.engine}: measured NaN")
-        valid = np.ones(self.measured.shape, dtype=bool)
-        if self.hypothesis is not None:
-            valid &= self.hypothesis
-        for parameter in theorem.parameters:
-            x = self.arguments[parameter.name]
-            valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
-            valid &= x <= parameter.upper
-        needed = {name: self.arguments[name] for name in theorem.condition_keywords}
-        with np.errstate(all="ignore"):
-            for lhs, rhs in theorem.conditions(**needed).values():
-                valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
-        return valid
+        valid = within(theorem.parameters, self.arguments, self.measured.shape)
+        valid &= met(theorem, self.arguments, self.measured.shape)
+        return valid if self.hypothesis is None else valid & self.hypothesis
 
     def unmet(self, theorem: Theorem) -> str:
         """Which condition no instance meets, with both sides where they come nearest; "" where there is no instance."""
@@ -118,6 +109,25 @@ class Evidence:
         values = {name: float(value[index]) for name, value in self.arguments.items() if name in PARAMETERS}
         given = {} if self.values is None else {"values": {n: v[index].tolist() for n, v in self.values.items()}}
         return {"label": self.label, **values, "measured": float(self.measured[index]), **given}
+
+
+def within(parameters: Sequence[Parameter], arguments: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Which instances lie in the domains of `parameters`."""
+    valid = np.ones(shape, dtype=bool)
+    for parameter in parameters:
+        x = arguments[parameter.name]
+        valid &= (x > parameter.lower) if parameter.open_lower else (x >= parameter.lower)
+        valid &= x <= parameter.upper
+    return valid
+
+
+def met(theorem: Theorem, arguments: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Which instances meet the conditions of `theorem`, up to rounding."""
+    valid = np.ones(shape, dtype=bool)
+    with np.errstate(all="ignore"):
+        for lhs, rhs in theorem.conditions(**{name: arguments[name] for name in theorem.condition_keywords}).values():
+            valid &= lhs <= rhs * (1 + 8 * 2.0**-52)
+    return valid
 
 
 def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:

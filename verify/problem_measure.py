@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.bounds import InputError, Theorem
 from suffice.simulate import Algorithm, Local
+from suffice.simulate.batches import tensors
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
@@ -33,6 +34,9 @@ GIVEN = frozenset(("mu", "beta", "sigma2", "e0", "distance2", "eta", "T", "N", "
 """The scalars of the families of the library."""
 _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
+
+
+_PLAIN = (bool, int, float, str)
 
 
 def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
@@ -187,7 +191,7 @@ def measures(
     forms = form_of(theorem)
     algorithm = follows(algorithm, forms)
     if family is not None:
-        tested = assumptions(*typical(family, algorithm))
+        tested = _tested(*typical(family, algorithm))
         problems = with_scalars(family, scalars)
         return [
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms)
@@ -203,7 +207,7 @@ def measures(
             problem, _, eta = typical(problems, algorithm)
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
             if tested is None:
-                tested = assumptions(problem, algorithm, eta)
+                tested = _tested(problem, algorithm, eta)
             else:
                 steps_once(problem, algorithm, eta)
             if tested.reason:
@@ -225,6 +229,21 @@ def measures(
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""
+
+
+_KNOWN: dict[tuple[Any, ...], Assumptions] = {}
+
+
+def _tested(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assumptions:
+    """`assumptions`, asked once of the library's own algorithms and plain options: whoever checks, checks again."""
+    options = vars(algorithm)
+    kind = type(algorithm)
+    if not kind.__module__.startswith("suffice.") or not all(type(each) in _PLAIN for each in options.values()):
+        return assumptions(problem, algorithm, eta)
+    key = (kind, *options.items(), eta, *((each.shape, each.numpy().tobytes()) for each in tensors(problem)))
+    if key not in _KNOWN:
+        _KNOWN[key] = assumptions(problem, algorithm, eta)
+    return _KNOWN[key]
 
 
 def _shape(problems: ProblemFamily) -> tuple[int, int]:

@@ -29,6 +29,8 @@ LONG = {
     "pepit.md",
 }
 """Pages whose Python takes seconds."""
+BRIEF = {"from_scratch.md"}
+"""Pages of many checks: on few instances here, on those of their readers where slow."""
 PAGES = [page for folder in ("tutorials", "howto", "explanation") for page in sorted((DOCS / folder).glob("*.md"))]
 PYTHON = [page for page in PAGES if blocks(page, "python")]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
@@ -36,7 +38,7 @@ TYPED = [(page, *entry) for page in (*PAGES, DOCS / "command.md", DOCS / "questi
 
 
 def marked(page):
-    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG else [])
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.name in LONG | BRIEF else [])
 
 
 @pytest.fixture
@@ -47,8 +49,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [marked(page) for page in PYTHON])
-def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
+def run_in_order(page):
     names = {"__name__": "__main__"}
     sources = blocks(page, "python")
     assert sources
@@ -57,6 +58,17 @@ def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
     for name, test in names.items():  # those that pytest would run: a page may have called some
         if name.startswith("test_") and f"\n{name}()" not in "\n".join(sources):
             test()
+
+
+@pytest.mark.parametrize("page", [marked(page) for page in PYTHON])
+def test_the_python_of_a_page_runs_in_order(page, folder, capsys):
+    run_in_order(page)
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.parametrize("page", sorted(BRIEF))
+def test_a_page_of_many_checks_runs_on_few_instances(page, folder, capsys):
+    run_in_order(DOCS / "howto" / page)
 
 
 @pytest.mark.parametrize("place", range(3), ids=["theorem", "algorithm", "problem"])

@@ -17,7 +17,6 @@ from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle
 from suffice.verification import Outcome, check, high_precision
 from suffice.verification.admissible import allowed_steps
 from suffice.verification.check import record
-from suffice.verification.claim import EFFORTS
 from suffice.verification.families import quadratics
 from suffice.verification.mutants import readable
 from suffice.verification.user_function import reading
@@ -42,13 +41,6 @@ def no_square(*, eta, mu, beta, e0, sigma2, T):
 @cache
 def checked(bound):
     return check(bound, conditions=limit)
-
-
-@pytest.fixture
-def brief(monkeypatch):
-    """Few random instances beside the sharp ones, where these decide the verdict or its words are the point; the
-    tests of what a search finds have the effort of the users."""
-    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=4, restarts=1, ascents=1))
 
 
 def test_a_right_bound_holds_with_every_wrong_variant_refuted():

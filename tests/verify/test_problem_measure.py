@@ -19,6 +19,9 @@ from suffice.verification.tried import not_tried
 from suffice.verification.verdict import Verdict
 
 
+pytestmark = pytest.mark.usefixtures("brief")
+
+
 def right(*, eta, mu, e0, sigma2, T):
     return survive(eta * mu, 2 * T) * e0 + eta * sigma2 / 2
 

@@ -15,6 +15,9 @@ from suffice.verification import Domain, Outcome, check
 from suffice.verification.families import ProblemFamily, Setting, curves
 
 
+pytestmark = pytest.mark.usefixtures("brief")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Clipped(Algorithm):
     """Steps of length eta min(|g|, level)."""
