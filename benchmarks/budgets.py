@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .timing import row
+
 HERE = Path(__file__).resolve().parent.parent
 PLAN = """
 import time
@@ -83,10 +85,7 @@ def table(quick: bool, beside: Path | None = None) -> list[dict[str, Any]]:
             if quick and what in LONG:
                 continue
             rounds = 1 if what in LONG else 3
-            rows.append({"name": f"{what} [s of {goal:g}]", "value": seconds(command, folder, HERE, rounds)})
-            if beside:
-                other = seconds(command, folder, beside, rounds)
-                rows.append(
-                    {"name": f"{what}, times as long in the other checkout", "value": other / rows[-1]["value"]}
-                )
+            own = seconds(command, folder, HERE, rounds)
+            peers = {"other checkout": seconds(command, folder, beside, rounds)} if beside else {}
+            rows.append(row(what, own, "s", peers=peers, goals={"value": goal}))
     return rows

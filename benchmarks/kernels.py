@@ -1,13 +1,16 @@
-"""The compiled kernel beside what users would run instead, and how it scales."""
+"""The compiled kernels beside what users would run instead, how they scale, and what they take of a machine."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import platform
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,116 +20,153 @@ from suffice.bounds import Continuous
 from suffice.simulate import AllForOne, FixedWeights, Local, SampledSimilarity, run
 from suffice.simulate.closed_form import closed_excess
 
-from .peers import ALGORITHM, jax_scan, numpy_loops, numpy_vectorised, stream
-from .timing import Limits, alternate, one_core, row
+from . import peers
+from .problems import SAMPLED, Case, problem_of, stream
+from .timing import WORK, alternate, cores, limits, row, seconds
 
-SHAPES = ((20, 2), (20, 10), (100, 10), (100, 100))
-LONG = 3e8
-"""Multiply-adds of one timed call: some 100 ms, beside which the 2 ms of Python around a run do not count."""
-NAMES = {torch.float32: "float32", torch.float64: "float64"}
+STREAMS = tuple(
+    Case("stream", n, d, dtype=dtype)
+    for dtype in (torch.float32, torch.float64)
+    for n, d in ((20, 2), (20, 10), (100, 10), (100, 100))
+)
+GENERAL = tuple(
+    Case(kind, n, d, exact)
+    for kind, n, d in (("least squares", 20, 10), ("logistic", 4, 14), ("quadratics", 20, 10))
+    for exact in (True, False)
+)
+WHOLE = 64
+"""Seeds of a whole block of the reference at N = 20: it and NumPy with arrays of seeds run no more at once."""
 
 
-def ours(n: int, d: int, seeds: int, iterations: int, dtype: torch.dtype, kernel: Any = "c") -> Callable[[], Any]:
-    problem = stream(n, d, dtype=dtype)
+def ours(case: Case, seeds: int, iterations: int, kernel: Any = "c") -> Callable[[], Any]:
     return lambda: run(
-        problem, ALGORITHM, iterations=iterations, eta=0.01 / d, seeds=seeds, grid=[iterations], kernel=kernel
+        case.problem, case.rule, iterations=iterations, eta=case.eta, seeds=seeds, grid=[iterations], kernel=kernel
     )
 
 
-def table(quick: bool) -> list[dict[str, Any]]:
-    """Seconds per seed-iteration of every implementation, one core, processor time, in turn."""
-    one_core()
-    rows, rounds = [], 5 if quick else 15
-    for dtype, label in NAMES.items():
-        limits = Limits(dtype)
-        for n, d in SHAPES:
-            work = n * n * (d + 3)
-            many = 64  # a whole block of the reference at N = 20
-            T = max(10, int(LONG / work / many))
-            mine = ours(n, d, many, T, dtype)
-            short = max(1, int(3e4 / work))
-            peers: dict[str, tuple[Callable[[], Any], int]] = {
-                "torch reference": (ours(n, d, many, max(2, T // 60), dtype, "reference"), many * max(2, T // 60)),
-            }
-            if dtype == torch.float64:
-                peers["NumPy, vectorised"] = (numpy_vectorised(n, d, many, max(2, T // 60)), many * max(2, T // 60))
-                if not quick or n == 20:
-                    peers["NumPy, loops"] = (numpy_loops(n, d, 1, short), short)
-            own, draws, flops, *others = alternate(
-                mine, *limits.calls, *(call for call, _ in peers.values()), rounds=rounds, clock=time.process_time
-            )
-            floor = limits.floor(n, d, (draws, flops))
-            for (name, (_, units)), other in zip(peers.items(), others):
-                rows.append(row(f"all-for-one {label}", (n, d, many), own / many / T, name, other / units, floor=floor))
-            if quick and dtype == torch.float64:
-                continue
-            for seeds in (1, 32) if quick else (1, 32, 1024):
-                T_s = max(20 if seeds <= 32 else 2, int(LONG / 4 / work / max(seeds, 8)))
-                scan = jax_scan(n, d, seeds, T_s, dtype)
-                if scan is None:
-                    continue
-                a, b = alternate(ours(n, d, seeds, T_s, dtype), scan, rounds=rounds, clock=time.process_time)
-                rows.append(row(f"all-for-one {label}", (n, d, seeds), a / seeds / T_s, "JAX", b / seeds / T_s))
-    return rows
+def enough(make: Callable[[int], Callable[[], Any]], target: float) -> int:
+    """Iterations that take about `target` seconds."""
+    iterations = 2
+    make(iterations)()  # what is made once
+    while (took := seconds(make(iterations))) < target / 2 and iterations < 10**5:
+        iterations = int(iterations * min(max(target / max(took, 1e-9), 2), 16))
+    return iterations
 
 
-def scaling(quick: bool) -> list[dict[str, Any]]:
-    """Exponents of the cost in T, S and N, from a factor 4 of each (processor time, one core, float32)."""
-    one_core()
-    base = {"n": 100, "d": 10, "seeds": 32, "iterations": 20}
-    exponents = []
-    for name in ("iterations", "seeds", "n"):
-        small, large = (ours(**(base | {name: base[name] * f}), dtype=torch.float32) for f in (1, 4))
-        a, b = alternate(small, large, rounds=3 if quick else 7, clock=time.process_time)
-        exponents.append({"name": f"exponent in {name}", "value": math.log(b / a, 4)})
-    return exponents
+def compared(case: Case, number: int, rounds: int, target: float) -> dict[str, Any]:
+    """One case and number of seeds beside its floor and its peers, in turn: microseconds of one seed's step."""
+    some = min(number, WHOLE)
+    makers: dict[str, tuple[Callable[[int], Callable[[], Any]], int]] = {
+        "torch": (lambda T: ours(case, some, T, "reference"), some)
+    }
+    if case.dtype == torch.float64 and case.exact:
+        loops = peers.stream_in_loops if case.kind == "stream" else peers.loops_over_models
+        makers["NumPy loops"] = (lambda T: loops(case, T), 1)
+    if case.dtype == torch.float64 and case.kind == "stream":
+        makers["NumPy arrays"] = (lambda T: peers.stream_vectorised(case, some, T), some)
+    T = enough(lambda T: ours(case, number, T), target)
+    calls, units = [ours(case, number, T)], [T * number]
+    for make, width in makers.values():
+        length = enough(make, target)
+        calls.append(make(length))
+        units.append(length * width)
+    names, length = [*makers], max(4, T // 4)
+    if scan := peers.jax_scan(case, number, length):  # its length is compiled in
+        names, calls, units = [*names, "JAX"], [*calls, scan], [*units, length * number]
+    kinds = limits(case.dtype)
+    found = alternate(*calls, *kinds.values(), rounds=rounds)
+    own, *others = (1e6 * took / unit for took, unit in zip(found, units))
+    rates = dict(zip(kinds, found[len(calls) :]))
+    floor = sum(1e6 * count * rates[kind] / WORK[kind] for kind, count in case.needs().items())
+    goals = {"JAX": 1.2 if number == 1 else 2.0}
+    if case.kind == "stream" and number > 1:
+        goals["floor"] = 0.55 if case.dtype == torch.float32 else 0.45
+    return row(case.name, own, "us", shape=(case.n, case.d, number), peers=dict(zip(names, others)), floor=floor,
+               goals=goals)  # fmt: skip
 
 
-def second_core(quick: bool) -> list[dict[str, Any]]:
-    """Wall time with one and two threads: needs two idle cores."""
-    many = ours(20, 10, 1024, 20 if quick else 100, torch.float32)
+def table(cases: tuple[Case, ...], quick: bool) -> list[dict[str, Any]]:
+    cores(1)
+    several = (1, 32) if quick and cases is STREAMS else (1, 32, 1024)
+    return [compared(case, number, 3 if quick else 9, 0.04 if quick else 0.1) for case in cases for number in several]
 
-    def with_threads(count: int) -> Callable[[], Any]:
-        def call() -> None:
+
+def complexity(quick: bool) -> list[dict[str, Any]]:
+    """Exponents of the cost, from a factor 4 of each: beyond the goals, something is done too often."""
+    cores(1)
+    bases = (
+        ("stream float32", Case("stream", 100, 10, dtype=torch.float32), 20),
+        ("rows, exact", Case("least squares", 16, 8), 60),
+        ("logistic, exact", Case("logistic", 8, 8), 40),
+        ("quadratics, exact", Case("quadratics", 16, 8), 60),
+    )
+    found = []
+    for name, case, T in bases:
+        larger = {
+            "T": (case, 32, 4 * T, 1.05),
+            "S": (case, 128, T, 1.05),
+            "N": (replace(case, n=4 * case.n), 32, T, 2.05),
+            "d": (replace(case, d=4 * case.d), 32, T, 2.05),
+        }
+        one, *others = alternate(
+            ours(case, 32, T), *(ours(*what) for *what, _ in larger.values()), rounds=3 if quick else 7
+        )
+        for (of, (*_, goal)), four in zip(larger.items(), others):
+            found.append(row(f"{name}: exponent in {of}", math.log(four / one, 4), goals={"value": goal}))
+    return found
+
+
+def two_cores(quick: bool) -> list[dict[str, Any]]:
+    """Wall time with one and two threads: means something on two idle cores alone, so the load stands beside it."""
+    cores(2)
+    found = []
+
+    def with_threads(call: Callable[[], Any], count: int) -> Callable[[], Any]:
+        def threads() -> None:
             torch.set_num_threads(count)
-            many()
+            call()
 
-        return call
+        return threads
 
-    one, two = alternate(with_threads(1), with_threads(2), rounds=3 if quick else 9)
+    for case, T in ((STREAMS[1], 100), (GENERAL[0], 10), (GENERAL[3], 40), (GENERAL[4], 10)):
+        call = ours(case, 1024, T // 4 if quick else T)
+        one, two = alternate(
+            with_threads(call, 1), with_threads(call, 2), rounds=3 if quick else 9, clock=time.perf_counter
+        )
+        found.append(row(f"{case.name}, two threads", 1e3 * two, "ms", shape=(case.n, case.d, 1024),
+                         peers={"one thread": 1e3 * one}, goals={"one thread": 1.8}))  # fmt: skip
+    return [*found, row("load of the machine", os.getloadavg()[0])]
+
+
+def figure(quick: bool) -> list[dict[str, Any]]:
+    """Figure 2b's shape: four algorithms, N = 20, d = 10, T = 200, 1000 seeds, float64."""
+    cores(1)
     T, n, d = 200, 20, 10
-    problem = stream(n, d, batch=2)
-    sampled = SampledSimilarity()
+    problem, sampled = stream(n, d, batch=2), SampledSimilarity()
     algorithms = (
-        ALGORITHM,
+        SAMPLED,
         AllForOne(criterion=Continuous(), similarity=sampled, normalised=True, sigma2=1.0),
         Local(),
         FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64), name="fedavg, one local step"),
     )
 
-    def figure() -> None:
+    def four() -> None:
         for rule in algorithms:
             run(problem, rule, iterations=T, eta=0.01, seeds=1000, kernel="c")
 
-    rounds = 1 if quick else 5
-    wall, used = (alternate(figure, rounds=rounds, clock=clock)[0] for clock in (time.perf_counter, time.process_time))
-    torch.set_num_threads(1)
-    return [
-        {"name": "speed-up from the second core", "value": one / two},
-        {"name": "4 algorithms, N = 20, d = 10, T = 200, 1000 seeds, float64, 2 threads [s]", "value": wall},
-        {"name": "the same, half the processor time of both cores [s]", "value": used / 2},
-    ]
+    (used,) = alternate(four, rounds=1 if quick else 5)
+    return [row("figure 2b's shape, half its processor time", used / 2, "s", shape=(n, d, 1000), goals={"value": 2.0})]
 
 
 MEMORY = """
 import json, resource, torch, numpy
-from benchmarks.peers import ALGORITHM, stream
+from benchmarks.problems import SAMPLED, stream
 from suffice.simulate import run
 torch.set_num_threads(1)
 usage = lambda: resource.getrusage(resource.RUSAGE_SELF)
 before, faults = usage().ru_maxrss, []
 problem = stream(1000, 10, dtype=torch.float32)
-go = lambda seeds, T: run(problem, ALGORITHM, iterations=T, eta=.001, seeds=seeds, grid=[T], kernel="c")
+go = lambda seeds, T: run(problem, SAMPLED, iterations=T, eta=.001, seeds=seeds, grid=[T], kernel="c")
 go(8, 1)
 for T in (1, 2):
     start = usage().ru_minflt
@@ -138,44 +178,43 @@ print(json.dumps({"peak": 1024 * (usage().ru_maxrss - before), "faults": faults}
 
 def memory(quick: bool) -> list[dict[str, Any]]:
     """Peak memory beyond what was there after import, over the size of the models; page faults per further step."""
-    seeds = 128 if quick else 1024
+    number = 128 if quick else 1024
     done = subprocess.run(
-        [sys.executable, "-c", MEMORY.replace("SEEDS", str(seeds))], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MEMORY.replace("SEEDS", str(number))], capture_output=True, text=True, check=True
     )
-    result = json.loads(done.stdout)
+    result, shape = json.loads(done.stdout), (1000, 10, number)
     return [
-        {"name": f"peak memory over models, (1000, 10, {seeds}), float32", "value": result["peak"] / (4e4 * seeds)},
-        {"name": "page faults of one more iteration", "value": result["faults"][1] - result["faults"][0]},
+        row("peak memory over models, float32", result["peak"] / (4e4 * number), shape=shape, goals={"value": 3}),
+        row("page faults of one more iteration", result["faults"][1] - result["faults"][0], shape=shape),
     ]
 
 
 def moments(quick: bool) -> list[dict[str, Any]]:
     """Exact moments in closed form beside a simulation with 10^4 seeds, (20, 10, 200); simulated: 64 of them."""
-    from .problems import network
-
-    one_core()
-    n, d, T, seeds = 20, 10, 200, 64
-    problem, rule = network(n, d), FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64))
+    cores(1)
+    n, d, T, number = 20, 10, 200, 64
+    problem, rule = problem_of("quadratics", n, d), FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64))
     exact, simulated = alternate(
-        lambda: closed_excess(problem, rule, iterations=T, eta=0.1),
-        lambda: run(problem, rule, iterations=T, eta=0.1, seeds=seeds, grid=[T], kernel="reference"),
+        lambda: closed_excess(problem, rule, iterations=T, eta=0.01),
+        lambda: run(problem, rule, iterations=T, eta=0.01, seeds=number, grid=[T], kernel="reference"),
         rounds=1 if quick else 3,
-        clock=time.process_time,
     )
-    return [row("expected excess", (n, d, T), exact, "torch simulation, 10^4 seeds", simulated * 1e4 / seeds)]
+    peer = "torch, 10^4 seeds"
+    return [row("expected excess, closed form", 1e6 * exact, "us", shape=(n, d, f"T = {T}"),
+                peers={peer: 1e6 * simulated * 1e4 / number}, goals={peer: 3000})]  # fmt: skip
 
 
 def machine() -> dict[str, Any]:
     """What ran, and how busy it was: ratios are compared, never absolute numbers."""
-    import os
-    import platform
-
     try:
         with open("/proc/cpuinfo") as file:
             model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "")
     except OSError:
         model = platform.processor()
-    limits = {label: Limits(dtype).best() for dtype, label in NAMES.items()}
+    best = {  # per second, in quiet moments: the best of many short runs
+        str(dtype): {kind: WORK[kind] / min(seconds(call) for _ in range(20)) for kind, call in limits(dtype).items()}
+        for dtype in (torch.float32, torch.float64)
+    }
     return {
         "date": time.strftime("%Y-%m-%d"),
         "processor": model,
@@ -183,5 +222,5 @@ def machine() -> dict[str, Any]:
         "load": os.getloadavg()[0],
         "numpy": np.__version__,
         "torch": torch.__version__,
-        "limits": limits,
+        "limits": best,
     }

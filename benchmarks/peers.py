@@ -1,65 +1,76 @@
-"""All-for-one on streaming least squares, and what others would write for it.
+"""What others would write: loops and whole arrays in NumPy, and JAX with jit, vmap over seeds and scan over time.
 
-Weights anew in every iteration from one independent sample per client, binary criterion, general H_k.
+Peers draw from their own generators. Each function returns a call that runs `seeds` seeds for `iterations` steps.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 
-from suffice.bounds import Binary
-from suffice.simulate import AllForOne, SampledSimilarity, StreamingLeastSquares
-
-THRESHOLD, NOISE = 0.4, 0.3
-ALGORITHM = AllForOne(criterion=Binary(threshold=THRESHOLD), similarity=SampledSimilarity(), sigma2=1.0)
+from .problems import NOISE, THRESHOLD, Case
 
 
-@cache
-def stream(n: int, d: int, *, dtype: torch.dtype = torch.float64, batch: int = 1) -> StreamingLeastSquares:
-    rng = np.random.default_rng(0)
-    root = rng.normal(size=(n, d, d))
-    H = 0.3 * np.eye(d) + root @ root.transpose(0, 2, 1) / d
-    best = rng.normal(size=(2, d))[np.arange(n) % 2] + 2
-    return StreamingLeastSquares.of(H, best, label_noise=NOISE, batch=batch).to(dtype)
+def jax_modules(x64: bool) -> Any:
+    """jax and jax.numpy, or None where they are not installed."""
+    try:
+        import jax
+        import jax.numpy as jnp
+    except ImportError:
+        return None
+    jax.config.update("jax_enable_x64", x64)
+    return jax, jnp
 
 
-def numpy_loops(n: int, d: int, seeds: int, iterations: int) -> Callable[[], Any]:
-    problem, rng = stream(n, d), np.random.default_rng(1)
-    root, best, eta = problem.root.numpy(), problem.optimum.numpy(), 0.01 / d
+def jax_scan(case: Case, seeds: int, iterations: int) -> Callable[[], Any] | None:
+    if (modules := jax_modules(case.dtype == torch.float64)) is None:
+        return None
+    jax, jnp = modules
+    step, start = (_stream_step if case.kind == "stream" else _general_step)(case, jax, jnp)
+
+    def path(key: Any) -> Any:
+        return jax.lax.scan(step, start, jax.random.split(key, iterations))[0]
+
+    compiled, keys = jax.jit(jax.vmap(path)), jax.random.split(jax.random.PRNGKey(0), seeds)
+    return lambda: compiled(keys).block_until_ready()
+
+
+def stream_in_loops(case: Case, iterations: int) -> Callable[[], Any]:
+    """One seed with loops over models and clients."""
+    n, d, eta, rng = case.n, case.d, case.eta, np.random.default_rng(1)
+    root, best = case.problem.root.numpy(), case.problem.optimum.numpy()
 
     def run() -> None:
-        for _ in range(seeds):
-            theta = np.zeros((n, d))
-            for _ in range(iterations):
-                samples = []
-                for _ in range(2):
-                    x = np.stack([root[k] @ rng.normal(size=d) for k in range(n)])
-                    samples.append((x, (x * best).sum(1) + NOISE * rng.normal(size=n)))
-                (x, y), (xa, ya) = samples
-                new = theta.copy()
-                for i in range(n):
-                    own = 2 * (xa[i] @ theta[i] - ya[i]) * xa[i]
-                    total, scale = np.zeros(d), 0.0
-                    for k in range(n):
-                        g = 2 * (xa[k] @ theta[i] - ya[k]) * xa[k]
-                        r = 1.0 if k == i else max(1 - ((g - own) ** 2).sum() / (own**2).sum(), 0)
-                        if r >= THRESHOLD:
-                            total += 2 * (x[k] @ theta[i] - y[k]) * x[k]
-                            scale += r
-                    new[i] = theta[i] - eta * total / scale
-                theta = new
+        theta = np.zeros((n, d))
+        for _ in range(iterations):
+            samples = []
+            for _ in range(2):
+                x = np.stack([root[k] @ rng.normal(size=d) for k in range(n)])
+                samples.append((x, (x * best).sum(1) + NOISE * rng.normal(size=n)))
+            (x, y), (xa, ya) = samples
+            new = theta.copy()
+            for i in range(n):
+                own = 2 * (xa[i] @ theta[i] - ya[i]) * xa[i]
+                total, scale = np.zeros(d), 0.0
+                for k in range(n):
+                    g = 2 * (xa[k] @ theta[i] - ya[k]) * xa[k]
+                    r = 1.0 if k == i else max(1 - ((g - own) ** 2).sum() / (own**2).sum(), 0)
+                    if r >= THRESHOLD:
+                        total += 2 * (x[k] @ theta[i] - y[k]) * x[k]
+                        scale += r
+                new[i] = theta[i] - eta * total / scale
+            theta = new
 
     return run
 
 
-def numpy_vectorised(n: int, d: int, seeds: int, iterations: int) -> Callable[[], Any]:
-    problem, rng = stream(n, d), np.random.default_rng(1)
-    root, best, eta = problem.root.numpy(), problem.optimum.numpy(), 0.01 / d
+def stream_vectorised(case: Case, seeds: int, iterations: int) -> Callable[[], Any]:
+    n, d, eta, rng = case.n, case.d, case.eta, np.random.default_rng(1)
+    root, best = case.problem.root.numpy(), case.problem.optimum.numpy()
 
     def sample() -> tuple[np.ndarray, np.ndarray]:
         x = np.matmul(root, rng.standard_normal((seeds, n, d, 1)))[..., 0]
@@ -82,18 +93,10 @@ def numpy_vectorised(n: int, d: int, seeds: int, iterations: int) -> Callable[[]
     return run
 
 
-def jax_scan(n: int, d: int, seeds: int, iterations: int, dtype: torch.dtype) -> Callable[[], Any] | None:
-    """jit, scan over iterations and vmap over seeds; None where JAX is not installed."""
-    try:
-        import jax
-        import jax.numpy as jnp
-    except ImportError:
-        return None
-    jax.config.update("jax_enable_x64", dtype == torch.float64)
-    real = jnp.float64 if dtype == torch.float64 else jnp.float32
-    problem = stream(n, d)
-    root, best = (jnp.asarray(t.numpy(), dtype=real) for t in (problem.root, problem.optimum))
-    eta = 0.01 / d
+def _stream_step(case: Case, jax: Any, jnp: Any) -> tuple[Any, Any]:
+    n, d, eta, problem = case.n, case.d, case.eta, case.problem
+    root, best = (jnp.asarray(t.numpy()) for t in (problem.root, problem.optimum))
+    real = root.dtype
 
     def sample(key: Any) -> Any:
         z = jax.random.normal(key, (n, d + 1), dtype=real)
@@ -112,9 +115,84 @@ def jax_scan(n: int, d: int, seeds: int, iterations: int, dtype: torch.dtype) ->
         weight = (r >= THRESHOLD) / ((r >= THRESHOLD) * r).sum(1, keepdims=True)
         return theta - 2 * eta * (weight * (theta @ x.T - y)) @ x, None
 
-    def path(key: Any) -> Any:
-        return jax.lax.scan(step, jnp.zeros((n, d), dtype=real), jax.random.split(key, iterations))[0]
+    return step, jnp.zeros((n, d), dtype=real)
 
-    compiled = jax.jit(jax.vmap(path))
-    keys = jax.random.split(jax.random.PRNGKey(0), seeds)
-    return lambda: compiled(keys).block_until_ready()
+
+def loops_over_models(case: Case, iterations: int) -> Callable[[], Any]:
+    """One seed with exact similarities."""
+    kind, problem, eta = case.kind, case.problem, case.eta
+    rng, n, best = np.random.default_rng(1), problem.clients, problem.optimum.numpy()
+    A = None if kind == "logistic" else problem.A.numpy()
+    tables: Any = None if kind == "quadratics" else [np.stack(part) for part in zip(*problem.data.blocks())]
+    noise = math.sqrt(1 / problem.features)
+
+    def slope(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return 2 * (X @ theta - y) if kind == "least squares" else -y / (1 + np.exp(y * (X @ theta)))
+
+    def mean(table: Any, theta: np.ndarray) -> np.ndarray:
+        X, y = table
+        return np.einsum("kj,kjd->kd", slope(X, y, theta), X) / X.shape[1] + problem.ridge * theta
+
+    def call() -> None:
+        theta = np.zeros_like(best)
+        for _ in range(iterations):
+            drawn: Any = None
+            if tables is not None:
+                index = rng.integers(0, tables[1].shape[1], (n, problem.batch))
+                drawn = [np.take_along_axis(tables[0], index[..., None], 1), np.take_along_axis(tables[1], index, 1)]
+            z, new = noise * rng.standard_normal(best.shape), theta.copy()
+            for i, model in enumerate(theta):
+                whole = mean(tables, model) if A is None else 2 * np.einsum("kde,ke->kd", A, model - best)
+                r = np.maximum(1 - ((whole - whole[i]) ** 2).sum(1) / (whole[i] ** 2).sum(), 0)
+                sampled = whole + z if drawn is None else mean(drawn, model)
+                new[i] = model - eta * (r / (r * r).sum()) @ sampled
+            theta = new
+
+    return call
+
+
+def _general_step(case: Case, jax: Any, jnp: Any) -> tuple[Any, Any]:
+    kind, problem, exact, eta = case.kind, case.problem, case.exact, case.eta
+    best, (n, d) = jnp.asarray(problem.optimum.numpy()), problem.optimum.shape
+    A = None if kind == "logistic" else jnp.asarray(problem.A.numpy())
+    tables: Any = None
+    if kind != "quadratics":
+        tables = [jnp.asarray(np.stack(part)) for part in zip(*problem.data.blocks())]
+
+    def slope(prediction: Any, y: Any) -> Any:
+        return 2 * (prediction - y) if kind == "least squares" else -y / (1 + jnp.exp(y * prediction))
+
+    def pairs(theta: Any) -> Any:
+        """Client k's gradient at model i, (n, n, d)."""
+        if A is not None:
+            return 2 * jnp.einsum("kde,ike->ikd", A, theta[:, None] - best)
+        X, y = tables
+        return (
+            jnp.einsum("ikj,kjd->ikd", slope(jnp.einsum("kjd,id->ikj", X, theta), y), X) / X.shape[1]
+            + problem.ridge * theta[:, None]
+        )
+
+    def step(theta: Any, key: Any) -> Any:
+        g: Any = None
+        weight: Any = None
+        if exact:
+            g = pairs(theta)
+            own = jnp.diagonal(g).T
+            r = jnp.maximum(1 - ((g - own[:, None]) ** 2).sum(-1) / (own**2).sum(-1)[:, None], 0)
+            weight = r / (r * r).sum(1, keepdims=True)
+        if tables is None:
+            z = jax.random.normal(key, (n, d)) / math.sqrt(d)
+            if not exact:
+                return theta - eta * (2 * jnp.einsum("kde,ke->kd", A, theta - best) + z), None
+            return theta - eta * (jnp.einsum("ik,ikd->id", weight, g) + weight @ z), None
+        X, y = tables
+        index = jax.random.randint(key, (n, problem.batch), 0, y.shape[1], dtype=jnp.int32)
+        x, y = jnp.take_along_axis(X, index[..., None], 1), jnp.take_along_axis(y, index, 1)
+        if not exact:
+            own = slope(jnp.einsum("kjd,kd->kj", x, theta), y)
+            return theta - eta * (jnp.einsum("kj,kjd->kd", own, x) / problem.batch + problem.ridge * theta), None
+        slopes = weight[..., None] * slope(jnp.einsum("kjd,id->ikj", x, theta), y) / problem.batch
+        mass = weight.sum(1, keepdims=True) * problem.ridge
+        return theta - eta * (slopes.reshape(n, -1) @ x.reshape(-1, d) + mass * theta), None
+
+    return step, jnp.asarray(problem.start.numpy())

@@ -38,13 +38,13 @@ class Unavailable(Exception):
     """Why there is no compiled kernel on this machine, in one line."""
 
 
-def _recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
+def recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
     """Compiler, flags, and a hash of them, of the sources and of all that the machine's compiler can do."""
     source = b"\0".join(path.read_bytes() for path in sources())
     compiler = _compiler()
     name, width = _REAL[dtype]
     # The predefined macros name the compiler's version and every instruction set that -march=native allows.
-    machine = _call([compiler, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
+    machine = call([compiler, "-march=native", "-dM", "-E", "-x", "c", os.devnull])
     flags = [*_FLAGS, *(() if b"__clang__" in machine else _OF_GCC), f"-DREAL={name}", f"-DREAL_BITS={width}"]
     return compiler, flags, hashlib.sha256(b"\0".join((source, machine, " ".join(flags).encode()))).hexdigest()[:20]
 
@@ -52,13 +52,13 @@ def _recipe(dtype: torch.dtype) -> tuple[str, list[str], str]:
 @cache
 def identity(dtype: torch.dtype) -> str:
     """What traces record: "c" and the hash of sources, compiler, flags and machine, on which the last bits depend."""
-    return f"c {_recipe(dtype)[2]}"
+    return f"c {recipe(dtype)[2]}"
 
 
 @cache
 def library(dtype: torch.dtype, source: str = "paths") -> ctypes.CDLL:
     """One compiled source for one precision, built if it is not in the cache. `Unavailable` with the reason."""
-    compiler, flags, key = _recipe(dtype)
+    compiler, flags, key = recipe(dtype)
     try:
         loaded = _cached(compiler, flags, _folder(), source, f"{_REAL[dtype][0]}-{key}")
     except OSError as error:
@@ -66,7 +66,6 @@ def library(dtype: torch.dtype, source: str = "paths") -> ctypes.CDLL:
         raise Unavailable(f"{where}{error.strerror or error}") from None
     if source == "paths":
         loaded.arrange.restype = ctypes.c_int64
-        loaded.drain.restype = loaded.multiply.restype = ctypes.c_double
     return loaded
 
 
@@ -85,7 +84,7 @@ def _cached(compiler: str, flags: list[str], folder: Path, source: str, key: str
         path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         built = Path(scratch, "built.so")
-        _call([compiler, *flags, str(Path(__file__).with_name(f"{source}.c")), "-o", str(built), "-lm"])
+        call([compiler, *flags, str(Path(__file__).with_name(f"{source}.c")), "-o", str(built), "-lm"])
         content = built.read_bytes()
     return ctypes.CDLL(str(write_whole(folder / f"{stem}-{_hash(content)}.so", content)))
 
@@ -122,7 +121,7 @@ def sources() -> list[Path]:
     return sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in (".c", ".h"))
 
 
-def _call(command: list[str]) -> bytes:
+def call(command: list[str]) -> bytes:
     """What a command prints. `Unavailable` when it fails, or hangs: then its whole process group is killed."""
     try:
         process = subprocess.Popen(

@@ -217,7 +217,7 @@ int64_t arrange(const Run *run, int64_t in_clients, REAL *out) {
     return (N + side - 1) / side * side * (int64_t)size;
 }
 
-/* ---- random numbers, and the processor's speed, by themselves */
+/* ---- random numbers by themselves */
 
 /* `count` normals of every client, out (S, clients, count): what simulate.Randomness.normal returns. */
 void fill(int64_t seeds, const uint32_t *seed, int64_t root, int64_t clients, int64_t count, int64_t iteration,
@@ -235,29 +235,6 @@ void fill(int64_t seeds, const uint32_t *seed, int64_t root, int64_t clients, in
                         z[(k * 4 * blocks + f) * PARTS + lane / VL][lane % VL];
     }
     free(z);
-}
-
-/* rounds * 512 * LANES normals that nobody reads: the generator's own speed. */
-double drain(int64_t rounds) {
-    real *z = aligned_alloc(BYTES, (size_t)512 * PARTS * BYTES);
-    uint32_t seed = 0;
-    Lanes lanes;
-    fill_lanes(&seed, 1, 0, &lanes);
-    for (int64_t r = 0; z && r < rounds; r++) normals(&lanes, 0, 0, 1, 32, (uint32_t)r, 0, 4, z);
-    double last = z ? (double)z[0][0] : 0;
-    free(z);
-    return last;
-}
-
-/* Fused multiply-adds on registers, 2 VL flops each: the processor's arithmetic speed. */
-double multiply(int64_t rounds) {
-    real sum[10], a = every((REAL)0.999), b = every((REAL)1e-3);
-    for (int i = 0; i < 10; i++) sum[i] = every((REAL)i);
-    for (int64_t r = 0; r < rounds; r++)
-#pragma GCC unroll 10
-        for (int i = 0; i < 10; i++) sum[i] = sum[i] * a + b;
-    for (int i = 1; i < 10; i++) sum[0] += sum[i];
-    return sum[0][0];
 }
 
 int lanes(void) { return LANES; }
