@@ -13,9 +13,17 @@ from torch import Tensor
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw
-from .algorithms.local import Local
 from .batches import tensors
-from .kernels import Unavailable, compiled_paths, general_paths, general_refusal, identity, refusal, room_for_weights
+from .kernels import (
+    Unavailable,
+    compiled_paths,
+    general_paths,
+    general_refusal,
+    identity,
+    refusal,
+    room_for_weights,
+    weighs_none,
+)
 from .problem import Problem
 from .problems.streaming import StreamingLeastSquares
 from .recorder import Recorder
@@ -73,7 +81,7 @@ def cannot_record(recorder: Recorder, problems: Sequence[Problem]) -> str | None
     """Why no compiled kernel leaves what is to be recorded, or None."""
     problem, algorithm = recorder.problem, recorder.algorithm
     weighs = recorder.weights is not None or recorder.clusters
-    if weighs and isinstance(algorithm, Local):
+    if weighs and weighs_none(algorithm):
         return "it weighs no clients"
     if weighs and not room_for_weights(len(recorder.wanted), len(recorder.grid), problem.clients):
         return "it keeps sums of weights for each block of seeds, which would fill the memory"
@@ -117,10 +125,25 @@ def record(
         )
         recorder.excess, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
         recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
-    draw = Draw(iteration=1, noise=torch.zeros(0))  # what the compiled algorithms cost does not depend on the draw
-    recorder.calls = float(algorithm.oracle_calls(problem, draw)) * points * len(recorder.wanted)
-    recorder.vectors = float(algorithm.vectors_sent(problem, draw)) * points * len(recorder.wanted)
+    count = len(recorder.wanted)
+    recorder.calls = count * _spent(algorithm, points, lambda draw: algorithm.oracle_calls(problem, draw))
+    recorder.vectors = count * _spent(algorithm, points, lambda draw: algorithm.vectors_sent(problem, draw))
     return recorder.trace(kernel)
+
+
+def _spent(algorithm: Any, points: np.ndarray, cost: Callable[[Draw], Any]) -> np.ndarray:
+    """What all iterations up to each point cost, whatever is drawn: rounds are alike, but for the last one's end."""
+    server = getattr(algorithm, "server", algorithm)
+    period, last = getattr(server, "period", 1), getattr(server, "fine_tune_after", None)
+    until = 2**62 if last is None else max(last, 1)
+
+    def of(iteration: int) -> float:
+        return float(cost(Draw(iteration=iteration, noise=torch.zeros(0))))
+
+    within = np.cumsum([0.0, *map(of, range(1, min(period, int(points[-1])) + 1))])
+    before = np.minimum(points, until - 1)
+    rounds = before // period * within[-1] + within[before % period]
+    return rounds + (points >= until) * of(until) + np.maximum(points - until, 0) * of(until + 1)
 
 
 def steps_taken(step_size: Callable[[int], Tensor], iterations: int, clients: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from .columns import logistic_means as logistic_means
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
 from .general import room_for_weights as room_for_weights
+from .general import weighs_none as weighs_none
 from .library import Unavailable as Unavailable
 from .library import identity as identity
 from .library import library as library

@@ -1,12 +1,14 @@
-/* Runs of every compiled problem: All-for-one with any similarity, fixed weights, and each client alone.
+/* Runs of every compiled problem: All-for-one with any similarity, fixed weights, and each client alone or in the
+   rounds of a server.
 
    A block is at most LANES seeds, a register VL of them; every operation is the same in all lanes, so a seed's path
-   depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model and on the draws
-   alone, so models move one after the other where they are. */
+   depends, bit by bit, neither on its neighbours nor on threads. A model's step depends on that model, on the draws and
+   on what a server sent before, so models move one after the other where they are. */
 
 #include <stddef.h>
 
 #include "oracle.h"
+#include "rounds.h"
 
 #define SAMPLE real
 #define PEERS_IN_LANES 1
@@ -25,8 +27,9 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part) {
     return (Drawn_of_seeds){.count = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
-/* Model i moves by -eta g_i(theta_i) or by -eta sum_k alpha_ik g_k(theta_i). */
-INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta) {
+/* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where there is a pull, or by -eta sum_k alpha_ik
+   g_k(theta_i). */
+INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
     int N = (int)task->clients, d = (int)task->features, m = b->step.count, rule = (int)task->rule;
     const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
     const Drawn_of_seeds step = drawn(task, &b->step, part);
@@ -53,6 +56,9 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
         }
     mass *= task->problem >= ROWS ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
+    const real *server = b->server + ((size_t)part * N + i) * d, present = all ? every((REAL)-0.0) : b->present[part * N + i];
+    for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
+    for (int f = 0; !all && f < d; f++) to[f] = choose((ints)present, to[f], every(0));
     if (task->precondition) {
         image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
         to = b->peers;
@@ -180,7 +186,10 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
     int N = (int)task->clients, d = (int)task->features;
     Lanes lanes;
     fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
-    for (int a = 0; a < PARTS * N * d; a++) b->theta[a] = every(task->start[a % (N * d)]);
+    for (int a = 0; a < PARTS * N * d; a++) {
+        b->theta[a] = every(task->start[a % (N * d)]);
+        if (task->server) b->copies[a] = b->server[a] = every(task->server[a % (N * d)]);
+    }
     int64_t column = 0;
     for (int64_t t = 0; t <= task->iterations; t++) {
         int due = column < task->grid && task->points[column] == t, running = 0;
@@ -188,6 +197,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
             draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
             if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
+            int all = !task->participants || t > task->until;
+            if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
             int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
@@ -197,10 +208,13 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
                     for (int i = 0; i < N; i++) {
-                        if (task->early && stopped(task, first, live, i)) continue;
-                        move(task, b, part, i, b->theta + ((size_t)part * N + i) * d, every(eta[i]));
+                        if (task->early && !task->period && stopped(task, first, live, i)) continue;
+                        for (int shared = 0; shared <= task->personal; shared++)
+                            move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
+                                 every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
                         if (at >= 0) record_weights(task, b->weight, 0, first, live, i, at);
                     }
+                if (task->period && t <= task->until && t % task->period == 0) average(task, b, part, all);
             }
         }
         for (int part = 0; part < PARTS && part * VL < seeds && (due || task->level); part++) {
@@ -231,11 +245,14 @@ static Task of_seed(const Task *task, int64_t seed) {
 int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, m = task->batch, c = task->rule == ADAPTIVE ? task->samples : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
+    size_t copies = task->period ? PARTS * N * d : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
-        {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N}, {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
+        {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N},
+        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most},
+        {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
         {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
         {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},

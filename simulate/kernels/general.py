@@ -1,9 +1,9 @@
 """Whole runs in compiled code, for every problem whose samples the kernel can draw.
 
 Quadratics with additive noise, least squares on rows and on streams, logistic regression on rows; each client alone,
-fixed weights, and All-for-one with exact, sampled, debiased or released similarities and the three criteria. Random
-numbers are those of `Randomness`, so float64 paths agree with the reference to 1e-11 as long as no similarity falls
-within rounding of a threshold. Where `paths` runs a pair too, it is the faster.
+FedAvg and what goes along with its rounds, fixed weights, and All-for-one with exact, sampled, debiased or released
+similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with the reference
+to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it is the faster.
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ from suffice.bounds.criteria import TOLERANCE
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
 from ..algorithms.base import Algorithm
+from ..algorithms.ditto import Ditto
+from ..algorithms.fedavg import FedAvg
+from ..algorithms.fedprox import FedProx
 from ..algorithms.fixed_weights import FixedWeights, PreconditionedWeights
 from ..algorithms.local import Local
+from ..algorithms.local_sgd import LocalSGD
 from ..problem import Problem
 from ..problems.least_squares import LeastSquares
 from ..problems.logistic import Logistic
@@ -37,7 +41,10 @@ from .library import library
 from .paths import Progress, in_threads, pieces_of
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
-_RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2}
+_ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
+_RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2} | dict.fromkeys(
+    _ROUNDS, 0
+)
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
 _LARGEST_SUMS = 20_000_000
@@ -46,8 +53,8 @@ _LARGEST_SUMS = 20_000_000
 
 _POINTERS = (
     "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
-    "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "level",
-    "excess", "stopping", "weights", "sum", "sizes", "final",
+    "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
+    "size", "server", "proximal", "level", "excess", "stopping", "weights", "sum", "sizes", "final",
 )  # fmt: skip
 
 
@@ -57,7 +64,8 @@ class _Task(ctypes.Structure):
     _fields_ = tuple(
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
-                                             "root_diagonal", "inner", "eta_stride", "root_key", "early")]
+                                             "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
+                                             "until", "participants", "personal")]
         + [(name, ctypes.c_void_p) for name in (*_POINTERS, "apart")]
     )  # fmt: skip
 
@@ -87,6 +95,8 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
         return f"the problem lives on {problem.device} in {problem.dtype}"
     if type(algorithm) not in _RULES:
         return f"the algorithm is {type(algorithm).__name__}"
+    if isinstance(algorithm, Ditto) and type(algorithm.server) is not FedAvg:
+        return f"its server is {type(algorithm.server).__name__}"
     if not isinstance(algorithm, AllForOne):
         return None
     similarity, criterion = algorithm.similarity, algorithm.criterion
@@ -99,6 +109,11 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
     if algorithm.refresh != Every() or isinstance(algorithm.participation, torch.Tensor) or algorithm.participation < 1:
         return "it keeps ratios between iterations, or clients are inactive at times"
     return None
+
+
+def weighs_none(algorithm: Algorithm) -> bool:
+    """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
+    return isinstance(algorithm, (Local, *_ROUNDS))
 
 
 def room_for_weights(seeds: int, points: int, clients: int) -> bool:
@@ -248,6 +263,8 @@ def _rule(
             mixed = np.tensordot(alpha, A, 1)
             pull = 2 * (np.einsum("ide,ie->id", mixed, x) - alpha @ np.einsum("kde,ke->kd", A, x))
             arrays |= {"mixed": reals(mixed, n, d, d), "pull": reals(pull, n, d)}
+    if isinstance(algorithm, _ROUNDS):
+        _rounds(problem, algorithm, arrays, choice, reals)
     if isinstance(algorithm, AllForOne):
         variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
         threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
@@ -259,3 +276,25 @@ def _rule(
             "criterion": _CRITERIA.index(type(algorithm.criterion)),
             "normalised": int(algorithm.normalised),
         }
+
+
+def _rounds(problem: Any, algorithm: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
+    n, d, server = problem.clients, problem.features, algorithm.server if isinstance(algorithm, Ditto) else algorithm
+    state = algorithm.init(problem, problem.start[None])
+    labels, until, drawn, sizes = server.clusters, None, None, None
+    if isinstance(server, FedAvg):
+        until, drawn, sizes = server.fine_tune_after, server.participants, server.sizes
+        arrays["server"] = reals(server.received(state["server"], n)[0], n, d)
+    arrays |= {
+        "start": reals(state["models"][0], n, d),
+        "cluster": np.zeros(n, dtype=np.int64) if labels is None else labels.cpu().numpy(),
+        "size": reals(1.0 if sizes is None else sizes, n),
+    }
+    if isinstance(algorithm, (FedProx, Ditto)):
+        arrays["proximal"] = reals(algorithm.pull, 1)
+    choice |= {
+        "period": server.period,
+        "until": 2**62 if until is None else until,
+        "participants": drawn or 0,
+        "personal": int(isinstance(algorithm, Ditto)),
+    }

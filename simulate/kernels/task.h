@@ -11,6 +11,8 @@ typedef struct {
     int64_t diagonal, root_diagonal, inner; /* of A, of the root, whose columns `inner` counts */
     int64_t eta_stride;                     /* 0: eta (N); N: eta (T, N) */
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
+    int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
+    int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models beside the servers' */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
     const int64_t *from, *rows;     /* (N) first row and number of rows */
@@ -23,6 +25,8 @@ typedef struct {
     const REAL *precision, *threshold;      /* (N) 1 / sigma^2, and of the binary criterion */
     const REAL *alpha, *mixed, *pull;       /* (N, N) fixed weights; sum_k alpha_ik (A_k, grad R_k(optimum_i) / 2) */
     const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
+    const int64_t *cluster;                 /* (N) each client's server */
+    const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull to it, or null */
     const double *level;                    /* (N) that stops a client, or null */
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
     double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
@@ -34,7 +38,7 @@ enum { QUADRATIC, STREAM, ROWS, LOGISTIC };
 enum { LOCAL, FIXED, ADAPTIVE };
 enum { EXACT, SAMPLED, RELEASED, DEBIASED };
 enum { BINARY, CONTINUOUS, SHARP };
-enum { STEP_STREAM = 0, SIMILARITY_STREAM = 1 };
+enum { STEP_STREAM = 0, SIMILARITY_STREAM = 1, COIN_STREAM = 2 };
 
 /* Samples of one kind of draw, PARTS times (N, m, d) and (N, m): features and responses, or noise alone. */
 typedef struct {
@@ -45,16 +49,16 @@ typedef struct {
 typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
+    real *copies, *server, *present; /* (N, d) models that servers average and what they sent, (N) masks; PARTS times */
+    words *words;                  /* (N, m) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */
     int group;
 } Block;
 
-/* Row j of what client k drew is row from + floor(u rows), u the reference's uniform; for `live` seeds. */
-ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, int live, uint32_t iteration,
-                    uint32_t stream) {
-    int d = (int)task->features, m = to->count, N = (int)task->clients, blocks = (m + 3) / 4;
-    uint32_t key = (uint32_t)task->root_key;
+/* Words (N, count) of all lanes, of which the reference's uniforms are (word + 1/2) / 2^32. */
+ONCE void draw_words(const Task *task, const Lanes *lanes, int count, uint32_t iteration, uint32_t stream, words *to) {
+    int N = (int)task->clients, blocks = (count + 3) / 4;
     for (int c = 0; c < N * blocks; c += COUNTERS) {
         wide who[COUNTERS][2];
         uint32_t which[COUNTERS];
@@ -63,32 +67,39 @@ ONCE void draw_rows(const Task *task, const Samples *to, const Lanes *lanes, int
             for (int half = 0; half < 2; half++) who[n][half] = lanes->keys[0][half] ^ (uint64_t)((c + n) / blocks);
             which[n] = (uint32_t)((c + n) % blocks);
         }
-        philox(lanes, who, key, which, iteration, stream, w);
+        philox(lanes, who, (uint32_t)task->root_key, which, iteration, stream, w);
         for (int n = 0; n < COUNTERS && c + n < N * blocks; n++)
-            for (int j = 4 * (int)which[n], q = 0; q < 4 && j < m; q++, j++) {
-                size_t k = (c + n) / blocks, at = k * m + j;
-                for (int part = 0; part < PARTS && part * VL < live; part++) {
-                    size_t place = part * (size_t)N * m + at;
-                    const REAL *from[VL];
-                    real *x = to->x + place * d;
-                    for (int l = 0; l < VL; l++) {
-                        double u = ((double)w[4 * n + q][part * VL + l] + 0.5) * 0x1p-32;
-                        size_t row = task->from[k] + (int64_t)(u * (double)task->rows[k]);
-                        from[l] = task->x + row * d;
-                        ((REAL *)(to->y + place))[l] = task->y[row];
-                    }
-                    int f = 0;
-                    for (; f + VL <= d; f += VL) {
-                        real square[VL];
-                        for (int l = 0; l < VL; l++) square[l] = *(const loose *)(from[l] + f);
-                        transpose(square);
-                        for (int l = 0; l < VL; l++) x[f + l] = square[l];
-                    }
-                    for (; f < d; f++)
-                        for (int l = 0; l < VL; l++) ((REAL *)(x + f))[l] = from[l][f];
-                }
-            }
+            for (int j = 4 * (int)which[n], q = 0; q < 4 && j < count; q++, j++)
+                to[(size_t)((c + n) / blocks) * count + j] = w[4 * n + q];
     }
+}
+
+/* Row j of what client k drew is row from + floor(u rows), u the reference's uniform; for `live` seeds. */
+ONCE void draw_rows(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live,
+                    uint32_t iteration, uint32_t stream) {
+    int d = (int)task->features, m = to->count, N = (int)task->clients;
+    draw_words(task, lanes, m, iteration, stream, b->words);
+    for (int at = 0; at < N * m; at++)
+        for (int part = 0; part < PARTS && part * VL < live; part++) {
+            size_t place = part * (size_t)N * m + at;
+            const REAL *from[VL];
+            real *x = to->x + place * d;
+            for (int l = 0; l < VL; l++) {
+                double u = ((double)b->words[at][part * VL + l] + 0.5) * 0x1p-32;
+                size_t row = task->from[at / m] + (int64_t)(u * (double)task->rows[at / m]);
+                from[l] = task->x + row * d;
+                ((REAL *)(to->y + place))[l] = task->y[row];
+            }
+            int f = 0;
+            for (; f + VL <= d; f += VL) {
+                real square[VL];
+                for (int l = 0; l < VL; l++) square[l] = *(const loose *)(from[l] + f);
+                transpose(square);
+                for (int l = 0; l < VL; l++) x[f + l] = square[l];
+            }
+            for (; f < d; f++)
+                for (int l = 0; l < VL; l++) ((REAL *)(x + f))[l] = from[l][f];
+        }
 }
 
 /* Normals of `some` clients: [client][4 blocks][PARTS]. Of a single seed lanes are clients', spread to all lanes. */
@@ -138,6 +149,6 @@ ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, cons
 
 INLINE void draw(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live, uint32_t iteration,
                  uint32_t stream) {
-    if (task->problem >= ROWS) draw_rows(task, to, lanes, live, iteration, stream);
+    if (task->problem >= ROWS) draw_rows(task, b, to, lanes, live, iteration, stream);
     else draw_normals(task, b, to, lanes, live, iteration, stream);
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,7 +13,9 @@ from suffice.bounds import Binary, Continuous, Sharp
 from suffice.simulate import (
     AllForOne,
     DebiasedSimilarity,
+    Ditto,
     ExactSimilarity,
+    FedAvg,
     FixedWeights,
     LeastSquares,
     Local,
@@ -25,8 +27,10 @@ from suffice.simulate import (
     hitting_times,
     run,
 )
+from suffice.simulate.algorithms.fedprox import FedProx
 from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
-from suffice.simulate.kernels import general
+from suffice.simulate.algorithms.local_sgd import LocalSGD
+from suffice.simulate.kernels import general, general_refusal
 
 pytestmark = pytest.mark.skipif(
     not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
@@ -48,8 +52,21 @@ PROBLEMS: dict[str, Any] = {
     "stream with a bias": StreamingLeastSquares.of(np.eye(D - 1), BEST, label_noise=0.3, bias=True, batch=2),
 }
 EACH = Binary(threshold=torch.linspace(0.1, 0.9, N, dtype=torch.float64)[:, None])
-RULES: dict[str, Any] = {
+SERVERS: dict[str, Any] = {
+    "clusters": torch.tensor([0, 1, 0, 1, 0]),
+    "sizes": torch.tensor([3.0, 1, 2, 5, 4]),
+    "participants": 1,
+    "period": 2,
+}
+ALONE: dict[str, Any] = {
     "local": Local(),
+    "local sgd": LocalSGD(period=3, clusters=SERVERS["clusters"]),
+    "fedavg": FedAvg(fine_tune_after=4, **SERVERS),
+    "fedprox": FedProx(fine_tune_after=4, period=2, pull=0.7, sizes=SERVERS["sizes"]),
+    "ditto": Ditto(pull=0.8, server=FedAvg(**SERVERS)),
+}
+"""They weigh no clients."""
+RULES: dict[str, Any] = ALONE | {
     "fixed": FixedWeights(alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N)) * (rng.uniform(size=(N, N)) > 0.2))),
     "preconditioned": PreconditionedWeights(
         alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N))), preconditioners=torch.from_numpy(HESSIAN)
@@ -69,7 +86,7 @@ SETTING: dict[str, Any] = {"iterations": 6, "eta": np.linspace(0.01, 0.03, N), "
 def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule):
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
-    more = {} if rule == "local" else {"weights": [1, 9], "clusters": True}
+    more = {} if rule in ALONE else {"weights": [1, 9], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (
@@ -95,18 +112,19 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
         np.testing.assert_allclose(one, two, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["rows", "logistic", "quadratics"])
-def test_hitting_times_are_those_of_the_reference_and_stop_early(name):
+@pytest.mark.parametrize(
+    ("name", "rule"), [("rows", "local"), ("logistic", "local"), ("quadratics", "local"), ("rows", "local sgd")]
+)
+def test_hitting_times_are_those_of_the_reference_and_stop_early(name, rule):
+    """Who has stopped may rest, but not where a server averages its model: here the first client stops at once."""
     problem = PROBLEMS[name]
-    level = 0.99 * problem.excess(problem.start[None])[0].numpy()
-    cases: Any = ((60, "c"), (60, "reference"), (10**9, "c"))
-    found = [
-        hitting_times(problem, Local(), epsilon=level, limit=limit, eta=0.02, seeds=11, kernel=kernel)
-        for limit, kernel in cases
-    ]
-    assert np.isfinite(found[0]).all()
-    for other in found[1:]:
-        np.testing.assert_array_equal(found[0], other)
+    share = 0.99 if rule == "local" else np.array([2, 0.5, 0.5, 0.5, 0.5])
+    level = share * problem.excess(problem.start[None])[0].numpy()
+    found: list[np.ndarray] = []
+    for limit, kernel in cast(Any, ((60, "c"), (60, "reference"), (10**9, "c"))):
+        found.append(hitting_times(problem, RULES[rule], epsilon=level, limit=limit, eta=0.02, seeds=11, kernel=kernel))
+        assert np.isfinite(found[0]).all()
+        np.testing.assert_array_equal(found[0], found[-1])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -132,6 +150,8 @@ def test_a_seed_is_bitwise_alone(name, dtype):
         np.testing.assert_array_equal(one.models[0], two.models[12])
         np.testing.assert_array_equal(one.weights, two.weights)
         np.testing.assert_array_equal(one.stopping_times[0], two.stopping_times[12])
+    one, two = (run(problem, RULES["ditto"], seeds=part, **setting) for part in (range(12, 13), 16))
+    np.testing.assert_array_equal(one.models[0], two.models[12])
     threads = torch.get_num_threads()
     torch.set_num_threads(3 if threads != 3 else 2)
     try:
@@ -143,7 +163,7 @@ def test_a_seed_is_bitwise_alone(name, dtype):
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("rule", ["local", "fixed", "exact continuous", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "fedavg", "fixed", "exact continuous", "sampled"])
 def test_a_float32_path_is_near_the_float64_one(name, rule):
     single: Any
     double: Any
@@ -205,12 +225,12 @@ def own_problem(name: str, seed: int) -> Any:
     return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
 
 
-@pytest.mark.parametrize("rule", ["local", "fixed", "exact binary", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "ditto", "fixed", "exact binary", "sampled"])
 @pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
 def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
-    more = {} if rule == "local" else {"weights": [2, 7], "clusters": True}
+    more = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))
@@ -223,3 +243,9 @@ def test_every_seed_runs_on_its_own_problem(name, rule):
     alone: Any = run(problems[5], RULES[rule], kernel="c", **setting)
     np.testing.assert_array_equal(alone.models[0], ours.models[5])
     assert np.ptp(ours.excess[:, 0], axis=0).min() > 0  # the problems differ
+
+
+def test_a_server_that_does_more_than_average_is_left_to_the_reference():
+    problem, algorithm = PROBLEMS["rows"], Ditto(server=FedProx(period=2))
+    assert general_refusal(problem, algorithm) == "its server is FedProx"
+    assert run(problem, algorithm, iterations=1, eta=0.1, seeds=2).kernel == "reference"

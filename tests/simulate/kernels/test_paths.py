@@ -14,7 +14,6 @@ import torch
 from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
     AllForOne,
-    Ditto,
     Every,
     ExactSimilarity,
     FixedWeights,
@@ -27,6 +26,7 @@ from suffice.simulate import (
     StreamingLeastSquares,
     run,
 )
+from suffice.simulate.algorithms.momentum import Momentum
 from suffice.simulate.compiled import _said
 from suffice.simulate.kernels import compiled_paths, fill, general_refusal, library, refusal
 from suffice.simulate.kernels.library import _compiler, identity
@@ -221,7 +221,7 @@ REFUSED = [
     (problem_of(3, 2, 1, pairwise=True), Local(), "pairwise"),
     (StreamingLeastSquares.of(np.eye(1), np.ones((3, 2)), label_noise=1.0, bias=True), Local(), "mean other than 0"),
     (STREAM.to(torch.bfloat16), Local(), "bfloat16"),
-    (STREAM, Ditto(pull=1.0), "Ditto"),
+    (STREAM, Momentum(), "Momentum"),
     (STREAM, AllForOne(criterion=Continuous(), similarity=ExactSimilarity()), "similarities"),
     (STREAM, AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2)), "similarities"),
     (STREAM, AllForOne(criterion=Sharp(), similarity=SAMPLED), "sharp"),
@@ -241,7 +241,7 @@ def test_what_it_does_not_run_is_named(problem, algorithm, why):
 
 
 def test_auto_takes_the_reference_for_the_rest_bit_by_bit():
-    problem, algorithm = STREAM, Ditto(pull=1.0)
+    problem, algorithm = STREAM, Momentum()
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "seeds": 4}
     ours, theirs = (run(problem, algorithm, kernel=kernel, **setting) for kernel in ("auto", "reference"))
     np.testing.assert_array_equal(ours.excess, theirs.excess)
