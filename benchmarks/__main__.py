@@ -55,7 +55,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")
     parser.add_argument("--gpu", action="store_true", help="only the GPU kernel and its peers")
     parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
+    parser.add_argument("--repetitions", type=int, help="of `fit`: draws of the rows for training")
     arguments = parser.parse_args()
+    BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions)
     BENCHES["budgets"] = lambda quick: budgets.table(quick, arguments.beside)
     torch.set_num_threads(1)
     whole = [name for name in BENCHES if name not in APART]

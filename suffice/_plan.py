@@ -326,7 +326,7 @@ class Plan:
 
 def plan(
     source: Problem | Constants | Fit,
-    epsilon: float | str | Sequence[float | str],
+    epsilon: float | str | Sequence[float | str] = "10%",
     *,
     criterion: Criterion | str | None = None,
     horizon: int | None = None,
@@ -339,7 +339,9 @@ def plan(
 
     `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
     client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
-    hundredth of the target's variance, and every client starts from 0, the mean of all targets. Quadratics and least
+    hundredth of the target's variance, and every client starts from 0, the mean of all targets. `epsilon` is by default
+    a tenth of what each client has to go, its own starting excess: a precision that means the same in all units, for
+    all clients. Quadratics and least
     squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
     also three stages of constant rates, where these are faster. A plan that needs more than `max_memory` bytes
     (2e9) is rejected before its matrices are allocated. Raises `InputError`.

@@ -47,17 +47,16 @@ def alone_models(fits: Messages, penalty: float) -> np.ndarray:
     return (np.linalg.inv(fits.second + pull) @ fits.cross[..., None])[..., 0]
 
 
+def best_penalty(fits: Messages, held_out: Messages) -> float:
+    """Of `alone_models`, that of the least held-out loss of all sites together."""
+    return float(min(PENALTIES, key=lambda penalty: held_out.loss(alone_models(fits, penalty)[1:]).sum()))
+
+
 def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
     """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
     fits, folds = messages.fits, messages.held_out
-    best = (np.inf, PENALTIES[0], held_out_models)
-    for penalty in PENALTIES:
-        models = alone_models(fits, penalty)[1:]
-        loss = folds.loss(models).sum()
-        if loss < best[0]:
-            best = (loss, penalty, models)
-    _, penalty, models = best
-    rows = folds.rows.sum(0)
+    penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
+    models = alone_models(fits, penalty)[1:]
     with np.errstate(invalid="ignore", divide="ignore"):
         together, alone = folds.loss(held_out_models).sum(0) / rows, folds.loss(models).sum(0) / rows
         delta = models - held_out_models
@@ -79,7 +78,7 @@ def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -
         network=network,
         network_error=spread,
         decisive=decisive,
-        penalty=float(penalty),
+        penalty=penalty,
     )
 
 

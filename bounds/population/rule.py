@@ -4,16 +4,18 @@ folds.
 Every candidate is refitted without each of the five folds and scored on it, all from messages; with n rows, L_j the
 mean squared residual of candidate j and b_j its mass beforehand,
     a_j proportional to b_j exp(-beta n L_j / (2 s)),  beta = 1/4,   theta_i = sum_j a_j theta_ij,
-s the least L_j, or 1 where the loss is a log-likelihood. For fixed linear estimators and unbiased estimates of risk
-such weights have E risk <= min_j (risk_j + 4 s/n log(1/b_j)) for beta <= 1/2 (Leung and Barron, IEEE Trans. Inf.
-Theory 52, 2006); with held-out folds this is motivation, not a theorem.
+s the noise, see `noise_of`, or 1 where the loss is a log-likelihood. For fixed linear estimators and unbiased estimates
+of risk such weights have E risk <= min_j (risk_j + 4 s/n log(1/b_j)) for beta <= 1/2 (Leung and Barron, IEEE Trans.
+Inf. Theory 52, 2006); with held-out folds this is motivation, not a theorem.
 
 Candidates. *Scatter*: theta_k ~ N(m, s Omega), where the intercept scatters with variance a and the slopes with a'
 times the inverse of their pooled second moment, from a = a' = 0 (*pooled*) to a = 1e4 and a' = 1, and alone; nothing is
 estimated but m. *Ridge*: small scatters with m's slopes drawn to 0, for many columns and few rows.
-*Alone*: the ridge of each site for itself, its slopes N(0, s a I) in standardised columns and its intercept free. The
+*Alone*: ridge of each site for itself, with the penalty that is best for the network, as in `gain`. One candidate of
+large mass, not one for each penalty: with 20 rows in all, four fifths of them for training, scores choose nearly by
+chance among candidates that differ by factors in risk, and 4 s/n log(1/b) is what the sites may lose beside it. (The
 inverse second moment above draws all directions to the centre alike; where there is no centre worth the name, a site
-that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.
+that has about as many rows as columns needs the directions in which its rows hardly vary drawn to 0 more than others.)
 *Random*: Omega learnt; it has d(d + 1)/2 numbers, so the mass is proportional to N/(N + d). *Clusters* of at most 2,
 3, 6 groups, of little mass: with few rows some grouping always fits the folds by chance, and true groups win by far.
 *All-for-one* with three precisions. Both take the coefficients of columns that never vary at a site from
@@ -30,6 +32,7 @@ import numpy as np
 
 from .all_for_one import PRECISIONS, all_for_one
 from .clusters import clusters
+from .gain import alone_models, best_penalty
 from .local_quadratics import LocalQuadratics
 from .messages import Messages
 from .posterior import posterior, root_of, with_centre
@@ -40,13 +43,12 @@ SLOPES = (0.0, 0.01, 0.1, 1.0)
 INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
 """Levels may be far apart, such as those of sites that a target was sorted into."""
 ALONE = (1e4, 100.0)
-RIDGES_ALONE = (0.0, 0.01, 0.1, 1.0)
-NO_CENTRE = 1e3
-"""Rows for one that draw the centre's slopes to 0 in *alone*."""
+PENALTIES_OF_CLASSES = (1e4, 100.0, 10.0, 1.0)
+"""In rows, of *alone*: quadratic functions about other models cannot choose one, weights by log-losses can."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
-MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.3, "random": 1.6, "clusters": 0.1, "all-for-one": 0.3}
+MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.5, "random": 1.6, "clusters": 0.1, "all-for-one": 0.3}
 """Of a family together, before any row is seen; random coefficients times N/(N + d)."""
 LEAST_START = 1.0
 """Scatter from which random coefficients begin, at least. A step adds Omega (sum_k (u_k u_k' - W_k)) Omega / N with the
@@ -94,9 +96,8 @@ def candidates(
     best, best_pair = np.inf, (1.0, 1.0)
 
     def gaussian(
-        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = "",
-        slopes: np.ndarray = slopes,
-    ) -> Candidate:  # fmt: skip
+        family: str, pair: tuple[float, float], mass: float, precision: np.ndarray, name: str = ""
+    ) -> Candidate:
         root = np.zeros((size, size))
         root[0, 0] = np.sqrt(pair[0])
         root[1:, 1:] = np.sqrt(pair[1]) * slopes
@@ -121,9 +122,15 @@ def candidates(
         for pair in SMALL:
             mass = MASSES["ridge"] / len(RIDGES) / len(SMALL)
             yield gaussian("ridge", pair, mass, free + share * rows * unit, f"ridge {share:g}, ")
-    for a in RIDGES_ALONE:
-        mass = MASSES["alone"] / len(RIDGES_ALONE)
-        yield gaussian("alone", (ALONE[0], a), mass, free + NO_CENTRE * rows * unit, slopes=np.eye(size - 1))
+    penalties = PENALTIES_OF_CLASSES if dispersion is not None else (best_penalty(fits, held_out),)
+    for penalty in penalties:
+        yield Candidate(
+            family="alone",
+            setting=f"ridge {penalty:.2g}",
+            mass=MASSES["alone"] / len(penalties),
+            models=with_centre(fits, alone_models(fits, penalty), np.zeros(size)),
+            shares=partial(np.eye, sites),
+        )
     noise = max(best, LEAST_NOISE) if dispersion is None else dispersion
     scatter = np.zeros((size, size))
     scatter[0, 0], scatter[1:, 1:] = (
@@ -175,16 +182,26 @@ def collaborate(messages: Messages, *, progress: Callable[[int, int], None] | No
     """The averaged models of all sites by least squares."""
     held_out = messages.held_out
 
-    def score(models: np.ndarray) -> float:
-        return float(held_out.loss(models[0, 1:]).sum())
-
-    fitted = average([messages], score, dispersion=None, progress=progress)
+    fitted = average([messages], lambda models: held_out.loss(models[0, 1:]), dispersion=None, progress=progress)
     return replace(fitted, models=fitted.models[0], held_out=fitted.held_out[0], population=fitted.population[0])
+
+
+def noise_of(losses: np.ndarray, rows: np.ndarray) -> float:
+    """Noise variance of held-out `losses` (F, N) of so many `rows`: the mean of those of the cells, weighted with their
+    losses.
+
+    Two candidates whose predictions differ by delta on held-out rows have losses that differ by 2 e'delta, of variance
+    4 sum v |delta|^2, v the noise of the row. Weights that act as if v were s everywhere trust a few cells of large
+    noise too much, and as delta grows where rows say little, that is where candidates differ: with |delta|^2
+    proportional to v the variance is that of s = sum n v^2 / sum n v. For l = v chi^2_n, l^2/(n + 2) has the mean n v^2
+    and l the mean n v; with one variance everywhere s is about that variance."""
+    losses = np.maximum(losses, 0.0)  # rounding
+    return float((losses**2 / (rows + 2)).sum() / max(losses.sum(), 1e-300))
 
 
 def average(
     messages: Sequence[Messages] | Sequence[LocalQuadratics],
-    score: Callable[[np.ndarray], float],
+    score: Callable[[np.ndarray], np.ndarray | float],
     *,
     dispersion: float | None,
     ridge: float = 0.0,
@@ -194,20 +211,22 @@ def average(
     on.
 
     `score` of models (K, B, N, d) is the summed loss of the held-out folds, in units in which the noise has the
-    variance `dispersion` (squared residuals where it is None).
+    variance `dispersion`; where that is None, squared residuals of each fold and site (F, N).
     """
     entries: list[tuple[Candidate, ...]] = []
     parts = [candidates(part.fits, part.held_out, part.metric, dispersion=dispersion, ridge=ridge) for part in messages]
-    fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL) + len(RIDGES_ALONE)
+    fixed = len(INTERCEPTS) * len(SLOPES) + 1 + len(RIDGES) * len(SMALL)
+    fixed += 1 if dispersion is None else len(PENALTIES_OF_CLASSES)
     total = fixed + 2 + len(GROUPS) + len(PRECISIONS)
     for entry in zip(*parts):
         entries.append(entry)
         if progress is not None:
             progress(min(len(entries), total), total)
     rows = max(messages[0].held_out.rows.sum(), 1.0)
-    losses = np.array([score(np.array([part.models for part in entry])) for entry in entries])
-    noise = max(losses.min() / rows, 1e-300) if dispersion is None else dispersion
-    log = np.log([entry[0].mass for entry in entries]) - BETA * losses / (2 * noise)
+    cells = [np.asarray(score(np.array([part.models for part in entry]))) for entry in entries]
+    losses = np.array([cell.sum() for cell in cells])
+    noise = noise_of(cells[losses.argmin()], messages[0].held_out.rows) if dispersion is None else dispersion
+    log = np.log([entry[0].mass for entry in entries]) - BETA * losses / (2 * max(noise, 1e-300))
     weights = np.exp(log - log.max())
     weights[weights < LEAST_WEIGHT * weights.sum()] = 0.0
     weights /= weights.sum()

@@ -339,8 +339,10 @@ def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
 def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
     fit = sf.fit(table(sites))
     problem = fit.quadratics
-    plan = sf.plan(fit, 0.05)
+    plan = sf.plan(fit)
     assert [row.name for row in plan] == list(fit.by_name)
+    start = problem.excess(problem.start[None])[0].numpy()
+    np.testing.assert_allclose([row.epsilon for row in plan], start / 10, rtol=1e-9)
     # standardised minimisers, returned to the columns' units by the table's own means and deviations
     X, y = np.concatenate([X for X, _ in sites]), np.concatenate([y for _, y in sites])
     slopes = problem.optimum.numpy()[:, 1:] * y.std() / X.std(0)
