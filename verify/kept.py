@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -16,7 +16,7 @@ Found = TypeVar("Found")
 
 
 @contextmanager
-def keeping() -> Iterator[None]:
+def keeping() -> Generator[None]:
     """Inside, a function that is `kept` is called once for the same arguments: a record and its extension measure the
     same instances, and several records read the same simulation."""
     global _kept

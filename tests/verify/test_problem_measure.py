@@ -18,7 +18,6 @@ from suffice.verification.sampled_check import path_measures
 from suffice.verification.tried import not_tried
 from suffice.verification.verdict import Verdict
 
-
 pytestmark = pytest.mark.usefixtures("brief")
 
 

@@ -14,7 +14,6 @@ from suffice.simulate import Algorithm, Draw, Quadratics, Stream
 from suffice.verification import Domain, Outcome, check
 from suffice.verification.families import ProblemFamily, Setting, curves
 
-
 pytestmark = pytest.mark.usefixtures("brief")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from multiprocessing import active_children, get_context
 
 from suffice.bounds import THEOREMS, InputError, Theorem, find
@@ -151,7 +151,7 @@ def _others(count: int) -> Executor:
     from threadpoolctl import threadpool_limits
 
     if sys.platform == "linux" and threading.active_count() == 1:
-        return ProcessPoolExecutor(count, get_context("fork"), initializer=threadpool_limits, initargs=(1,))
+        return ProcessPoolExecutor(count, get_context("fork"), initializer=partial(threadpool_limits, 1))
     return get_reusable_executor(max_workers=count, env=dict.fromkeys(_THREADS, "1"))
 
 

@@ -28,7 +28,7 @@ ALIGNED = {
 }
 UNSTOPPED = {"below": Domain(low=0, high=1, integer=True), "gain": Domain(low=0.1, high=1)}
 """Told that no step, or every step, starts below the precision."""
-CONFIDENCE = {"delta": Domain(low=0.02, high=1)}
+CONFIDENCE = Domain(low=0.02, high=1)
 DECREASING = {"C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
 
 

@@ -106,7 +106,7 @@ def _confident_paths(
             loss=loss,
             steps=steps,
             arguments=lambda batch: arguments(batch) | {"delta": batch.values["delta"]},
-            **CONFIDENCE,
+            delta=CONFIDENCE,
         )
         for loss in (enumerated_paths.QUADRATIC, RIPPLED)
     )
@@ -162,7 +162,7 @@ def claims() -> tuple[Claim, ...]:
         Claim.on("adaptive/corollary-1", edition="printed", exact=_impossible),
         Claim.on(
             "adaptive/corollary-1",
-            aligned(Decreasing.last_above, _sharp_decreasing_confidence, Decreasing, **DECREASING, **CONFIDENCE),
+            aligned(Decreasing.last_above, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
             *_confident_paths(decreasing_steps, _last_above),
             outside_conditions={
                 FIRST_STEP: lambda: exact.aligned_outside_step_limit(Decreasing.last_above, Decreasing)
@@ -170,7 +170,7 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim.on(
             "adaptive/corollary-1-decreasing-confidence-sharp",
-            aligned(Decreasing.last_running, _sharp_decreasing_confidence, Decreasing, **DECREASING, **CONFIDENCE),
+            aligned(Decreasing.last_running, _sharp_decreasing_confidence, Decreasing, **DECREASING, delta=CONFIDENCE),
             *_confident_paths(decreasing_steps),
             fades(longest=True),
             outside_conditions={FIRST_STEP: lambda: _confident(exact.aligned_outside_step_limit(_surely, Decreasing))},
@@ -200,7 +200,7 @@ def claims() -> tuple[Claim, ...]:
         ),
         Claim.on(
             "adaptive/corollary-1-confidence",
-            aligned(Aligned.last_running, _sharp_confidence, **CONFIDENCE),
+            aligned(Aligned.last_running, _sharp_confidence, delta=CONFIDENCE),
             last,
             *_confident_paths(_hitting_steps, arguments=_hitting),
             outside_conditions={

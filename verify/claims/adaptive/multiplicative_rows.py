@@ -130,7 +130,7 @@ def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str
 
 def _confident(kind: _Kind, measure: Callable[[Aligned], np.ndarray]) -> Family:
     """The same looked at for T steps, from close above the precision."""
-    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **_GROWING, **kind.more, **CONFIDENCE)
+    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **_GROWING, **kind.more, delta=CONFIDENCE)
     return replace(like, name="clients whose own noise grows")
 
 
