@@ -146,4 +146,4 @@ def test_the_slide_moves_and_its_network_loses_its_arrows():
     for colour, _ in LOOKS.values():  # lines that the first frame does not have keep their colours
         assert np.abs(seen - ImageColor.getrgb(colour)).max(1).min() < 24
     with pytest.raises(InputError, match="only collaboration can be animated"):
-        figure("cobo-1").animation()
+        dataclasses.replace(slide, draw_frame=None).animation()

@@ -18,8 +18,12 @@ def verdicts():
     return verify(KEYS)
 
 
-def test_every_claim_has_its_row_section_and_picture(verdicts, tmp_path):
-    text = save_report(verdicts, tmp_path / "report.html").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def text(verdicts, tmp_path_factory):
+    return save_report(verdicts, tmp_path_factory.mktemp("report") / "report.html").read_text(encoding="utf-8")
+
+
+def test_every_claim_has_its_row_section_and_picture(verdicts, text):
     for verdict in verdicts:
         anchor = f"{verdict.theorem.key}-{verdict.theorem.edition}".replace("/", "-")
         assert f'href="#{anchor}"' in text
@@ -31,8 +35,7 @@ def test_every_claim_has_its_row_section_and_picture(verdicts, tmp_path):
     assert "1 vacuous" in text
 
 
-def test_nothing_is_loaded_from_elsewhere(verdicts, tmp_path):
-    text = save_report(verdicts, tmp_path / "report.html").read_text(encoding="utf-8")
+def test_nothing_is_loaded_from_elsewhere(text):
     addresses = set(re.findall(r'(?:src|href)="([^"#][^"]*)"', text))
     assert not addresses
     assert "<script" not in text

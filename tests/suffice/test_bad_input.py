@@ -66,6 +66,7 @@ SETUP = ("plan", "s.toml")
 PATIENT = "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 
 CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
+    "unknown theorem": ({}, ("theorem", "nowhere"), "theorem = 'nowhere': `suffice theorem` lists them"),
     # --- headers
     "header only": ({"t.csv": "client,age,target\n"}, PLAN, "give a header line and at least one row"),
     "no header": ({"t.csv": TABLE.partition("\n")[2]}, PLAN, "target = 'target': no such column"),
@@ -438,7 +439,7 @@ def test_a_mistake_is_one_line_that_names_it(name, tmp_path, refused):
 
 
 def test_a_process_of_its_own_says_the_same(tmp_path):
-    files, arguments, message = CASES["latin-1"]
+    files, arguments, message = CASES["unknown theorem"]  # torch, which takes seconds, is not loaded
     write(tmp_path, files)
     done = subprocess.run(
         [sys.executable, "-c", "from suffice.cli import main; main()", *arguments],

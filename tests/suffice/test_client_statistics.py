@@ -94,9 +94,9 @@ def test_remedies_are_named_where_nobody_is_similar():
 
 
 def test_intervals_cover_the_population():
-    """Least squares on x ~ N(0, I), intercept: mu = beta = 2 in the population; 8 samples, 95 % intervals."""
+    """Least squares on x ~ N(0, I), intercept: mu = beta = 2 in the population; 6 samples, 95 % intervals."""
     inside = {"excess": 0, "mu": 0, "beta": 0}
-    for seed in range(8):
+    for seed in range(6):
         X, y = clients((1.0,), rows=150, seed=seed)
         numbers = sf.statistics(sf.from_arrays(X, y, standardise="none"), resamples=40)
         for name in inside:  # all are 2 in the population; the excess is |(1, 1)|^2
@@ -104,9 +104,9 @@ def test_intervals_cover_the_population():
             assert (known.low <= known.value).all()
             assert (known.value <= known.high).all()
             inside[name] += bool(known.low[0] <= 2 <= known.high[0])
-    assert inside["excess"] >= 5  # Binomial(8, 0.95) is below 5 with probability 4e-4
+    assert inside["excess"] >= 3  # Binomial(6, 0.95) is below 3 with probability 9e-5
     # All three eigenvalues are 2, where extremes are most biased: not reflected, the intervals cover in no sample.
-    assert min(inside["mu"], inside["beta"]) >= 4
+    assert min(inside["mu"], inside["beta"]) >= 3
 
 
 @pytest.mark.parametrize("resamples", [-1, 10**9, 2.5])

@@ -121,10 +121,11 @@ def test_the_table_of_a_plan_has_no_formula(tmp_path):
 
 def test_a_figure_with_such_names_is_drawn_again_from_its_files(tmp_path):
     plan = plan_of((*NAMES, "'=1", "line\rend"))
-    plan.plot(tmp_path)
-    again = Figure.load(tmp_path, "plan", plan.plot().draw)
-    assert list(again.data) == list(plan.plot().data)
-    assert again.picture() == plan.plot().picture()
+    drawn = plan.plot()
+    drawn.save(tmp_path)
+    again = Figure.load(tmp_path, "plan", drawn.draw)
+    assert list(again.data) == list(drawn.data)
+    assert again.picture() == drawn.picture()
     text = (tmp_path / "plan.csv").read_text(encoding="utf-8")
     assert f"'{FORMULA}" in text
     assert unguarded(f"'{FORMULA}") == FORMULA

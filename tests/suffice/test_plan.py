@@ -283,16 +283,18 @@ def test_rows_are_kept_by_precision_in_the_order_given():
 @pytest.mark.parametrize("kind", ["quadratics", "constants"])
 def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(kind):
     """What is counted is what it takes: not less, and for quadratics not more than twice."""
-    rng = np.random.default_rng(5)
-    if kind == "quadratics":
-        source = sf.Quadratics.of(
-            np.tile(np.eye(8), (40, 1, 1)), rng.normal(size=(40, 8)), sigma2=1.0, start=np.ones(8), shared_noise=True
-        )  # clients that draw together have no exact plan, whose search takes its time and no such matrices
-    else:
-        b = np.subtract.outer(np.arange(300), np.arange(300)) ** 2 / 1e5
+
+    def made(clients):
+        if kind == "quadratics":
+            A, xi = np.tile(np.eye(8), (clients, 1, 1)), np.random.default_rng(5).normal(size=(clients, 8))
+            # clients that draw together have no exact plan, whose search takes its time and no such matrices
+            return sf.Quadratics.of(A, xi, sigma2=1.0, start=np.ones(8), shared_noise=True)
+        b = np.subtract.outer(np.arange(clients), np.arange(clients)) ** 2 / 1e5
         pairs = sf.bounds.GradientDissimilarity(b2=b, c=0 * b)
-        source = sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
-    sf.plan(source, [0.1, 1.0])  # whatever is loaded and kept at the first time
+        return sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
+
+    sf.plan(made(9), [0.1, 1.0])  # whatever is loaded at the first time
+    source = made(40 if kind == "quadratics" else 300)
     tracemalloc.start()
     try:
         with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
