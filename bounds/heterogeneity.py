@@ -7,6 +7,7 @@ Matrices carry [i, k]: peer k seen from client i. A heterogeneity answers two qu
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -126,49 +127,46 @@ class QuadraticCertificate:
     @cached_property
     def _spectrum(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """l_max (N, N), gaps l_max - l_j >= 0 (N, N, d) and w_j^2 (N, N, d)."""
-        n, d = self.xi.shape
-        top, gap, w2 = np.empty((n, n)), np.empty((n, n, d)), np.empty((n, n, d))
-        many = max(1, BLOCK // (n * d * d))  # the matrices of all pairs at once would be of size (N, N, d, d)
-        for rows in (slice(first, first + many) for first in range(0, n, many)):
-            M, v = gradient_difference(self.A, self.xi, rows)
-            left, singular, _ = np.linalg.svd(M)
-            squared = singular**2
-            top[rows], gap[rows] = squared[..., 0], squared[..., :1] - squared
-            w2[rows] = np.einsum("ikdj,ikd->ikj", left, v) ** 2
+        parts = [_decomposed(M, v) for _, M, v in self._differences()]
+        top, gap, w2 = map(np.concatenate, zip(*parts))
         return top, gap, w2
+
+    @cached_property
+    def _near(self) -> tuple[np.ndarray, ...]:
+        """i and k (p,) of the pairs, and their part of `_spectrum`, whose gradients may be similar at some level: a row
+        or a column of M of length 1 shows l_max >= 1, and so a ratio of at least 1 at every level."""
+        parts = []
+        for first, M, v in self._differences():
+            squared = M**2
+            i, k = np.nonzero(np.maximum(squared.sum(-1).max(-1), squared.sum(-2).max(-1)) < 1)
+            parts.append((first + i, k, *_decomposed(M[i, k], v[i, k])))
+        return tuple(map(np.concatenate, zip(*parts)))
+
+    def _differences(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """M and v of some clients i at a time, the first of them: all at once would be of size (N, N, d, d)."""
+        n, d = self.xi.shape
+        many = max(1, BLOCK // (n * d * d))
+        for first in range(0, n, many):
+            yield first, *gradient_difference(self.A, self.xi, slice(first, first + many))
 
     def frontier(self, c: np.ndarray) -> np.ndarray:
         """b*^2 at c (N, N): the smallest b^2 that makes (b^2, c) satisfy Assumption 3; inf for c < l_max."""
         top, _, _ = self._spectrum
-        return np.where(c < top, np.inf, self._b2(np.maximum(c - top, 0)))
+        return np.where(c < top, np.inf, _b2(np.maximum(c - top, 0), *self._spectrum))
 
     def best_pair(self, level: np.ndarray) -> FrontierPoint:
         """The pair (c, b2) of least ratio at squared-gradient levels (..., N), each entry (..., N, N)."""
-        top, gap, w2 = self._spectrum
-        level = np.asarray(level, dtype=float)[..., None]
-        weight = (top[..., None] - gap) * w2  # l_j w_j^2
-        # The root of S(t) = sum weight / (t + gap)^2 = G, t = c - l_max, is at least sqrt(weight_top / G). From there
-        # Newton's method on S^(-1/2), which is concave, climbs towards it: S below G, and t is 0 in the hard case,
-        # which `_b2` treats exactly. Every t is valid, and F is flat at its minimum: 1e-9 t moves it by 1e-18.
-        with np.errstate(all="ignore"):
-            t = np.sqrt(weight[..., 0] / level)
-            for _ in range(64):
-                share = weight / np.where((away := t[..., None] + gap) > 0, away, np.inf) ** 2
-                S = share.sum(-1)
-                step = (np.sqrt(S / level) - 1) * quotient(S, quotient(share, away).sum(-1))
-                t = t + np.maximum(np.nan_to_num(step, nan=0.0, posinf=0.0), 0)
-                if not (step > 1e-9 * t).any():
-                    break
-        b2 = self._b2(t)
-        with np.errstate(all="ignore"):
-            return FrontierPoint(c=top + t, b2=b2, ratio=top + t + quotient(b2, level))
+        return _best_pair(np.asarray(level, dtype=float)[..., None], *self._spectrum)
 
     def similarity(self, level: np.ndarray) -> np.ndarray:
         # A_k A_i^{-1} carries a relative error of cond(A_i) roundings: 4 cond u (1 + F) covers it. Nothing is known
         # at a level that under- or overflowed.
-        ratio = self.best_pair(level).ratio
-        lost = 2.0**-51 * np.linalg.cond(self.A)[:, None] * (1 + ratio)
-        rho = np.nan_to_num(np.maximum(1 - ratio - lost, 0), nan=0.0)
+        level = np.asarray(level, dtype=float)
+        i, k, *spectrum = self._near
+        ratio = _best_pair(level[..., i], *spectrum).ratio
+        lost = 2.0**-51 * np.linalg.cond(self.A)[i] * (1 + ratio)
+        rho = np.zeros((*level.shape, self.clients))
+        rho[..., i, k] = np.nan_to_num(np.maximum(1 - ratio - lost, 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
     def entry_level(self, similarity: float) -> np.ndarray:
@@ -182,9 +180,9 @@ class QuadraticCertificate:
             for _ in range(100):
                 t = (low + high) / 2
                 S = quotient(weight, (t[..., None] + gap) ** 2).sum(-1)
-                small = t + self._b2(t) / S <= room
+                small = t + _b2(t, top, gap, w2) / S <= room
                 low, high = np.where(small, t, low), np.where(small, high, t)
-            level = np.where(room > low, self._b2(low) / (room - low), np.inf)
+            level = np.where(room > low, _b2(low, top, gap, w2) / (room - low), np.inf)
         level = np.where((w2.sum(-1) == 0) & (room >= 0), 0.0, level)
         return np.where(np.eye(self.clients, dtype=bool), 0.0, level)
 
@@ -201,13 +199,40 @@ class QuadraticCertificate:
         rho = np.nan_to_num(np.maximum(1 - ratio - rounding(self.A, ratio), 0), nan=0.0)
         return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
-    def _b2(self, t: np.ndarray) -> np.ndarray:
-        """b*^2 at c = l_max + t: sum_j c w_j^2 / (t + gap_j); c = l_j = 0 leaves |v|^2."""
-        top, gap, w2 = self._spectrum
-        c = (top + t)[..., None]
-        with np.errstate(all="ignore"):
-            terms = quotient(c * w2, t[..., None] + gap)
-        return np.where(c == 0, w2, terms).sum(-1)
+
+def _decomposed(M: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """l_max (...), gaps l_max - l_j (..., d) and w_j^2 (..., d) of matrices M (..., d, d) and v (..., d)."""
+    left, singular, _ = np.linalg.svd(M)
+    squared = singular**2
+    return squared[..., 0], squared[..., :1] - squared, np.einsum("...dj,...d->...j", left, v) ** 2
+
+
+def _best_pair(level: np.ndarray, top: np.ndarray, gap: np.ndarray, w2: np.ndarray) -> FrontierPoint:
+    """The pair of least ratio at levels that broadcast against `top`."""
+    weight = (top[..., None] - gap) * w2  # l_j w_j^2
+    # The root of S(t) = sum weight / (t + gap)^2 = G, t = c - l_max, is at least sqrt(weight_top / G). From there
+    # Newton's method on S^(-1/2), which is concave, climbs towards it: S below G, and t is 0 in the hard case,
+    # which `_b2` treats exactly. Every t is valid, and F is flat at its minimum: 1e-9 t moves it by 1e-18.
+    with np.errstate(all="ignore"):
+        t = np.sqrt(weight[..., 0] / level)
+        for _ in range(64):
+            share = weight / np.where((away := t[..., None] + gap) > 0, away, np.inf) ** 2
+            S = share.sum(-1)
+            step = (np.sqrt(S / level) - 1) * quotient(S, quotient(share, away).sum(-1))
+            t = t + np.maximum(np.nan_to_num(step, nan=0.0, posinf=0.0), 0)
+            if not (step > 1e-9 * t).any():
+                break
+    b2 = _b2(t, top, gap, w2)
+    with np.errstate(all="ignore"):
+        return FrontierPoint(c=top + t, b2=b2, ratio=top + t + quotient(b2, level))
+
+
+def _b2(t: np.ndarray, top: np.ndarray, gap: np.ndarray, w2: np.ndarray) -> np.ndarray:
+    """b*^2 at c = l_max + t: sum_j c w_j^2 / (t + gap_j); c = l_j = 0 leaves |v|^2."""
+    c = (top + t)[..., None]
+    with np.errstate(all="ignore"):
+        terms = quotient(c * w2, t[..., None] + gap)
+    return np.where(c == 0, w2, terms).sum(-1)
 
 
 def property_1(A: np.ndarray, xi: np.ndarray, *, edition: str = "corrected") -> GradientDissimilarity:

@@ -6,7 +6,6 @@ Every number is a bound of the stopped process: it holds until tau = min{t: e_t 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -108,14 +107,15 @@ def _rows(
 ) -> list[Row]:
     levels = precision.levels(constants.clients)
     similarity = constants.heterogeneity.similarity(2 * constants.mu * levels)
+    weighed = list(weighing(constants, similarity, criterion))
+    s2, q = np.array([(s2, q) for _, s2, q in weighed]).T
+    both = _schedules(constants, s2, q, levels, horizon, confidence)
+    own = _schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
     rows = []
-    for i, (chosen, s2, q) in enumerate(weighing(constants, similarity, criterion)):
-        rho, epsilon = similarity[i], levels[i].item()
-        together = _schedules(constants, i, s2, q, epsilon, horizon, confidence)
-        alone = _schedules(constants, i, constants.sigma2[i].item(), 1.0, epsilon, horizon, confidence)
+    for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
+        chosen, rho, epsilon = weighed[i][0], similarity[i], levels[i].item()
         speedup = quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
         refused = bool(constants.unbounded)
-        continuous = _continuous(constants, i, rho, epsilon)
         rows.append(
             Row(
                 client=i,
@@ -127,11 +127,11 @@ def _rows(
                 weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
                 cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
                 names=constants.names,
-                sufficient_variance=s2,
+                sufficient_variance=s2[i].item(),
                 definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
                 local_variance=constants.sigma2[i].item(),
-                step_ratio=q,
-                step_limit=None if refused else q / constants.beta[i].item(),
+                step_ratio=q[i].item(),
+                step_limit=None if refused else (q[i] / constants.beta[i]).item(),
                 schedules=None if refused else together,
                 local=None if refused else alone,
                 continuous={name: None if refused else value for name, value in continuous.items()},
@@ -145,60 +145,65 @@ def _rows(
 
 def _schedules(
     constants: Constants,
-    i: int,
-    s2: float,
-    q: float,
-    epsilon: float,
+    s2: np.ndarray,
+    q: np.ndarray,
+    epsilon: np.ndarray,
     horizon: int | None,
     confidence: float | None,
-) -> Schedules:
-    mu, beta = constants.mu[i].item(), constants.beta[i].item()
-    e0 = None if constants.excess is None else constants.excess[i].item()
-    limit = q / beta
-    gamma = DECREASING_FACTOR * beta / (mu * q) - 1
-    return Schedules(
-        constant={"eta": limit, "bound": _constant(limit, mu, beta, q, e0, s2, horizon)},
-        horizon=_horizon(limit, mu, beta, q, e0, s2, horizon),
-        decreasing={
-            "C": DECREASING_FACTOR,
-            "gamma": gamma,
-            "bound": _decreasing(gamma, mu, beta, e0, s2, horizon),
-        },
-        hitting=_hitting(limit, mu, beta, q, e0, s2, epsilon, confidence),
-    )
+) -> list[Schedules]:
+    """Of each client, from its variance, step ratio and precision, all (N,)."""
+    mu, beta, e0 = constants.mu, constants.beta, constants.excess
+    limit, gamma = q / beta, DECREASING_FACTOR * beta / (mu * q) - 1
+    values = {"mu": mu, "beta": beta, "q": q, "s2": s2}
+    constant = horizon_eta = horizon_bound = decreasing = expected = at_confidence = None
+    if e0 is not None and horizon is not None:
+        constant = _constant(limit, e0, horizon, values)
+        horizon_eta, horizon_bound = _horizon(limit, e0, horizon, values)
+        decreasing = _decreasing(gamma, mu, beta, e0, s2, horizon)
+    eta = np.minimum(limit, mu * epsilon / (beta * s2))
+    if e0 is not None:
+        expected, at_confidence = _hitting(eta, e0, epsilon, confidence, values)
+    columns = limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence
+    return [
+        Schedules(
+            constant={"eta": limit, "bound": constant},
+            horizon={"eta": horizon_eta, "bound": horizon_bound},
+            decreasing={"C": DECREASING_FACTOR, "gamma": gamma, "bound": decreasing},
+            hitting={"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence},
+        )
+        for limit, constant, horizon_eta, horizon_bound, gamma, decreasing, eta, expected, at_confidence in zip(
+            *([None] * len(mu) if column is None else column.tolist() for column in columns)
+        )
+    ]
 
 
-def _constant(
-    eta: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
-) -> float | None:
-    if e0 is None or horizon is None:
-        return None
-    theorem = find("adaptive/theorem-2-constant")
-    return float(evaluate(theorem, eta=eta, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=horizon))
+def _constant(eta: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, np.ndarray]) -> np.ndarray:
+    return evaluate(find("adaptive/theorem-2-constant"), eta=eta, e0=e0, T=horizon, **values)
 
 
 def _horizon(
-    limit: float, mu: float, beta: float, q: float, e0: float | None, s2: float, horizon: int | None
-) -> dict[str, float | None]:
-    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T).
+    limit: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """eta = min(q/beta, ln(e_0 / K) / (mu T)), K = beta s2 / (2 mu^2 T), and the bound there.
 
     That step minimises exp(-eta mu T) e_0 + eta beta s2 / (2 mu), an upper bound of B_T, over all steps; if
     e_0 <= K its minimum is at eta = 0 with value e_0. B_T itself is reported at the step.
     """
-    if e0 is None or horizon is None:
-        return {"eta": None, "bound": None}
-    floor = beta * s2 / (2 * mu**2 * horizon)
-    if e0 <= floor:
-        return {"eta": 0.0, "bound": e0}
-    eta = min(limit, np.log(e0 / floor).item() / (mu * horizon))
-    return {"eta": eta, "bound": _constant(eta, mu, beta, q, e0, s2, horizon)}
+    mu = values["mu"]
+    floor = values["beta"] * values["s2"] / (2 * mu**2 * horizon)
+    eta, bound, moves = np.zeros_like(e0), e0.copy(), e0 > floor
+    eta[moves] = np.minimum(limit, np.log(np.maximum(e0 / floor, 1)) / (mu * horizon))[moves]
+    if moves.any():
+        some = {name: value[moves] for name, value in values.items()}
+        bound[moves] = _constant(eta[moves], e0[moves], horizon, some)
+    return eta, bound
 
 
-def _decreasing(gamma: float, mu: float, beta: float, e0: float | None, s2: float, horizon: int | None) -> float | None:
+def _decreasing(
+    gamma: np.ndarray, mu: np.ndarray, beta: np.ndarray, e0: np.ndarray, s2: np.ndarray, horizon: int
+) -> np.ndarray:
     """B_T of Theorem 2's recursion for eta_t = 2 / (mu (t + gamma)), in closed form; at most nu / (gamma + T + 1)
     with nu = max(2 beta s2 / mu^2, (gamma + 1) e_0), the corrected row of Table 1."""
-    if e0 is None or horizon is None:
-        return None
     from scipy.special import digamma
 
     # With n = t + gamma the factors 1 - 2/n telescope: prod_{m = n+1}^{M} (m - 2)/m = n (n - 1) / (M (M - 1)), so
@@ -206,51 +211,41 @@ def _decreasing(gamma: float, mu: float, beta: float, e0: float | None, s2: floa
     last = gamma + horizon
     total = horizon - (digamma(last + 1) - digamma(gamma + 1))
     level = gamma * (gamma - 1) * e0 + 2 * beta * s2 / mu**2 * total
-    return float(outward(level / (last * (last - 1)), "upper"))
+    return outward(level / (last * (last - 1)), "upper")
 
 
 def _hitting(
-    limit: float,
-    mu: float,
-    beta: float,
-    q: float,
-    e0: float | None,
-    s2: float,
-    epsilon: float,
-    confidence: float | None,
-) -> dict[str, float | None]:
-    """The constant step of Corollary 1, E[tau] and the iterations that leave at most delta running."""
-    eta = min(limit, mu * epsilon / (beta * s2))
-    if e0 is None:
-        return {"eta": eta, "expected_iterations": None, "iterations_at_confidence": None}
-    if e0 < epsilon:
-        return {
-            "eta": eta,
-            "expected_iterations": 0.0,
-            "iterations_at_confidence": None if confidence is None else 0,
-        }
-    values: dict[str, Any] = {"eta": eta, "mu": mu, "beta": beta, "q": q, "s2": s2, "eps": epsilon, "e0": e0}
-    expected = float(evaluate(find("adaptive/corollary-1-expected-time"), **values))
-    at_confidence = None
-    if confidence is not None:
-        # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
-        drift = eta * mu - eta**2 * beta * s2 / (2 * epsilon)
-        at_confidence = max(1, int(np.ceil((np.log(e0 / epsilon) - np.log(confidence)) / drift)))
-    return {"eta": eta, "expected_iterations": expected, "iterations_at_confidence": at_confidence}
+    eta: np.ndarray, e0: np.ndarray, epsilon: np.ndarray, confidence: float | None, values: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """E[tau] under the constant step of Corollary 1, and the iterations that leave at most delta running; 0 of clients
+    that start below their precision."""
+    above, expected = e0 >= epsilon, np.zeros_like(e0)
+    given = {name: value[above] for name, value in (values | {"eta": eta, "eps": epsilon, "e0": e0}).items()}
+    if above.any():
+        expected[above] = evaluate(find("adaptive/corollary-1-expected-time"), **given)
+    if confidence is None:
+        return expected, None
+    # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough
+    drift = eta * values["mu"] - eta**2 * values["beta"] * values["s2"] / (2 * epsilon)
+    logarithm = np.log(np.maximum(e0 / epsilon, 1)) - np.log(confidence)
+    found = np.maximum(np.ceil(logarithm / drift), 1)
+    return expected, np.array([int(T) if runs else 0 for T, runs in zip(found.tolist(), above)], dtype=object)
 
 
-def _continuous(constants: Constants, i: int, rho: np.ndarray, epsilon: float) -> dict[str, float | None]:
+def _continuous(constants: Constants, similarity: np.ndarray, epsilon: np.ndarray) -> list[dict[str, float | None]]:
     """What continuous weights would give: variance, step ratio and expected iterations."""
     criterion = Continuous()
-    s2 = float(sufficient_variance(criterion, similarity=rho, sigma2=constants.sigma2))
-    q = float(criterion.step_ratio(constants.shares[i].item()))
-    hitting = _schedules(constants, i, s2, q, epsilon, None, None).hitting
-    return {
-        "sufficient_variance": s2,
-        "step_ratio": q,
-        "eta": hitting["eta"],
-        "expected_iterations": hitting["expected_iterations"],
-    }
+    s2 = sufficient_variance(criterion, similarity=similarity, sigma2=constants.sigma2)
+    q = np.asarray(criterion.step_ratio(constants.shares))
+    return [
+        {
+            "sufficient_variance": variance,
+            "step_ratio": ratio,
+            "eta": of.hitting["eta"],
+            "expected_iterations": of.hitting["expected_iterations"],
+        }
+        for variance, ratio, of in zip(s2.tolist(), q.tolist(), _schedules(constants, s2, q, epsilon, None, None))
+    ]
 
 
 def _warnings(

@@ -157,6 +157,17 @@ def test_best_pair_is_the_maximum_over_the_sphere_lies_on_the_frontier_and_in_th
     np.testing.assert_allclose(exact.similarity(np.full(4, level)), np.maximum(1 - best.ratio, 0), atol=1e-14)
 
 
+def test_pairs_left_out_because_m_is_large_have_no_similarity_at_any_level():
+    rng = np.random.default_rng(6)
+    A = rng.uniform(0.4, 1.6, 30)[:, None, None] * np.eye(3) + 0.01 * random_quadratics(6, clients=30)[0]
+    exact = QuadraticCertificate(A=A, xi=0.01 * rng.normal(size=(30, 3)))
+    levels = np.array([np.full(30, 1e-2), np.full(30, 1e3)])
+    expected = np.maximum(1 - exact.best_pair(levels).ratio, 0)
+    assert (expected[1] == 0).sum() > 30
+    assert ((expected[1] > 0) & (expected[1] < 0.15)).sum() > 10  # only just similar
+    np.testing.assert_allclose(exact.similarity(levels), expected, atol=1e-14)
+
+
 @pytest.mark.parametrize("level", [0.1, 3.0, 50.0])
 def test_best_pair_in_the_plane_is_the_maximum_over_a_hundred_thousand_angles(level):
     A, xi = random_quadratics(41, clients=2, d=2)
