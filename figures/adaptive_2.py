@@ -114,19 +114,15 @@ def _convergence(
 
 def _block(edition: str, setting: Setting, competitors: Competitors, seeds: Sequence[int]) -> dict[str, np.ndarray]:
     """Each algorithm's mean over clients of log10 excess, (T + 1, S)."""
-    from .lockstep import lockstep
-    from .regression import Regressions, step_sizes
+    from .regression import Regressions, paths, step_sizes
 
-    problems = Regressions.drawn(edition, setting, seeds)
-    eta = step_sizes(edition, setting, seeds)
-    paths = lockstep(
-        _contenders(edition, setting, competitors, problems),
+    found = paths(
+        _contenders(edition, setting, competitors, Regressions.drawn(edition, setting, seeds)),
         seeds=seeds,
-        grid=range(setting.iterations + 1),
-        eta=lambda t: eta,
-        measure=Regressions.mean_log10_excess,
+        iterations=setting.iterations,
+        eta=step_sizes(edition, setting, seeds),
     )
-    return {name: path.values.numpy() for name, path in paths.items()}
+    return {name: path.values.numpy() for name, path in found.items()}
 
 
 def _contenders(

@@ -109,23 +109,19 @@ def _part(progress: Progress, index: int) -> Progress:
 
 
 def _block(edition: str, setting: Setting, seeds: Sequence[int]) -> dict[str, Path]:
-    from .lockstep import lockstep
-    from .regression import Regressions, step_sizes
+    from .regression import Regressions, paths, step_sizes
 
-    drawn = Regressions.drawn(edition, setting, seeds)
-    eta = step_sizes(edition, setting, seeds)
-    paths = lockstep(
-        _contenders(drawn),
+    found = paths(
+        _contenders(Regressions.drawn(edition, setting, seeds)),
         seeds=seeds,
-        grid=range(setting.iterations + 1),
-        eta=lambda t: eta,
-        measure=Regressions.mean_log10_excess,
+        iterations=setting.iterations,
+        eta=step_sizes(edition, setting, seeds),
         collaborators=True,
     )
     alone: dict[str, float] = {f"local{SEPARATOR}none": 1.0, f"fedavg{SEPARATOR}none": float(setting.clients)}
     return {
         name: replace(path, collaborators=path.collaborators.nan_to_num(alone[name])) if name in alone else path
-        for name, path in paths.items()
+        for name, path in found.items()
     }
 
 

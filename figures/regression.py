@@ -6,10 +6,10 @@ did. So the spread over seeds is that of single runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -25,8 +25,10 @@ from suffice.simulate import (
     StreamingLeastSquares,
     generators,
 )
+from suffice.simulate.compiled import attempt, objection
+from suffice.simulate.kernels import Recorded, general_paths, weighs_none
 
-from .lockstep import LastDraws
+from .lockstep import Contender, LastDraws, Path, lockstep
 from .setting import BETA, Setting
 
 SAMPLES = 10_000
@@ -73,6 +75,14 @@ class Regressions(StreamingLeastSquares):
             optima=torch.stack([setting.optimum for setting in settings]),
             starts=torch.stack([setting.start for setting in settings]),
         )
+
+    def each(self) -> list[StreamingLeastSquares]:
+        """The regression of every seed."""
+        kept = {entry.name: getattr(self, entry.name) for entry in fields(StreamingLeastSquares)}
+        return [
+            StreamingLeastSquares(**kept | {"population": replace(self.population, xi=-optimum, start=start)})
+            for optimum, start in zip(self.optima, self.starts)
+        ]
 
     def variant(self, *, pairwise: bool | None = None, batch: int | None = None) -> Regressions:
         """The same settings with other samples."""
@@ -186,6 +196,62 @@ class Relative(Regressions):
 
     def gradient(self, theta: Tensor) -> Tensor:
         return 2 * theta
+
+
+def paths(
+    contenders: Mapping[str, Contender],
+    *,
+    seeds: Sequence[int],
+    iterations: int,
+    eta: Tensor,
+    collaborators: bool = False,
+) -> dict[str, Path]:
+    """The mean over clients of log10 excess at iterations 0..`iterations`, compiled or, what is not, in `lockstep`.
+
+    Random numbers are the same. Of a compiled rule's collaborators there are means over seeds alone.
+    """
+    arguments: dict[str, Any] = {"seeds": seeds, "iterations": iterations, "eta": eta, "collaborators": collaborators}
+    found = {name: _compiled(entry, **arguments) for name, entry in contenders.items()}
+    rest = lockstep(
+        {name: entry for name, entry in contenders.items() if found[name] is None},
+        seeds=seeds,
+        grid=range(iterations + 1),
+        eta=lambda t: eta,
+        measure=Regressions.mean_log10_excess,
+        collaborators=collaborators,
+    )
+    return {name: path or rest[name] for name, path in found.items()}
+
+
+def _compiled(
+    entry: Contender, *, seeds: Sequence[int], iterations: int, eta: Tensor, collaborators: bool
+) -> Path | None:
+    each, count = cast(Regressions, entry.problem).each(), len(seeds)
+    sizes = collaborators and not weighs_none(entry.algorithm)  # those of the next step: one iteration more
+    steps = np.broadcast_to(eta.numpy() if eta.ndim < 2 else eta.numpy()[:, None], (count, 1, each[0].clients))
+
+    def run() -> Recorded:
+        last = iterations + sizes
+        return general_paths(
+            each,
+            entry.algorithm,
+            seeds=seeds,
+            iterations=last,
+            grid=range(last + 1),
+            eta=steps,
+            sizes=sizes,
+            relative=isinstance(entry.problem, Relative),
+        )
+
+    found: Recorded | None = attempt("auto", objection(each, entry.algorithm), run)
+    if found is None:
+        return None
+    mean = (
+        np.full((iterations + 1, 1), np.nan) if found.sizes is None else found.sizes[1:].mean(-1, keepdims=True) / count
+    )
+    with np.errstate(divide="ignore"):
+        values = np.log10(found.excess[:, : iterations + 1]).mean(-1).T
+    return Path(values=torch.from_numpy(values), collaborators=torch.from_numpy(mean).expand(-1, count))
 
 
 def step_sizes(edition: str, setting: Setting, seeds: Sequence[int]) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .columns import logistic_means as logistic_means
+from .general import Recorded as Recorded
 from .general import general_paths as general_paths
 from .general import general_refusal as general_refusal
 from .general import room_for_weights as room_for_weights

@@ -6,7 +6,7 @@
    so results are the same bit by bit. */
 
 typedef struct {
-    int count; /* m of each client */
+    int count, apart; /* m of each client; from one client's to the next one's */
     const SAMPLE *x, *y;
 } OF(Drawn);
 
@@ -68,6 +68,17 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
             for (int r = 0; r < R; r++) to[r * apart + f] += x[f] * c[r * count + q];
 }
 
+/* R models as client k's samples see them: where they are counted from their own clients' optima, from k's. Clients with
+   the same optimum see what there is, so that nothing cancels. */
+INLINE const real *OF(seen_by)(const Task *task, const Block *b, int R, int k, const real *theta, const real *view) {
+    int d = (int)task->features;
+    if (!task->relative) return view;
+    for (int r = 0; r < R; r++)
+        for (int f = 0; f < d; f++)
+            b->fresh[r * d + f] = theta[r * d + f] + (b->origin[r * d + f] - task->optimum[(size_t)k * d + f]);
+    return b->fresh;
+}
+
 /* Client k's gradient at R models without regularisation, over its population (`of` null) or the mean of its samples
    from .. from + count - 1 of `of`, which see the models as `view`. Rows of `out` are `apart`. */
 INLINE void OF(gradient)(const Task *task, const Block *b, const OF(Drawn) *of, int R, int k, int from, int count,
@@ -75,10 +86,10 @@ INLINE void OF(gradient)(const Task *task, const Block *b, const OF(Drawn) *of, 
     int d = (int)task->features;
     if (!of && task->problem == LOGISTIC) over_rows(task, R, k, theta, out, apart);
     else if (!of || task->problem == QUADRATIC)
-        image(task, R, task->A + (size_t)k * d * d, (int)task->diagonal, theta, task->optimum + (size_t)k * d, 2, b->z,
-              out, apart);
+        image(task, R, task->A + (size_t)k * d * d, (int)task->diagonal, OF(seen_by)(task, b, R, k, theta, theta),
+              task->relative ? task->zero : task->optimum + (size_t)k * d, 2, b->z, out, apart);
     if (!of) return;
-    size_t at = (size_t)k * of->count + from;
+    size_t at = (size_t)k * of->apart + from;
     const SAMPLE *x = of->x + at * d;
     if (task->problem == QUADRATIC) {
         for (int f = 0; f < d; f++) {
@@ -88,7 +99,7 @@ INLINE void OF(gradient)(const Task *task, const Block *b, const OF(Drawn) *of, 
         }
         return;
     }
-    OF(slopes)(task, R, x, of->y + at, view, count, b->slope);
+    OF(slopes)(task, R, x, of->y + at, OF(seen_by)(task, b, R, k, theta, view), count, b->slope);
     for (int r = 0; r < R; r++)
         for (int f = 0; f < d; f++) out[r * apart + f] = every(0);
     OF(gather)(R, x, b->slope, count, d, out, apart);
@@ -175,6 +186,11 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
     int N = (int)task->clients, d = (int)task->features, m = step->count;
     const real *view = seen(task, b, R, theta);
     real *to = b->own, mass[2] = {every(0), every(0)};
+    for (int f = 0; task->relative && f < R * d; f++)
+        for (int l = 0; l < VL; l++) {
+            int of = i + f / d * (PEERS_IN_LANES ? 1 : VL) + (PEERS_IN_LANES ? 0 : l);
+            b->origin[f][l] = task->optimum[(size_t)(of < N ? of : N - 1) * d + f % d];
+        }
     OF(collaborate)(task, b, compare, R, i, theta, view);
     if (task->problem == QUADRATIC && task->similarity != EXACT)
         for (int k = 0; k < N; k++)
@@ -186,8 +202,8 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
         OF(gather)(R, step->x, b->weight, N, d, to, d); /* m = 1 */
     } else
         for (int k = 0; k < N; k++) {
-            const SAMPLE *x = step->x + (size_t)k * m * d;
-            OF(slopes)(task, R, x, step->y + (size_t)k * m, view, m, b->slope);
+            const SAMPLE *x = step->x + (size_t)k * step->apart * d;
+            OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, OF(seen_by)(task, b, R, k, theta, view), m, b->slope);
             for (int r = 0; r < R; r++) {
                 mass[r] += b->weight[r * N + k];
                 for (int j = 0; j < m; j++) b->slope[r * m + j] *= b->weight[r * N + k] / (REAL)m;

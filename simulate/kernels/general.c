@@ -22,35 +22,40 @@
 #define OF(name) name##_of_clients
 #include "adapt.h"
 
-INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part) {
-    size_t first = (size_t)part * task->clients * of->count;
-    return (Drawn_of_seeds){.count = of->count, .x = of->x + first * task->features, .y = of->y + first};
+/* What model i is given. */
+INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i) {
+    int count = task->pairwise ? of->count / (int)task->clients : of->count;
+    size_t first = (size_t)part * task->clients * of->count + (task->pairwise ? i * count : 0);
+    return (Drawn_of_seeds){
+        .count = count, .apart = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
 /* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where there is a pull, or by -eta sum_k alpha_ik
    g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
-    int N = (int)task->clients, d = (int)task->features, m = b->step.count, rule = (int)task->rule;
+    int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
     const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
-    const Drawn_of_seeds step = drawn(task, &b->step, part);
+    const Drawn_of_seeds step = drawn(task, &b->step, part, i);
     const real *view = seen(task, b, 1, theta);
+    int m = step.count;
     real *to = b->own, mass = every(rule == LOCAL);
+    for (int f = 0; task->relative && f < d; f++) b->origin[f] = every(task->optimum[(size_t)i * d + f]);
     if (rule == LOCAL) gradient_of_seeds(task, b, &step, 1, i, 0, m, theta, view, to, d);
     else {
         for (int k = 0; k < N; k++) b->weight[k] = every(alpha[k]);
         for (int f = 0; f < d; f++) to[f] = every(0);
     }
     if (rule == FIXED && task->problem == QUADRATIC) {
-        image(task, 1, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta, task->optimum + (size_t)i * d, 2,
-              b->z, to, d);
+        image(task, 1, task->mixed + (size_t)i * d * d, (int)task->diagonal, theta,
+              task->relative ? task->zero : task->optimum + (size_t)i * d, 2, b->z, to, d);
         for (int f = 0; f < d; f++) to[f] += task->pull[(size_t)i * d + f];
         gather_of_seeds(1, step.x, b->weight, N, d, to, d); /* m = 1 */
     } else if (rule == FIXED)
         for (int k = 0; k < N; k++) {
             mass += b->weight[k];
             if (alpha[k] == 0) continue;
-            const real *x = step.x + (size_t)k * m * d;
-            slopes_of_seeds(task, 1, x, step.y + (size_t)k * m, view, m, b->slope);
+            const real *x = step.x + (size_t)k * step.apart * d;
+            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, seen_by_of_seeds(task, b, 1, k, theta, view), m, b->slope);
             for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
             gather_of_seeds(1, x, b->slope, m, d, to, d);
         }
@@ -138,9 +143,9 @@ ONCE int record(const Task *task, const Block *b, int part, int64_t begin, int l
 ONCE void adapt_seeds(const Task *task, const Block *b, int part, int64_t begin, int live, int64_t column,
                       const REAL *eta) {
     int N = (int)task->clients, d = (int)task->features;
-    const Drawn_of_seeds step = drawn(task, &b->step, part), compare = drawn(task, &b->compare, part);
     for (int i = 0, R; i < N; i += R) {
-        R = i + 1 < N ? 2 : 1;
+        const Drawn_of_seeds step = drawn(task, &b->step, part, i), compare = drawn(task, &b->compare, part, i);
+        R = i + 1 < N && !task->pairwise ? 2 : 1;
         if (task->early && stopped(task, begin, live, i) && stopped(task, begin, live, i + R - 1)) continue;
         adapt_of_seeds(task, b, &step, &compare, R, i, eta, b->theta + ((size_t)part * N + i) * d);
         for (int r = 0; column >= 0 && r < R; r++)
@@ -151,7 +156,7 @@ ONCE void adapt_seeds(const Task *task, const Block *b, int part, int64_t begin,
 /* Samples of one lane by themselves. */
 INLINE Drawn_of_clients picked(const Task *task, const Samples *of, int part, int lane, REAL *to) {
     size_t N = task->clients, d = task->features, m = of->count, first = part * N * m;
-    Drawn_of_clients own = {.count = of->count, .x = to, .y = to + N * m * d};
+    Drawn_of_clients own = {.count = of->count, .apart = of->count, .x = to, .y = to + N * m * d};
     for (size_t a = 0; a < N * m * d; a++) to[a] = of->x[first * d + a][lane];
     for (size_t a = 0; a < N * m; a++) to[N * m * d + a] = of->y[first + a][lane];
     return own;
@@ -203,7 +208,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;
-                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N) /* what is faster; the same bit by bit */
+                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise) /* what is faster; the same bit by bit */
                     for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
@@ -243,7 +248,8 @@ static Task of_seed(const Task *task, int64_t seed) {
 
 /* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end) {
-    size_t N = task->clients, d = task->features, m = task->batch, c = task->rule == ADAPTIVE ? task->samples : 0;
+    size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
+    size_t c = task->rule == ADAPTIVE ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
     size_t copies = task->period ? PARTS * N * d : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
@@ -254,7 +260,7 @@ int general(const Task *task, int64_t begin, int64_t end) {
         {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
-        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
+        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d}, {&b.origin, 2 * d},
         {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
         {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import Binary, Continuous, Sharp
+from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.bounds.criteria import TOLERANCE
 
 from ..algorithms.all_for_one import AllForOne
@@ -47,6 +47,8 @@ _RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, 
 )
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
+_MOST_OF_PAIRS = 2_000_000
+"""Numbers in one iteration's samples of all pairs, of which a thread holds those of a block of seeds."""
 _LARGEST_SUMS = 20_000_000
 """Numbers in the sums of weights of all blocks of seeds (160 MB)."""
 
@@ -65,7 +67,7 @@ class _Task(ctypes.Structure):
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
                                              "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
-                                             "until", "participants", "personal")]
+                                             "until", "participants", "personal", "relative", "pairwise")]
         + [(name, ctypes.c_void_p) for name in (*_POINTERS, "apart")]
     )  # fmt: skip
 
@@ -90,7 +92,9 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
     if isinstance(problem, Quadratics) and problem.shared_noise:
         return "all clients share their noise"
     if isinstance(problem, StreamingLeastSquares) and problem.pairwise:
-        return "the stream has pairwise samples"
+        samples = max(problem.batch, algorithm.similarity.samples if isinstance(algorithm, AllForOne) else 0)
+        if problem.clients**2 * problem.features * samples > _MOST_OF_PAIRS:
+            return "pairwise samples would fill the memory"
     if problem.device.type != "cpu" or problem.dtype not in (torch.float32, torch.float64):
         return f"the problem lives on {problem.device} in {problem.dtype}"
     if type(algorithm) not in _RULES:
@@ -136,17 +140,22 @@ def general_paths(
     chosen: Sequence[int] = (),
     sizes: bool = False,
     models: bool = False,
+    relative: bool = False,
     progress: Progress | None = None,
 ) -> Recorded:
     """Run a pair that `general_refusal` allows, on torch's number of threads. `Unavailable` without a compiler.
 
     problem       one, or one for each seed, which then differ in numbers alone
-    eta           (N,), or (T, N) for a step size that changes
+    eta           (N,), or (T, N) for a step size that changes; with a further first axis where seeds differ in it
     level         (N,) record stopping times min{t: e_t < level}; with `early` a block of seeds ends when it is complete
+    relative      models are kept as theta_i - theta_i*, so that excesses are right far below the rounding of theta_i:
+                  for streams and quadratics, and rules that move along gradients alone
     mean_weights  sum the weights over seeds; chosen: record those of these seeds; sizes: sum how many are positive
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
+    if relative and (isinstance(problem, RowModel) or isinstance(algorithm, _ROUNDS)):
+        raise InputError("relative", True, "give a stream or quadratics, and a rule that averages no models")
     code = library(problem.dtype, "general")
     n, d, number, points = problem.clients, problem.features, len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
     real = np.dtype("float32" if problem.dtype == torch.float32 else "float64")
@@ -158,6 +167,9 @@ def general_paths(
     blocks, g = -(-number // code.lanes()), len(points)
     with one_thread():  # torch's other threads wait for more at full speed, on cores that blocks of seeds would use
         own = [_numbers(each, algorithm, reals) for each in problems]
+    if relative:
+        for each, _ in own:
+            each["start"] = each["start"] - each["optimum"]
     choice = {name: min(choice[name] for _, choice in own) for name in own[0][1]}
     arrays = {name: np.stack([each[name] for each, _ in own]) for name in own[0][0]}
     apart = {name: array[0].nbytes for name, array in arrays.items()}
@@ -165,8 +177,11 @@ def general_paths(
         "seed": np.ascontiguousarray(seeds, dtype=np.uint32),
         "points": points,
         "eta": reals(eta, *np.shape(eta)),
+        "zero": reals(0.0, d),
         "excess": np.empty((number, g, n)),
     }
+    if np.ndim(eta) == 3:
+        apart["eta"] = arrays["eta"][0].nbytes
     if len(problems) > 1:
         arrays["apart"] = np.array([apart.get(name, 0) for name in _POINTERS], dtype=np.int64)
     if level is not None:
@@ -188,9 +203,10 @@ def general_paths(
         clients=n,
         features=d,
         batch=problem.batch,
-        eta_stride=n if np.ndim(eta) == 2 else 0,
+        eta_stride=n if np.ndim(eta) > 1 and np.shape(eta)[-2] > 1 else 0,
         root_key=root,
         early=int(early),
+        relative=int(relative),
         **choice,
         **{name: array.ctypes.data for name, array in arrays.items()},
     )
@@ -216,8 +232,6 @@ def _numbers(problem: Problem, algorithm: Algorithm, reals: Any) -> tuple[dict[s
 
 
 def _diagonal(matrices: torch.Tensor) -> int:
-    if matrices.shape[-1] != matrices.shape[-2]:
-        return 0
     return int(matrices.count_nonzero() == matrices.diagonal(dim1=-2, dim2=-1).count_nonzero())
 
 
@@ -244,6 +258,7 @@ def _problem(problem: Any, arrays: dict[str, np.ndarray], choice: dict[str, int]
     arrays["root"], choice["inner"] = reals(matrix, *matrix.shape), matrix.shape[-1]
     choice["root_diagonal"] = _diagonal(matrix)
     if isinstance(problem, StreamingLeastSquares):
+        choice["pairwise"] = int(problem.pairwise)
         arrays |= {"mean": reals(problem.mean, n, d), "label_noise": reals(problem.label_noise, n)}
 
 
@@ -255,7 +270,7 @@ def _rule(
         alpha = algorithm.alpha.double().numpy()
         arrays["alpha"] = reals(alpha, n, n)
         if isinstance(algorithm, PreconditionedWeights):
-            arrays |= {"precondition": reals(algorithm.preconditioners, n, d, d), "zero": reals(0.0, d)}
+            arrays["precondition"] = reals(algorithm.preconditioners, n, d, d)
         if isinstance(problem, Quadratics):
             # sum_k alpha_ik A_k (theta - x_k) = M_i (theta - x_i) + (M_i x_i - sum_k alpha_ik A_k x_k), M_i = sum_k
             # alpha_ik A_k, where optima x are counted from the first one: exactly 0 where all are the same.

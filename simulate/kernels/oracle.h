@@ -138,7 +138,7 @@ INLINE void over_rows(const Task *task, int R, int k, const real *theta, real *o
 /* R models as samples see them: streams count from the first client's optimum. */
 INLINE const real *seen(const Task *task, const Block *b, int R, const real *theta) {
     int d = (int)task->features;
-    if (task->problem != STREAM) return theta;
+    if (task->problem != STREAM || task->relative) return theta;
     for (int r = 0; r < R; r++)
         for (int f = 0; f < d; f++) b->fresh[r * d + f] = theta[r * d + f] - task->optimum[f];
     return b->fresh;
@@ -170,7 +170,7 @@ INLINE void above_tangent(const real s[2], const REAL *wrong, const REAL *right,
 /* R_k(theta) - min R_k */
 INLINE real excess(const Task *task, const Block *b, int k, const real *theta) {
     int d = (int)task->features;
-    const REAL *best = task->optimum + (size_t)k * d;
+    const REAL *best = task->relative ? task->zero : task->optimum + (size_t)k * d;
     real sum = every(0), *delta = b->z, *to = b->own;
     if (task->problem != LOGISTIC) {
         image(task, 1, task->A + (size_t)k * d * d, (int)task->diagonal, theta, best, 1, delta, to, 0);

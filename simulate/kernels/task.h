@@ -13,6 +13,7 @@ typedef struct {
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
     int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
     int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models beside the servers' */
+    int64_t relative, pairwise; /* models are counted from their clients' optima; streams have samples for each model */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
     const int64_t *from, *rows;     /* (N) first row and number of rows */
@@ -40,9 +41,10 @@ enum { EXACT, SAMPLED, RELEASED, DEBIASED };
 enum { BINARY, CONTINUOUS, SHARP };
 enum { STEP_STREAM = 0, SIMILARITY_STREAM = 1, COIN_STREAM = 2 };
 
-/* Samples of one kind of draw, PARTS times (N, m, d) and (N, m): features and responses, or noise alone. */
+/* Samples of one kind of draw, PARTS times (N, m, d) and (N, m): features and responses, or noise alone. Those of pairs
+   are N times as many for each client, model by model. */
 typedef struct {
-    int count; /* m */
+    int count; /* m, or N m */
     real *x, *y;
 } Samples;
 
@@ -53,6 +55,7 @@ typedef struct {
     words *words;                  /* (N, m) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */
+    real *origin;                  /* the optima that two rows of models are counted from */
     int group;
 } Block;
 
@@ -115,7 +118,7 @@ INLINE void fill_normals(const Task *task, const Block *b, const Lanes *lanes, i
     }
 }
 
-/* Noise root z, or features mean + root z and responses from the first client's optimum. */
+/* Noise root z, or features mean + root z and responses from the first client's optimum, or the client's own. */
 ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, const Lanes *lanes, int live,
                        uint32_t iteration, uint32_t stream) {
     int d = (int)task->features, m = to->count, N = (int)task->clients, inner = (int)task->inner;
@@ -129,16 +132,16 @@ ONCE void draw_normals(const Task *task, const Block *b, const Samples *to, cons
                 for (int j = 0; j < m; j++) {
                     const real *z = b->z + ((size_t)(k - first) * 4 * blocks + (size_t)j * each) * PARTS + part;
                     const REAL *root = task->root + (size_t)k * d * inner;
-                    size_t place = ((size_t)part * N + k) * m + j;
+                    size_t place = ((size_t)part * N + k) * m + (task->pairwise ? j % N * (m / N) + j / N : j);
                     real *x = to->x + place * d, y = every(0);
                     for (int f = 0; f < d; f++) {
                         real sum = every(0);
-                        if (task->root_diagonal) sum = z[f * PARTS] * root[(size_t)f * inner + f];
+                        if (task->root_diagonal) sum = f < inner ? z[f * PARTS] * root[(size_t)f * inner + f] : sum;
                         else
                             for (int e = 0; e < inner; e++) sum += z[e * PARTS] * root[(size_t)f * inner + e];
                         if (streams) {
                             sum += task->mean[(size_t)k * d + f];
-                            y += sum * (task->optimum[(size_t)k * d + f] - task->optimum[f]);
+                            if (!task->relative) y += sum * (task->optimum[(size_t)k * d + f] - task->optimum[f]);
                         }
                         x[f] = sum;
                     }

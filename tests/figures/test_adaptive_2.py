@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.figures import figure, redraw
+from suffice.figures import figure, redraw, regression
 from suffice.figures.adaptive_2 import PUBLISHED_FINAL, TEN, TWO
+from suffice.figures.adaptive_2b_regimes import _contenders
 from suffice.figures.lockstep import Contender, lockstep
 from suffice.figures.regression import Regressions, Relative, all_for_one, estimated_smoothness, step_sizes
 from suffice.simulate import Local, Randomness, Stream, generators, run
 
 NAMES = {2: "adaptive-2a", 10: "adaptive-2b"}
 SETTINGS, CLIENTS = {2: TWO, 10: TEN}, 20
+needs_compiler = pytest.mark.skipif(
+    not any(shutil.which(name) for name in ("cc", "gcc", "clang")), reason="no C compiler on this machine"
+)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +136,26 @@ def test_models_seen_from_their_own_optima_take_the_same_paths_without_rounding(
         torch.testing.assert_close(here, there, rtol=1e-9, atol=0)
     # what is rounding at optima of size 5, below 1e-30, is none here
     assert 0 < float(paths["local"].values[-1].max()) < 1e-45
+
+
+@needs_compiler
+@pytest.mark.parametrize("edition", ["stated", "published"])
+def test_compiled_paths_are_those_of_lockstep_far_below_rounding_too(edition, monkeypatch):
+    setting, seeds = replace(TWO, clients=5, iterations=60), (3, 7)
+    drawn = Regressions.drawn(edition, setting, seeds)
+    pairs = Contender(algorithm=all_for_one("released", "binary"), problem=Relative.of_same(drawn))
+    arguments = (_contenders(drawn) | {"pairs": pairs},)
+    named = {"seeds": seeds, "iterations": 60, "eta": step_sizes(edition, setting, seeds), "collaborators": True}
+    with monkeypatch.context() as patch:
+        patch.setattr(regression, "lockstep", lambda rest, **_: dict.fromkeys(rest))
+        ours = regression.paths(*arguments, **named)
+    monkeypatch.setattr(regression, "attempt", lambda *_: None)
+    for name, theirs in regression.paths(*arguments, **named).items():
+        # ratios of small gradients magnify rounding, a hundred steps' worth of 1e-16 at first
+        np.testing.assert_allclose(ours[name].values, theirs.values, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(ours[name].collaborators.mean(1), theirs.collaborators.mean(1), rtol=1e-14)
+    if edition == "stated":
+        assert ours["oracle | none"].values.min() < -33
 
 
 @pytest.mark.parametrize(("d", "typical"), [(2, 2.02), (10, 2.106)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from suffice.bounds import Binary, Continuous, Sharp
+from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
     AllForOne,
     DebiasedSimilarity,
@@ -50,6 +50,7 @@ PROBLEMS: dict[str, Any] = {
     "quadratics": Quadratics.of(HESSIAN, -BEST, covariance=HESSIAN[::-1] / 5),
     "spheres": Quadratics.of(np.array([1.0, 2, 3, 1, 2])[:, None, None] * np.eye(D), -BEST, sigma2=1.0),
     "stream with a bias": StreamingLeastSquares.of(np.eye(D - 1), BEST, label_noise=0.3, bias=True, batch=2),
+    "pairs": StreamingLeastSquares.of(HESSIAN, BEST, label_noise=0.3, batch=2, pairwise=True, start=BEST + 1),
 }
 EACH = Binary(threshold=torch.linspace(0.1, 0.9, N, dtype=torch.float64)[:, None])
 SERVERS: dict[str, Any] = {
@@ -243,6 +244,32 @@ def test_every_seed_runs_on_its_own_problem(name, rule):
     alone: Any = run(problems[5], RULES[rule], kernel="c", **setting)
     np.testing.assert_array_equal(alone.models[0], ours.models[5])
     assert np.ptp(ours.excess[:, 0], axis=0).min() > 0  # the problems differ
+
+
+@pytest.mark.parametrize("rule", ["local", "fixed", "exact continuous", "sampled"])
+@pytest.mark.parametrize("name", ["quadratics", "stream with a bias", "pairs"])
+def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
+    setting: dict[str, Any] = {"iterations": 6, "grid": range(7), "eta": np.full(N, 0.02), "models": True}
+    here, alone = (
+        general.general_paths(PROBLEMS[name], RULES[rule], seeds=seeds, relative=True, **setting)
+        for seeds in (range(9), [5])
+    )
+    there = general.general_paths(PROBLEMS[name], RULES[rule], seeds=range(9), **setting)
+    np.testing.assert_allclose(here.excess, there.excess, rtol=1e-11)
+    assert here.models is not None
+    assert there.models is not None
+    np.testing.assert_allclose(here.models + PROBLEMS[name].optimum.numpy(), there.models, rtol=1e-11, atol=1e-12)
+    np.testing.assert_array_equal(alone.excess[0], here.excess[5])
+
+
+def test_what_it_cannot_hold_is_left_to_the_reference():
+    pairs = StreamingLeastSquares.of(np.eye(2), np.ones((150, 2)), label_noise=1.0, batch=60, pairwise=True)
+    assert general_refusal(pairs, Local()) == "pairwise samples would fill the memory"
+    for name, rule in (("rows", "local"), ("quadratics", "fedavg")):
+        with pytest.raises(InputError, match="relative"):
+            general.general_paths(
+                PROBLEMS[name], RULES[rule], seeds=[0], iterations=1, grid=[1], eta=np.ones(N), relative=True
+            )
 
 
 def test_a_server_that_does_more_than_average_is_left_to_the_reference():
