@@ -43,8 +43,8 @@ typedef struct {
     real *threshold, *step; /* (rows): of the criterion, 2 eta_i / batch */
     real *x;                /* (sets, peers, width), only where lanes are clients */
     real *xs, *ys;          /* (sets, peers * batch, width), (sets, peers * batch): step samples */
-    real *centred;          /* (tile, width): models from theta*_0 */
-    real *weight, *scale;   /* (tile, peers), (tile) */
+    real *centred, *twice;  /* (tile, width): models from theta*_0, and `itself` */
+    real *weight, *cap, *scale; /* (tile, peers), (tile), (tile) */
     real *slope;            /* (4, peers * batch) */
     real *fresh;            /* (2, width): samples being made */
     real *z;
@@ -53,15 +53,20 @@ typedef struct {
 /* Keep loops short and loads in them: unrolled and hoisted, they would spill registers. And keep the compiler from
    making lanes of the terms of a sum, which would then be rounded before they are added. */
 #define OPAQUE(pointer) __asm__("" : "+r"(pointer))
+#ifdef __AVX__
+#define HELD(value) __asm__("" : "+x"(value)) /* loaded once, not by each instruction that needs it */
+#else
+#define HELD(value)
+#endif
 #define SHORT _Pragma("GCC unroll 5")
 
 /* phi(r) / sigma_k^2 and r from Z_i - Z_ik and Z_i (a quarter of each), as limits where Z_i = 0. Sampled similarity and
    binary criterion go without a division: r is then in units of Z_i. */
 INLINE real judge(real near, real cap, real missing, real threshold, real limit, real mass, int similarity,
                   int criterion, real *r) {
-    near = least(near, cap);
     *r = near;
     if (similarity == SAMPLED && criterion == BINARY) return (real)((ints)mass & (ints)(near >= limit));
+    near = least(near, cap);
     real none = (real)((ints)(near == cap) & (ints)missing), divisor = cap + missing;
     if (similarity == SAMPLED)
         *r = greatest(near, every(0)) / divisor + none;

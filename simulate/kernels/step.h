@@ -32,23 +32,29 @@ INLINE real OF(row)(const REAL *value, int stride, int i, int N) {
 #endif
 }
 
+/* Of row i's own sample x with slope e = x . theta - y: 2 e x and e^2 |x|^2 = Z_i / 4. */
+INLINE void OF(itself)(const Block *b, const OF(View) *in, int i, int at, int width) {
+    const real *t = b->centred + (size_t)at * width, *x = in->own + (size_t)i * width;
+    real e = -in->own_y[i], *twice = b->twice + (size_t)at * width;
+    for (int f = 0; f < width; f++) e += t[f] * x[f];
+    for (int f = 0; f < width; f++) twice[f] = (e + e) * x[f];
+    b->cap[at] = e * e * in->own_g[i];
+}
+
 /* Weights of the models of rows i and i+1 (`at` and at+1 of the tile) with all peers, and what their sums are scaled
    by. Two rows by two peers at a time: 8 sums in registers, 6 loads per 8 multiply-adds. */
 INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i, int at, int similarity, int criterion,
                       int width) {
     const real *t0 = b->centred + (size_t)at * width, *t1 = t0 + width;
-    const real *x0 = in->own + (size_t)i * width, *x1 = x0 + width;
+    const real *x0 = b->twice + (size_t)at * width, *x1 = x0 + width;
     const int common = similarity == SAMPLED && criterion == BINARY;
-    real sum[2], sum_r[2], cap[2], twice[2], limit[2], missing[2], threshold[2], *out[2];
+    real sum_r[2], cap[2], limit[2], missing[2], threshold[2], *out[2];
     for (int a = 0; a < 2; a++) {
-        real e = -in->own_y[i + a];
-        for (int f = 0; f < width; f++) e += t0[a * width + f] * x0[a * width + f];
-        cap[a] = e * e * in->own_g[i + a]; /* Z_i / 4 */
-        twice[a] = e + e;
+        cap[a] = b->cap[at + a];
         missing[a] = (real)((ints)(cap[a] == 0) & (ints)every(1));
         threshold[a] = b->threshold[i + a];
         limit[a] = cap[a] * threshold[a];
-        sum[a] = sum_r[a] = every(0);
+        sum_r[a] = every(0);
         out[a] = b->weight + (size_t)(at + a) * b->peers;
     }
     const PEER *g = in->g, *mass = in->mass, *y = in->y, *p = in->x;
@@ -58,16 +64,19 @@ INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i,
         real c[2][2] = {{every(0), every(0)}, {every(0), every(0)}};
         SHORT for (int f = 0; f < width; f++) {
             real u = WIDE(p[f]), v = WIDE(p[width + f]), s = t0[f], t = t1[f];
+            HELD(u); HELD(v); HELD(s); HELD(t);
             e[0][0] += s * u, e[0][1] += s * v, e[1][0] += t * u, e[1][1] += t * v;
             s = x0[f], t = x1[f];
+            HELD(s); HELD(t);
             c[0][0] += s * u, c[0][1] += s * v, c[1][0] += t * u, c[1][1] += t * v;
         }
 #pragma GCC unroll 2
-        for (int a = 0; a < 2; a++)
+        for (int a = 0; a < 2; a++) {
+            real w[2], r[2];
 #pragma GCC unroll 2
             for (int o = 0; o < 2; o++) {
                 /* (Z_i - Z_ik) / 4 = e_ik (2 e_ii x_i . x_k - e_ik |x_k|^2) */
-                real near = e[a][o] * fused(twice[a], c[a][o], -(e[a][o] * WIDE(g[k + o]))), w = WIDE(mass[k + o]), r;
+                real near = e[a][o] * fused(-e[a][o], WIDE(g[k + o]), c[a][o]);
                 if (!common) { /* a client is like itself, r = 1 */
 #if PEERS_IN_LANES
                     if (k + o == i + a) near = cap[a];
@@ -75,14 +84,16 @@ INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i,
                     if ((k + o) / VL == i + a) near[(k + o) % VL] = cap[a][(k + o) % VL];
 #endif
                 }
-                w = judge(near, cap[a], missing[a], threshold[a], limit[a], w, similarity, criterion, &r);
-                sum[a] += w, sum_r[a] += w * r;
-                out[a][k + o] = w;
+                w[o] = judge(near, cap[a], missing[a], threshold[a], limit[a], WIDE(mass[k + o]), similarity,
+                             criterion, r + o);
+                out[a][k + o] = w[o];
             }
+            sum_r[a] += fused(w[0], r[0], w[1] * r[1]);
+        }
     }
     for (int a = 0; a < 2; a++) {
         if (common) { /* the same afterwards, for a shorter loop: r of the client itself was 1 up to rounding */
-            real g = in->own_g[i + a], e = (REAL)0.5 * twice[a], full, was = every(0);
+            real full, was = every(0);
 #if PEERS_IN_LANES
             full = mass[i + a];
             was = out[a][i + a];
@@ -94,22 +105,53 @@ INLINE void OF(weigh)(const Run *run, const Block *b, const OF(View) *in, int i,
                 out[a][k][l] = full[l];
             }
 #endif
-            real near = least(e * fused(twice[a], g, -(e * g)), cap[a]);
-            sum[a] += full - was;
-            sum_r[a] += fused(full, cap[a], -(was * near));
+            sum_r[a] += (full - was) * cap[a];
         }
-        real scale = 1 / sum_r[a];
-        if (run->normalised)
-            scale = 1 / sum[a];
-        else if (common)
-            scale = choose((ints)(cap[a] == 0), 1 / sum[a], cap[a] / sum_r[a]);
+        real sum = every(0), scale = (common ? cap[a] : every(1)) / sum_r[a];
+        if (run->normalised || (common && some(missing[a]))) { /* seldom, and the loop is short of registers */
+            for (int k = 0; k < b->peers; k++) sum += out[a][k];
+            scale = run->normalised ? 1 / sum : choose((ints)(cap[a] == 0), 1 / sum, scale);
+        }
         b->scale[at + a] = scale;
     }
 }
 
 /* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
    x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
+INLINE void OF(move_short)(const Block *b, const OF(View) *in, int rows, int i, int at) {
+    int m = b->batch, count = b->peers * m;
+    const real *t = b->centred + (size_t)at * 2, *w = b->weight + (size_t)at * b->peers;
+    const PEER *p = in->xs, *ys = in->ys;
+    real sum[4][2];
+    for (int a = 0; a < rows; a++) sum[a][0] = sum[a][1] = every(0);
+    for (int k = 0; k < count; k++, p += 2) {
+        OPAQUE(t);
+        real u = WIDE(p[0]), v = WIDE(p[1]), y = WIDE(-ys[k]);
+        HELD(u); HELD(v); HELD(y);
+        int q = m == 1 ? k : k / m;
+#pragma GCC unroll 4
+        for (int a = 0; a < rows; a++) {
+            real e = y + t[2 * a] * u;
+            e += t[2 * a + 1] * v;
+            e *= w[a * b->peers + q];
+            sum[a][0] += e * u, sum[a][1] += e * v;
+        }
+    }
+    real *to = in->theta + (size_t)i * 2;
+#pragma GCC unroll 4
+    for (int a = 0; a < rows; a++, to += 2) {
+        real eta = b->scale[at + a] * b->step[i + a];
+        to[0] -= eta * sum[a][0], to[1] -= eta * sum[a][1];
+    }
+}
+
+/* Rows i .. (`at` .. of the tile) move by -eta scale sum_k weight_ik g_k, g_k = (2/m) sum_j (x_kj . theta_i - y_kj)
+   x_kj. Slopes first, `rows` by 2 samples, then the sum over samples, `rows` by 2 features. */
 INLINE void OF(move)(const Block *b, const OF(View) *in, int rows, int i, int at, int width) {
+    if (width == 2) {
+        OF(move_short)(b, in, rows, i, at);
+        return;
+    }
     int m = b->batch, count = b->peers * m;
     const real *t0 = b->centred + (size_t)at * width, *t1 = t0 + width, *t2 = t1 + width, *t3 = t2 + width;
     const real *w = b->weight + (size_t)at * b->peers;
@@ -177,10 +219,12 @@ INLINE void OF(mix)(const Run *run, const Block *b, const OF(View) *in, int comm
                 for (int k = 0; k < b->clients; k++)
                     b->weight[(size_t)a * b->peers + k] = OF(row)(run->alpha + k, b->clients, begin + a, b->clients);
             }
-        else
+        else {
+            for (int a = 0; a < rows; a++) OF(itself)(b, in, begin + a, a, width);
             for (int a = 0; a < rows; a += 2)
                 OF(weigh)(run, b, in, begin + a, a, common ? SAMPLED : (int)run->similarity,
                           common ? BINARY : (int)run->criterion, width);
+        }
         int a = 0;
         for (; a + 4 <= rows; a += 4) OF(move)(b, in, 4, begin + a, a, width);
         for (; a < rows; a += 2) OF(move)(b, in, 2, begin + a, a, width);
