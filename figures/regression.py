@@ -78,9 +78,11 @@ class Regressions(StreamingLeastSquares):
 
     def each(self) -> list[StreamingLeastSquares]:
         """The regression of every seed."""
-        kept = {entry.name: getattr(self, entry.name) for entry in fields(StreamingLeastSquares)}
+        kept: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(StreamingLeastSquares)}
         return [
-            StreamingLeastSquares(**kept | {"population": replace(self.population, xi=-optimum, start=start)})
+            StreamingLeastSquares(
+                **kept | dict[str, Any](population=replace(self.population, xi=-optimum, start=start))
+            )
             for optimum, start in zip(self.optima, self.starts)
         ]
 

@@ -6,6 +6,7 @@ Every number is a bound of the stopped process: it holds until tau = min{t: e_t 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -177,7 +178,7 @@ def _schedules(
     ]
 
 
-def _constant(eta: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, np.ndarray]) -> np.ndarray:
+def _constant(eta: np.ndarray, e0: np.ndarray, horizon: int, values: dict[str, Any]) -> np.ndarray:
     return evaluate(find("adaptive/theorem-2-constant"), eta=eta, e0=e0, T=horizon, **values)
 
 
@@ -220,7 +221,9 @@ def _hitting(
     """E[tau] under the constant step of Corollary 1, and the iterations that leave at most delta running; 0 of clients
     that start below their precision."""
     above, expected = e0 >= epsilon, np.zeros_like(e0)
-    given = {name: value[above] for name, value in (values | {"eta": eta, "eps": epsilon, "e0": e0}).items()}
+    given: dict[str, Any] = {
+        name: value[above] for name, value in (values | {"eta": eta, "eps": epsilon, "e0": e0}).items()
+    }
     if above.any():
         expected[above] = evaluate(find("adaptive/corollary-1-expected-time"), **given)
     if confidence is None:
