@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from matplotlib.text import Text
 
 from suffice.bounds import InputError
-from suffice.figures import figure, makers, redraw
+from suffice.figures import Figure, figure, makers, redraw
 from suffice.figures.maker import COMPETITORS
 from suffice.figures.style import style
 
@@ -71,7 +71,7 @@ def drawn(canvas: Any) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_it_is_computed_drawn_and_read_again(name, tmp_path):
+def test_it_is_computed_drawn_and_read_again(name, tmp_path, monkeypatch):
     if name in NEED_DATA and not Path(os.environ.get("SUFFICE_DATA", "absent")).is_dir():
         pytest.skip("needs data")
     seen: list[tuple[int, int]] = []
@@ -87,6 +87,10 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path):
         assert (len(said) if key == "clients" and isinstance(said, list) else said) == made.setup["changed"][key]
     assert made.seconds >= 0
     assert seen[-1][0] == seen[-1][1]
+    assert made.picture("png").startswith(b"\x89PNG")
+    monkeypatch.setattr(
+        Figure, "_pictures", lambda _, *kinds: [b""] * len(kinds)
+    )  # the PDF is as dear and says no more
     made.save(tmp_path)
     again = redraw(name, tmp_path)
     assert list(again.data) == list(made.data)

@@ -80,7 +80,8 @@ def assert_outward(theorem, got, exact, slack=0.0):
 
 @every
 def test_float_bound_is_outward_of_fifty_digits_and_close(theorem):
-    values = draws(theorem, 10 if theorem.key in SLOW else 200)
+    # a formula that rounds inwards at one point in ten is missed with a chance of 0.9^100 = 3e-5
+    values = draws(theorem, 10 if theorem.key in SLOW else 100)
     got = evaluate(theorem, enforce=False, **values)
     # 1 - b^2/(2 mu eps) - c cancels: absolute 1e-14 for the similarity, which is at most 1
     slack = 1e-14 if theorem.direction == "lower" else 0
