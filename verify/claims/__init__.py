@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import warnings
@@ -128,6 +129,7 @@ def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
         for group in groups:
             yield from _answers(group)
         return
+    importlib.import_module("sympy")  # proof steps and mutants take it: copies of this process then have it too
     known = set(active_children())
     with warnings.catch_warnings():
         # Python 3.12 warns of threads of a BLAS, which sleep and are started anew in a copy
