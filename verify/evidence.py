@@ -100,8 +100,9 @@ class Evidence:
 
     def rows(self, index: np.ndarray) -> Evidence:
         """The numbers of some instances alone."""
-        rounding = np.broadcast_to(self.rounding, self.measured.shape)[index]
-        arguments = {name: np.broadcast_to(value, self.measured.shape)[index] for name, value in self.arguments.items()}
+        shape = self.measured.shape
+        rounding = _wide(self.rounding, shape)[index]
+        arguments = {name: _wide(value, shape)[index] for name, value in self.arguments.items()}
         return Evidence(engine=self.engine, measured=self.measured[index], arguments=arguments, rounding=rounding)
 
     def instance(self, index: int) -> dict[str, Any]:
@@ -130,11 +131,16 @@ def met(theorem: Theorem, arguments: Mapping[str, np.ndarray], shape: tuple[int,
     return valid
 
 
+def _wide(value: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """One number, or one per instance, as the latter; most have the shape, and NumPy takes its time to see it."""
+    return value if getattr(value, "shape", None) == shape else np.broadcast_to(value, shape)
+
+
 def joined(pieces: Sequence[Evidence], theorem: Theorem) -> Evidence:
     """The instances of all pieces as one batch, with what the theorem's bound and conditions take."""
 
     def whole(part: Callable[[Evidence], Any]) -> np.ndarray:
-        return np.concatenate([np.broadcast_to(part(piece), piece.measured.shape) for piece in pieces])
+        return np.concatenate([_wide(part(piece), piece.measured.shape) for piece in pieces])
 
     return Evidence(
         engine=" + ".join(dict.fromkeys(piece.engine for piece in pieces)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -253,3 +254,13 @@ def test_a_bound_that_says_nothing_on_a_counted_instance_is_violated():
 def test_smoothness_in_place_of_curvature_is_violated(key, measure, bound):
     verdict = Claim(theorem=planted(key, bound), exact=hitting(measure)).verify()
     assert verdict.outcome is Outcome.VIOLATED
+
+
+def test_copies_of_the_process_reach_the_same_verdicts(monkeypatch):
+    monkeypatch.setattr(threading, "active_count", lambda: 1)  # pytest's own thread keeps no lock that a check takes
+    keys = ("averaged-sgd/*", "adaptive/lemma-2*")
+    alone, shared = (
+        [verdict.to_dict() | {"seconds": 0, "record": verdict.theorem} for verdict in verify(keys, jobs=jobs)]
+        for jobs in (1, 2)
+    )
+    assert shared == alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import warnings
@@ -128,31 +129,36 @@ def _run(asked: list[Question], jobs: int) -> Iterator[tuple[int, Verdict]]:
         for group in groups:
             yield from _answers(group)
         return
+    importlib.import_module("sympy")  # proof steps and mutants take it: copies of this process then have it too
     known = set(active_children())
     with warnings.catch_warnings():
         # Python 3.12 warns of threads of a BLAS, which sleep and are started anew in a copy
         warnings.simplefilter("ignore", DeprecationWarning)
-        others = _others(jobs - 1)
+        others, stop = _others(jobs - 1)
         tasks = [others.submit(_answered, group) for group in groups]
     try:  # this process works too, from the end of the list
         for task, group in reversed(list(zip(tasks, groups))):
             for at, verdict in _answers(group) if task.cancel() else task.result():
                 yield at, replace(verdict, theorem=claim_of(*asked[at][:2]).theorem)
     except BaseException:  # also Ctrl-C: nobody waits for what is under way
+        stop()
         for child in {*active_children()} - known:
             child.kill()
+            child.join()
         raise
 
 
-def _others(count: int) -> Executor:
-    """Processes that take tasks: copies of this one where no thread could be caught with a lock, as others take
-    seconds to import what is loaded here."""
+def _others(count: int) -> tuple[Executor, Callable[[], None]]:
+    """Processes that take tasks, and what makes them take no more: copies of this one where no thread could be caught
+    with a lock, as others take seconds to import what is loaded here."""
     from joblib.externals.loky import get_reusable_executor
     from threadpoolctl import threadpool_limits
 
     if sys.platform == "linux" and threading.active_count() == 1:
-        return ProcessPoolExecutor(count, get_context("fork"), initializer=partial(threadpool_limits, 1))
-    return get_reusable_executor(max_workers=count, env=dict.fromkeys(_THREADS, "1"))
+        copies = ProcessPoolExecutor(count, get_context("fork"), initializer=partial(threadpool_limits, 1))
+        return copies, partial(copies.shutdown, wait=False, cancel_futures=True)
+    others = get_reusable_executor(max_workers=count, env=dict.fromkeys(_THREADS, "1"))
+    return others, partial(others.shutdown, kill_workers=True)
 
 
 def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]:

@@ -58,11 +58,11 @@ class Aligned:
         given = {name for name, field in cls.__dataclass_fields__.items() if field.init}
         return cls(**{name: value for name, value in values.items() if name in given})
 
-    @property
+    @cached_property
     def _similarity(self) -> np.ndarray:
         return np.stack((np.ones_like(self.r), self.r), -1)
 
-    @property
+    @cached_property
     def _sigma2(self) -> np.ndarray:
         return np.stack((self.sigma2_i, self.sigma2_k), -1)
 
@@ -84,7 +84,7 @@ class Aligned:
     def mu(self) -> np.ndarray:
         return self.curvature / self.low
 
-    @property
+    @cached_property
     def V(self) -> np.ndarray:
         """sum_k alpha_k^2 sigma_k^2, the same at every step."""
         return tight_variance(CRITERION, similarity=self._similarity, sigma2=self._sigma2)

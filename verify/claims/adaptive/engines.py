@@ -97,7 +97,7 @@ def wide(values: Values) -> Values:
 
 def at_precision(values: Values, kind: type[Aligned]) -> Values:
     """The same instances with eps just below E[e_T]: in high dimension tau > T with probability near 1."""
-    return wide(values) | {"eps": kind.of(values).excess() * (1 - 1e-4)}
+    return wide(values) | {"eps": _measured(values, kind, kind.excess)[0] * (1 - 1e-4)}
 
 
 def unstopped(values: Values) -> Values:

@@ -68,11 +68,15 @@ def _course(values: Values) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarra
     V = (alpha**2 * values["sigma2"]).sum(1)
     grown = (alpha**2 * values["growth"] * c**2).sum(1)
     factor = (1 - eta * curvature * (alpha * c).sum(1)) ** 2 + (eta * curvature) ** 2 * grown
-    level, passed = np.array(values["e0"]), np.zeros(count)
-    for t in range(int(values["T"].max())):
-        running = t < values["T"]
-        passed += np.where(running, level, 0)
-        level = np.where(running, factor * level + eta**2 * curvature * V / 2, level)
+    # (level, passed, 1) -> (factor level + noise, passed + level, 1), T times by squaring
+    state, power, T = np.zeros((count, 3)), np.zeros((count, 3, 3)), values["T"].astype(int)
+    state[:, 0], state[:, 2] = values["e0"], 1
+    power[:, 0, 0], power[:, 0, 2], power[:, 1, 0] = factor, eta**2 * curvature * V / 2, 1
+    power[:, 1, 1] = power[:, 2, 2] = 1
+    for bit in range(int(T.max()).bit_length()):
+        state = np.where((T >> bit & 1)[:, None] == 1, np.einsum("nij,nj->ni", power, state), state)
+        power = power @ power
+    level, passed, _ = state.T
     Q = (alpha**2 * values["growth"] * (1 + np.sqrt(1 - r)) ** 2).sum(1)
     return level, 2 * curvature * passed / values["T"], {
         "eta": eta, "mu": curvature / values["low"], "beta": values["beta"], "q": q, "e0": values["e0"], "V": V,
