@@ -301,7 +301,7 @@ def lemma(key, edition, values):
 def test_corrected_lemmas_hold_for_one_exact_step_also_without_convexity():
     rng = np.random.default_rng(10)
     best = np.zeros(3)
-    for _ in range(600):
+    for _ in range(250):
         cluster = random_cluster(rng, T=1)
         c, d = cluster.start.shape
         if rng.uniform() < 0.5:  # indefinite, shared directions
