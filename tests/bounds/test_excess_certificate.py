@@ -39,7 +39,7 @@ def largest_ratio(A, xi, i, k, eps, starts):
         return ((g @ M.T + v) ** 2).sum(-1) / (g**2).sum(-1)
 
     best = starts[np.argsort(ratio(starts))[-2:]]
-    options = {"xatol": 1e-12, "fatol": 1e-15, "maxiter": 4000, "maxfev": 4000}
+    options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 4000, "maxfev": 4000}
     return max(-minimize(lambda u: -ratio(u), u, method="Nelder-Mead", options=options).fun for u in best)
 
 

@@ -35,12 +35,17 @@ def test_large_gains_have_their_power_in_the_label_and_unknown_ones_a_reason():
 
 
 @pytest.mark.parametrize(("sites", "rows"), [(1, 30), (2, 4), (5, 30)])
-def test_it_is_drawn_and_written(sites, rows, tmp_path):
+def test_its_numbers_are_those_of_the_fit(sites, rows):
     fit = sf.fit(table(draw(1, np.ones((sites, 1)), rows)))
     figure = fit_figure(fit.to_dict())
     assert len(figure.data) == sites
     for name, curve in figure.data.items():
         np.testing.assert_allclose(curve["influence"].sum(), 1, rtol=1e-9)
         assert np.isnan(curve["gain"]).all() == (fit[name].gain is None)
+
+
+@pytest.mark.parametrize(("sites", "rows"), [(1, 30), (3, 4)])
+def test_it_is_drawn_and_written(sites, rows, tmp_path):
+    fit = sf.fit(table(draw(1, np.ones((sites, 1)), rows)))
     (written,) = fit.plot(tmp_path / "fit.png").write(tmp_path / "again.png")
     assert written.read_bytes() == (tmp_path / "fit.png").read_bytes()

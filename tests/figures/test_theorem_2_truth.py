@@ -33,9 +33,9 @@ def test_printed_bound_fails_from_the_second_step_and_the_corrected_one_holds(dr
 def test_later_steps_agree_with_sampled_paths(drawn):
     line, _ = counterexample()
     rng = np.random.default_rng(3)
-    theta = np.full(40_000, line.theta0)
+    theta = np.full(100_000, line.theta0)
     for _ in range(4):
-        mean, variance = np.concatenate([line.step(few) for few in np.split(theta, 10)], axis=1)  # fits the cache
+        mean, variance = np.concatenate([line.step(few) for few in np.split(theta, 50)], axis=1)  # fits the cache
         theta = mean + np.sqrt(variance) * rng.standard_normal(len(theta))
     excess = line.excess(theta)
     z = (excess.mean() - drawn.data[TRUTH]["excess"][4]) / (excess.std() / np.sqrt(len(excess)))

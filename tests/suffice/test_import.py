@@ -106,6 +106,7 @@ def test_theorems_and_the_list_of_errata_load_without_torch_matplotlib_or_sympy(
 # The examples run inside this process, which has torch loaded; that a fresh one can import is tested above.
 
 
+@pytest.mark.usefixtures("brief")
 def test_the_example_of_an_own_bound_refutes_the_wrong_one_and_not_the_right_one(capsys):
     runpy.run_path(str(ROOT / "examples" / "own_bound.py"), run_name="__main__")
     out = capsys.readouterr().out

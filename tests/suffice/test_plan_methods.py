@@ -144,29 +144,30 @@ def test_the_table_and_the_figure_carry_the_plan(tmp_path):
     (one,) = (run for run in runs if run.method == "scafflix")
     assert float(ran["measured/predicted [1]"]) == one.ratio
 
-    folder = plan.plot().write(tmp_path / "figures")
-    assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
-    curves = list(csv.DictReader(folder[2].read_text().splitlines()))
+    drawn = plan.plot()
+    curves = list(csv.DictReader(drawn._csv().splitlines()))
     row = plan["59-64"]
     mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
     assert float(mine[0]["excess"]) == pytest.approx(row.exact.start, rel=1e-12)
     (last,) = (c for c in mine if float(c["iteration"]) == row.exact.iterations)
     assert float(last["excess"]) == pytest.approx(row.exact.excess, rel=1e-12)
-    panels = json.loads(folder[3].read_text())["setup"]["panels"]
+    panels = json.loads(drawn._json())["setup"]["panels"]
     (mine,) = (panel for panel in panels if panel["name"] == "59-64")
     np.testing.assert_array_equal(mine["weights"], row.exact.weights)
     assert (mine["iterations"], mine["alone"]) == (row.exact.iterations, row.exact_local.iterations)
-    (one,) = plan.plot().write(tmp_path / "matrix.svg")
-    assert one.read_bytes().startswith(b"<?xml")
     with pytest.raises(sf.InputError, match=r"^plot = "):
-        plan.plot().write(tmp_path / "matrix.docx")
+        drawn.write(tmp_path / "matrix.docx")
 
 
-def test_constants_without_a_start_are_drawn_without_curves(tmp_path):
+def test_constants_without_a_start_are_drawn_without_curves_and_written(tmp_path):
     pair = sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
     plan = sf.plan(sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=pair), 0.1)
-    (made,) = plan.plot().write(tmp_path / "plan.png")
-    assert made.stat().st_size > 5000
+    drawn = plan.plot()
+    folder = drawn.write(tmp_path / "figures")
+    assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
+    assert folder[1].stat().st_size > 5000
+    (one,) = drawn.write(tmp_path / "matrix.svg")
+    assert one.read_bytes().startswith(b"<?xml")
 
 
 def test_horizon_confidence_and_the_options_of_data_reach_the_plan(capsys, tmp_path):

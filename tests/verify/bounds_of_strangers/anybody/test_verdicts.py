@@ -20,6 +20,7 @@ def verdict_of(record, **options):
     )  # fmt: skip
 
 
+@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize("record", [entry for entry in FALSE if entry.name in CHEAP], ids=lambda entry: entry.name)
 def test_some_false_bounds_are_violated_at_once(record):
     assert verdict_of(record).outcome is Outcome.VIOLATED
