@@ -198,11 +198,12 @@ def triton_paths(
     def there(values: Tensor) -> Tensor:
         return values.to(device, torch.float32).contiguous()
 
-    binary = isinstance(algorithm.criterion, Binary)
-    threshold = torch.as_tensor(algorithm.criterion.threshold if binary else 1.0, dtype=torch.float64) * (1 - TOLERANCE)
+    criterion = algorithm.criterion
+    level = criterion.threshold if isinstance(criterion, Binary) else 1.0
+    threshold = torch.as_tensor(level, dtype=torch.float64) * (1 - TOLERANCE)
     if isinstance(problem, Quadratics):
         kernel, numbers = _quadratics, (problem.A, problem.optimum, problem.noise.factor)
-        choice: dict[str, bool] = {"CONTINUOUS": not binary}
+        choice: dict[str, bool] = {"CONTINUOUS": isinstance(criterion, Continuous)}
     else:
         kernel, numbers, choice = _paths, (problem.root, problem.optimum, problem.label_noise), {}
     keys = np.asarray(seeds, dtype=np.uint64) | np.uint64(root) << np.uint64(32)
