@@ -22,16 +22,19 @@ WORK = {"normal": 2**24, "word": 2**27, "logistic": 2**23, "multiply_add": 10 * 
 
 
 def alternate(
-    *calls: Callable[[], Any], rounds: int = 5, clock: Callable[[], float] = time.process_time
+    *calls: Callable[[], Any],
+    rounds: int = 5,
+    clock: Callable[[], float] = time.process_time,
+    pick: Callable[[list[float]], float] = statistics.median,
 ) -> list[float]:
-    """Median seconds of each call, run in turn after one warm-up."""
+    """Median seconds of each call, or what `pick` makes of them, run in turn after one warm-up."""
     for each in calls:
         each()
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):
         for which, each in zip(times, calls):
             which.append(seconds(each, clock))
-    return [statistics.median(which) for which in times]
+    return [pick(which) for which in times]
 
 
 def seconds(each: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:

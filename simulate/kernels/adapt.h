@@ -205,8 +205,9 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
             const SAMPLE *x = step->x + (size_t)k * step->apart * d;
             OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, OF(seen_by)(task, b, R, k, theta, view), m, b->slope);
             for (int r = 0; r < R; r++) {
-                mass[r] += b->weight[r * N + k];
-                for (int j = 0; j < m; j++) b->slope[r * m + j] *= b->weight[r * N + k] / (REAL)m;
+                const real weight = b->weight[r * N + k], each = weight / (REAL)m;
+                mass[r] += weight;
+                for (int j = 0; j < m; j++) b->slope[r * m + j] *= each;
             }
             OF(gather)(R, x, b->slope, m, d, to, d);
         }

@@ -166,7 +166,8 @@ int paths(const Run *run, int64_t begin, int64_t end, int64_t in_clients) {
         {&b.theta, all * width}, {&b.own, all * width}, {&b.own_y, all}, {&b.own_g, rows}, {&b.own_mass, rows},
         {&b.threshold, rows}, {&b.step, rows}, {&b.xs, all * m * width}, {&b.ys, all * m},
         {&b.x, in_clients ? all * width : 0},
-        {&b.centred, tile * width}, {&b.twice, tile * width}, {&b.cap, tile}, {&b.weight, tile * even}, {&b.scale, tile}, {&b.slope, (size_t)4 * even * m},
+        {&b.centred, tile * width}, {&b.twice, tile * width}, {&b.cap, tile}, {&b.weight, tile * even},
+        {&b.scale, tile}, {&b.slope, (size_t)4 * even * m},
         {&b.fresh, 2 * width}, {&b.z, ((size_t)b.group * (blocks + (d + 4) / 4) * 4) * PARTS + 2 * d}};
     size_t total = 0, parts = sizeof part / sizeof part[0];
     for (size_t a = 0; a < parts; a++) total += part[a].size;

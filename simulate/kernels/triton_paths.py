@@ -1,8 +1,9 @@
 """The same runs on a GPU: one program per seed keeps its models on chip, loops over time and draws its own numbers.
 
 Random words are those of `Randomness`: Triton's Philox with key (seed, root) and counter (block, client, iteration,
-stream). Sampled similarities of one sample and a binary criterion only. Needs Triton, which comes with torch's CUDA
-builds; with TRITON_INTERPRET=1 set before the first import it also runs, slowly, on the CPU.
+stream). All-for-one with sampled similarities of one sample and a binary criterion on streams, with exact ones and a
+binary or continuous criterion on quadratics with additive noise. Needs Triton, which comes with torch's CUDA builds;
+with TRITON_INTERPRET=1 set before the first import it also runs, slowly, on the CPU.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from suffice.bounds import Binary, InputError
+from suffice.bounds import Binary, Continuous, InputError
 from suffice.bounds.criteria import TOLERANCE
 
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
+from ..problem import Problem
+from ..problems.quadratic import Quadratics
 from ..problems.streaming import StreamingLeastSquares
-from ..similarity import SampledSimilarity
+from ..similarity import ExactSimilarity, SampledSimilarity
+from .general import general_refusal
 from .paths import refusal
 
 
@@ -106,8 +110,75 @@ def _paths(
     tl.store(final + program.to(tl.int64) * clients * d + at, theta + origin[None], mask=inside)
 
 
+@triton.jit
+def _gradient(A, optimum, theta, k, d, DP: tl.constexpr):
+    """Client k's at all models: 2 (theta - theta*_k) A_k, A_k symmetric."""
+    f = tl.arange(0, DP)
+    delta = theta - tl.load(optimum + k * d + f, mask=f < d, other=0.0)[None]
+    inside = (f[:, None] < d) & (f[None] < d)
+    matrix = tl.load(A + k * d * d + f[:, None] * d + f[None], mask=inside, other=0.0)
+    return 2 * tl.dot(delta, matrix, input_precision="ieee")
+
+
+@triton.jit
+def _quadratics(
+    keys, start, final, A, optimum, factor, precision, threshold, eta,
+    first, iterations, clients, d, start_stride,
+    CONTINUOUS: tl.constexpr, NORMALISED: tl.constexpr, NP: tl.constexpr, DP: tl.constexpr,
+):  # fmt: skip
+    program = tl.program_id(0)
+    key = tl.load(keys + program)
+    i = tl.arange(0, NP)
+    f = tl.arange(0, DP)
+    inside = (i[:, None] < clients) & (f[None] < d)
+    at = i[:, None] * d + f[None]
+    none = tl.zeros((NP, DP), dtype=tl.float32)
+    nothing = tl.zeros((NP,), dtype=tl.float32)
+    level = tl.load(threshold + i, mask=i < clients, other=1.0)
+    step = tl.load(eta + i, mask=i < clients, other=0.0)
+    theta = tl.load(start + program.to(tl.int64) * start_stride + at, mask=inside, other=0.0)
+    for t in range(0, iterations):
+        noise, _ = _sample(key, first + t + 1, 0, clients, d, factor, none, nothing, NP, DP)
+        own = none
+        for k in range(0, clients):
+            own = tl.where(i[:, None] == k, _gradient(A, optimum, theta, k, d, DP), own)
+        norm = tl.sum(own * own, axis=1)
+        total = nothing
+        move = none
+        for k in range(0, clients):
+            g = _gradient(A, optimum, theta, k, d, DP)
+            gap = tl.sum((g - own) * (g - own), axis=1)
+            r = tl.maximum(1 - gap / tl.where(norm > 0, norm, 1.0), 0.0)
+            r = tl.where(norm > 0, r, tl.where(gap == 0, 1.0, 0.0))
+            r = tl.where(i == k, 1.0, r)
+            weight = tl.load(precision + k) * (r if CONTINUOUS else tl.where(r >= level, 1.0, 0.0))
+            total += weight if NORMALISED else weight * r
+            its = tl.sum(tl.where(i[:, None] == k, noise, 0.0), axis=0)
+            move += weight[:, None] * (g + its[None])
+        theta = tl.where(inside, theta - (step / tl.where(i < clients, total, 1.0))[:, None] * move, 0.0)
+    tl.store(final + program.to(tl.int64) * clients * d + at, theta, mask=inside)
+
+
+def _refusal(problem: Problem, algorithm: AllForOne) -> str | None:
+    if problem.batch != 1 or problem.clients > 128 or problem.features > 63:
+        return "batch 1, at most 128 clients and 63 features fit on chip"
+    if isinstance(problem, Quadratics):
+        if problem.noise.factor.shape[-1] != problem.features:
+            return "the noise must have as many factors as features"
+        if why := general_refusal(problem, algorithm):
+            return why
+        if type(getattr(algorithm, "similarity", None)) is not ExactSimilarity:
+            return "on quadratics it runs exact similarities only"
+        return None if isinstance(algorithm.criterion, Binary | Continuous) else "its criterion is binary or continuous"
+    if why := refusal(problem, algorithm):
+        return why
+    if type(getattr(algorithm, "similarity", None)) is not SampledSimilarity:
+        return "it runs sampled similarities only"
+    return None if isinstance(algorithm.criterion, Binary) else "on streams it runs binary criteria only"
+
+
 def triton_paths(
-    problem: StreamingLeastSquares,
+    problem: StreamingLeastSquares | Quadratics,
     algorithm: AllForOne,
     *,
     seeds: Sequence[int] | range,
@@ -119,29 +190,29 @@ def triton_paths(
     device: str = "cuda",
 ) -> Tensor:
     """The models (S, N, d) after `iterations` steps, in float32. `InputError` for what the kernel does not run."""
-    why = refusal(problem.to(torch.float32, "cpu"), algorithm)
-    if why is None and (problem.batch != 1 or problem.clients > 128 or problem.features > 63):
-        why = "batch 1, at most 128 clients and 63 features fit on chip"
-    if why is not None or type(algorithm.similarity) is not SampledSimilarity:
-        raise InputError("kernel", "triton", why or "it runs sampled similarities only")
-    if not isinstance(algorithm.criterion, Binary):
-        raise InputError("kernel", "triton", "it runs binary criteria only")
+    if why := _refusal(problem.to(torch.float32, "cpu"), algorithm):
+        raise InputError("kernel", "triton", why)
     n, d = problem.clients, problem.features
     variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
 
     def there(values: Tensor) -> Tensor:
         return values.to(device, torch.float32).contiguous()
 
-    threshold = torch.as_tensor(algorithm.criterion.threshold, dtype=torch.float64) * (1 - TOLERANCE)
+    criterion = algorithm.criterion
+    level = criterion.threshold if isinstance(criterion, Binary) else 1.0
+    threshold = torch.as_tensor(level, dtype=torch.float64) * (1 - TOLERANCE)
+    if isinstance(problem, Quadratics):
+        kernel, numbers = _quadratics, (problem.A, problem.optimum, problem.noise.factor)
+        choice: dict[str, bool] = {"CONTINUOUS": isinstance(criterion, Continuous)}
+    else:
+        kernel, numbers, choice = _paths, (problem.root, problem.optimum, problem.label_noise), {}
     keys = np.asarray(seeds, dtype=np.uint64) | np.uint64(root) << np.uint64(32)
     models = torch.empty((len(seeds), n, d), dtype=torch.float32, device=device)
-    _paths[(len(seeds),)](
+    kernel[(len(seeds),)](
         torch.from_numpy(keys.view(np.int64)).to(device),
         there(problem.start if start is None else start),
         models,
-        there(problem.root),
-        there(problem.optimum),
-        there(problem.label_noise),
+        *map(there, numbers),
         there(1 / per_client("sigma2", variances, problem).double()),
         there(threshold.expand(n, 1)),
         torch.full((n,), eta, dtype=torch.float32, device=device),
@@ -150,6 +221,7 @@ def triton_paths(
         n,
         d,
         0 if start is None else n * d,
+        **choice,
         NORMALISED=algorithm.normalised,
         NP=max(16, triton.next_power_of_2(n)),
         DP=max(16, triton.next_power_of_2(d + 1)),
