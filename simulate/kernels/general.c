@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "oracle.h"
-#include "rounds.h"
 
 #define SAMPLE real
 #define PEERS_IN_LANES 1
@@ -30,7 +29,9 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i
         .count = count, .apart = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
-/* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where there is a pull, or by -eta sum_k alpha_ik
+#include "rounds.h"
+
+/* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where a server or CoBo's pairs pull, or by -eta sum_k alpha_ik
    g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
     int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
@@ -195,7 +196,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
         b->theta[a] = every(task->start[a % (N * d)]);
         if (task->server) b->copies[a] = b->server[a] = every(task->server[a % (N * d)]);
     }
-    int64_t column = 0;
+    for (int a = 0; task->link && a < PARTS * N * N; a++) b->link[a] = every(task->link[a % (N * N)]);
+    int64_t column = 0, pairs[LANES] = {0};
     for (int64_t t = 0; t <= task->iterations; t++) {
         int due = column < task->grid && task->points[column] == t, running = 0;
         if (t > 0) {
@@ -204,21 +206,27 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
             int all = !task->participants || t > task->until;
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
+            if (task->learned) choose_pairs(task, b, &lanes, t, pairs);
             int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;
+                if (task->learned && !task->models_first) select_pairs(task, b, part);
+                if (task->link) meet(task, b, part);
                 if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise) /* what is faster; the same bit by bit */
                     for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
                     for (int i = 0; i < N; i++) {
-                        if (task->early && !task->period && stopped(task, first, live, i)) continue;
+                        if (task->early && !task->period && !task->link && stopped(task, first, live, i)) continue;
                         for (int shared = 0; shared <= task->personal; shared++)
                             move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
                                  every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
-                        if (at >= 0) record_weights(task, b->weight, 0, first, live, i, at);
+                        if (at >= 0)
+                            record_weights(task, task->link ? b->link + ((size_t)part * N + i) * N : b->weight, 0, first,
+                                           live, i, at);
                     }
+                if (task->learned && task->models_first) select_pairs(task, b, part);
                 if (task->period && t <= task->until && t % task->period == 0) average(task, b, part, all);
             }
         }
@@ -226,6 +234,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             int live = seeds - part * VL < VL ? seeds - part * VL : VL;
             running += record(task, b, part, begin + part * VL, live, t, due ? column : -1);
         }
+        for (int s = 0; due && task->pairs && s < seeds; s++)
+            task->pairs[(begin + s) * task->grid + column] = (double)pairs[s];
         column += due;
         if (task->early && !running) break;
     }
@@ -249,15 +259,16 @@ static Task of_seed(const Task *task, int64_t seed) {
 /* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
-    size_t c = task->rule == ADAPTIVE ? task->samples * pairs : 0;
+    size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
-    size_t copies = task->period ? PARTS * N * d : 0;
+    size_t copies = task->period || task->link ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
         {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N},
-        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most},
+        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most + squares},
+        {&b.link, PARTS * squares},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
         {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d}, {&b.origin, 2 * d},

@@ -13,6 +13,8 @@ typedef struct {
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
     int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
     int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models beside the servers' */
+    int64_t learned, symmetric, models_first; /* of CoBo's weights of pairs */
+    int64_t early_pairs, root_odds;           /* until then pairs have probability odds[0], then 1 / t or its root */
     int64_t relative, pairwise; /* models are counted from their clients' optima; streams have samples for each model */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
@@ -28,10 +30,11 @@ typedef struct {
     const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
     const int64_t *cluster;                 /* (N) each client's server */
     const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull to it, or null */
-    const double *level;                    /* (N) that stops a client, or null */
+    const REAL *link, *gain;                /* (N, N) CoBo's weights at first, or null; (1) their step */
+    const double *odds, *level;             /* (1); (N) that stops a client, or null */
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
     double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
-    double *final;                          /* (S, N, d), or null */
+    double *pairs, *final;                  /* (S, grid) pairs sampled so far, (S, N, d); or null */
     const int64_t *apart; /* of each pointer from `seed` on, bytes from one seed's problem to the next; null: all have one */
 } Task;
 
@@ -52,7 +55,8 @@ typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
     real *copies, *server, *present; /* (N, d) models that servers average and what they sent, (N) masks; PARTS times */
-    words *words;                  /* (N, m) */
+    real *link;                    /* (N, N) weights of pairs, PARTS times */
+    words *words;                  /* (N, m), or (N, N) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */
     real *origin;                  /* the optima that two rows of models are counted from */
