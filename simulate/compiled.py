@@ -14,6 +14,7 @@ from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw
 from .algorithms.cobo import PAIRS
+from .algorithms.scafflix import COIN
 from .batches import tensors
 from .kernels import (
     Unavailable,
@@ -126,16 +127,17 @@ def record(
         )
         recorder.excess, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
         recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
-    pairs = np.zeros(len(points)) if found is None or found.pairs is None else found.pairs.sum(0)
-    nobody = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
-    two = nobody.clone()
-    two[0, 0, -1] = True
+    events = np.zeros(len(points)) if found is None or found.events is None else found.events.sum(0)
+    nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
+    one = nothing.clone()
+    one[0, 0, -1] = True
     for spent, cost in ((recorder.calls, algorithm.oracle_calls), (recorder.vectors, algorithm.vectors_sent)):
 
-        def of(iteration: int, drawn: Tensor = nobody, cost: Any = cost) -> float:
-            return float(cost(problem, Draw(iteration=iteration, noise=nobody, extra={PAIRS: drawn})))
+        def of(iteration: int, pairs: Tensor = nothing, cost: Any = cost) -> float:
+            extra = {PAIRS: pairs, COIN: pairs[:, 0, -1]}
+            return float(cost(problem, Draw(iteration=iteration, noise=nothing, extra=extra)))
 
-        spent[:] = _spent(algorithm, points, of) * len(recorder.wanted) + pairs * (of(1, two) - of(1))
+        spent[:] = _spent(algorithm, points, of) * len(recorder.wanted) + events * (of(1, one) - of(1))
     return recorder.trace(kernel)
 
 

@@ -41,7 +41,7 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
     int m = step.count;
     real *to = b->own, mass = every(rule == LOCAL);
     for (int f = 0; task->relative && f < d; f++) b->origin[f] = every(task->optimum[(size_t)i * d + f]);
-    if (rule == LOCAL) gradient_of_seeds(task, b, &step, 1, i, 0, m, theta, view, to, d);
+    if (rule == LOCAL) gradient_of_seeds(task, b, task->population ? 0 : &step, 1, i, 0, m, theta, view, to, d);
     else {
         for (int k = 0; k < N; k++) b->weight[k] = every(alpha[k]);
         for (int f = 0; f < d; f++) to[f] = every(0);
@@ -60,10 +60,12 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
             for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
             gather_of_seeds(1, x, b->slope, m, d, to, d);
         }
-    mass *= task->problem >= ROWS ? *task->ridge : 0;
+    mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
     const real *server = b->server + ((size_t)part * N + i) * d, present = all ? every((REAL)-0.0) : b->present[part * N + i];
     for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
+    const real *control = b->copies + ((size_t)part * N + i) * d;
+    for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
     for (int f = 0; !all && f < d; f++) to[f] = choose((ints)present, to[f], every(0));
     if (task->precondition) {
         image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
@@ -194,19 +196,21 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
     fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
     for (int a = 0; a < PARTS * N * d; a++) {
         b->theta[a] = every(task->start[a % (N * d)]);
+        if (task->control) b->copies[a] = every(task->control[a % (N * d)]);
         if (task->server) b->copies[a] = b->server[a] = every(task->server[a % (N * d)]);
     }
     for (int a = 0; task->link && a < PARTS * N * N; a++) b->link[a] = every(task->link[a % (N * N)]);
-    int64_t column = 0, pairs[LANES] = {0};
+    int64_t column = 0, events[LANES] = {0};
     for (int64_t t = 0; t <= task->iterations; t++) {
         int due = column < task->grid && task->points[column] == t, running = 0;
         if (t > 0) {
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
-            draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
+            if (!task->population) draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
             if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
             int all = !task->participants || t > task->until;
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
-            if (task->learned) choose_pairs(task, b, &lanes, t, pairs);
+            if (task->learned) choose_pairs(task, b, &lanes, t, events);
+            if (task->control) toss(task, b, &lanes, t, events);
             int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
@@ -218,7 +222,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
                     for (int i = 0; i < N; i++) {
-                        if (task->early && !task->period && !task->link && stopped(task, first, live, i)) continue;
+                        if (task->early && !meeting(task) && stopped(task, first, live, i)) continue;
                         for (int shared = 0; shared <= task->personal; shared++)
                             move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
                                  every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
@@ -226,6 +230,7 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                             record_weights(task, task->link ? b->link + ((size_t)part * N + i) * N : b->weight, 0, first,
                                            live, i, at);
                     }
+                if (task->control) communicate(task, b, part, eta);
                 if (task->learned && task->models_first) select_pairs(task, b, part);
                 if (task->period && t <= task->until && t % task->period == 0) average(task, b, part, all);
             }
@@ -234,8 +239,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             int live = seeds - part * VL < VL ? seeds - part * VL : VL;
             running += record(task, b, part, begin + part * VL, live, t, due ? column : -1);
         }
-        for (int s = 0; due && task->pairs && s < seeds; s++)
-            task->pairs[(begin + s) * task->grid + column] = (double)pairs[s];
+        for (int s = 0; due && task->events && s < seeds; s++)
+            task->events[(begin + s) * task->grid + column] = (double)events[s];
         column += due;
         if (task->early && !running) break;
     }
@@ -261,7 +266,7 @@ int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
     size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
-    size_t copies = task->period || task->link ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
+    size_t copies = meeting(task) ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;

@@ -1,10 +1,10 @@
 """Whole runs in compiled code, for every problem whose samples the kernel can draw.
 
 Quadratics with additive noise, least squares on rows and on streams, logistic regression on rows; each client alone,
-FedAvg and what goes along with its rounds, CoBo, fixed weights, and All-for-one with exact, sampled, debiased or
-released similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with the
-reference to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it is
-the faster.
+FedAvg and what goes along with its rounds, Scaffnew, CoBo, fixed weights, and All-for-one with exact, sampled, debiased
+or released similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with
+the reference to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it
+is the faster.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from ..algorithms.ditto import Ditto
 from ..algorithms.fedavg import FedAvg
 from ..algorithms.fedprox import FedProx
 from ..algorithms.fixed_weights import FixedWeights, PreconditionedWeights
+from ..algorithms.flix import mixture
 from ..algorithms.local import Local
 from ..algorithms.local_sgd import LocalSGD
+from ..algorithms.scafflix import Scaffnew
 from ..problem import Problem
 from ..problems.least_squares import LeastSquares
 from ..problems.logistic import Logistic
@@ -47,7 +49,7 @@ from .paths import Progress, in_threads, pieces_of
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
 _PAIRS = (CoBo, FixedCoBo)
-_RULES: dict[type, int] = dict.fromkeys((Local, *_ROUNDS, *_PAIRS), 0)
+_RULES: dict[type, int] = dict.fromkeys((Local, *_ROUNDS, *_PAIRS, Scaffnew), 0)
 _RULES |= {FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2}
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
@@ -60,8 +62,8 @@ _LARGEST_SUMS = 20_000_000
 _POINTERS = (
     "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
     "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
-    "size", "server", "proximal", "link", "gain", "odds", "level", "excess", "stopping", "weights", "sum", "sizes",
-    "pairs", "final",
+    "size", "server", "proximal", "link", "gain", "control", "mixture", "offset", "odds", "level", "excess",
+    "stopping", "weights", "sum", "sizes", "events", "final",
 )  # fmt: skip
 
 
@@ -73,7 +75,8 @@ class _Task(ctypes.Structure):
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
                                              "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
                                              "until", "participants", "personal", "learned", "symmetric",
-                                             "models_first", "early_pairs", "root_odds", "relative", "pairwise")]
+                                             "models_first", "early_pairs", "root_odds", "population", "relative",
+                                             "pairwise")]
         + [(name, ctypes.c_void_p) for name in (*_POINTERS, "apart")]
     )  # fmt: skip
 
@@ -81,7 +84,7 @@ class _Task(ctypes.Structure):
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """What was asked for: excess (S, G, N), stopping times (S, N), weights (G, N, N) summed over seeds or (K, G, N, N)
-    of those chosen, sizes (G, N) summed over seeds, last models (S, N, d), and how many pairs CoBo drew (S, G)."""
+    of those chosen, sizes (G, N) summed over seeds, last models (S, N, d), and what pairs or coins came up (S, G)."""
 
     excess: np.ndarray
     stopping: np.ndarray | None
@@ -89,7 +92,7 @@ class Recorded:
     weights: np.ndarray | None
     sizes: np.ndarray | None
     models: np.ndarray | None
-    pairs: np.ndarray | None
+    events: np.ndarray | None
 
 
 def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
@@ -126,7 +129,7 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
 
 def weighs_none(algorithm: Algorithm) -> bool:
     """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
-    return isinstance(algorithm, (Local, *_ROUNDS))
+    return isinstance(algorithm, (Local, *_ROUNDS, Scaffnew))
 
 
 def room_for_weights(seeds: int, points: int, clients: int) -> bool:
@@ -163,7 +166,7 @@ def general_paths(
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
-    if relative and (isinstance(problem, RowModel) or isinstance(algorithm, (*_ROUNDS, *_PAIRS))):
+    if relative and (isinstance(problem, RowModel) or isinstance(algorithm, (*_ROUNDS, *_PAIRS, Scaffnew))):
         raise InputError("relative", True, "give a stream or quadratics, and a rule that averages no models")
     code = library(problem.dtype, "general")
     n, d, number, points = problem.clients, problem.features, len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
@@ -203,8 +206,8 @@ def general_paths(
         place = {int(seed): at for at, seed in enumerate(chosen)}
         arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
         arrays["weights"] = np.zeros((len(chosen), g, n, n))
-    if isinstance(algorithm, CoBo):
-        arrays["pairs"] = np.zeros((number, g))
+    if isinstance(algorithm, (CoBo, Scaffnew)):
+        arrays["events"] = np.zeros((number, g))
     if models:
         arrays["final"] = np.empty((number, n, d))
     task = _Task(
@@ -229,7 +232,7 @@ def general_paths(
         weights=arrays.get("weights"),
         sizes=arrays["sizes"].sum(0) if sizes else None,
         models=arrays.get("final"),
-        pairs=arrays.get("pairs"),
+        events=arrays.get("events"),
     )
 
 
@@ -294,6 +297,16 @@ def _rule(
         _rounds(problem, algorithm, arrays, choice, reals)
     if isinstance(algorithm, _PAIRS):
         _pairs(problem, algorithm, arrays, choice, reals)
+    if isinstance(algorithm, Scaffnew):
+        state, alpha = algorithm.init(problem, problem.start[None]), mixture(algorithm.alpha, problem)
+        arrays |= {
+            "start": reals(state["models"][0], n, d),
+            "control": reals(state["control"][0], n, d),
+            "mixture": reals(alpha[:, 0], n),
+            "offset": reals((1 - alpha) * algorithm.fixed(problem), n, d),
+            "odds": np.array([algorithm.p]),
+        }
+        choice["population"] = int(algorithm.population)
     if isinstance(algorithm, AllForOne):
         variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
         threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0

@@ -1,4 +1,12 @@
-/* Where models meet: rounds of servers, one for each cluster, and the pairs of CoBo. */
+/* Where models meet: rounds of servers, one for each cluster, the pairs of CoBo and the coins of Scaffnew. */
+
+INLINE int meeting(const Task *task) { return task->period || task->link || task->control; }
+
+/* Masks of uniforms below `odds`: (word + 1/2) / 2^32 < odds. */
+INLINE words below(words coin, double odds) {
+    uint64_t first = (uint64_t)ceil(odds * 0x1p32 - 0.5);
+    return first >> 32 ? ~(words){} : (words)(coin < (uint32_t)first);
+}
 
 /* One part of masks of 32 bits for all lanes. */
 INLINE real mask_of(const words *all, int part) {
@@ -47,13 +55,12 @@ ONCE void choose_pairs(const Task *task, const Block *b, const Lanes *lanes, int
     int N = (int)task->clients;
     double odds = t <= task->early_pairs ? *task->odds : 1 / (task->root_odds ? sqrt((double)t) : (double)t);
     words sum = {};
-    uint64_t below = (uint64_t)ceil(odds * 0x1p32 - 0.5); /* (word + 1/2) / 2^32 < odds */
     draw_words(task, lanes, N, (uint32_t)t, COIN_STREAM, b->words);
     for (int i = 0; i < N; i++)
         for (int k = 0; k < N; k++) {
             words *coin = b->words + i * N + k;
             if (task->symmetric && k < i) *coin = b->words[k * N + i];
-            else *coin = i == k ? (words){} : below >> 32 ? ~(words){} : (words)(*coin < (uint32_t)below);
+            else *coin = i == k ? (words){} : below(*coin, odds);
             sum += *coin & 1;
         }
     for (int l = 0; l < LANES; l++) count[l] += sum[l];
@@ -95,4 +102,32 @@ ONCE void meet(const Task *task, const Block *b, int part) {
             for (int f = 0; k != i && f < d; f++) to[f] -= w * (own[f] - models[(size_t)k * d + f]);
         }
     }
+}
+
+/* Whether seeds communicate in iteration t: one coin of each, as a mask in place of its word. */
+ONCE void toss(const Task *task, const Block *b, const Lanes *lanes, int64_t t, int64_t count[LANES]) {
+    draw_words(task, lanes, 1, (uint32_t)t, COIN_STREAM, b->words);
+    *b->words = below(*b->words, *task->odds);
+    for (int l = 0; l < LANES; l++) count[l] += (*b->words)[l] & 1;
+}
+
+/* theta_i <- alpha_i mean + offset_i, of (theta_j - offset_j) alpha_j / eta_j, and the controls learn from it. */
+ONCE void communicate(const Task *task, const Block *b, int part, const REAL *eta) {
+    int N = (int)task->clients, d = (int)task->features;
+    real *theta = b->theta + (size_t)part * N * d, *control = b->copies + (size_t)part * N * d, *mean = b->peers;
+    ints coin = (ints)mask_of(b->words, part);
+    REAL total = 0;
+    for (int f = 0; f < d; f++) mean[f] = every(0);
+    for (int i = 0; i < N; i++) {
+        total += task->mixture[i] * task->mixture[i] / eta[i];
+        for (int f = 0; f < d; f++)
+            mean[f] += (theta[(size_t)i * d + f] - task->offset[(size_t)i * d + f]) * (task->mixture[i] / eta[i]);
+    }
+    for (int i = 0; i < N; i++)
+        for (int f = 0; f < d; f++) {
+            size_t at = (size_t)i * d + f;
+            real together = mean[f] / total * task->mixture[i] + task->offset[at];
+            control[at] = choose(coin, control[at] + (REAL)(*task->odds / eta[i]) * (together - theta[at]), control[at]);
+            theta[at] = choose(coin, together, theta[at]);
+        }
 }

@@ -25,6 +25,7 @@ from suffice.simulate import (
     Quadratics,
     ReleasedSimilarity,
     SampledSimilarity,
+    Scaffnew,
     StreamingLeastSquares,
     hitting_times,
     run,
@@ -67,6 +68,10 @@ ALONE: dict[str, Any] = {
     "local sgd": LocalSGD(period=3, clusters=SERVERS["clusters"]),
     "fedavg": FedAvg(fine_tune_after=4, **SERVERS),
     "fedprox": FedProx(fine_tune_after=4, period=2, pull=0.7, sizes=SERVERS["sizes"]),
+    "scaffnew": Scaffnew(p=0.4, control=torch.from_numpy(BEST)),
+    "scafflix": Scaffnew(
+        p=0.7, alpha=torch.linspace(0.2, 1, N), anchors=torch.from_numpy(BEST[::-1].copy()), population=True
+    ),
     "ditto": Ditto(pull=0.8, server=FedAvg(**SERVERS)),
 }
 """They weigh no clients."""
