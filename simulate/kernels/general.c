@@ -31,8 +31,8 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i
 
 #include "rounds.h"
 
-/* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where a server or CoBo's pairs pull, or by -eta sum_k alpha_ik
-   g_k(theta_i). */
+/* Model i moves by -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server
+   or pairs that pull, or by -eta sum_k alpha_ik g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
     int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
     const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
@@ -56,17 +56,17 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
             mass += b->weight[k];
             if (alpha[k] == 0) continue;
             const real *x = step.x + (size_t)k * step.apart * d;
-            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, seen_by_of_seeds(task, b, 1, k, theta, view), m, b->slope);
+            const real *there = seen_by_of_seeds(task, b, 1, k, theta, view);
+            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, there, m, b->slope);
             for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
             gather_of_seeds(1, x, b->slope, m, d, to, d);
         }
     mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
-    const real *server = b->server + ((size_t)part * N + i) * d, present = all ? every((REAL)-0.0) : b->present[part * N + i];
+    const real *server = b->server + ((size_t)part * N + i) * d, *control = b->copies + ((size_t)part * N + i) * d;
     for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
-    const real *control = b->copies + ((size_t)part * N + i) * d;
     for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
-    for (int f = 0; !all && f < d; f++) to[f] = choose((ints)present, to[f], every(0));
+    for (int f = 0; !all && f < d; f++) to[f] = choose((ints)b->present[part * N + i], to[f], every(0));
     if (task->precondition) {
         image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
         to = b->peers;
@@ -217,7 +217,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;
                 if (task->learned && !task->models_first) select_pairs(task, b, part);
                 if (task->link) meet(task, b, part);
-                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise) /* what is faster; the same bit by bit */
+                /* what is faster; the same bit by bit */
+                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise)
                     for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
@@ -226,9 +227,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
                         for (int shared = 0; shared <= task->personal; shared++)
                             move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
                                  every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
-                        if (at >= 0)
-                            record_weights(task, task->link ? b->link + ((size_t)part * N + i) * N : b->weight, 0, first,
-                                           live, i, at);
+                        const real *weight = task->link ? b->link + ((size_t)part * N + i) * N : b->weight;
+                        if (at >= 0) record_weights(task, weight, 0, first, live, i, at);
                     }
                 if (task->control) communicate(task, b, part, eta);
                 if (task->learned && task->models_first) select_pairs(task, b, part);
@@ -276,7 +276,8 @@ int general(const Task *task, int64_t begin, int64_t end) {
         {&b.link, PARTS * squares},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
-        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d}, {&b.origin, 2 * d},
+        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
+        {&b.origin, 2 * d},
         {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
         {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];

@@ -49,8 +49,12 @@ from .paths import Progress, in_threads, pieces_of
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
 _PAIRS = (CoBo, FixedCoBo)
-_RULES: dict[type, int] = dict.fromkeys((Local, *_ROUNDS, *_PAIRS, Scaffnew), 0)
-_RULES |= {FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2}
+_ALONE = (Local, *_ROUNDS, Scaffnew)
+_RULES: dict[type, int] = {
+    **dict.fromkeys((*_ALONE, *_PAIRS), 0),
+    **dict.fromkeys((FixedWeights, PreconditionedWeights), 1),
+    AllForOne: 2,
+}
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
 _MOST_OF_PAIRS = 2_000_000
@@ -129,7 +133,7 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
 
 def weighs_none(algorithm: Algorithm) -> bool:
     """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
-    return isinstance(algorithm, (Local, *_ROUNDS, Scaffnew))
+    return isinstance(algorithm, _ALONE)
 
 
 def room_for_weights(seeds: int, points: int, clients: int) -> bool:

@@ -50,7 +50,7 @@ ONCE void average(const Task *task, const Block *b, int part, int all) {
     }
 }
 
-/* Which ordered pairs learn in iteration t, as masks in place of the words of their coins, added to the seeds' counts. */
+/* Which ordered pairs learn in iteration t: masks in place of the words of their coins, added to the seeds' counts. */
 ONCE void choose_pairs(const Task *task, const Block *b, const Lanes *lanes, int64_t t, int64_t count[LANES]) {
     int N = (int)task->clients;
     double odds = t <= task->early_pairs ? *task->odds : 1 / (task->root_odds ? sqrt((double)t) : (double)t);
@@ -75,7 +75,8 @@ ONCE void select_pairs(const Task *task, const Block *b, int part) {
     real ridge = every(task->problem >= ROWS ? *task->ridge : 0);
     for (int i = 0; i < N; i++)
         for (int k = i + 1; k < N; k++) {
-            real there = mask_of(b->words + i * N + k, part), back = mask_of(b->words + k * N + i, part), sum = every(0);
+            real there = mask_of(b->words + i * N + k, part), back = mask_of(b->words + k * N + i, part);
+            real sum = every(0);
             int any = 0;
             for (int l = 0; l < VL; l++) any |= ((ints)there | (ints)back)[l] != 0;
             if (!any) continue;
@@ -127,7 +128,8 @@ ONCE void communicate(const Task *task, const Block *b, int part, const REAL *et
         for (int f = 0; f < d; f++) {
             size_t at = (size_t)i * d + f;
             real together = mean[f] / total * task->mixture[i] + task->offset[at];
-            control[at] = choose(coin, control[at] + (REAL)(*task->odds / eta[i]) * (together - theta[at]), control[at]);
+            real learned = control[at] + (REAL)(*task->odds / eta[i]) * (together - theta[at]);
+            control[at] = choose(coin, learned, control[at]);
             theta[at] = choose(coin, together, theta[at]);
         }
 }

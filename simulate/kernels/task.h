@@ -12,7 +12,7 @@ typedef struct {
     int64_t eta_stride;                     /* 0: eta (N); N: eta (T, N) */
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
     int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
-    int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models beside the servers' */
+    int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models of their own */
     int64_t learned, symmetric, models_first; /* of CoBo's weights of pairs */
     int64_t early_pairs, root_odds;           /* until then pairs have probability odds[0], then 1 / t or its root */
     int64_t population;                       /* clients step along exact gradients */
@@ -30,7 +30,7 @@ typedef struct {
     const REAL *alpha, *mixed, *pull;       /* (N, N) fixed weights; sum_k alpha_ik (A_k, grad R_k(optimum_i) / 2) */
     const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
     const int64_t *cluster;                 /* (N) each client's server */
-    const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull to it, or null */
+    const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull */
     const REAL *link, *gain;                /* (N, N) CoBo's weights at first, or null; (1) their step */
     const REAL *control, *mixture, *offset; /* of Scaffnew: (N, d) at first, or null; (N) alpha, (N, d) (1 - alpha) y */
     const double *odds, *level;             /* (1); (N) that stops a client, or null */
@@ -56,8 +56,8 @@ typedef struct {
 typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
-    real *copies, *server, *present; /* (N, d) models that servers average, or controls, and what servers sent, (N) masks; PARTS times */
-    real *link;                    /* (N, N) weights of pairs, PARTS times */
+    real *copies, *server;         /* (N, d) what servers average, or controls, and what pulls; PARTS times */
+    real *present, *link;          /* (N) masks, (N, N) weights of pairs; PARTS times */
     words *words;                  /* (N, m), or (N, N) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */

@@ -101,7 +101,7 @@ SETTING: dict[str, Any] = {"iterations": 6, "eta": np.linspace(0.01, 0.03, N), "
 def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule):
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
-    more = {} if rule in ALONE else {"weights": [1, 9], "clusters": True}
+    more: dict[str, Any] = {} if rule in ALONE else {"weights": [1, 9], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (
@@ -246,7 +246,7 @@ def own_problem(name: str, seed: int) -> Any:
 def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
-    more = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
+    more: dict[str, Any] = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))
