@@ -13,6 +13,8 @@ from torch import Tensor
 from suffice.bounds import InputError
 
 from .algorithms.base import Algorithm, Draw
+from .algorithms.cobo import PAIRS
+from .algorithms.scafflix import COIN
 from .batches import tensors
 from .kernels import (
     Unavailable,
@@ -107,7 +109,7 @@ def record(
         "root": root,
         "progress": progress,
     }
-    kernel = identity(problem.dtype)
+    kernel, found = identity(problem.dtype), None
     extras = (recorder.stopping, recorder.weights, recorder.sizes, recorder.models)
     if len(problems) == 1 and all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
         recorder.excess = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
@@ -125,20 +127,25 @@ def record(
         )
         recorder.excess, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
         recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
-    count = len(recorder.wanted)
-    recorder.calls = count * _spent(algorithm, points, lambda draw: algorithm.oracle_calls(problem, draw))
-    recorder.vectors = count * _spent(algorithm, points, lambda draw: algorithm.vectors_sent(problem, draw))
+    events = np.zeros(len(points)) if found is None or found.events is None else found.events.sum(0)
+    nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)
+    one = nothing.clone()
+    one[0, 0, -1] = True
+    for spent, cost in ((recorder.calls, algorithm.oracle_calls), (recorder.vectors, algorithm.vectors_sent)):
+
+        def of(iteration: int, pairs: Tensor = nothing, cost: Any = cost) -> float:
+            extra = {PAIRS: pairs, COIN: pairs[:, 0, -1]}
+            return float(cost(problem, Draw(iteration=iteration, noise=nothing, extra=extra)))
+
+        spent[:] = _spent(algorithm, points, of) * len(recorder.wanted) + events * (of(1, one) - of(1))
     return recorder.trace(kernel)
 
 
-def _spent(algorithm: Any, points: np.ndarray, cost: Callable[[Draw], Any]) -> np.ndarray:
-    """What all iterations up to each point cost, whatever is drawn: rounds are alike, but for the last one's end."""
+def _spent(algorithm: Any, points: np.ndarray, of: Callable[[int], float]) -> np.ndarray:
+    """What iterations up to each point cost where no pair is drawn: rounds are alike, but for the end of the last."""
     server = getattr(algorithm, "server", algorithm)
     period, last = getattr(server, "period", 1), getattr(server, "fine_tune_after", None)
     until = 2**62 if last is None else max(last, 1)
-
-    def of(iteration: int) -> float:
-        return float(cost(Draw(iteration=iteration, noise=torch.zeros(0))))
 
     within = np.cumsum([0.0, *map(of, range(1, min(period, int(points[-1])) + 1))])
     before = np.minimum(points, until - 1)

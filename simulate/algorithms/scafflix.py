@@ -99,7 +99,7 @@ class Scaffnew(Algorithm):
         mixed, h, gamma, alpha = state["models"], state["control"], eta[..., None], mixture(self.alpha, problem)
         g = problem.gradient(mixed) if self.population else problem.stochastic_gradient(mixed, None, draw.noise)
         local = mixed - gamma * (g - h)
-        offset = (1 - alpha) * self._anchors(problem)
+        offset = (1 - alpha) * self.fixed(problem)
         average = ((alpha / gamma) * (local - offset)).sum(1, keepdim=True) / (alpha**2 / gamma).sum(0)
         together = alpha * average + offset
         coin = draw.extra[COIN][:, None, None]
@@ -111,9 +111,10 @@ class Scaffnew(Algorithm):
     def shared(self, problem: Problem, state: State) -> Tensor:
         """x_i (S, N, d), for small alpha_i with a loss of about -log10(alpha_i) digits."""
         alpha = mixture(self.alpha, problem)
-        return (state["models"] - (1 - alpha) * self._anchors(problem)) / alpha
+        return (state["models"] - (1 - alpha) * self.fixed(problem)) / alpha
 
-    def _anchors(self, problem: Problem) -> Tensor:
+    def fixed(self, problem: Problem) -> Tensor:
+        """The anchors (N, d)."""
         return problem.optimum if self.anchors is None else self.anchors.to(problem.start)
 
     def vectors_sent(self, problem: Problem, draw: Draw) -> Count:

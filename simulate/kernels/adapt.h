@@ -68,8 +68,8 @@ INLINE void OF(gather)(int R, const SAMPLE *x, const real *c, int count, int d, 
             for (int r = 0; r < R; r++) to[r * apart + f] += x[f] * c[r * count + q];
 }
 
-/* R models as client k's samples see them: where they are counted from their own clients' optima, from k's. Clients with
-   the same optimum see what there is, so that nothing cancels. */
+/* R models as client k's samples see them: from k's optimum where models are counted from their own clients'. Clients
+   with the same optimum see what there is, so that nothing cancels. */
 INLINE const real *OF(seen_by)(const Task *task, const Block *b, int R, int k, const real *theta, const real *view) {
     int d = (int)task->features;
     if (!task->relative) return view;
@@ -203,7 +203,8 @@ INLINE void OF(move_rows)(const Task *task, const Block *b, const OF(Drawn) *ste
     } else
         for (int k = 0; k < N; k++) {
             const SAMPLE *x = step->x + (size_t)k * step->apart * d;
-            OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, OF(seen_by)(task, b, R, k, theta, view), m, b->slope);
+            const real *there = OF(seen_by)(task, b, R, k, theta, view);
+            OF(slopes)(task, R, x, step->y + (size_t)k * step->apart, there, m, b->slope);
             for (int r = 0; r < R; r++) {
                 const real weight = b->weight[r * N + k], each = weight / (REAL)m;
                 mass[r] += weight;

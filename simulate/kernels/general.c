@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include "oracle.h"
-#include "rounds.h"
 
 #define SAMPLE real
 #define PEERS_IN_LANES 1
@@ -30,8 +29,10 @@ INLINE Drawn_of_seeds drawn(const Task *task, const Samples *of, int part, int i
         .count = count, .apart = of->count, .x = of->x + first * task->features, .y = of->y + first};
 }
 
-/* Model i moves by -eta (g_i(theta_i) + pull (theta_i - server_i)), where there is a pull, or by -eta sum_k alpha_ik
-   g_k(theta_i). */
+#include "rounds.h"
+
+/* Model i moves by -eta (g_i(theta_i) - control_i + pull (theta_i - server_i)), as far as there are controls and a server
+   or pairs that pull, or by -eta sum_k alpha_ik g_k(theta_i). */
 INLINE void move(const Task *task, const Block *b, int part, int i, real *theta, real eta, const REAL *pull, int all) {
     int N = (int)task->clients, d = (int)task->features, rule = (int)task->rule;
     const REAL *alpha = rule == FIXED ? task->alpha + (size_t)i * N : 0;
@@ -40,7 +41,7 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
     int m = step.count;
     real *to = b->own, mass = every(rule == LOCAL);
     for (int f = 0; task->relative && f < d; f++) b->origin[f] = every(task->optimum[(size_t)i * d + f]);
-    if (rule == LOCAL) gradient_of_seeds(task, b, &step, 1, i, 0, m, theta, view, to, d);
+    if (rule == LOCAL) gradient_of_seeds(task, b, task->population ? 0 : &step, 1, i, 0, m, theta, view, to, d);
     else {
         for (int k = 0; k < N; k++) b->weight[k] = every(alpha[k]);
         for (int f = 0; f < d; f++) to[f] = every(0);
@@ -55,15 +56,17 @@ INLINE void move(const Task *task, const Block *b, int part, int i, real *theta,
             mass += b->weight[k];
             if (alpha[k] == 0) continue;
             const real *x = step.x + (size_t)k * step.apart * d;
-            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, seen_by_of_seeds(task, b, 1, k, theta, view), m, b->slope);
+            const real *there = seen_by_of_seeds(task, b, 1, k, theta, view);
+            slopes_of_seeds(task, 1, x, step.y + (size_t)k * step.apart, there, m, b->slope);
             for (int j = 0; j < m; j++) b->slope[j] *= b->weight[k] / (REAL)m;
             gather_of_seeds(1, x, b->slope, m, d, to, d);
         }
-    mass *= task->problem >= ROWS ? *task->ridge : 0;
+    mass *= task->problem == LOGISTIC || (task->problem == ROWS && !task->population) ? *task->ridge : 0;
     for (int f = 0; f < d; f++) to[f] += mass * theta[f];
-    const real *server = b->server + ((size_t)part * N + i) * d, present = all ? every((REAL)-0.0) : b->present[part * N + i];
+    const real *server = b->server + ((size_t)part * N + i) * d, *control = b->copies + ((size_t)part * N + i) * d;
     for (int f = 0; pull && f < d; f++) to[f] += *pull * (theta[f] - server[f]);
-    for (int f = 0; !all && f < d; f++) to[f] = choose((ints)present, to[f], every(0));
+    for (int f = 0; task->control && f < d; f++) to[f] -= control[f];
+    for (int f = 0; !all && f < d; f++) to[f] = choose((ints)b->present[part * N + i], to[f], every(0));
     if (task->precondition) {
         image(task, 1, task->precondition + (size_t)i * d * d, 0, to, task->zero, 1, b->z, b->peers, d);
         to = b->peers;
@@ -193,32 +196,42 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
     fill_lanes(task->seed + begin, seeds, seeds == 1, &lanes);
     for (int a = 0; a < PARTS * N * d; a++) {
         b->theta[a] = every(task->start[a % (N * d)]);
+        if (task->control) b->copies[a] = every(task->control[a % (N * d)]);
         if (task->server) b->copies[a] = b->server[a] = every(task->server[a % (N * d)]);
     }
-    int64_t column = 0;
+    for (int a = 0; task->link && a < PARTS * N * N; a++) b->link[a] = every(task->link[a % (N * N)]);
+    int64_t column = 0, events[LANES] = {0};
     for (int64_t t = 0; t <= task->iterations; t++) {
         int due = column < task->grid && task->points[column] == t, running = 0;
         if (t > 0) {
             const REAL *eta = task->eta + (t - 1) * task->eta_stride;
-            draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
+            if (!task->population) draw(task, b, &b->step, &lanes, seeds, (uint32_t)t, STEP_STREAM);
             if (b->compare.count) draw(task, b, &b->compare, &lanes, seeds, (uint32_t)t, SIMILARITY_STREAM);
             int all = !task->participants || t > task->until;
             if (!all && (t - 1) % task->period == 0) choose_participants(task, b, &lanes, t);
+            if (task->learned) choose_pairs(task, b, &lanes, t, events);
+            if (task->control) toss(task, b, &lanes, t, events);
             int64_t at = due && (task->sum || task->sizes || task->weights) ? column : -1;
             for (int part = 0; part < PARTS && part * VL < seeds; part++) {
                 int64_t first = begin + part * VL;
                 int live = seeds - part * VL < VL ? seeds - part * VL : VL, rows = (N + VL - 1) / VL;
-                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise) /* what is faster; the same bit by bit */
+                if (task->learned && !task->models_first) select_pairs(task, b, part);
+                if (task->link) meet(task, b, part);
+                /* what is faster; the same bit by bit */
+                if (task->rule == ADAPTIVE && 5 * live * rows < 4 * N && !task->pairwise)
                     for (int l = 0; l < live; l++) adapt_clients(task, b, part, l, first + l, at, eta);
                 else if (task->rule == ADAPTIVE) adapt_seeds(task, b, part, first, live, at, eta);
                 else
                     for (int i = 0; i < N; i++) {
-                        if (task->early && !task->period && stopped(task, first, live, i)) continue;
+                        if (task->early && !meeting(task) && stopped(task, first, live, i)) continue;
                         for (int shared = 0; shared <= task->personal; shared++)
                             move(task, b, part, i, (shared ? b->copies : b->theta) + ((size_t)part * N + i) * d,
                                  every(eta[i]), shared || t > task->until ? 0 : task->proximal, all);
-                        if (at >= 0) record_weights(task, b->weight, 0, first, live, i, at);
+                        const real *weight = task->link ? b->link + ((size_t)part * N + i) * N : b->weight;
+                        if (at >= 0) record_weights(task, weight, 0, first, live, i, at);
                     }
+                if (task->control) communicate(task, b, part, eta);
+                if (task->learned && task->models_first) select_pairs(task, b, part);
                 if (task->period && t <= task->until && t % task->period == 0) average(task, b, part, all);
             }
         }
@@ -226,6 +239,8 @@ static void whole_block(const Task *task, const Block *b, int64_t begin, int see
             int live = seeds - part * VL < VL ? seeds - part * VL : VL;
             running += record(task, b, part, begin + part * VL, live, t, due ? column : -1);
         }
+        for (int s = 0; due && task->events && s < seeds; s++)
+            task->events[(begin + s) * task->grid + column] = (double)events[s];
         column += due;
         if (task->early && !running) break;
     }
@@ -249,18 +264,20 @@ static Task of_seed(const Task *task, int64_t seed) {
 /* Seeds begin .. end - 1 of the run. Returns 0, or 1 when memory is short. */
 int general(const Task *task, int64_t begin, int64_t end) {
     size_t N = task->clients, d = task->features, pairs = task->pairwise ? N : 1, m = task->batch * pairs;
-    size_t c = task->rule == ADAPTIVE ? task->samples * pairs : 0;
+    size_t c = task->rule == ADAPTIVE || task->learned ? task->samples * pairs : 0;
     size_t most = m > c ? m : c, inner = task->inner + 1, blocks = (most * inner + 3) / 4;
-    size_t copies = task->period ? PARTS * N * d : 0;
+    size_t copies = meeting(task) ? PARTS * N * d : 0, squares = task->link ? N * N : 0;
     Block b = {.step = {.count = (int)m}, .compare = {.count = (int)c}};
     b.group = blocks < AT_ONCE ? (int)(AT_ONCE / blocks) : 1;
     size_t z = (size_t)(b.group > LANES ? b.group : LANES) * (blocks + 1) * 4 * PARTS;
     struct { real **to; size_t size; } part[] = {
         {&b.theta, PARTS * N * d}, {&b.anchor, PARTS * N * d}, {&b.tilt, PARTS * N * d}, {&b.height, PARTS * N},
-        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most},
+        {&b.copies, copies}, {&b.server, copies}, {&b.present, PARTS * N}, {(real **)&b.words, N * most + squares},
+        {&b.link, PARTS * squares},
         {&b.step.x, PARTS * N * m * d}, {&b.step.y, PARTS * N * m},
         {&b.compare.x, PARTS * N * c * d}, {&b.compare.y, PARTS * N * c}, {&b.peers, 2 * N * d}, {&b.gap, 2 * N},
-        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d}, {&b.origin, 2 * d},
+        {&b.weight, 2 * N}, {&b.ratio, 2 * N}, {&b.own, 2 * d}, {&b.slope, 2 * most}, {&b.fresh, 2 * d},
+        {&b.origin, 2 * d},
         {&b.row, 2 * d}, {&b.alone, N * (m + c) * (d + 1) / VL + 1}, {&b.z, z > 2 * d ? z : 2 * d},
         {&b.fan, (blocks + 1) * 4 * PARTS}};
     size_t total = 0, parts = sizeof part / sizeof part[0];

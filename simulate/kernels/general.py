@@ -1,14 +1,16 @@
 """Whole runs in compiled code, for every problem whose samples the kernel can draw.
 
 Quadratics with additive noise, least squares on rows and on streams, logistic regression on rows; each client alone,
-FedAvg and what goes along with its rounds, fixed weights, and All-for-one with exact, sampled, debiased or released
-similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with the reference
-to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it is the faster.
+FedAvg and what goes along with its rounds, Scaffnew, CoBo, fixed weights, and All-for-one with exact, sampled, debiased
+or released similarities and the three criteria. Random numbers are those of `Randomness`, so float64 paths agree with
+the reference to 1e-11 as long as no similarity falls within rounding of a threshold. Where `paths` runs a pair too, it
+is the faster.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,12 +24,16 @@ from suffice.bounds.criteria import TOLERANCE
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
 from ..algorithms.base import Algorithm
+from ..algorithms.cobo import CoBo
+from ..algorithms.cobo_fixed import FixedCoBo
 from ..algorithms.ditto import Ditto
 from ..algorithms.fedavg import FedAvg
 from ..algorithms.fedprox import FedProx
 from ..algorithms.fixed_weights import FixedWeights, PreconditionedWeights
+from ..algorithms.flix import mixture
 from ..algorithms.local import Local
 from ..algorithms.local_sgd import LocalSGD
+from ..algorithms.scafflix import Scaffnew
 from ..problem import Problem
 from ..problems.least_squares import LeastSquares
 from ..problems.logistic import Logistic
@@ -42,9 +48,13 @@ from .paths import Progress, in_threads, pieces_of
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
-_RULES: dict[type, int] = {Local: 0, FixedWeights: 1, PreconditionedWeights: 1, AllForOne: 2} | dict.fromkeys(
-    _ROUNDS, 0
-)
+_PAIRS = (CoBo, FixedCoBo)
+_ALONE = (Local, *_ROUNDS, Scaffnew)
+_RULES: dict[type, int] = {
+    **dict.fromkeys((*_ALONE, *_PAIRS), 0),
+    **dict.fromkeys((FixedWeights, PreconditionedWeights), 1),
+    AllForOne: 2,
+}
 _SIMILARITIES = (ExactSimilarity, SampledSimilarity, ReleasedSimilarity, DebiasedSimilarity)
 _CRITERIA = (Binary, Continuous, Sharp)
 _MOST_OF_PAIRS = 2_000_000
@@ -56,7 +66,8 @@ _LARGEST_SUMS = 20_000_000
 _POINTERS = (
     "seed", "points", "chosen", "from", "rows", "start", "eta", "A", "optimum", "root", "mean", "label_noise", "x", "y",
     "wrong", "right", "ridge", "precision", "threshold", "alpha", "mixed", "pull", "precondition", "zero", "cluster",
-    "size", "server", "proximal", "level", "excess", "stopping", "weights", "sum", "sizes", "final",
+    "size", "server", "proximal", "link", "gain", "control", "mixture", "offset", "odds", "level", "excess",
+    "stopping", "weights", "sum", "sizes", "events", "final",
 )  # fmt: skip
 
 
@@ -67,7 +78,9 @@ class _Task(ctypes.Structure):
         [(name, ctypes.c_int64) for name in ("seeds", "iterations", "grid", "clients", "features", "batch", "problem",
                                              "rule", "similarity", "samples", "criterion", "normalised", "diagonal",
                                              "root_diagonal", "inner", "eta_stride", "root_key", "early", "period",
-                                             "until", "participants", "personal", "relative", "pairwise")]
+                                             "until", "participants", "personal", "learned", "symmetric",
+                                             "models_first", "early_pairs", "root_odds", "population", "relative",
+                                             "pairwise")]
         + [(name, ctypes.c_void_p) for name in (*_POINTERS, "apart")]
     )  # fmt: skip
 
@@ -75,7 +88,7 @@ class _Task(ctypes.Structure):
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
     """What was asked for: excess (S, G, N), stopping times (S, N), weights (G, N, N) summed over seeds or (K, G, N, N)
-    of those chosen, sizes (G, N) summed over seeds, and the last models (S, N, d)."""
+    of those chosen, sizes (G, N) summed over seeds, last models (S, N, d), and what pairs or coins came up (S, G)."""
 
     excess: np.ndarray
     stopping: np.ndarray | None
@@ -83,6 +96,7 @@ class Recorded:
     weights: np.ndarray | None
     sizes: np.ndarray | None
     models: np.ndarray | None
+    events: np.ndarray | None
 
 
 def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
@@ -101,6 +115,8 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
         return f"the algorithm is {type(algorithm).__name__}"
     if isinstance(algorithm, Ditto) and type(algorithm.server) is not FedAvg:
         return f"its server is {type(algorithm.server).__name__}"
+    if isinstance(algorithm, CoBo) and (algorithm.simplex or getattr(problem, "pairwise", False)):
+        return "its weights sum to 1, or midpoints take samples of pairs"
     if not isinstance(algorithm, AllForOne):
         return None
     similarity, criterion = algorithm.similarity, algorithm.criterion
@@ -117,7 +133,7 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
 
 def weighs_none(algorithm: Algorithm) -> bool:
     """Whether models are trained alone and averaged by a server, if at all: it weighs no clients."""
-    return isinstance(algorithm, (Local, *_ROUNDS))
+    return isinstance(algorithm, _ALONE)
 
 
 def room_for_weights(seeds: int, points: int, clients: int) -> bool:
@@ -154,7 +170,7 @@ def general_paths(
     """
     problems = problem if isinstance(problem, Sequence) else [problem]
     problem = problems[0]
-    if relative and (isinstance(problem, RowModel) or isinstance(algorithm, _ROUNDS)):
+    if relative and (isinstance(problem, RowModel) or isinstance(algorithm, (*_ROUNDS, *_PAIRS, Scaffnew))):
         raise InputError("relative", True, "give a stream or quadratics, and a rule that averages no models")
     code = library(problem.dtype, "general")
     n, d, number, points = problem.clients, problem.features, len(seeds), np.ascontiguousarray(grid, dtype=np.int64)
@@ -194,6 +210,8 @@ def general_paths(
         place = {int(seed): at for at, seed in enumerate(chosen)}
         arrays["chosen"] = np.array([place.get(int(seed), -1) for seed in seeds], dtype=np.int64)
         arrays["weights"] = np.zeros((len(chosen), g, n, n))
+    if isinstance(algorithm, (CoBo, Scaffnew)):
+        arrays["events"] = np.zeros((number, g))
     if models:
         arrays["final"] = np.empty((number, n, d))
     task = _Task(
@@ -218,6 +236,7 @@ def general_paths(
         weights=arrays.get("weights"),
         sizes=arrays["sizes"].sum(0) if sizes else None,
         models=arrays.get("final"),
+        events=arrays.get("events"),
     )
 
 
@@ -280,6 +299,18 @@ def _rule(
             arrays |= {"mixed": reals(mixed, n, d, d), "pull": reals(pull, n, d)}
     if isinstance(algorithm, _ROUNDS):
         _rounds(problem, algorithm, arrays, choice, reals)
+    if isinstance(algorithm, _PAIRS):
+        _pairs(problem, algorithm, arrays, choice, reals)
+    if isinstance(algorithm, Scaffnew):
+        state, alpha = algorithm.init(problem, problem.start[None]), mixture(algorithm.alpha, problem)
+        arrays |= {
+            "start": reals(state["models"][0], n, d),
+            "control": reals(state["control"][0], n, d),
+            "mixture": reals(alpha[:, 0], n),
+            "offset": reals((1 - alpha) * algorithm.fixed(problem), n, d),
+            "odds": np.array([algorithm.p]),
+        }
+        choice["population"] = int(algorithm.population)
     if isinstance(algorithm, AllForOne):
         variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
         threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
@@ -313,3 +344,21 @@ def _rounds(problem: Any, algorithm: Any, arrays: dict[str, np.ndarray], choice:
         "participants": drawn or 0,
         "personal": int(isinstance(algorithm, Ditto)),
     }
+
+
+def _pairs(problem: Any, algorithm: Any, arrays: dict[str, np.ndarray], choice: dict[str, int], reals: Any) -> None:
+    n = problem.clients
+    weights = algorithm.w if isinstance(algorithm, FixedCoBo) else algorithm.init(problem, problem.start[None])["w"][0]
+    arrays |= {"link": reals(weights, n, n), "proximal": reals(algorithm.rho, 1)}
+    choice["until"] = 2**62
+    if isinstance(algorithm, CoBo):
+        ends = {"time": 0, "mixed": math.ceil(0.002 * (algorithm.horizon or 0)), "released": 800}  # of the first odds
+        arrays |= {"gain": reals(algorithm.weight_step, 1), "odds": np.array([algorithm.chance(n, 1)])}
+        choice |= {
+            "learned": 1,
+            "samples": problem.batch,
+            "symmetric": int(algorithm.symmetric),
+            "models_first": int(algorithm.models_first),
+            "early_pairs": ends.get(algorithm.sampling, 2**62),
+            "root_odds": int(algorithm.sampling == "released"),
+        }

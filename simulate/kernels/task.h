@@ -12,7 +12,10 @@ typedef struct {
     int64_t eta_stride;                     /* 0: eta (N); N: eta (T, N) */
     int64_t root_key, early;                /* early: a block ends when all its clients have stopped */
     int64_t period, until;                  /* iterations of a round, 0: no servers; the last that may end one */
-    int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models beside the servers' */
+    int64_t participants, personal;         /* of each cluster, 0: all; whether clients keep models of their own */
+    int64_t learned, symmetric, models_first; /* of CoBo's weights of pairs */
+    int64_t early_pairs, root_odds;           /* until then pairs have probability odds[0], then 1 / t or its root */
+    int64_t population;                       /* clients step along exact gradients */
     int64_t relative, pairwise; /* models are counted from their clients' optima; streams have samples for each model */
     const uint32_t *seed;
     const int64_t *points, *chosen; /* (grid) iterations to record; (S) place among recorded seeds, or -1 */
@@ -27,11 +30,13 @@ typedef struct {
     const REAL *alpha, *mixed, *pull;       /* (N, N) fixed weights; sum_k alpha_ik (A_k, grad R_k(optimum_i) / 2) */
     const REAL *precondition, *zero;        /* (N, d, d) of the step, or null; (d) zeros */
     const int64_t *cluster;                 /* (N) each client's server */
-    const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull to it, or null */
-    const double *level;                    /* (N) that stops a client, or null */
+    const REAL *size, *server, *proximal;   /* (N) weights in means; (N, d) of each client at first; (1) pull */
+    const REAL *link, *gain;                /* (N, N) CoBo's weights at first, or null; (1) their step */
+    const REAL *control, *mixture, *offset; /* of Scaffnew: (N, d) at first, or null; (N) alpha, (N, d) (1 - alpha) y */
+    const double *odds, *level;             /* (1); (N) that stops a client, or null */
     double *excess, *stopping;              /* (S, grid, N), (S, N) */
     double *weights, *sum, *sizes;          /* (chosen, grid, N, N); of each block (grid, N, N), (grid, N); or null */
-    double *final;                          /* (S, N, d), or null */
+    double *events, *final;                 /* (S, grid) pairs or coins that came up so far, (S, N, d); or null */
     const int64_t *apart; /* of each pointer from `seed` on, bytes from one seed's problem to the next; null: all have one */
 } Task;
 
@@ -51,8 +56,9 @@ typedef struct {
 typedef struct {
     Samples step, compare;
     real *theta;                   /* PARTS times (N, d) */
-    real *copies, *server, *present; /* (N, d) models that servers average and what they sent, (N) masks; PARTS times */
-    words *words;                  /* (N, m) */
+    real *copies, *server;         /* (N, d) what servers average, or controls, and what pulls; PARTS times */
+    real *present, *link;          /* (N) masks, (N, N) weights of pairs; PARTS times */
+    words *words;                  /* (N, m), or (N, N) */
     real *anchor, *tilt, *height;  /* a model, its gradient (N, d) and excess (N), PARTS times, where losses cost a lot */
     real *peers, *gap, *weight, *ratio, *own, *slope, *fresh, *row, *alone, *z, *fan; /* of two rows of models */
     real *origin;                  /* the optima that two rows of models are counted from */

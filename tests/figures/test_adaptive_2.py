@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,7 +146,12 @@ def test_compiled_paths_are_those_of_lockstep_far_below_rounding_too(edition, mo
     drawn = Regressions.drawn(edition, setting, seeds)
     pairs = Contender(algorithm=all_for_one("released", "binary"), problem=Relative.of_same(drawn))
     arguments = (_contenders(drawn) | {"pairs": pairs},)
-    named = {"seeds": seeds, "iterations": 60, "eta": step_sizes(edition, setting, seeds), "collaborators": True}
+    named: dict[str, Any] = {
+        "seeds": seeds,
+        "iterations": 60,
+        "eta": step_sizes(edition, setting, seeds),
+        "collaborators": True,
+    }
     with monkeypatch.context() as patch:
         patch.setattr(regression, "lockstep", lambda rest, **_: dict.fromkeys(rest))
         ours = regression.paths(*arguments, **named)

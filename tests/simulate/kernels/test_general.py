@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
     AllForOne,
+    CoBo,
     DebiasedSimilarity,
     Ditto,
     ExactSimilarity,
@@ -23,10 +25,12 @@ from suffice.simulate import (
     Quadratics,
     ReleasedSimilarity,
     SampledSimilarity,
+    Scaffnew,
     StreamingLeastSquares,
     hitting_times,
     run,
 )
+from suffice.simulate.algorithms.cobo_fixed import FixedCoBo
 from suffice.simulate.algorithms.fedprox import FedProx
 from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
 from suffice.simulate.algorithms.local_sgd import LocalSGD
@@ -64,6 +68,10 @@ ALONE: dict[str, Any] = {
     "local sgd": LocalSGD(period=3, clusters=SERVERS["clusters"]),
     "fedavg": FedAvg(fine_tune_after=4, **SERVERS),
     "fedprox": FedProx(fine_tune_after=4, period=2, pull=0.7, sizes=SERVERS["sizes"]),
+    "scaffnew": Scaffnew(p=0.4, control=torch.from_numpy(BEST)),
+    "scafflix": Scaffnew(
+        p=0.7, alpha=torch.linspace(0.2, 1, N), anchors=torch.from_numpy(BEST[::-1].copy()), population=True
+    ),
     "ditto": Ditto(pull=0.8, server=FedAvg(**SERVERS)),
 }
 """They weigh no clients."""
@@ -72,6 +80,9 @@ RULES: dict[str, Any] = ALONE | {
     "preconditioned": PreconditionedWeights(
         alpha=torch.from_numpy(rng.uniform(0, 1 / N, (N, N))), preconditioners=torch.from_numpy(HESSIAN)
     ),
+    "cobo": CoBo(rho=0.3, weight_step=0.02, sampling="mixed", horizon=1000, w0=0.5),
+    "cobo released": CoBo.released(rho=0.4),
+    "cobo fixed": FixedCoBo(w=torch.from_numpy(rng.uniform(size=(N, N))), rho=0.2),
     "exact binary": AllForOne(criterion=EACH),
     "exact continuous": AllForOne(criterion=Continuous(), sigma2=1.0, normalised=True),
     "exact sharp": AllForOne(criterion=Sharp(), similarity=ExactSimilarity()),
@@ -79,15 +90,18 @@ RULES: dict[str, Any] = ALONE | {
     "debiased": AllForOne(criterion=Binary(threshold=0.3), similarity=DebiasedSimilarity(samples=5)),
     "released": AllForOne(criterion=Binary(threshold=0.3), similarity=ReleasedSimilarity(samples=2)),
 }
+NONE = (("pairs", "cobo"), ("pairs", "cobo released"))
 SETTING: dict[str, Any] = {"iterations": 6, "eta": np.linspace(0.01, 0.03, N), "seeds": 11}
 
 
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [(name, rule) for name in PROBLEMS for rule in RULES if (name, rule) not in NONE],
+)
 def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule):
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
-    more = {} if rule in ALONE else {"weights": [1, 9], "clusters": True}
+    more: dict[str, Any] = {} if rule in ALONE else {"weights": [1, 9], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (
@@ -114,12 +128,13 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [("rows", "local"), ("logistic", "local"), ("quadratics", "local"), ("rows", "local sgd")]
+    ("name", "rule"),
+    [("rows", "local"), ("logistic", "local"), ("quadratics", "local"), ("rows", "local sgd"), ("rows", "cobo fixed")],
 )
 def test_hitting_times_are_those_of_the_reference_and_stop_early(name, rule):
-    """Who has stopped may rest, but not where a server averages its model: here the first client stops at once."""
+    """Who has stopped may rest, but not where others use its model: here the first client stops at once."""
     problem = PROBLEMS[name]
-    share = 0.99 if rule == "local" else np.array([2, 0.5, 0.5, 0.5, 0.5])
+    share = 0.99 if rule == "local" else np.array([2, 0.6, 0.6, 0.6, 0.6])
     level = share * problem.excess(problem.start[None])[0].numpy()
     found: list[np.ndarray] = []
     for limit, kernel in cast(Any, ((60, "c"), (60, "reference"), (10**9, "c"))):
@@ -142,7 +157,7 @@ def test_a_seed_is_bitwise_alone(name, dtype):
         again: Any = run(problem, algorithm, seeds=part, **setting)
         np.testing.assert_array_equal(again.excess, whole.excess[part.start : part.stop])
         np.testing.assert_array_equal(again.models, whole.models[part.start : part.stop])
-    for rule in ("exact sharp", "sampled"):
+    for rule in ("exact sharp", "sampled", "cobo fixed" if name == "pairs" else "cobo"):
         one: Any
         two: Any
         one, two = (
@@ -226,12 +241,12 @@ def own_problem(name: str, seed: int) -> Any:
     return StreamingLeastSquares.of(np.eye(D - 1) * best[0, 0] ** 2, best, label_noise=0.3, bias=True, batch=2)
 
 
-@pytest.mark.parametrize("rule", ["local", "ditto", "fixed", "exact binary", "sampled"])
+@pytest.mark.parametrize("rule", ["local", "ditto", "cobo released", "fixed", "exact binary", "sampled"])
 @pytest.mark.parametrize("name", ["rows", "logistic", "quadratics", "stream with a bias"])
 def test_every_seed_runs_on_its_own_problem(name, rule):
     problems = [own_problem(name, seed) for seed in range(11)]
     setting: dict[str, Any] = {"iterations": 3, "eta": 0.01, "epsilon": 3.0, "models": True, "seeds": range(2, 13)}
-    more = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
+    more: dict[str, Any] = {} if rule in ALONE else {"weights": [2, 7], "clusters": True}
     ours: Any
     theirs: Any
     ours, theirs = (run(problems, RULES[rule], kernel=kernel, **setting, **more) for kernel in ("c", "reference"))
@@ -265,7 +280,13 @@ def test_models_counted_from_their_own_optima_take_the_same_paths(name, rule):
 def test_what_it_cannot_hold_is_left_to_the_reference():
     pairs = StreamingLeastSquares.of(np.eye(2), np.ones((150, 2)), label_noise=1.0, batch=60, pairwise=True)
     assert general_refusal(pairs, Local()) == "pairwise samples would fill the memory"
-    for name, rule in (("rows", "local"), ("quadratics", "fedavg")):
+    for problem, rule in (
+        (PROBLEMS["pairs"], RULES["cobo"]),
+        (PROBLEMS["rows"], replace(RULES["cobo"], w0=None, simplex=True)),
+    ):
+        assert str(general_refusal(problem, rule)).startswith("its weights sum to 1, or midpoints")
+        assert run(problem, rule, iterations=1, eta=0.01, seeds=1).kernel == "reference"
+    for name, rule in (("rows", "local"), ("quadratics", "fedavg"), ("quadratics", "cobo")):
         with pytest.raises(InputError, match="relative"):
             general.general_paths(
                 PROBLEMS[name], RULES[rule], seeds=[0], iterations=1, grid=[1], eta=np.ones(N), relative=True
