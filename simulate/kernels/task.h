@@ -88,14 +88,16 @@ ONCE void draw_rows(const Task *task, const Block *b, const Samples *to, const L
                     uint32_t iteration, uint32_t stream) {
     int d = (int)task->features, m = to->count, N = (int)task->clients;
     draw_words(task, lanes, m, iteration, stream, b->words);
-    for (int at = 0; at < N * m; at++)
+    for (int at = 0, k = 0; at < N * m; at++, k = at / m) {
+        words w = b->words[at];
+        int64_t first = task->from[k];
+        double rows = (double)task->rows[k];
         for (int part = 0; part < PARTS && part * VL < live; part++) {
             size_t place = part * (size_t)N * m + at;
             const REAL *from[VL];
             real *x = to->x + place * d;
             for (int l = 0; l < VL; l++) {
-                double u = ((double)b->words[at][part * VL + l] + 0.5) * 0x1p-32;
-                size_t row = task->from[at / m] + (int64_t)(u * (double)task->rows[at / m]);
+                size_t row = first + (int64_t)(((double)w[part * VL + l] + 0.5) * 0x1p-32 * rows);
                 from[l] = task->x + row * d;
                 ((REAL *)(to->y + place))[l] = task->y[row];
             }
@@ -109,6 +111,7 @@ ONCE void draw_rows(const Task *task, const Block *b, const Samples *to, const L
             for (; f < d; f++)
                 for (int l = 0; l < VL; l++) ((REAL *)(x + f))[l] = from[l][f];
         }
+    }
 }
 
 /* Normals of `some` clients: [client][4 blocks][PARTS]. Of a single seed lanes are clients', spread to all lanes. */
