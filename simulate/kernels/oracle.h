@@ -98,7 +98,7 @@ INLINE void image(const Task *task, int R, const REAL *matrix, int diagonal, con
 }
 
 /* Client k's gradient over all its rows at R models: - mean_j x_j / (1 + exp(x_j . theta)), x signed. */
-INLINE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+INLINE void over_rows_at(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
     int d = (int)task->features, n = (int)task->rows[k], j = 0;
     const REAL *x = task->x + (size_t)task->from[k] * d;
     for (int r = 0; r < R; r++)
@@ -133,6 +133,12 @@ INLINE void over_rows(const Task *task, int R, int k, const real *theta, real *o
         }
     for (int r = 0; r < R; r++)
         for (int f = 0; f < d; f++) out[r * apart + f] /= (REAL)n;
+}
+
+/* By itself, as its loop is short of registers. */
+ONCE void over_rows(const Task *task, int R, int k, const real *theta, real *out, size_t apart) {
+    if (R == 2) over_rows_at(task, 2, k, theta, out, apart);
+    else over_rows_at(task, 1, k, theta, out, apart);
 }
 
 /* R models as samples see them: streams count from the first client's optimum. */
