@@ -74,8 +74,8 @@ class Ditto(BesideServer):
 
 
 def never_alone(server: FedAvg) -> None:
-    """Refuse a server that stops, or keeps more than its model: the personal models lean on nothing else, to the end."""
-    if not (type(server).init is FedAvg.init and type(server).step is FedAvg.step):
-        raise InputError("server", server.name, "give FedAvg, FedProx or LocalSGD")
+    """Refuse a server that stops or keeps more than its model: personal models lean on that alone, to the end."""
+    if type(server).init is not FedAvg.init:
+        raise InputError("server", server.name, "give FedAvg or FedProx")
     if server.fine_tune_after is not None:
         raise InputError("fine_tune_after", server.fine_tune_after, "give a server that never stops averaging, None")

@@ -23,6 +23,7 @@ from paths import (
 
 from suffice.bounds import InputError
 from suffice.simulate import Ditto, FedAvg, Local, Quadratics, Stream, expected_excess, run
+from suffice.simulate.algorithms import MinibatchSGD, Scaffold
 
 SIZES = torch.tensor([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])
 RULES = {
@@ -147,6 +148,8 @@ def test_equal_clients_follow_the_closed_form_of_two_coupled_recursions():
         ("pull", lambda: Ditto(pull=float("nan"))),
         ("pull", lambda: Ditto(pull=float("inf"))),
         ("fine_tune_after", lambda: Ditto(server=FedAvg(fine_tune_after=4))),
+        ("server", lambda: Ditto(server=Scaffold())),
+        ("server", lambda: Ditto(server=MinibatchSGD())),
         ("participants", lambda: Ditto(server=FedAvg(participants=7)).init(built(), built().start[None])),
     ],
 )
