@@ -186,8 +186,9 @@ def memory(quick: bool) -> list[dict[str, Any]]:
         [sys.executable, "-c", MEMORY.replace("SEEDS", str(number))], capture_output=True, text=True, check=True
     )
     result, shape = json.loads(done.stdout), (1000, 10, number)
+    goals = {} if quick else {"value": 3.0}  # of few seeds the rest is more than their models
     return [
-        row("peak memory over models, float32", result["peak"] / (4e4 * number), shape=shape, goals={"value": 3}),
+        row("peak memory over models, float32", result["peak"] / (4e4 * number), shape=shape, goals=goals),
         row("page faults of one more iteration", result["faults"][1] - result["faults"][0], shape=shape),
     ]
 
