@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
-from papers import FORMULAS
+from papers import FORMULAS, SLOW
 
 from suffice.bounds import THEOREMS, InputError, digits
 
@@ -34,6 +34,8 @@ def test_record_has_the_value_of_the_formula_in_the_theory(theorem):
             # 60 digits on this side and 65 on the other: 40 leave room for T steps and cancellation
             assert abs(digits(theorem, **values) - expected) <= mpmath.mpf(10) ** -40 * abs(expected)
         positive += expected != 0
+        if theorem.key in SLOW and positive == 3:
+            break  # each is a quadrature on either side
     assert positive >= 3
 
 
