@@ -109,7 +109,8 @@ def test_paths_weights_and_stopping_times_are_those_of_the_reference(name, rule)
     problem, algorithm = PROBLEMS[name], RULES[rule]
     level = 0.9 * problem.excess(problem.start[None])[0].numpy()
     more: dict[str, Any] = {"epsilon": level, "models": True} | ({} if rule in ALONE else {"clusters": True})
-    some, every = ({} if rule in ALONE else {"weights": seeds} for seeds in ([1, 9], range(SETTING["seeds"])))
+    some: dict[str, Any] = {} if rule in ALONE else {"weights": [1, 9]}
+    every: dict[str, Any] = {} if rule in ALONE else {"weights": range(SETTING["seeds"])}
     ours: Any = run(problem, algorithm, kernel="c", **SETTING, **more, **some)
     theirs: Any = run(problem, algorithm, kernel="reference", **SETTING, **more, **every)
     assert ours.kernel.endswith("general")
