@@ -26,7 +26,7 @@ def four():
 
 @pytest.fixture(scope="module")
 def curves():
-    return figure("adaptive-3-heart", data=DATA, seeds=2, epochs=4)
+    return figure("adaptive-3-heart", data=DATA, seeds=2, epochs=2)
 
 
 @needs_data
