@@ -252,7 +252,7 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
         lines += [f"{name},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=300))]
     path = tmp_path / "clients.csv"
     path.write_text("\n".join(lines) + "\n")
-    arguments = ("plan", path, "--epsilon", 0.8, "--simulate", "--seeds", 32, "--bootstrap", 8, "--numbers")
+    arguments = ("plan", path, "--epsilon", 0.8, "--simulate", "--seeds", 4, "--bootstrap", 4, "--numbers")
     code, out, _ = run(capsys, *arguments, "--json")
     answer = json.loads(out)
     assert code == 0
@@ -261,7 +261,7 @@ def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
         np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
     assert [entry["name"] for entry in answer["stability"]] == ["Lyon", "Nice", "Brest"]
     first = answer["stability"][0]
-    assert first["resamples"] == 8
+    assert first["resamples"] == 4
     low, high = first["iterations"]
     assert low <= answer["clients"][0]["exact"]["iterations"] * 1.5
     assert low <= high
