@@ -1,4 +1,4 @@
-"""The package of docs/howto/paper.md adds a paper: records, a quantity, a keyword, claims and an erratum."""
+"""A package as docs/howto/paper.md showed it when packages were first written adds a paper: records, a quantity, a keyword, claims and an erratum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import pytest
 from blocks import ROOT, blocks
 
-PAPER, RECORDS, CHECKS = blocks(ROOT / "docs" / "howto" / "paper.md", "py")
+PAPER, RECORDS, CHECKS = blocks(ROOT / "tests" / "golden" / "paper.md", "py")
 FAULTY = {
     "broken = tiny.absent": "No module named 'tiny.absent'",
     "number = tiny.faults:NUMBER": "'int' object is not callable",
