@@ -1,4 +1,4 @@
-"""A package as docs/howto/paper.md showed it when packages were first written adds a paper: records, a quantity, a keyword, claims and an erratum."""
+"""A package as docs/howto/paper.md first showed it adds a paper: records, a quantity, a keyword, claims, an erratum."""
 
 from __future__ import annotations
 
