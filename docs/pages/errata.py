@@ -68,7 +68,7 @@ def section(paper: str) -> str:
 
 
 def _entry(entry: Erratum) -> list[str]:
-    found = entry.compute()
+    found, place = entry.compute(), escaped(entry.location)
     # 12 digits: the last ones of a computed number differ between processors
     inputs = "; ".join(
         f"{name} = {float(f'{value:.12g}') if isinstance(value, float) else value}"
@@ -77,7 +77,7 @@ def _entry(entry: Erratum) -> list[str]:
     lines = [
         f"### {entry.id}",
         "",
-        f"*{escaped(entry.location)}, {entry.kind}.*" if entry.counts else f"*{entry.paper}: {escaped(entry.location)}.*",
+        f"*{place}, {entry.kind}.*" if entry.counts else f"*{entry.paper}: {place}.*",
         "",
         f"- Printed: {escaped(entry.claim)}",
         f"- True: {escaped(entry.truth)}",

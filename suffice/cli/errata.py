@@ -108,7 +108,7 @@ def loose_table(rows: Sequence[dict[str, Any]]) -> Table:
         columns=("id", "where", "what is to be added"),
         optional=("where", "what is to be added"),
         rows=[(row["id"], row["location"], row["truth"]) for row in rows],
-        lines=["loose: these printed statements are true, and are not counted; `suffice errata ID` shows what they lack."],
+        lines=["loose: what is printed is true, and is not counted; `suffice errata ID` shows what is to be added."],
     )
 
 

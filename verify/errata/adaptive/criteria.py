@@ -49,8 +49,8 @@ def definition_3_least_psi() -> Finding:
     location="Section 4, after Definition 3",
     kind="loose",
     claim="min psi_cont over N* can become arbitrarily small, which may degrade the bound sigma^2/(|N*| min psi_cont)",
-    truth="so it can; the sum that this bounds, sigma_suf^2 of Definition 2, is at most that of binary weights at every "
-    "lambda",
+    truth="so it can; the sum that this bounds, sigma_suf^2 of Definition 2, is at most that of binary weights at "
+    "every lambda",
     key="adaptive/continuous-dominates",
 )
 def definition_3_continuous() -> Finding:

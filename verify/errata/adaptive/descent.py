@@ -110,7 +110,7 @@ def theorem_1_random() -> Finding:
     location="Theorem 3, step size",
     kind="hypothesis",
     claim="a constant step eta_i = min(sqrt(2 e_0/(T beta s2)), (sigma_phi^t/sigma_psi^t)^2/beta)",
-    truth="the second argument changes with t and with the path: a constant below it is to be taken, as Remark 3 has one",
+    truth="the second argument changes with t and with the path: a constant below it is needed, as in Remark 3",
     key="adaptive/remark-3-continuous",
     direction="equality",
 )

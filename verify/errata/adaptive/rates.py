@@ -165,7 +165,7 @@ def appendix_criterion_name() -> Finding:
     location="Corollary 1, Appendix B.3",
     kind="false",
     claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
-    truth="the maximum with e_0 is dropped, and with it, at the admissible steps C/(mu (t + gamma)), (gamma + 1) e_0/eps",
+    truth="the maximum with e_0 is dropped: at the admissible steps C/(mu (t + gamma)) it adds (gamma + 1) e_0/eps",
     key="adaptive/corollary-1",
 )
 def corollary_1_start() -> Finding:
@@ -208,7 +208,8 @@ def corollary_1_reached() -> Finding:
     )  # fmt: skip
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9,
-        "e_0": eps, "eps": eps, "Definition 2": "with b^2", "C": 2, "T": T, "eta_t": "C/(mu (t + gamma)), the least admissible gamma",
+        "e_0": eps, "eps": eps, "Definition 2": "with b^2", "C": 2, "T": T,
+        "eta_t": "C/(mu (t + gamma)), the least admissible gamma",
         "quantity": f"E[e_T], T the first whole number from the printed {rounds:.3g} on",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=eps, measured=float(batch.excess()[0]))

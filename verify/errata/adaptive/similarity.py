@@ -152,8 +152,8 @@ def definition_2_limit() -> Finding:
 @erratum(
     location="text after Definition 2",
     kind="hypothesis",
-    claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, read as sigma_suf^2 of any psi",
-    truth="true of continuous weights, as the subscript has it; binary ones jump at lambda: with 1 - c_k = lambda and "
+    claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, with sigma_suf^2 meant",
+    truth="so it is for continuous psi, as the subscript has it; psi_bin jumps at lambda: with 1 - c_k = lambda and "
     "b_k > 0 peer k never enters",
     key="adaptive/definition-2-limit-infinity",
 )

@@ -42,7 +42,7 @@ def example_2_constant() -> Finding:
 @erratum(
     location="Example 2",
     kind="typo",
-    claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = a_i^2 a_j^2/(a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2, then called a lower bound",
+    claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = a_i^2 a_j^2/(a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2, named a lower bound",
     truth=">= is meant: the left side depends on x, and is a_j^2 |mu_k - mu_k'|^2 at mu_k",
     key="cobo/example-2-dissimilarity",
     direction="equality",

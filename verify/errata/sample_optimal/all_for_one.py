@@ -78,5 +78,5 @@ def theorem_2_rounds() -> Finding:
     excess = _excess([mu], [0.0], [1.0], (2 * e0 / mu) ** 0.5, 1 / beta, 500)
     rounds = int((excess > eps * (1 + 1e-12)).sum())
     inputs = {"N": 1, "f": "x^2/200", "L": 1, "sigma": 0, "e_0": 1e4, "eps": 1,
-              "quantity": "rounds; any multiple of sigma^2 is 0"}  # fmt: skip
+              "quantity": "rounds, against the limit of any multiple of sigma^2 > 0"}  # fmt: skip
     return Finding(inputs=inputs, printed=0.0, measured=float(rounds))

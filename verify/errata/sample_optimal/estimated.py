@@ -100,7 +100,7 @@ def assumption_4_dimension() -> Finding:
     location="Assumption 4",
     kind="loose",
     claim="xi is called Sigma-subgaussian where P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y))",
-    truth="a definition; the one by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> <= y^T Sigma y, "
+    truth="a definition; that by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> <= y^T Sigma y, "
     "the tails a multiple of that",
     key="sample-optimal/theorem-5-samples",
     direction="other",
@@ -150,7 +150,7 @@ def _merged(mu: float, D: float) -> float:
     key="sample-optimal/theorem-5",
 )
 def theorem_5_indicator() -> Finding:
-    # a = 1 and b = +-m, always: xi is known exactly, Delta^2 = |E xi_1 - E xi_2|^2 = 8 m^2, the minimisers are 2 m apart.
+    # a = 1 and b = +-m, always: xi is known exactly, Delta^2 = |E xi_1 - E xi_2|^2 = 8 m^2, minimisers are 2 m apart.
     # Delta^2 <= u < Delta/2: everybody is linked, and the printed indicator is 0
     mu, m, u, S, nu2 = 1.0, 0.075, 0.05, 1e6, 1.0
     gap = 8**0.5 * m

@@ -78,7 +78,8 @@ def theorem_1_quarter() -> Finding:
 def theorem_1_total_variation() -> Finding:
     # Two Diracs: a function bounded by 1 differs by at most 2; the identity is affine and 1-Lipschitz.
     one, two = 0.0, 10.0
-    inputs = {"D": "Dirac at 0", "D'": "Dirac at 10", "quantity": "d_H, H with all 1-Lipschitz affine functions, against the total variation"}
+    inputs = {"D": "Dirac at 0", "D'": "Dirac at 10",
+              "quantity": "d_H, H with all 1-Lipschitz affine functions, against the total variation"}  # fmt: skip
     total_variation = max(abs(sign - other) for sign in (-1.0, 1.0) for other in (-1.0, 1.0))
     return Finding(inputs=inputs, printed=total_variation, measured=abs(two - one))
 

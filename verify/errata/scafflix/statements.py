@@ -104,7 +104,12 @@ def weight_zero() -> Finding:
         return (alpha * x) ** 2 / 2
 
     x, alpha, mu = 5.0, 0.0, 1.0
-    inputs = {"f_1": "x^2/2", "alpha_1": alpha, "x": x, "quantity": "f~(x) - min f~ against mu_1 |x|^2 / 2"}
+    inputs = {
+        "f_1": "x^2/2",
+        "alpha_1": alpha,
+        "x": x,
+        "quantity": "f~(x) - min f~ against mu_1 |x|^2 / 2, as inherited from f_1",
+    }
     return Finding(inputs=inputs, printed=mu * x**2 / 2, measured=mixed(x, alpha) - mixed(0.0, alpha))
 
 
