@@ -108,7 +108,9 @@ def loose_table(rows: Sequence[dict[str, Any]]) -> Table:
         columns=("id", "where", "what is to be added"),
         optional=("where", "what is to be added"),
         rows=[(row["id"], row["location"], row["truth"]) for row in rows],
-        lines=["loose: what is printed is true, and is not counted; `suffice errata ID` shows what is to be added."],
+        lines=[
+            "loose: no error, and not counted: what is printed stands; `suffice errata ID` shows what is to be added."
+        ],
     )
 
 
@@ -119,7 +121,7 @@ def errata_page(row: dict[str, Any]) -> Table:
     cited = next((paper.reference for paper in PAPERS if paper.title == row["paper"]), "")
     said = row | {"paper": cited or row["paper"]}
     if row["kind"] == LOOSE:
-        said["kind"] = "loose: the printed statement is true"
+        said["kind"] = "loose: no error, what is printed stands"
     if row["kind"] == WITHDRAWN:
         lines = [f"{name:9s} {said[name]}" for name in ("id", "paper", "location", "kind")]
         return Table(columns=(), rows=(), lines=[*lines, f"it said   {row['claim']}", f"reason    {row['truth']}"])
