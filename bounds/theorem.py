@@ -127,6 +127,11 @@ class Theorem:
         """Whether the bound may be relied on."""
         return self.edition == "corrected"
 
+    @property
+    def true_as_printed(self) -> bool:
+        """Whether a printed statement holds: its fault, that it is not sharp, begins with that."""
+        return self.fault is not None and self.fault.startswith("true")
+
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The scalars that the bound or its conditions take, in the order of their signatures."""

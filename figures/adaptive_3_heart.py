@@ -2,9 +2,10 @@
 
 stated     two runs of the stated rules, weights of All-for-one from Eq. (1) with b_alpha = 16 once per epoch:
            Table S1: four hospitals, batch 1, step 0.05 divided by ten every 5 of 25 epochs, weight decay 5e-4;
-           Table 2: its entries are no such run. Training accuracies are multiples of 1/45, five batches of one patient
-           times three hospitals times three seeds. Known from that: batch 1, three hospitals, plain means. Fitted here:
-           which three (all but the last), and the step 0.01, a fifth of the stated one
+           Table 2: its entries are no such run. Training accuracies are multiples of 1/45, as of five batches of one
+           patient times three hospitals times three seeds (and of 1/180, which four can give). Read from that: batch 1,
+           three hospitals, plain means. Fitted here: which three (all but the last), and the step 0.01, a fifth of the
+           stated one
 published  the released code: no weight decay, its own ratio from one sample, All-for-one, Local and FedAvg alone
 
 An epoch is the mean number of training patients of a hospital, 122 iterations of four. Patients are drawn with

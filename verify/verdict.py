@@ -135,8 +135,9 @@ class Verdict:
 
     @property
     def expected(self) -> bool:
-        """A corrected statement holds, or is weak as its claim says; a printed one is violated or vacuous."""
-        if self.theorem.guarantee:
+        """A corrected statement, or a printed one that its record calls true, holds, or is weak as its claim says; any
+        other printed one is violated or vacuous."""
+        if self.theorem.guarantee or self.theorem.true_as_printed:
             return self.outcome is Outcome.HOLDS or self.weak != ""
         return self.outcome in (Outcome.VIOLATED, Outcome.VACUOUS)
 

@@ -60,7 +60,11 @@ def text() -> str:
 def _row(paper: Paper, statement: Statement) -> str:
     entries = [f"[{key}](theorems/{key.partition('/')[0]}.md{_at(key)})" for key in covered(paper, statement, "entry")]
     algorithms = [f"*{name}*" for name in covered(paper, statement, "algorithm")]
-    errata = [f"[{name.removeprefix(f'{paper.key}-')}](errata.md#{name})" for name in wrong(paper, statement)]
+    loose = {entry.id for entry in ERRATA if not entry.counts}
+    errata = [
+        f"[{name.removeprefix(f'{paper.key}-')}](errata.md#{name}){' (true, but)' * (name in loose)}"
+        for name in wrong(paper, statement)
+    ]
     cells = (
         escaped(statement.place),
         escaped(statement.says),

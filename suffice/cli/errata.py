@@ -1,4 +1,7 @@
-"""The command `suffice errata`: printed statements found wrong, as kept; one of them, or as JSON, recomputed now."""
+"""The command `suffice errata`: printed statements found wrong, as kept; one of them, or as JSON, recomputed now.
+
+Statements that are true, of which something is to be said, have a table of their own and are not counted.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ KINDS = {
     "typo": "a slip in the text",
     "code": "the released code does something else",
 }
+LOOSE, WITHDRAWN = "loose", "withdrawn"
+"""The kinds of true statements, and of entries that did not stand."""
 KEPT = Path(__file__).parents[1] / "errata.json"
 """The rows of the table for the library's papers, written by `make pages`: listing them needs no torch."""
 
@@ -35,7 +40,7 @@ def errata(
 ) -> None:
     """List errors found in the papers, or recompute one."""
     if not as_json and (listed := kept(identifier)):
-        errata_table(listed).show()
+        show(listed)
         return
     from suffice.verification import errata as entries
     from suffice.verification.errata import one
@@ -47,31 +52,40 @@ def errata(
     elif len(rows) == 1 and one(identifier):
         errata_page(rows[0]).show()
     elif rows:
-        errata_table(rows).show()
+        show(rows)
     else:
         typer.echo(f"{identifier}: no errata")
 
 
+def show(rows: Sequence[dict[str, Any]]) -> None:
+    """What is wrong, then what is true but has an entry."""
+    wrong, loose = ([row for row in rows if (row["kind"] == LOOSE) is kind] for kind in (False, True))
+    if wrong:
+        errata_table(wrong).show()
+    if loose:
+        loose_table(loose).show()
+
+
 def kept(identifier: str | None) -> list[dict[str, Any]]:
-    """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, for what is no
-    part of one, and where another package adds errata."""
+    """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, also a withdrawn
+    one, for what is no part of one, and where another package adds errata."""
     from suffice.bounds.papers import OWN, PAPERS
     from suffice.bounds.theorems import ids_of, spelled
 
     rows = json.loads(KEPT.read_text(encoding="utf-8"))
     if any(paper.errata for paper in PAPERS if paper.key not in OWN):
         return []
-    ids = [row["id"] for row in rows]
-    named = ids if identifier is None else ids_of(identifier, ids)
-    if identifier is not None and spelled(identifier).replace("/", "-") in named:
+    if identifier is not None and spelled(identifier).replace("/", "-") in {row["id"] for row in rows}:
         return []
+    ids = [row["id"] for row in rows if row["kind"] != WITHDRAWN]
+    named = ids if identifier is None else ids_of(identifier, ids)
     return [row for row in rows if row["id"] in named]
 
 
 def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
     """One row per erratum."""
     return Table(
-        title="Errata",
+        title=f"Errata ({len(rows)})",
         columns=("id", "kind", "printed", "measured", "where", "what holds"),
         numeric=("printed", "measured"),
         optional=("where", "what holds"),
@@ -87,13 +101,31 @@ def errata_table(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
+def loose_table(rows: Sequence[dict[str, Any]]) -> Table:
+    """One row per true statement of which something is to be said."""
+    return Table(
+        title="True, but",
+        columns=("id", "where", "what is to be added"),
+        optional=("where", "what is to be added"),
+        rows=[(row["id"], row["location"], row["truth"]) for row in rows],
+        lines=[
+            "loose: no error, and not counted: what is printed stands; `suffice errata ID` shows what is to be added."
+        ],
+    )
+
+
 def errata_page(row: dict[str, Any]) -> Table:
     """One erratum in lines: what is claimed, what is true, the instance and its numbers, and how to cite it."""
     from suffice.bounds.papers import PAPERS
 
     cited = next((paper.reference for paper in PAPERS if paper.title == row["paper"]), "")
-    names = ("id", "paper", "location", "kind", "claim", "truth")
     said = row | {"paper": cited or row["paper"]}
+    if row["kind"] == LOOSE:
+        said["kind"] = "loose: no error, what is printed stands"
+    if row["kind"] == WITHDRAWN:
+        lines = [f"{name:9s} {said[name]}" for name in ("id", "paper", "location", "kind")]
+        return Table(columns=(), rows=(), lines=[*lines, f"it said   {row['claim']}", f"reason    {row['truth']}"])
+    names = ("id", "paper", "location", "kind", "claim", "truth")
     lines = [f"{name:9s} {said[name]}" for name in names]
     lines += [f"  {name} = {value}" for name, value in row["inputs"].items()]
     lines += [f"printed   {row['printed']:.10g}", f"measured  {row['measured']:.10g}"]

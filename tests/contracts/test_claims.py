@@ -75,10 +75,12 @@ def test_every_implied_condition_is_one_of_a_claim():
 
 
 def test_variants_that_are_said_to_be_true_are_made_and_nothing_refutes_them():
-    stated = {name: claim for name, claim in GUARANTEES.items() if claim.true_variants}
+    stated = {name: claim for name, claim in CLAIMS.items() if claim.true_variants}
     running = ("adaptive/theorem-2-constant-running", "adaptive/theorem-2-multiplicative-constant-running")
     cancelling = "averaged-sgd/theorem-1-finite"  # seems stronger at tiny eta mu alone, which quick does not reach
-    assert list(stated) == [f"{key} corrected" for key in (*running, cancelling)]
+    loose = "sample-optimal/theorem-2 printed"
+    corrected = [f"{key} corrected" for key in (*running, cancelling)]
+    assert sorted(stated) == sorted([*corrected, loose])
     for claim in stated.values():
         assert set(claim.true_variants) <= {mutant.change for mutant in mutants(claim.theorem, worst_ratio=1.0)}
         surviving = replace(claim, true_variants={}).verify().survivors

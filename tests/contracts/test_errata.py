@@ -1,4 +1,8 @@
-"""What every erratum keeps: a place, a corrected statement, and two numbers that differ on an instance."""
+"""What every erratum keeps: a place, a corrected statement, and two numbers that differ on an instance.
+
+Papers are accused of what the numbers show: an upper bound is exceeded, a lower one undercut, and what is printed and
+true is not counted.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,15 @@ import math
 from typing import get_args
 
 import pytest
+from pages import errata as page
+from pages import statements
 
-from suffice.bounds import DEFINITIONS, THEOREMS
+from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
+from suffice.verdicts import known
+from suffice.verification import errata
 from suffice.verification.claims import all_claims
-from suffice.verification.errata import ERRATA
-from suffice.verification.errata.erratum import Kind
+from suffice.verification.errata import ERRATA, WITHDRAWN, one
+from suffice.verification.errata.erratum import Direction, Kind
 
 CORRECTED = {record.key for record in (*THEOREMS, *DEFINITIONS) if record.edition == "corrected"}
 
@@ -20,9 +28,14 @@ def test_ids_are_unique():
 
 
 def test_every_printed_statement_that_a_claim_refutes_has_its_erratum():
-    refuted = {claim.theorem.key for claim in all_claims() if claim.theorem.edition == "printed"}
-    assert len(refuted) >= 22
-    assert refuted <= {entry.key for entry in ERRATA}
+    checked = {claim.theorem.key for claim in all_claims() if claim.theorem.edition == "printed"}
+    true = {key for key in checked if known()[key, "printed"]["verdict"] == "holds"}
+    assert len(checked - true) >= 22
+    assert checked - true <= {entry.key for entry in ERRATA if entry.counts}
+    # what a claim finds true is accused by no erratum of its own
+    assert "sample-optimal/theorem-2" in true
+    assert all(find(key, "printed").true_as_printed for key in true)
+    assert true & {entry.key for entry in ERRATA if entry.counts} == set()
 
 
 @pytest.mark.parametrize("entry", ERRATA, ids=lambda entry: entry.id)
@@ -39,3 +52,57 @@ def test_its_two_numbers_differ_on_an_instance_that_it_describes(entry):
     assert math.isfinite(printed)
     assert math.isfinite(measured)
     assert abs(printed - measured) > 0.05 * max(abs(printed), abs(measured))
+
+
+BROKEN = {"upper": lambda row: row["measured"] > row["printed"], "lower": lambda row: row["measured"] < row["printed"]}
+
+
+@pytest.mark.parametrize("entry", ERRATA, ids=lambda entry: entry.id)
+def test_a_printed_bound_is_broken_by_what_is_counted_and_kept_by_what_is_loose(entry):
+    assert entry.side in get_args(Direction)
+    row = entry.to_dict()
+    assert row["direction"] == entry.side
+    if entry.side in BROKEN:
+        assert BROKEN[entry.side](row) == entry.counts
+    else:  # two numbers that do not contradict each other are no accusation
+        assert entry.side == "equality" or not entry.counts or entry.kind == "code"
+
+
+def test_most_statements_of_the_texts_are_bounds():
+    sides = [entry.side for entry in ERRATA if entry.counts and entry.kind != "code"]
+    assert sum(side in BROKEN for side in sides) > len(sides) / 2
+
+
+def test_the_direction_is_the_record_s_unless_the_erratum_says_otherwise():
+    by_id = {entry.id: entry for entry in ERRATA}
+    assert by_id["adaptive-definition-2-square"].side == "lower"  # of adaptive/lemma-2
+    assert by_id["adaptive-lemma-2-expectation"].side == "upper"  # of a variance, though the record is the same
+    assert by_id["adaptive-code-figure-1-constant"].side == "equality"
+
+
+def test_withdrawn_ids_answer_with_the_reason():
+    assert {entry.id for entry in WITHDRAWN} & {entry.id for entry in ERRATA} == set()
+    assert "adaptive-table-s1-hospitals" in {entry.id for entry in WITHDRAWN}
+    for entry in WITHDRAWN:
+        assert errata(entry.id.upper()) == [entry]
+        assert one(entry.id)
+        assert any(paper.title == entry.paper and entry.id.startswith(f"{paper.key}-") for paper in PAPERS)
+        assert all(0 < len(text) <= 200 for text in (entry.location, entry.claim, entry.truth))
+        row = entry.to_dict()
+        assert row["kind"] == "withdrawn"
+        assert row["printed"] is row["measured"] is None
+        assert set(row) == set(ERRATA[0].to_dict())
+    assert WITHDRAWN[0] not in errata()
+
+
+def test_pages_count_errors_alone_and_list_the_others_apart():
+    text = page.text()
+    wrong, rest = text.split("\n## True, but\n")
+    loose, gone = rest.split("\n## Withdrawn\n")
+    counted = [entry for entry in ERRATA if entry.counts]
+    assert f"contradicts: {len(counted)}." in wrong
+    assert wrong.count("\n### ") == len(counted) < len(ERRATA)
+    assert loose.count("\n### ") == len(ERRATA) - len(counted)
+    assert gone.count("\n- `") == len(WITHDRAWN)
+    assert all(f"`{entry.id}`" in gone for entry in WITHDRAWN)
+    assert "[smoothness-logistic](errata.md#scafflix-smoothness-logistic) (true, but)" in statements.text()

@@ -181,6 +181,25 @@ def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
     assert command("errata", "worst-case").stdout == "worst-case: no errata\n"
 
 
+def test_true_statements_are_shown_apart_and_withdrawn_ids_with_the_reason(command):
+    first, second = command("errata", "scafflix").stdout.split("\nTrue, but\n")
+    counted = [entry.id for entry in errata("scafflix") if entry.counts]
+    assert first.startswith(f"Errata ({len(counted)})\n")
+    assert "scafflix-smoothness-logistic" not in first.replace("scafflix-code-smoothness-logistic", "")
+    assert "scafflix-smoothness-logistic" in second
+    assert "loose: no error, what is printed stands" in command("errata", "scafflix-smoothness-logistic").stdout
+    alone = command("errata", "sample-optimal/theorem-4").stdout
+    assert alone.startswith("True, but\n")
+    for name in ("adaptive-table-s1-hospitals", "Adaptive/Table S1 hospitals"):
+        done = command("errata", name)
+        assert done.returncode == 0
+        assert "\nkind      withdrawn\n" in done.stdout
+        assert "\nreason    the eight training accuracies fit four hospitals too" in done.stdout
+        (row,) = json.loads(command("errata", name, "--json").stdout)
+        assert (row["kind"], row["printed"]) == ("withdrawn", None)
+    assert "adaptive-table-s1-hospitals" not in command("errata").stdout
+
+
 def test_a_theorem_is_shown_with_its_kept_verdict(command):
     for edition, shown in (("corrected", "holds on"), ("printed", "violated,")):
         lines = command("theorem", "adaptive/property-1", "--edition", edition).stdout.splitlines()

@@ -1,6 +1,7 @@
 """Printed statements found wrong: what is printed, what a direct computation gives, and how to see it.
 
-Each entry computes both numbers when asked; nothing here is typed in.
+Each entry computes both numbers when asked; nothing here is typed in. Entries of the kind *loose* are true statements
+of which something is to be said; `WITHDRAWN` has those that did not stand.
 """
 
 from __future__ import annotations
@@ -14,18 +15,23 @@ from suffice.bounds.theorems import ids_of, is_paper, spelled
 
 from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding
+from .erratum import Withdrawn as Withdrawn
 
 ERRATA: Sequence[Erratum] = Listed(lambda: parts("errata", "ERRATA"))
+WITHDRAWN: Sequence[Withdrawn] = Listed(lambda: parts("errata", "WITHDRAWN"))
 
 
-def errata(identifier: str | None = None) -> list[Erratum]:
+def errata(identifier: str | None = None) -> list[Erratum] | list[Withdrawn]:
     """All errata, those of a paper ("cobo") or a result ("adaptive/theorem-2"), or the one with an id.
 
-    Case does not matter, nor do spaces for hyphens. Raises `InputError` with the nearest id if there is none.
+    Case does not matter, nor do spaces for hyphens. The id of a withdrawn erratum gives the reason. Raises `InputError`
+    with the nearest id if there is none.
     """
     if identifier is None:
         return list(ERRATA)
     text = _id(identifier)
+    if gone := [entry for entry in WITHDRAWN if entry.id == text]:
+        return gone
     named = ids_of(identifier, [entry.id for entry in ERRATA])
     found = [entry for entry in ERRATA if entry.id in named]
     if not found and not is_paper(text):
@@ -36,7 +42,7 @@ def errata(identifier: str | None = None) -> list[Erratum]:
 
 def one(identifier: str | None) -> bool:
     """Whether `identifier` is the id of an entry, not a part of some."""
-    return identifier is not None and any(entry.id == _id(identifier) for entry in ERRATA)
+    return identifier is not None and any(entry.id == _id(identifier) for entry in (*ERRATA, *WITHDRAWN))
 
 
 def _id(identifier: str) -> str:

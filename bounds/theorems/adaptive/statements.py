@@ -116,8 +116,7 @@ STATEMENTS = (
     statement(
         "Table S1",
         "settings",
-        "adaptive-table-s1-hospitals",
-        "settings; the simulator's generators have those of synthetic data",
+        reason="settings; the simulator's generators have those of synthetic data",
     ),
     statement("Table S2", "standard deviations", "adaptive-table-s2-loss", _EXPERIMENT),
     statement(

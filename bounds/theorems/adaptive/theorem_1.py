@@ -172,11 +172,10 @@ THEOREMS: tuple[Theorem, ...] = (
     ),
     _THEOREM_1.as_printed(
         "the right side is random: the variances depend on the path",
-        fault="an expectation is bounded by a random number; PL(mu) is used and not assumed; the step limit must hold "
-        "at every step almost surely",
+        fault="an expectation is bounded by a random number; the step limit must hold at every step almost surely",
         statement="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^{T-t} sigma_psi^2(t) for a "
         "constant step eta < 1/(beta sum_k alpha_k^t).",
-        hypotheses="Assumptions 1 and 2",
+        hypotheses="Assumptions 1 and 2; strong convexity or PL(mu), which Section 2 takes for all but Theorem 3",
     ),
     _THEOREM_1,
     Theorem(

@@ -106,7 +106,7 @@ RUN = (
     "connected components of {|mean_i - mean_j| <= moment_gap/2}; b_max the largest weak dissimilarity"
 )
 _FAULTS = (
-    "its hypotheses hold for nothing: centred xi_i have equal means, so Delta = 0; d_eff = |Sigma|_2/nu^2 is 1 "
+    "centred xi_i have equal means, so that Delta = 0: xi_i - E xi_i is meant; d_eff = |Sigma|_2/nu^2 is 1 "
     "identically, tr(Sigma)/nu^2 is meant"
 )
 

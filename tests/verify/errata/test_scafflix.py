@@ -13,7 +13,6 @@ ROUNDS = np.array([0.95, 0.5]) ** 10
 P2 = 0.1 / 13.375
 """The released p^2 at L = (100, 1, ..., 1), mu = 0.1."""
 EXACT = {  # id: (printed, measured), by hand
-    "assumption-3-footnote": (100, 10),
     "assumption-3-samples": (4 * 14.25 / 2, 4 * 14.25),  # D = |x|^2/2, |x|^2 = 14.25; E|g|^2 = 8 D
     "assumption-3-convexity": (10, 90.5),
     "algorithm-1-start": (0.8, 0.4),

@@ -20,6 +20,7 @@ from .paper import erratum
     claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
     truth="phi(r_k) stands in the sum",
     key="adaptive/remark-3-continuous",
+    direction="equality",
 )
 def remark_3_phi() -> Finding:
     similarity, sigma2, criterion = np.array([1.0, 0.5]), np.ones(2), Continuous()
@@ -32,9 +33,10 @@ def remark_3_phi() -> Finding:
 @erratum(
     location="Section 4, after Definition 3",
     kind="constant",
-    claim="on the sufficient cluster psi_bin is at least lambda",
-    truth="psi_bin(lambda) = lambda^2; it is between lambda^2 and lambda",
+    claim="the least psi_bin on the sufficient cluster is lambda",
+    truth="psi_bin(lambda) = lambda^2: the least is between lambda^2 and lambda",
     key="adaptive/definition-2-binary",
+    direction="equality",
 )
 def definition_3_least_psi() -> Finding:
     threshold = 0.5
@@ -45,9 +47,10 @@ def definition_3_least_psi() -> Finding:
 
 @erratum(
     location="Section 4, after Definition 3",
-    kind="constant",
-    claim="the bound sigma^2 / (|N*| min psi_cont) grows without limit: continuous weights look suboptimal",
-    truth="Definition 2 has a sum, not |N*| min psi: sigma_suf,cont^2 <= sigma_suf,bin^2 for every lambda",
+    kind="loose",
+    claim="min psi_cont over N* can become arbitrarily small, which may degrade the bound sigma^2/(|N*| min psi_cont)",
+    truth="so it can; the sum that this bounds, sigma_suf^2 of Definition 2, is at most that of binary weights at "
+    "every lambda",
     key="adaptive/continuous-dominates",
 )
 def definition_3_continuous() -> Finding:
@@ -76,10 +79,11 @@ def _normal() -> tuple[np.ndarray, np.ndarray]:
 
 @erratum(
     location="Equation (1)",
-    kind="hypothesis",
+    kind="loose",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
     truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
     key="adaptive/equation-1-identical",
+    direction="other",
 )
 def equation_1_identical() -> Finding:
     from scipy.special import ndtr
@@ -98,10 +102,11 @@ def equation_1_identical() -> Finding:
 
 @erratum(
     location="Equation (1)",
-    kind="hypothesis",
+    kind="loose",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
     truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
     key="adaptive/equation-1-gap",
+    direction="other",
 )
 def equation_1_dissimilar() -> Finding:
     own, peer = 1.0, -1.0
@@ -117,9 +122,9 @@ def equation_1_dissimilar() -> Finding:
 
 @erratum(
     location="Lemma 2, its second chain",
-    kind="false",
-    claim="above the precision eps, sigma_eff <= sigma_suf(eps) with b/(2 mu eps)",
-    truth="b^2/(2 mu eps) is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
+    kind="constant",
+    claim="above the precision eps, sigma_eff <= sigma_suf(eps), with the b/(2 mu eps) of Definition 2",
+    truth="with b^2/(2 mu eps): for b > 1 the printed cluster can hold peers that no weight is given to",
     key="adaptive/lemma-2-variance",
 )
 def lemma_2_chain() -> Finding:
@@ -129,8 +134,8 @@ def lemma_2_chain() -> Finding:
     printed = chain(b=2.0, c=0.0, mu=1.0, eps=2.0, sigma2=1.0, peer_sigma2=1.0)
     r = max(0.0, 1 - 2.0**2 / 4)
     variance = sufficient_variance(Continuous(), similarity=np.array([1.0, r]), sigma2=np.ones(2))
-    inputs = {"R_i": "x^2/2", "e": 2, "eps": 2, "b": 2, "c": 0, "sigma": 1, "phi": "continuous",
-              "quantity": "sigma_psi^2 with one peer"}  # fmt: skip
+    inputs = {"R_i": "x^2/2", "R_k": "(x - 2)^2/2", "x": 2, "eps": 2, "b": 2, "c": 0, "sigma": 1, "phi": "continuous",
+              "quantity": "sigma_eff^2, e = eps"}  # fmt: skip
     return Finding(inputs=inputs, printed=float(printed), measured=float(variance))
 
 
@@ -154,10 +159,11 @@ def corollary_1_index() -> Finding:
 
 @erratum(
     location="Section 4, below Definition 3",
-    kind="false",
-    claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances",
-    truth="an equality where b_k = c_k = 0 for all of N*; the display that proves it has >=",
+    kind="typo",
+    claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances and c = 0",
+    truth=">=, as in the display that proves it: equal where b_k = 0 for all of N*",
     key="adaptive/section-4-variance",
+    direction="equality",
 )
 def section_4_strict() -> Finding:
     variance = sufficient_variance(Continuous(), similarity=np.ones(4), sigma2=np.ones(4))

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.bounds import Continuous, collaboration_weights, evaluate, find
 
-from ...instances.enumerated_paths import QUADRATIC, WAVE
+from ...instances.enumerated_paths import QUADRATIC
 from ...instances.one_step import OneStep, instances
 from ...instances.quadrature_1d import counterexample
 from ..erratum import Finding
@@ -78,7 +78,7 @@ def appendix_noise_factor() -> Finding:
 
 @erratum(
     location="Theorem 1",
-    kind="false",
+    kind="typo",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
     truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
     key="adaptive/theorem-1",
@@ -107,34 +107,12 @@ def theorem_1_random() -> Finding:
 
 
 @erratum(
-    location="Theorem 1",
+    location="Theorem 3, step size",
     kind="hypothesis",
-    claim="Assumptions 1 and 2 suffice for a contraction by 1 - eta mu",
-    truth="the proof uses strong convexity or PL (Assumption 4 or 5)",
-    key="adaptive/theorem-1",
-)
-def theorem_1_pl() -> Finding:
-    mu, eta, theta = 1.0, 0.5, 3.0  # mu = beta = 1 is the curvature at the minimum
-    e0, after = (float(WAVE.value(np.array(x))) for x in (theta, theta - eta * np.sin(theta)))
-    inputs = {
-        "N": 1,
-        "R": "1 - cos(theta)",
-        "theta_0": theta,
-        "eta": eta,
-        "mu": mu,
-        "sigma": 0,
-        "T": 1,
-        "quantity": "e_1",
-    }
-    return Finding(inputs=inputs, printed=(1 - eta * mu) * e0, measured=after)
-
-
-@erratum(
-    location="Theorem 1, Theorem 3",
-    kind="hypothesis",
-    claim="a constant step eta < (sigma_phi^t/sigma_psi^t)^2/beta",
-    truth="the limit changes with the path: a constant step needs a bound q/beta of it that holds at every step",
+    claim="a constant step eta_i = min(sqrt(2 e_0/(T beta s2)), (sigma_phi^t/sigma_psi^t)^2/beta)",
+    truth="the second argument changes with t and with the path: a constant below it is needed, as in Remark 3",
     key="adaptive/remark-3-continuous",
+    direction="equality",
 )
 def theorem_1_step_limit() -> Finding:
     n, gap, theta0 = 100, 1.0, 100.0
@@ -149,9 +127,9 @@ def theorem_1_step_limit() -> Finding:
     gradients = theta0 - gap * (np.arange(n) > 0)
     theta1 = theta0 - 0.999 * first * float(alpha @ gradients)  # no noise
     inputs = {
-        "N": n, "R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma_k": "equal", "phi": "continuous",
-        "theta_0": theta0,
-        "eta": "0.999 times its limit at theta_0", "quantity": "largest admissible eta: at theta_0, and at theta_1",
+        "N": n, "R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma_k": 1, "phi": "continuous",
+        "theta_0": theta0, "T": 2, "noise": "none in the first step",
+        "eta": "0.999 times the minimum at t = 1", "quantity": "the minimum at t = 1, and at t = 2",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=first, measured=limit(theta1)[0])
 
@@ -162,6 +140,7 @@ def theorem_1_step_limit() -> Finding:
     claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
     truth="its positive part, as before Definition 1; otherwise weights are negative",
     key="adaptive/definition-1-weights",
+    direction="equality",
 )
 def appendix_positive_part() -> Finding:
     own, peer = 2.0, -1.0  # R_i = theta^2/2, R_k = (theta - 3)^2/2 at theta = 2
@@ -187,6 +166,7 @@ def appendix_positive_part() -> Finding:
     claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
     truth="the sum is over k, the peers of one client",
     key="adaptive/theorem-1",
+    direction="equality",
 )
 def appendix_sum_index() -> Finding:
     # R_1 = theta^2/2, R_2 = theta^2/4: r_12 = 3/4 seen from client 1, r_21 = 0 seen from client 2

@@ -20,10 +20,11 @@ def _stream(features: int, batch: int, start: float = 1.0) -> StreamingLeastSqua
 
 @erratum(
     location="Section 5, Appendix A, Assumption 2",
-    kind="hypothesis",
+    kind="loose",
     claim="the least-squares experiment illustrates theorems that assume V[g] <= sigma^2 at every model",
-    truth="V[g] = 4 tr(H) R + |grad R|^2: it grows with the excess, without bound",
+    truth="it is not covered by them: V[g] = 4 tr(H) R + |grad R|^2 grows with the excess, without bound",
     key="adaptive/least-squares-variance",
+    direction="other",
 )
 def section_5_bounded_variance() -> Finding:
     problem = _stream(10, 1)
@@ -38,6 +39,7 @@ def section_5_bounded_variance() -> Finding:
     claim="convergence is sub-linear because the noise comes only from the features, not from the outputs",
     truth="such noise vanishes at the minimum: the excess shrinks by a constant factor per iteration",
     key="adaptive/least-squares-rate",
+    direction="lower",
 )
 def section_5_sublinear() -> Finding:
     # All clients of one stream have the same law, so 10 iterations of one tell the ratio of any 10.

@@ -49,8 +49,9 @@ def theorem_3_pl() -> Finding:
         float(sufficient_variance(Continuous(), similarity=np.array([1.0, x]), sigma2=np.ones(2))) for x in (rho, r)
     )
     inputs = {
-        "R_i": "1 - cos(theta)", "grad R_k": "grad R_i + 0.1", "b": gap, "mu": mu, "eps": eps, "sigma": 1,
-        "theta": theta, "phi": "continuous", "quantity": "sigma_eff^2 where e = 2 >= eps",
+        "R_i": "1 - cos(theta)", "grad R_k": "grad R_i + 0.1", "b": gap, "mu": "1, the curvature at the minimum",
+        "eps": eps, "sigma": 1,
+        "theta": theta, "phi": "continuous", "quantity": "sigma_eff^2, with e = 2 >= eps",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
@@ -70,7 +71,7 @@ def theorem_3_expectation() -> Finding:
     plain = 2 * values["e0"] / (eta * T) + eta * values["s2"]
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9, "eta": eta,
-        "theta_0": 0.2, "eps": 0.004, "T": T,
+        "theta_0": 0.2, "eps": 0.004, "Definition 2": "with b^2", "T": T,
         "quantity": "mean of E|grad R_i|^2, against 2 e_0/(T eta) + eta beta s2 of Appendix B.2",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=plain, measured=measured)

@@ -33,7 +33,8 @@ def theorem_2_expectation() -> Finding:
     law = line.two_steps(values["eps"])
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9,
-        "eta": 0.9, "theta_0": 0.2, "eps": 0.004, "T": 2, "quantity": f"E[e_2], with E[e_1] = {law['e1']:.3g} >= eps",
+        "eta": 0.9, "theta_0": 0.2, "eps": 0.004, "Definition 2": "with b^2", "T": 2,
+        "quantity": f"E[e_2], with E[e_1] = {law['e1']:.3g} >= eps",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
 
@@ -55,7 +56,7 @@ def theorem_2_every_step() -> Finding:
     law = started.two_steps(values["eps"])
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9,
-        "eta": 0.9, "theta_0": 0, "eps": 0.004, "T": 2,
+        "eta": 0.9, "theta_0": 0, "eps": 0.004, "Definition 2": "with b^2", "T": 2,
         "quantity": f"E[e_2], with e_0 = 0 < eps and E[e_1] = {law['e1']:.3g} >= eps",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
@@ -63,9 +64,9 @@ def theorem_2_every_step() -> Finding:
 
 @erratum(
     location="Theorem 2, Table 1, row 2",
-    kind="false",
-    claim="eta = ln(e_0/K)/(mu T) <= 1/mu, K = beta s2/(2 mu^2 T): E[e_T] <= K (1 + ln(e_0/K))",
-    truth="for e_0 < K the step and the bound are negative; the row needs K < e_0",
+    kind="hypothesis",
+    claim="for T >= 1, eta = ln(e_0/K)/(mu T) <= 1/mu with K = beta s2/(2 mu^2 T) gives E[e_T] <= K (1 + ln(e_0/K))",
+    truth="K < e_0 is to be asked for: otherwise the printed step is negative, and below K/e the bound is too",
     key="adaptive/theorem-2-horizon",
 )
 def theorem_2_horizon_negative() -> Finding:
@@ -101,8 +102,8 @@ def theorem_2_decreasing_step() -> Finding:
 @erratum(
     location="Table 1, row 3, and its citation in Appendix B.2",
     kind="constant",
-    claim="E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
-    truth="the cited theorem has an offset: max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
+    claim="Theorem 4.7 of [3] gives E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
+    truth="it has steps C/(mu (t + gamma)) and gives max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
     key="adaptive/theorem-2-decreasing",
 )
 def theorem_2_decreasing_start() -> Finding:
@@ -124,6 +125,7 @@ def theorem_2_decreasing_start() -> Finding:
     claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
     truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
     key="adaptive/theorem-2-horizon",
+    direction="equality",
 )
 def appendix_horizon_logarithm() -> Finding:
     # K (1 + ln(e_0 / K)) with K = beta s2 / (2 mu^2 T), against the same with beta missing in the logarithm.
@@ -141,6 +143,7 @@ def appendix_horizon_logarithm() -> Finding:
     claim="sigma_bin^2(eps) stands in both bounds",
     truth="sigma_suf^2(eps), that of the criterion in use",
     key="adaptive/theorem-2-decreasing",
+    direction="equality",
 )
 def appendix_criterion_name() -> Finding:
     rho, sigma2 = np.array([1.0, 0.5]), np.ones(2)
@@ -162,7 +165,7 @@ def appendix_criterion_name() -> Finding:
     location="Corollary 1, Appendix B.3",
     kind="false",
     claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
-    truth="the maximum with e_0 and the offset are dropped: (gamma + 1) e_0/eps counts, also without noise",
+    truth="the maximum with e_0 is dropped: at the admissible steps C/(mu (t + gamma)) it adds (gamma + 1) e_0/eps",
     key="adaptive/corollary-1",
 )
 def corollary_1_start() -> Finding:
@@ -205,7 +208,8 @@ def corollary_1_reached() -> Finding:
     )  # fmt: skip
     inputs = {
         "N": 100, "R_i": "theta^2/2", "R_k": "(theta - 0.02)^2/2 for 99 peers", "sigma": 1, "lambda": 0.9,
-        "e_0": eps, "eps": eps, "C": 2, "T": T, "eta_t": "C/(mu (t + gamma)), the least admissible gamma",
+        "e_0": eps, "eps": eps, "Definition 2": "with b^2", "C": 2, "T": T,
+        "eta_t": "C/(mu (t + gamma)), the least admissible gamma",
         "quantity": f"E[e_T], T the first whole number from the printed {rounds:.3g} on",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=eps, measured=float(batch.excess()[0]))

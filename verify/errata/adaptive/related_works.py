@@ -45,7 +45,7 @@ def code_branch_ditto() -> Finding:
     location="released branch on related works, CoBo",
     kind="code",
     claim="models step along `gradient + [rho * sum_k w_ik (x_i - x_k)]`, joined as lists and zipped with the layers",
-    truth="zip drops the penalty: CoBo is local SGD there; so Table 2 has Ditto, CoBo and Local within 0.5 on CIFAR-10",
+    truth="zip drops the penalty: CoBo is local SGD there; Table 2 has Local, Ditto and CoBo within 0.5 on CIFAR-10",
 )
 def code_branch_cobo() -> Finding:
     return _pulled("the other models")
@@ -55,7 +55,7 @@ def code_branch_cobo() -> Finding:
     location="released branch on related works, WGA-BC",
     kind="code",
     claim="the peers' weights are 1/N^2 each, 19/400 in all at N = 20",
-    truth="weights of a mean sum to 1; the step of the branch is 4.75 % of the one that is compared",
+    truth="the weights of a mean sum to 1; the branch's step along the peers is 4.75 % of a step along their mean",
 )
 def code_branch_wga_bc() -> Finding:
     clients = 20
@@ -68,7 +68,7 @@ def code_branch_wga_bc() -> Finding:
     location="released branch on related works and main branch, compute_weight_based_on_ratio",
     kind="code",
     claim="the main branch has |g_i - g_k| above |g_i|^2, the branch on related works |g_i - g_k|^2",
-    truth="Table 2 has results of both branches side by side, which are not of one rule; the second is the paper's",
+    truth="they are two rules, and the second is the paper's; results of one branch are not results of the other",
     key="adaptive/equation-1-gap",
 )
 def code_branch_ratio() -> Finding:

@@ -160,6 +160,7 @@ def code_weights_normalised() -> Finding:
     claim="every peer with r_k > 0 has the same weight",
     truth="Definition 3 admits r_k >= lambda; then the mean similarity is at least lambda + (1 - lambda) w",
     key="adaptive/remark-3-binary",
+    direction="other",
 )
 def code_no_threshold() -> Finding:
     n, threshold = 20, 0.5

@@ -39,7 +39,7 @@ def _lines(theta: float, minimisers: tuple[float, ...]) -> tuple[float, np.ndarr
 @erratum(
     location="Property 1",
     kind="constant",
-    claim="b = sqrt(2) |A_k (xi_i - xi_k)|",
+    claim="b_ik <= sqrt(2) |A_k (xi_i - xi_k)| and c_ik <= 2 |I - A_k A_i^-1|^2",
     truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
     key="adaptive/property-1",
 )
@@ -55,7 +55,7 @@ def property_1_constant() -> Finding:
 @erratum(
     location="Property 1",
     kind="hypothesis",
-    claim="it holds for all A_i in R^{d x d}",
+    claim="it holds of the losses (theta + xi_i)^T A_i (theta + xi_i) for A_i in R^{d x d}",
     truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
     key="adaptive/property-1",
 )
@@ -96,6 +96,7 @@ def definition_1_above_one() -> Finding:
     claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
     truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
     key="adaptive/definition-1-effective-local",
+    direction="equality",
 )
 def definition_1_zero_criterion() -> Finding:
     r, sigma2, phi = np.array([1.0, 0.5]), np.ones(2), np.zeros(2)
@@ -111,16 +112,17 @@ def definition_1_zero_criterion() -> Finding:
 
 @erratum(
     location="Definition 2, Lemma 2, Corollary 1",
-    kind="false",
-    claim="r_k >= 1 - b/(2 mu eps) - c",
-    truth="r_k >= 1 - b^2/(2 mu eps) - c, as the dimensions require and the proof of Lemma 2 has it",
+    kind="constant",
+    claim="N*(eps) = {k: psi((1 - b_k/(2 mu eps) - c_k)_+) > 0} is in N^t: r_k >= 1 - b_k/(2 mu eps) - c_k there",
+    truth="b_k^2 for b_k, as the dimensions require and the proof of Lemma 2 has it",
     key="adaptive/lemma-2",
 )
 def definition_2_square() -> Finding:
     # at theta = 2: e = 2, b = 3, c = 0, mu = 1
     excess, similarity = _lines(2.0, (0.0, 3.0))
     printed = evaluate(find("adaptive/lemma-2", "printed"), b=3.0, c=0.0, mu=1.0, eps=excess)
-    inputs = {"R_i": "theta^2/2", "R_k": "(theta - 3)^2/2", "theta": 2, "quantity": "similarity ratio r_k"}
+    inputs = {"R_i": "theta^2/2", "R_k": "(theta - 3)^2/2", "b": 3, "c": 0, "mu": 1, "theta": 2, "eps": 2,
+              "quantity": "similarity ratio r_k, e = eps"}  # fmt: skip
     return Finding(inputs=inputs, printed=float(printed), measured=float(similarity[1]))
 
 
@@ -150,8 +152,9 @@ def definition_2_limit() -> Finding:
 @erratum(
     location="text after Definition 2",
     kind="hypothesis",
-    claim="as eps -> infinity the sufficient variance tends to 1 / sum_k sigma_k^-2 psi((1 - c_k)_+)",
-    truth="psi must be left-continuous at 1 - c_k where b_k > 0: with 1 - c_k = lambda peer k never enters",
+    claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, with sigma_suf^2 meant",
+    truth="so it is for continuous psi, as the subscript has it; psi_bin jumps at lambda: with 1 - c_k = lambda and "
+    "b_k > 0 peer k never enters",
     key="adaptive/definition-2-limit-infinity",
 )
 def definition_2_jump() -> Finding:
@@ -162,7 +165,7 @@ def definition_2_jump() -> Finding:
     variance = sufficient_variance(criterion, similarity=1 - b2 / (2 * mu * eps) - c, sigma2=sigma2)
     inputs = {
         "sigma": [1, 1], "b": [0, 1], "c": [0, 0.5], "lambda": 0.5, "mu": mu, "eps": eps,
-        "quantity": "sigma_suf^2 at a large eps against its limit",
+        "quantity": "sigma_suf^2 of binary weights at a large eps against the display",
     }  # fmt: skip
     return Finding(inputs=inputs, printed=float(limit), measured=float(variance))
 
@@ -170,21 +173,22 @@ def definition_2_jump() -> Finding:
 @erratum(
     location="text after Definition 2",
     kind="typo",
-    claim="1 / sum_k sigma_k^-2 psi((1 - c_k)_+) is the limit of sigma_cont^2",
-    truth="it is that of sigma_suf^2, of the criterion to which psi belongs",
+    claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, read with the psi in use",
+    truth="sigma_suf^2 is meant, as in the limit before; sigma_cont^2 has that limit for psi_cont alone",
     key="adaptive/definition-2-limit-infinity",
 )
 def definition_2_name() -> Finding:
     criterion, sigma2, similarity = Binary(threshold=0.5), np.ones(2), np.ones(2)
     limit = combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
     continuous = sufficient_variance(Continuous(), similarity=similarity, sigma2=sigma2)
-    inputs = {"sigma": [1, 1], "b": [0, 0], "c": [0, 0], "lambda": 0.5, "quantity": "sigma_cont^2 as eps -> infinity"}
+    inputs = {"sigma": [1, 1], "b": [0, 0], "c": [0, 0], "psi": "psi_bin, lambda = 0.5",
+              "quantity": "sigma_cont^2 at every eps against the display"}  # fmt: skip
     return Finding(inputs=inputs, printed=float(limit), measured=float(continuous))
 
 
-def _sufficient_at_2() -> float:
-    """R_i = theta^2/2 and R_k = (theta - 1)^2/2, so b = 1, c = 0, mu = 1: sigma_suf^2 at eps = 2, sigma = 1."""
-    rho = evaluate(find("adaptive/lemma-2"), b=np.array([0.0, 1.0]), c=0.0, mu=1.0, eps=2.0)
+def _sufficient_at(eps: float) -> float:
+    """R_i = theta^2/2 and R_k = (theta - 1)^2/2, so b = b^2 = 1, c = 0, mu = 1: sigma_suf^2, sigma = 1."""
+    rho = evaluate(find("adaptive/lemma-2"), b=np.array([0.0, 1.0]), c=0.0, mu=1.0, eps=eps)
     return float(sufficient_variance(Continuous(), similarity=rho, sigma2=np.ones(2)))
 
 
@@ -198,23 +202,30 @@ _TWO_LINES = {"R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma": 1, "phi": "
 @erratum(
     location="Lemma 2",
     kind="typo",
-    claim="eps <= e_t gives sigma_eff^t <= sigma_suf(eps)",
+    claim="eps <= eps_i^t gives sigma_eff^t <= sigma_suf(eps)",
     truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
     key="adaptive/lemma-2",
+    direction="upper",
 )
 def lemma_2_index() -> Finding:
-    before, after = 0.1, 2.0
-    assert _lines(after, (0.0,))[0] >= 2  # eps <= e_t
-    inputs = {**_TWO_LINES, "theta_{t-1}": before, "theta_t": after, "quantity": "(sigma_eff^t)^2, with e_t = 2 >= eps"}
-    return Finding(inputs=inputs, printed=_sufficient_at_2(), measured=_effective(before))
+    # r = 0 at theta_0, so the first step follows the client's own gradient: theta_1 = (1 - eta) theta_0 - eta noise
+    start, eta, sigma2, eps = 1.0, 0.5, 100.0, 12.0
+    after = ((1 - eta) ** 2 * start**2 + eta**2 * sigma2) / 2
+    assert after >= eps
+    inputs = {
+        **_TWO_LINES, "sigma": 10, "eps": eps, "theta_0": start, "eta": eta, "t": 1,
+        "quantity": f"(sigma_eff^1)^2, with eps_i^1 = E[e_1] = {after:.5g} >= eps",
+    }  # fmt: skip
+    return Finding(inputs=inputs, printed=sigma2 * _sufficient_at(eps), measured=sigma2 * _effective(start))
 
 
 @erratum(
     location="Lemma 2",
     kind="false",
-    claim="eps <= E[e] gives sigma_eff <= sigma_suf(eps)",
+    claim="eps <= eps_i^t, the mean of the excess e, gives sigma_eff <= sigma_suf(eps)",
     truth="it holds on the paths, and at the iterations, where e itself is at least eps",
     key="adaptive/lemma-2",
+    direction="upper",
 )
 def lemma_2_expectation() -> Finding:
     models = (0.1, 2.83)
@@ -225,7 +236,7 @@ def lemma_2_expectation() -> Finding:
         "theta": "0.1 or 2.83, equally likely",
         "quantity": f"largest sigma_eff^2 that occurs, with E[e] = {mean:.4g} >= eps",
     }
-    return Finding(inputs=inputs, printed=_sufficient_at_2(), measured=max(map(_effective, models)))
+    return Finding(inputs=inputs, printed=_sufficient_at(2.0), measured=max(map(_effective, models)))
 
 
 @erratum(
@@ -234,6 +245,7 @@ def lemma_2_expectation() -> Finding:
     claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
     truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
     key="adaptive/lemma-2",
+    direction="upper",
 )
 def lemma_2_models() -> Finding:
     own, other = 1.0, 0.0

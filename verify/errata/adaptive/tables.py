@@ -31,7 +31,7 @@ def table_2_text() -> Finding:
     location="Table S2, lower half",
     kind="false",
     claim="standard deviations of the logarithmic losses, between -4.10 and 0.36",
-    truth="a standard deviation is not negative; the half repeats the means of Table 2, entry by entry",
+    truth="the half repeats the means of Table 2, entry by entry; a standard deviation of logarithms is not negative",
 )
 def table_s2_loss() -> Finding:
     least = min(entry for pair in DEVIATIONS.values() for entry in pair)
@@ -57,34 +57,12 @@ def definition_s1_labels() -> Finding:
     location="Equation (1) and the line below it",
     kind="typo",
     claim="Z is a mean of m gradients; b_alpha gradients are drawn for it, another letter and 512 in Table S1",
-    truth="m and b_alpha are one number; a mean of fewer than are drawn leaves more of the noise in Z",
+    truth="m is not defined and b_alpha is meant; a mean of fewer than are drawn leaves more of the noise in Z",
     key="adaptive/equation-1-norm",
+    direction="equality",
 )
 def equation_1_samples() -> Finding:
     record = find("adaptive/equation-1-norm")
     one, all_of_them = (evaluate(record, gradient=0.1, sigma2=1.0, m=m) for m in (1, 512))
     inputs = {"|grad R_i|": 0.1, "sigma_i^2": 1, "b_alpha": 512, "quantity": "E[Z_i], m = 1 against m = b_alpha"}
     return Finding(inputs=inputs, printed=float(one), measured=float(all_of_them))
-
-
-TRAINING = (88.9, 88.9, 77.8, 62.2, 77.8, 88.9, 55.6, 77.8)
-"""Training accuracies on heart disease in Table 2, in per cent, from All-for-one-bin to APFL."""
-
-
-@erratum(
-    location="Table S1 and Section 5, heart disease",
-    kind="false",
-    claim="four clients with 486 patients, and means weighted by their sizes",
-    truth="training accuracies are multiples of 1/45, plain means of five patients in three hospitals, three seeds",
-)
-def table_s1_hospitals() -> Finding:
-    def furthest(hospitals: int) -> float:
-        """How far an entry is from its nearest multiple of 1 / (hospitals * 5 * 3), in per cent."""
-        unit = 100 / (hospitals * 5 * 3)
-        return max(abs(entry - unit * round(entry / unit)) for entry in TRAINING)
-
-    inputs = {
-        "patients measured": 5, "seeds": 3,
-        "quantity": "largest distance of an entry from what four hospitals can give in %, against three",
-    }  # fmt: skip
-    return Finding(inputs=inputs, printed=furthest(4), measured=furthest(3))

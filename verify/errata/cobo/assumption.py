@@ -41,10 +41,11 @@ def example_2_constant() -> Finding:
 
 @erratum(
     location="Example 2",
-    kind="false",
-    claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = zeta_ij^2",
-    truth="the sum is at least its minimum over x, and grows without bound",
+    kind="typo",
+    claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = a_i^2 a_j^2/(a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2, named a lower bound",
+    truth=">= is meant: the left side depends on x, and is a_j^2 |mu_k - mu_k'|^2 at mu_k",
     key="cobo/example-2-dissimilarity",
+    direction="equality",
 )
 def example_2_equality() -> Finding:
     at_minimiser = _gradient_sum(1.0, 1.0, 1.0, np.array(0.0))
@@ -69,7 +70,7 @@ def theorem_1_separation() -> Finding:
 
 @erratum(
     location="Theorem I, Lemma 4",
-    kind="constant",
+    kind="typo",
     claim="M_ij of one pair bounds averages over all pairs of the cluster",
     truth="M is the largest M_ij of the cluster",
     key="cobo/cluster-dissimilarity",
@@ -94,6 +95,7 @@ def lemma_4_pair_constant() -> Finding:
     claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
     truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
     key="cobo/selection-time",
+    direction="equality",
 )
 def selection_immediate() -> Finding:
     one, both = np.ones(1), np.full((1, 2), 0.1)
@@ -108,11 +110,13 @@ def selection_immediate() -> Finding:
 
 
 @erratum(
-    location="Appendix A.2, case 2",
+    location="Theorem I, and Appendix A.2, case 2",
     kind="hypothesis",
-    claim="weights of different clusters are 0 for well initialised models",
-    truth="outside the ball with diameter [m_i, m_j] the inner product is positive and the weight stays at 1",
+    claim="weights of different clusters are 0; that models are well initialised is said in the proof alone",
+    truth="the start matters: outside the ball with diameter [m_i, m_j] the inner product is positive and the weight "
+    "stays at 1",
     key="cobo/selection-margin",
+    direction="equality",
 )
 def selection_far() -> Finding:
     problem = Quadratics.of(np.full((2, 1, 1), 0.5), [[0.0], [-1.0]], sigma2=0.0, start=[99.0])
@@ -130,6 +134,7 @@ def selection_far() -> Finding:
     claim="w^{t+1} = w^*",
     truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
     key="cobo/selection-time",
+    direction="equality",
 )
 def selection_sampling() -> Finding:
     chance = CoBo(rho=1.0, weight_step=1.0).chance(8, 1)
@@ -143,6 +148,7 @@ def selection_sampling() -> Finding:
     claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
     truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
     "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",
+    direction="upper",
 )
 def lemma_3_weight_variance() -> Finding:
     # grad f_i = (5, 0) and grad f_j = (0, 5), each with an error of +-0.1 along the other: four equally likely cases

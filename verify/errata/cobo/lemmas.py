@@ -81,11 +81,12 @@ def lemma_4_noise() -> Finding:
 
 
 @erratum(
-    location="Lemma 4, first display of the proof",
+    location="Lemma 4, second display of the proof",
     kind="constant",
     claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
     truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
     key="cobo/lemma-4",
+    direction="equality",
 )
 def lemma_4_contraction() -> Finding:
     eta, rho, size = 0.5, 0.2, 3
@@ -105,6 +106,7 @@ def lemma_4_contraction() -> Finding:
     claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
     truth="it is 4 |grad f_ij|^2",
     key="cobo/lemma-4",
+    direction="equality",
 )
 def lemma_4_pair_mean() -> Finding:
     gradients = np.array([1.0, 1.2])
@@ -117,6 +119,7 @@ def lemma_4_pair_mean() -> Finding:
     kind="typo",
     claim="5 n eta^2 rho^2 / L",
     truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
+    direction="upper",
 )
 def lemma_4_unsettled_weights() -> Finding:
     # a cluster of two at its minimiser 0, 98 others at theirs, 1; client 1 is linked to them, client 2 is not

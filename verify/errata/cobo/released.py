@@ -37,14 +37,14 @@ def code_order() -> Finding:
 
 @code(
     location="released code, mixed sampling",
-    claim="pairs are sampled with probability 2/n until step 800, then 1/sqrt(t)",
-    truth="the text says 1/n in the first 0.2 % of the steps, then 1/t",
+    claim="after step 800 pairs are sampled with probability 1/sqrt(t)",
+    truth="Section 4.1 has O(1/t), after 0.2 % of the iterations",
 )
 def code_sampling() -> Finding:
     clients, t = 8, 1000
     released = CoBo.released(rho=0.01).chance(clients, t)
     paper = CoBo(rho=0.01, weight_step=0.01, sampling="mixed", horizon=100_000).chance(clients, t)
-    inputs = {"n": clients, "t": t, "quantity": "probability that a pair is updated, mixed sampling"}
+    inputs = {"n": clients, "t": t, "quantity": "probability that a pair is updated, mixed sampling, against 1/t"}
     return Finding(inputs=inputs, printed=released, measured=paper)
 
 

@@ -107,13 +107,13 @@ def theorem_1_step_limit() -> Finding:
 
 @erratum(
     location="Theorem I and the last display of Appendix A.2",
-    kind="constant",
-    claim="2 + 24 M_ij^2 <= 3 for M_ij^2 < 1/5",
-    truth="it needs M_ij^2 <= 1/24; Lemma 4 asks for M_ij <= 1/5",
+    kind="typo",
+    claim="2 + 24 M_ij^2 <= 3 for M_ij^2 in (0, 1/5)",
+    truth="it needs M_ij^2 <= 1/24; M_ij <= 1/5, as in Lemma 4 and Appendix A.3, is enough",
     key="cobo/theorem-1-midpoint-gradient",
 )
 def theorem_1_heterogeneity() -> Finding:
-    M2 = 1 / 5
+    M2 = 0.19
     inputs = {"M_ij^2": M2, "quantity": "2 + 24 M_ij^2, which the last step replaces by 3"}
     return Finding(inputs=inputs, printed=3.0, measured=2 + 24 * M2)
 
@@ -124,6 +124,7 @@ def theorem_1_heterogeneity() -> Finding:
     claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
     truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
     key="cobo/theorem-1-consensus",
+    direction="equality",
 )
 def theorem_1_minibatch() -> Finding:
     def needed(unit: float) -> float:
@@ -168,6 +169,7 @@ def corollary_2_expectation() -> Finding:
     claim="M_ij = 0 leads to identical data distribution",
     truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone",
     key="cobo/example-2-similarity",
+    direction="equality",
 )
 def theorem_1_identical_data() -> Finding:
     # the gradient is x - E xi: (A4) holds with M = 0 for data of one mean
@@ -179,15 +181,17 @@ def theorem_1_identical_data() -> Finding:
 
 
 @erratum(
-    location="Algorithm 1, line 8, and Theorem I",
+    location="Algorithm 1, line 7, and Theorem I",
     kind="typo",
-    claim="the models of a step s drawn from [T] = {1, ..., T} are returned; the averages are over 0, ..., T - 1",
+    claim="the models of a step s drawn from [T] = {1, ..., T} are returned; gradients are averaged over 0, ..., T - 1",
     truth="the average is the expectation at s drawn from {0, ..., T - 1}; shifted, it may be far from it",
     key="cobo/algorithm-1-output",
+    direction="equality",
 )
 def algorithm_1_output() -> Finding:
-    # one client f = x^2/2 from its minimiser, eta = 1, T = 1: x_0 = 0, and x_1 is the first noise
-    problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=1.0)
-    excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]
-    inputs = {"c": 1, "f": "x^2/2", "x_0": 0, "sigma": 1, "eta": 1, "T": 1, "quantity": "E|f'(x_s)|^2, s = 0 and 1"}
+    # eta within 2 sqrt(Delta)/(sigma sqrt(L T)) = 0.283 and 1/(2 sqrt(3) L) = 0.289
+    x, eta = 0.2, 0.28
+    problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=1.0, start=[x])
+    excess = expected_excess(problem, Local(), iterations=1, eta=eta)[:, 0]
+    inputs = {"c": 1, "f": "x^2/2", "x_0": x, "sigma": 1, "eta": eta, "T": 1, "quantity": "E|f'(x_s)|^2, s = 0 and 1"}
     return Finding(inputs=inputs, printed=float(2 * excess[0]), measured=float(2 * excess[1]))

@@ -41,6 +41,7 @@ _CHAIN = np.array([[1.0, 0.0], [0.5, 0.5]])
     claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
     truth="Lambda^T G^k, as in the deterministic recursion before it",
     key="sample-optimal/theorem-3",
+    direction="equality",
 )
 def theorem_3_sketch_transpose() -> Finding:
     g = np.array([1.0, 0.0])
@@ -60,9 +61,10 @@ def _mean_after_one(A: np.ndarray, start: float, eta: float) -> float:
 @erratum(
     location="proof sketch of Theorem 3",
     kind="typo",
-    claim="x^{k+1} = x^k - W C^k",
-    truth="x^{k+1} = x^k - eta W g^k",
+    claim="x^{k+1} = x^k - W C^k, where C^k, not defined, is read as the gradients",
+    truth="x^{k+1} = x^k - eta W g^k, as in Section 1.1 and Algorithm 1",
     key="sample-optimal/theorem-3",
+    direction="equality",
 )
 def theorem_3_sketch_step() -> Finding:
     inputs = {"N": 1, "f": "x^2", "x^0": 1, "eta": 0.25, "quantity": "x^1"}
@@ -72,9 +74,10 @@ def theorem_3_sketch_step() -> Finding:
 @erratum(
     location="proof sketch of Theorem 3",
     kind="constant",
-    claim="Algorithm 1 is x^{k+1} = x^k - eta W grad fbar(x^k), with grad fbar = (1/N)(grad f_i)_i",
-    truth="Algorithm 1 has no 1/N: the step sizes of the two differ by the factor N",
+    claim="(g_i)_i replaces grad fbar = (1/N)(grad f_i)_i in x^{k+1} = x^k - eta W grad fbar(x^k)",
+    truth="g_i replaces grad f_i: Algorithm 1 has no 1/N, and the two step sizes differ by the factor N",
     key="sample-optimal/theorem-3",
+    direction="equality",
 )
 def theorem_3_sketch_mean() -> Finding:
     N, eta = 10, 0.5
@@ -102,15 +105,15 @@ def corollary_1_graph() -> Finding:
 @erratum(
     location="Corollary 1",
     kind="constant",
-    claim="K_eps <= 2 kappa ln(F^0/eps) without noise, also where that is below 1",
-    truth="at least one round is needed while F^0 > eps: the bound is to be rounded up",
+    claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
+    truth="a round is needed while F^0 > eps: where it is below 1, the bound is to be rounded up",
     key="sample-optimal/corollary-1",
 )
 def corollary_1_start() -> Finding:
     eps, ratio = 1.0, 1.05
     problem = Quadratics.of(np.full((1, 1, 1), 0.5), np.zeros((1, 1)), sigma2=0.0, start=[(2 * ratio * eps) ** 0.5])
     excess = expected_excess(problem, Local(), iterations=1, eta=1.0)[:, 0]
-    inputs = {"N": 1, "f": "x^2/2", "sigma": 0, "F^0": "1.05 eps", "quantity": "rounds to eps"}
+    inputs = {"N": 1, "f": "x^2/2", "kappa": 1, "sigma": 0, "eta": 1, "F^0": "1.05 eps", "quantity": "rounds to eps"}
     return Finding(inputs=inputs, printed=float(2 * np.log(ratio)), measured=float((excess > eps).sum()))
 
 
@@ -122,12 +125,13 @@ def corollary_1_start() -> Finding:
     key="sample-optimal/corollary-1",
 )
 def corollary_1_mean() -> Finding:
-    # two agents that share nothing, f_i = x^2/2 with L = 100, e_0 = (100, 1), eps = 1
-    problem = Quadratics.of(np.full((2, 1, 1), 0.5), np.zeros((2, 1)), sigma2=0.0, start=[[200**0.5], [2**0.5]])
+    # two agents of one start that share nothing, as b_12^2 > mu eps: f_i = (x - m_i)^2/2 with L = 100, e_0 = (100, 1)
+    m = np.array([[200**0.5], [2**0.5]])
+    problem = Quadratics.of(np.full((2, 1, 1), 0.5), -m, sigma2=0.0)
     excess = expected_excess(problem, Local(), iterations=400, eta=0.01)
     alone, together = ((losses > 1 + 1e-12).sum(0) for losses in (excess, excess.mean(1)))
-    inputs = {"N": 2, "f_i": "x^2/2", "L": 100, "e_0": [100, 1], "eps": 1, "sigma": 0, "Lambda": "identity",
-              "quantity": "K_eps, printed at most (1/N) sum_i K_eps(i)"}  # fmt: skip
+    inputs = {"N": 2, "f_i": "(x - m_i)^2/2", "m": "(200^.5, 2^.5)", "x^0": 0, "L": 100, "eta": "1/L", "eps": 1,
+              "sigma": 0, "Lambda": "identity", "quantity": "K_eps, printed at most (1/N) sum_i K_eps(i)"}  # fmt: skip
     return Finding(inputs=inputs, printed=float(alone.mean()), measured=float(together))
 
 
@@ -137,6 +141,7 @@ def corollary_1_mean() -> Finding:
     claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
     truth="the reciprocal of it",
     key="sample-optimal/corollary-1",
+    direction="equality",
 )
 def corollary_1_speedup() -> Finding:
     N, eta, T = 10, 0.5, 60
@@ -149,10 +154,11 @@ def corollary_1_speedup() -> Finding:
 
 @erratum(
     location="Section 5, below Remark 1",
-    kind="false",
+    kind="constant",
     claim="mixtures have the bias (1/N) sum_i alpha_i/(N - 1) sum_j b_ij, full collaboration (1/N^2) sum_ij b_ij",
     truth="b_ij is a gradient and the bias a loss: b_ij^2/(2 mu) stands for b_ij; where b_ij > 2 mu it is larger",
     key="sample-optimal/section-5-bias",
+    direction="equality",
 )
 def section_5_bias() -> Finding:
     # f_i = (x - m_i)^2/2, m = (0, 8): b_12 = 8, and the common model's bias is the mean of f_i at the peer's minimiser

@@ -23,9 +23,9 @@ def _excess(h: list[float], m: list[float], weights: list[float], start: float, 
 
 @erratum(
     location="Theorem 2",
-    kind="constant",
+    kind="loose",
     claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
-    truth="(sum_j lambda_ij b_ij)^2/(2 mu), at most half of that, and attained",
+    truth="so it is, and at most (sum_j lambda_ij b_ij)^2/(2 mu), which is at most half of that and attained",
     key="sample-optimal/theorem-2",
 )
 def theorem_2_bias() -> Finding:
@@ -37,7 +37,7 @@ def theorem_2_bias() -> Finding:
 
 @erratum(
     location="Theorem 2, choice of lambda_ij",
-    kind="false",
+    kind="constant",
     claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
     truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
     key="sample-optimal/theorem-2-threshold",
@@ -57,6 +57,7 @@ def theorem_2_threshold() -> Finding:
     truth="the count belongs to another threshold, so the weights need not sum to 1; divide by the number of "
     "agents in the indicator",
     key="sample-optimal/theorem-2-rounds-threshold",
+    direction="equality",
 )
 def theorem_2_normaliser() -> Finding:
     eps, b = 0.02, np.array([0.0, 0.05])
@@ -77,5 +78,5 @@ def theorem_2_rounds() -> Finding:
     excess = _excess([mu], [0.0], [1.0], (2 * e0 / mu) ** 0.5, 1 / beta, 500)
     rounds = int((excess > eps * (1 + 1e-12)).sum())
     inputs = {"N": 1, "f": "x^2/200", "L": 1, "sigma": 0, "e_0": 1e4, "eps": 1,
-              "quantity": "rounds; any multiple of sigma^2 is 0"}  # fmt: skip
+              "quantity": "rounds, against the limit of any multiple of sigma^2 > 0"}  # fmt: skip
     return Finding(inputs=inputs, printed=0.0, measured=float(rounds))

@@ -27,8 +27,8 @@ _PAIR = {"d": 1, "a": "1", "b": [0.1, -0.1]}
 @erratum(
     location="Section 6, before Assumption 4",
     kind="false",
-    claim="d_H(D_i, D_j) <= D* |E xi_i - E xi_j|",
-    truth="sqrt(1 + D*^2) |E xi_i - E xi_j|: the gradient applies E xi to (x, -1)",
+    claim="the gradients at all x_i* are D*-Lipschitz in xi, so that d_H <= D* |E xi_i - E xi_j| bounds weak b_ij",
+    truth="they are sqrt(1 + D*^2)-Lipschitz, and that is the factor: the gradient applies xi to (x, -1)",
     key="sample-optimal/linear-dissimilarity",
 )
 def linear_dissimilarity() -> Finding:
@@ -52,8 +52,8 @@ def _variance(u: float) -> float:
 @erratum(
     location="Section 6, Assumption 1 for linear models",
     kind="hypothesis",
-    claim="the gradients' variance is at most one sigma^2 for all x",
-    truth="with random features it grows like |x - x*|^2",
+    claim="Theorem 5 asks of linear models that the gradients' variance is at most one sigma^2 for all x",
+    truth="with random features it grows like |x - x*|^2: Assumption 1 does not hold",
     key="sample-optimal/theorem-2-least-squares",
 )
 def linear_noise() -> Finding:
@@ -64,10 +64,11 @@ def linear_noise() -> Finding:
 
 @erratum(
     location="Assumptions 4 and 5",
-    kind="vacuous",
+    kind="typo",
     claim="the xi_i are centred, and their means are Delta > 0 apart",
-    truth="xi_i - E xi_i is meant",
+    truth="xi_i - E xi_i is meant: centred xi_i have Delta = 0",
     key="sample-optimal/theorem-5-samples",
+    direction="equality",
 )
 def assumption_4_centred() -> Finding:
     first, second = _moments()
@@ -86,6 +87,7 @@ def assumption_4_centred() -> Finding:
     claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
     truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
     key="sample-optimal/theorem-5-samples",
+    direction="equality",
 )
 def assumption_4_dimension() -> Finding:
     Sigma = np.eye(10)
@@ -96,10 +98,12 @@ def assumption_4_dimension() -> Finding:
 
 @erratum(
     location="Assumption 4",
-    kind="constant",
-    claim="P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y)) makes xi Sigma-subgaussian",
-    truth="E exp <y, xi> <= exp(y^T Sigma y/2) is needed; tails give it for a multiple of Sigma",
+    kind="loose",
+    claim="xi is called Sigma-subgaussian where P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y))",
+    truth="a definition; that by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> <= y^T Sigma y, "
+    "the tails a multiple of that",
     key="sample-optimal/theorem-5-samples",
+    direction="other",
 )
 def assumption_4_tail() -> Finding:
     # symmetric xi with P(xi >= u) = min(1/2, exp(-u^2/2)): E xi^2 = 4 int u P(xi >= u) du
@@ -107,8 +111,8 @@ def assumption_4_tail() -> Finding:
     x, w = np.polynomial.legendre.leggauss(60)
     below, above = (edge * (x + 1) / 2, edge / 2 * w), (edge + 6 * (x + 1), 6 * w)
     second = 4 * sum(float((w * u * np.minimum(0.5, np.exp(-(u**2) / 2))).sum()) for u, w in (below, above))
-    inputs = {"xi": "symmetric, P(xi >= u) = min(1/2, exp(-u^2/2))", "Sigma": 1, "quantity": "E xi^2, at most the "
-              "proxy of a subgaussian xi"}  # fmt: skip
+    inputs = {"xi": "symmetric, P(xi >= u) = min(1/2, exp(-u^2/2))", "Sigma": 1,
+              "quantity": "E xi^2, against Sigma"}  # fmt: skip
     return Finding(inputs=inputs, printed=1.0, measured=second)
 
 
@@ -118,6 +122,7 @@ def assumption_4_tail() -> Finding:
     claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
     truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
     key="sample-optimal/theorem-5",
+    direction="equality",
 )
 def theorem_5_exponent() -> Finding:
     # the same data with xi in a unit ten times smaller: u, Delta^2 and nu^2 grow by 100
@@ -145,35 +150,38 @@ def _merged(mu: float, D: float) -> float:
     key="sample-optimal/theorem-5",
 )
 def theorem_5_indicator() -> Finding:
-    # Delta^2 <= u < Delta/2: with all means known exactly everybody is linked, and the printed indicator is 0
-    mu, gap, u, S, nu2, ball = 1.0, 0.2, 0.05, 1e6, 1.0, 0.1
+    # a = 1 and b = +-m, always: xi is known exactly, Delta^2 = |E xi_1 - E xi_2|^2 = 8 m^2, minimisers are 2 m apart.
+    # Delta^2 <= u < Delta/2: everybody is linked, and the printed indicator is 0
+    mu, m, u, S, nu2 = 1.0, 0.075, 0.05, 1e6, 1.0
+    gap = 8**0.5 * m
     exponent = S * max(gap**2 - 2 * u, 2 * u**2) / (8 * nu2)
-    printed = (2 * ball**2 * (mu * gap) * np.exp(-exponent) + 4 * u**2 * (2 * u >= gap)) / mu
-    inputs = {"f_i": "|x - E xi_i|^2/2", "Delta": gap, "u": u, "S": "10^6", "nu": 1, "sigma": 0, "K": "infinite",
-              "quantity": "E[F^K] of two clusters"}  # fmt: skip
-    return Finding(inputs=inputs, printed=float(printed), measured=_merged(mu, gap))
+    printed = (2 * m**2 * (2 * mu * m) * np.exp(-exponent) + 4 * u**2 * (2 * u >= gap)) / mu
+    inputs = {"d": 1, "a": 1, "b": [m, -m], "f_i": "(x - b)^2/2", "Delta": round(gap, 6), "u": u, "S": "10^6", "nu": 1,
+              "sigma": 0, "K": "infinite", "quantity": "F^K of two clusters"}  # fmt: skip
+    return Finding(inputs=inputs, printed=float(printed), measured=_merged(mu, 2 * m))
 
 
 @erratum(
     location="Theorem 5",
-    kind="false",
-    claim="misjudged pairs add 2 D*^2 b_max/mu times their probability",
-    truth="b_max^2/(2 mu) times it",
+    kind="constant",
+    claim="the probability of misjudged pairs is multiplied by 2 D*^2 b_max/mu, the bias that they can cause",
+    truth="the bias is at most b_max^2/(2 mu); D*^2 b_max has another unit, and the bias can be larger",
     key="sample-optimal/theorem-5",
+    direction="upper",
 )
 def theorem_5_bias() -> Finding:
-    mu, ball, p = 100.0, 1.0, 0.01
+    mu, ball = 100.0, 1.0
     b_max = 2 * mu * ball
-    inputs = {"f_i": "50 (x -+ 1)^2", "D*": 1, "b_max": b_max, "sigma": 0, "K": "infinite",
-              "misjudged": "all pairs, with probability 0.01", "quantity": "E[F^K] of two clusters"}  # fmt: skip
-    return Finding(inputs=inputs, printed=2 * ball**2 * b_max * p / mu, measured=p * _merged(mu, 2 * ball))
+    inputs = {"d": 1, "a": 10, "b": [10, -10], "f_i": "50 (x -+ 1)^2", "D*": 1, "b_max": b_max, "sigma": 0,
+              "K": "infinite", "quantity": "F^K of two clusters when all pairs are linked"}  # fmt: skip
+    return Finding(inputs=inputs, printed=2 * ball**2 * b_max / mu, measured=_merged(mu, 2 * ball))
 
 
 @erratum(
     location="Theorem 5",
-    kind="false",
-    claim="the weight on other clusters is of the order of one pair's probability of error",
-    truth="an agent can be linked to each of the M - 1 other clusters",
+    kind="constant",
+    claim="the bias has the probability that one pair is misjudged, without the number M of clusters",
+    truth="an agent can be linked to each of the M - 1 others: the weight on them can be many times that",
     key="sample-optimal/theorem-5-samples",
 )
 def theorem_5_clusters() -> Finding:
@@ -192,7 +200,7 @@ def theorem_5_clusters() -> Finding:
 @erratum(
     location="Theorem 5",
     kind="false",
-    claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whatever pairs are linked",
+    claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whichever pairs are found within u",
     truth="Theorem 3's rate needs a projection: average over connected components",
     key="sample-optimal/theorem-5",
 )
@@ -200,15 +208,15 @@ def theorem_5_rows() -> Finding:
     K = 30
     star = one_loss({"N": _one(10), "beta": _one(1), "start": _one(2**0.5)})
     inputs = {"N": 10, "f_i": "x^2/2 for all", "links found": "of agent 0 with everybody, no others", "sigma": 0,
-              "F^0": 1, "K": K, "quantity": "F^K at the best of all step sizes"}  # fmt: skip
+              "F^0": 1, "K": K, "quantity": "F^K at the best of all step sizes, given these links"}  # fmt: skip
     return Finding(inputs=inputs, printed=float(np.exp(-K / 2)), measured=float(star.least(_one(K))[0]))
 
 
 @erratum(
     location="Theorem 4, Corollary 2",
-    kind="hypothesis",
-    claim="clusters of C = Omega~(nu^2 d_eff/eps) agents",
-    truth="xi^2 is compared with a loss; the condition is not needed",
+    kind="loose",
+    claim="the precision is reached with clusters of C = Omega~(nu^2 d_eff/eps) agents",
+    truth="smaller clusters do as well: the condition, which compares xi^2 with a loss, is not needed",
     key="sample-optimal/theorem-4",
 )
 def theorem_4_size() -> Finding:

@@ -48,6 +48,7 @@ def _informative() -> float:
     claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
     truth="b_ij^2 <= 4 mu eps, as in the formula before",
     key="sample-optimal/theorem-1",
+    direction="equality",
 )
 def theorem_1_count() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR**2 <= 0.01).sum()), measured=_informative())
@@ -59,6 +60,7 @@ def theorem_1_count() -> Finding:
     claim="cooperation appears in the factor 1/N_i^eps(b/4)",
     truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
     key="sample-optimal/theorem-1",
+    direction="equality",
 )
 def theorem_1_quarter() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR / 4 <= 0.01).sum()), measured=_informative())
@@ -68,13 +70,16 @@ def theorem_1_quarter() -> Finding:
     location="Theorem 1, hypothesis on H",
     kind="hypothesis",
     claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
-    truth="d_H is unbounded then and total variation is not; the bound needs no total variation",
+    truth="total variation is bounded and d_H is not; maps of unit balls into unit balls, which Section 2.2 calls so, "
+    "allow it and are no total variation; the bound needs neither",
     key="sample-optimal/theorem-1",
+    direction="upper",
 )
 def theorem_1_total_variation() -> Finding:
     # Two Diracs: a function bounded by 1 differs by at most 2; the identity is affine and 1-Lipschitz.
     one, two = 0.0, 10.0
-    inputs = {"D": "Dirac at 0", "D'": "Dirac at 10", "quantity": "d_H, H with all 1-Lipschitz affine functions"}
+    inputs = {"D": "Dirac at 0", "D'": "Dirac at 10",
+              "quantity": "d_H, H with all 1-Lipschitz affine functions, against the total variation"}  # fmt: skip
     total_variation = max(abs(sign - other) for sign in (-1.0, 1.0) for other in (-1.0, 1.0))
     return Finding(inputs=inputs, printed=total_variation, measured=abs(two - one))
 
@@ -86,6 +91,7 @@ def theorem_1_total_variation() -> Finding:
     truth="it does up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
     "differ by all agents",
     key="sample-optimal/theorem-1-sum",
+    direction="equality",
 )
 def theorem_1_matching() -> Finding:
     mu, eps, N = 0.3, 0.01, 1000

@@ -16,7 +16,6 @@ EXACT = {  # id: (printed, measured), by hand
     "adaptive-lemma-1-index": (0.625, 1.25),
     "adaptive-lemma-1-correlated-noise": (0.0125, 0.125),
     "adaptive-appendix-noise-factor": (0.9, 4.05),
-    "adaptive-theorem-1-pl": ((1 - np.cos(3)) / 2, 1 - np.cos(3 - np.sin(3) / 2)),
     "adaptive-appendix-positive-part": (-1.25 / 2.5625, 0),
     "adaptive-appendix-sum-index": (1 / 1.5625, 1.75 / 1.5625),
     "adaptive-theorem-2-horizon-negative": (
