@@ -136,8 +136,8 @@ WRONG = {
         dict(left=0, right=1, terms=[(sympy.Mul(x, 1 / x, evaluate=False), 1)], atoms=[x], facts=[1]),
         "x is divided by",
     ),
-    "an inner product against Cauchy and Schwarz": (
-        dict(left=1, right=0, terms=[(1, -1 - (g @ g))], facts=[-1 - (g @ g)]),
+    "a negative squared norm": (
+        dict(left=1 + g @ g, right=0, terms=[(1, -1 - (g @ g))], facts=[-1 - (g @ g)]),
         "no numbers are known",
     ),
     "two vectors against Cauchy and Schwarz": (
@@ -182,6 +182,11 @@ WRONG = {
     "a truth value": (dict(left=False, right=True, terms=[(1, 1)], facts=[1]), "no rational expression"),
     "text": (dict(left="0", right=1, terms=[(1, 1)], facts=[1]), "no expression"),
     "a vector as a number": (dict(left=0, right=g, terms=[(1, g)]), "no expression"),
+    "a negative term read once": (dict(left=g @ g, right=0, terms=iter([(-1, g)])), "multiplier -1 is no product"),
+    "a contradiction read once": (
+        dict(left=0, right=x, terms=[(x, 1)], atoms=[x], facts=iter([1, -1 - x])),
+        "no numbers are known that meet all hypotheses",
+    ),
     "a fact that no hypothesis states": (dict(left=0, right=x, terms=[(1, x)], atoms=[x]), "x is not among the facts"),
     "a point that does not meet the hypotheses": (
         dict(left=0, right=x, terms=[(1, x)], facts=[x], point={"x": -1}),
@@ -189,8 +194,8 @@ WRONG = {
     ),
     "a point that leaves out a name": (dict(left=0, right=x, terms=[(1, x)], facts=[x], point={"y": 1}), "no numbers"),
     "a point on a pole": (
-        dict(left=0, right=1 / x, terms=[(1 / x, 1)], positive=[x], facts=[1 / x], point={"x": 0}),
-        "1 is not among the facts",
+        dict(left=0, right=1 / x, terms=[(1, 1 / x)], facts=[1 / x], positive=[1 + 1 / x, x], point={"x": 0}),
+        "no numbers are known that meet all hypotheses",
     ),
 }
 

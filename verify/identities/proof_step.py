@@ -1,10 +1,6 @@
 """A step of a proof, and what certifies it: an exact identity, admissible multipliers, numbers that meet hypotheses.
 
-    right - left = sum_j c_j F_j,
-
-c_j a nonnegative rational times powers of hypotheses, F_j a squared norm or a hypothesis. It is an identity of rational
-functions and says nothing where a divisor is 0, so whatever is divided by, in the statement as well, has to be declared
-positive. And everything follows from hypotheses that no numbers meet, so numbers that meet them are found, or given.
+What is certified are the expressions as SymPy has stored them: of x/x nothing is left to be seen.
 """
 
 from __future__ import annotations
@@ -43,6 +39,10 @@ class Step:
     atoms: Sequence[Any] = ()
     facts: Sequence[Any] = ()
     point: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("terms", "positive", "atoms", "facts"):  # read several times
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def certified(self) -> bool:
         """Whether nothing is wrong with the step."""
