@@ -25,7 +25,8 @@ def fixed_weights_descent() -> Step:
 def all_for_all_averaged() -> Step:
     """Theorem 3, averaged iterate: a whole run of T rounds, a the gradient at the comparator, u from it to the start.
 
-    g is the first gradient, G the mean of the others' sum, d what one noise z adds to it.
+    g is the first gradient, G the mean of the sum of the others, z the family of the noises of the rounds, d that of
+    what each adds to this sum: <z, d> = sum_t <z_t, d_t>.
     """
     eta, T = scalars("eta T")
     u, a, g, G, z, d = vectors("u a g G z d")
