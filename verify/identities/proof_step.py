@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from .vector import Vector
@@ -107,22 +108,22 @@ class Step:
         """A nonnegative rational times powers of hypotheses; `_unclear` has seen to the divisors."""
         import sympy
 
-        factors = (factor for factor in sympy.Mul.make_args(multiplier) if not (factor.is_Rational and factor >= 0))
-        bases = (factor.base if factor.is_Pow else factor for factor in factors)
-        return all(_among(base, (*self.positive, *self.atoms)) for base in bases)
+        factors = [factor.as_base_exp()[0] for factor in sympy.Mul.make_args(multiplier)]
+        hypotheses = (*self.positive, *self.atoms)
+        return all((factor.is_Rational and factor >= 0) or _among(factor, hypotheses) for factor in factors)
 
     def rational_point(self) -> dict[str, Fraction] | None:
         """Numbers that meet all hypotheses, by the names of scalars and vectors; None if none are known."""
         hypotheses = _exact(*self.positive, *self.atoms, *self.facts)
-        symbols = set().union(*(one.free_symbols for one in hypotheses))
-        inner = {symbol: found.groups() for symbol in symbols if (found := _INNER.fullmatch(symbol.name))}
-        names = sorted({name for symbol in symbols for name in inner.get(symbol, (symbol.name,))})
-        for numbers in _tried(names) if self.point is None else [self.point]:
+        names = dict[Any, tuple[str, ...]]()  # a scalar's own; of an inner product, both vectors'
+        for symbol in set().union(*(one.free_symbols for one in hypotheses)):
+            inner = _INNER.fullmatch(symbol.name)
+            names[symbol] = inner.groups() if inner else (symbol.name,)
+        every = sorted(set(chain(*names.values())))
+        for point in _tried(every) if self.point is None else [self.point]:
             try:
-                numbers = {name: Fraction(numbers[name]) for name in names}
-                at = {
-                    symbol: math.prod(numbers[name] for name in inner.get(symbol, (symbol.name,))) for symbol in symbols
-                }
+                numbers = {name: Fraction(point[name]) for name in every}
+                at = {s: math.prod((numbers[name] for name in of), start=Fraction(1)) for s, of in names.items()}
                 values = enumerate(_value(one, at) for one in hypotheses)
                 if all(value > 0 or (value == 0 and k >= len(self.positive)) for k, value in values):
                     return numbers
@@ -163,7 +164,7 @@ def _value(node: Any, at: Mapping[Any, Fraction]) -> Fraction:
     if node.is_Pow:
         return _value(node.base, at) ** int(node.exp)
     values = [_value(argument, at) for argument in node.args]
-    return sum(values, Fraction(0)) if node.is_Add else math.prod(values)
+    return sum(values, Fraction(0)) if node.is_Add else math.prod(values, start=Fraction(1))
 
 
 class _Quotients:
