@@ -111,7 +111,8 @@ class Claim:
         violations = int(against.sum())
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
-        uncertified = tuple(f"proof step not certified: {step.says}" for step in steps if not step.step().certified())
+        refused = {step.says: step.step().refusal() for step in steps}
+        uncertified = tuple(f"proof step not certified: {says}: {why}" for says, why in refused.items() if why)
         error = 0.0
         if self.sampled is not None:
             result = self.sampled(spend, root, alpha)

@@ -3,53 +3,217 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 import sympy
 
 from suffice.bounds import find
-from suffice.verification.identities import IDENTITIES, Step, Vector, identities, vectors
-from suffice.verification.identities.adaptive import lemma_1
+from suffice.verification.identities import IDENTITIES, Vector, identities, vectors
+from suffice.verification.identities.adaptive import gradient_time, jensen, lemma_1, telescoping
+from suffice.verification.identities.cobo import cluster_dissimilarity
 from suffice.verification.identities.sample_optimal import fixed_weights_descent
-from suffice.verification.identities.worst_case import contraction
+from suffice.verification.identities.scafflix import coin
+from suffice.verification.identities.vector import scalars
+from suffice.verification.identities.worst_case import (
+    contraction,
+    contraction_of_one_curvature,
+    one_step,
+    one_step_beyond,
+    sharp_step,
+)
 
 every = pytest.mark.parametrize("identity", IDENTITIES, ids=lambda entry: f"{entry.key}: {entry.says}")
 
 
 @every
 def test_step_is_certified(identity):
-    assert identity.step().certified()
+    step = identity.step()
+    assert step.refusal() == ""
+    assert step.certified()
     assert find(identity.key).guarantee
 
 
 @every
-def test_each_moved_coefficient_of_the_right_side_is_refused(identity):
+def test_a_coefficient_one_percent_off_is_refused(identity):
     step = identity.step()
     terms = sympy.Add.make_args(sympy.expand(step.right))
     assert len(terms) >= 1
     for term in terms:
-        assert not replace(step, right=step.right - term / 20).certified(), term
+        assert not replace(step, right=step.right - term / 100).certified(), term
+    for at, (multiplier, fact) in enumerate(step.terms):
+        moved = [*step.terms[:at], (multiplier * sympy.Rational(101, 100), fact), *step.terms[at + 1 :]]
+        assert replace(step, terms=moved).refusal() == "right - left is not the sum of the terms"
+
+
+@every
+def test_a_negative_multiplier_is_refused_though_the_identity_is_exact(identity):
+    step = identity.step()
+    for at, (multiplier, fact) in enumerate(step.terms):
+        turned = [*step.terms[:at], (-multiplier, fact), *step.terms[at + 1 :]]
+        lost = 2 * multiplier * (fact @ fact if isinstance(fact, Vector) else fact)
+        assert "no product of hypotheses" in replace(step, terms=turned, right=step.right - lost).refusal()
+
+
+@every
+def test_every_divisor_has_to_be_positive_and_nothing_else_is_declared_so(identity):
+    step = identity.step()
+    for at, divisor in enumerate(step.positive):
+        others = [*step.positive[:at], *step.positive[at + 1 :]]
+        reason = replace(step, positive=others, atoms=[*step.atoms, divisor]).refusal()
+        assert reason.endswith("is divided by and not declared positive")
+
+
+@every
+def test_contradictory_hypotheses_are_refused(identity):
+    step = identity.step()
+    (extra,) = scalars("extra,")
+    hypothesis = [*step.positive, *step.atoms, *step.facts, extra][0]
+    for kind in ("positive", "atoms", "facts"):
+        worse = replace(step, **{kind: [*getattr(step, kind), hypothesis, -1 - hypothesis]})
+        assert worse.refusal() == "no numbers are known that meet all hypotheses"
+
+
+@every
+def test_no_step_holds_on_the_edge_of_its_hypotheses_alone(identity):
+    step = identity.step()
+    inside = replace(step, positive=[*step.positive, *step.atoms, *step.facts])
+    assert inside.rational_point() is not None
 
 
 @every
 def test_a_step_rests_on_each_of_its_hypotheses(identity):
     step = identity.step()
-    if not step.terms:  # an equality needs none
-        return
-    assert not replace(step, terms=step.terms[1:]).certified()
-    if any(fact in step.facts for _, fact in step.terms if not isinstance(fact, Vector)):
-        assert not replace(step, facts=()).certified()
-    if any(not sympy.sympify(multiplier).is_Rational for multiplier, _ in step.terms):
-        assert not replace(step, atoms=()).certified()
+    for kind in ("atoms", "facts"):
+        hypotheses = getattr(step, kind)
+        for at in range(len(hypotheses)):
+            assert not replace(step, **{kind: [*hypotheses[:at], *hypotheses[at + 1 :]]}).certified()
+    for at in range(len(step.terms)):
+        assert not replace(step, terms=[*step.terms[:at], *step.terms[at + 1 :]]).certified()
 
 
-def test_a_negative_multiplier_is_refused_even_where_the_identity_is_exact():
-    (g,) = vectors("g")
-    eta = sympy.Symbol("eta", real=True)
-    step = Step(left=eta * (g @ g), right=sympy.Integer(0), terms=[(-eta, g)], atoms=[eta])
-    assert not step.certified()
-    assert replace(step, left=0, right=eta * (g @ g), terms=[(eta, g)]).certified()
+# --- Boundaries, and sums over any number of clients or steps ----------------------------------------------
+
+
+def test_one_step_covers_a_pull_equal_to_the_weight():
+    """Of one client, or of alike ones, the ball of peers is a point: r = 0, which no step may divide by."""
+    near, beyond = one_step(), one_step_beyond()
+    values = {"beta": 1, "r": 0, "p": 1, "g": 1, "y": 1}
+    assert replace(near, point=values | {"eta": Fraction(1, 2)}).certified()
+    assert replace(beyond, point=values | {"eta": 2}).certified()
+
+
+def test_the_contraction_at_one_curvature_is_a_step_of_its_own():
+    gap = contraction().positive
+    assert [str(divisor) for divisor in gap] == ["L - m"]
+    for key in ("worst-case/contraction", "sample-optimal/theorem-3-sharp"):
+        assert contraction_of_one_curvature in [identity.step for identity in identities(key)]
+    # a quadratic of curvature L: the measured excess before and after
+    L, step, start = Fraction(3), Fraction(1, 5), Fraction(7, 2)
+    values = {"L": L, "eta": step, "<x, x>": start**2}
+    one = contraction_of_one_curvature()
+    assert _at(one.right, values) == _at(one.left, values) == L / 2 * (start - step * L * start) ** 2
+
+
+def _at(expression, values):
+    found = sympy.sympify(expression).xreplace({s: sympy.sympify(values[s.name]) for s in expression.free_symbols})
+    return Fraction(int(found.p), int(found.q))
+
+
+def _clients(seed, count):
+    """Rational weights and vectors of dimension 2 of `count` clients."""
+    rng = np.random.default_rng(seed)
+    draw = lambda *shape: np.vectorize(lambda n: Fraction(int(n), 7))(rng.integers(1, 30, size=shape))  # noqa: E731
+    return draw, draw(count), draw(count, 2), draw(2)
+
+
+def _gram(weights, **families):
+    """<x, y> = sum_k w_k <x_k, y_k> for all pairs; a vector is the family of its copies."""
+    whole = {name: np.broadcast_to(family, (len(weights), 2)) for name, family in families.items()}
+    return {f"<{p}, {q}>": (weights * (whole[p] * whole[q]).sum(1)).sum() for p in whole for q in whole}
+
+
+counts = pytest.mark.parametrize("count", [1, 2, 3, 5])
+
+
+@counts
+def test_lemma_1_and_jensen_are_about_sums_over_any_number_of_clients(count):
+    draw, weight, h, g = _clients(0, count)
+    eta, beta, V, e = draw(4)
+    A, mixed = weight.sum(), weight @ h
+    m = mixed / A
+    values = {"eta": eta, "beta": beta, "A": A, "V": V, "e": e, **_gram(weight, g=g, m=m, y=h - m)}
+    assert values["<m, y>"] == values["<g, y>"] == 0
+    step, similar = lemma_1(), ((h - g) ** 2).sum(1)
+    assert _at(step.left, values) == e - eta * (g @ mixed) + eta**2 * beta / 2 * (mixed @ mixed + V)
+    assert _at(step.right, values) == e - eta / 2 * (A * (g @ g) - weight @ similar) + eta**2 * beta / 2 * V
+    assert _at(jensen().left, values) == (mixed @ mixed) / A
+    assert _at(jensen().right, values) == weight @ (h**2).sum(1)
+
+
+@counts
+def test_cluster_dissimilarity_is_about_clusters_of_any_size(count):
+    draw, _, gradients, _ = _clients(1, count)
+    (M,) = draw(1)
+    mean = gradients.sum(0) / count
+    values = {"M": M, "c": Fraction(count), **_gram(np.full(count, Fraction(1, count)), g=mean, y=gradients - mean)}
+    step = cluster_dissimilarity()
+    pairs = [M**2 * ((p + q) @ (p + q)) - (p - q) @ (p - q) for p, q in combinations(gradients, 2)]
+    assert _at(step.facts[0], values) == sum(pairs)
+    assert _at(step.left, values) == sum((p - mean) @ (p - mean) for p in gradients) / count
+    share = Fraction(2 * (count - 1)) * M**2 / (count - (count - 2) * M**2)
+    assert _at(step.right, values) == share * (mean @ mean)
+
+
+@counts
+def test_the_coin_is_about_any_number_of_clients(count):
+    draw, gamma, x, _ = _clients(2, count)
+    p = Fraction(3, 10)
+    k = draw(count, 2)
+    k = k - k.sum(0) / count  # sum_i k_i = 0
+    m = (1 / gamma) @ x / (1 / gamma).sum()
+    values = {"p": p, **_gram(1 / gamma, m=m, y=x - m, k=gamma[:, None] * k)}
+    assert values["<k, m>"] == values["<m, y>"] == 0
+    # communicated with probability p: all models become m, and h_i moves by (p/gamma_i)(m - x_i)
+    moved = k + (p / gamma)[:, None] * (m - x)
+    norm = lambda family, weights: weights @ (family**2).sum(1)  # noqa: E731
+    after = p * (norm(np.broadcast_to(m, x.shape), 1 / gamma) + norm(moved, gamma) / p**2)
+    after += (1 - p) * (norm(x, 1 / gamma) + norm(k, gamma) / p**2)
+    assert _at(coin().left, values) == after
+    before = norm(x - gamma[:, None] * k, 1 / gamma) + (1 / p**2 - 1) * norm(k, gamma)
+    assert _at(coin().right, values) == before == after  # an equality
+
+
+@counts
+def test_the_sharp_step_is_about_any_number_of_clients(count):
+    draw, s, _, _ = _clients(3, count)
+    beta, G = draw(2)
+    p = draw(count)
+    Y = (p**2 / s).sum()
+    values = {"beta": beta, "G": G, "<v, v>": Y}
+    x = G * p / (beta * s * (1 + G * Y))
+    assert _at(sharp_step().left, values) == G / (2 * beta) * (1 - beta * (p @ x)) ** 2 + beta / 2 * (x**2 @ s)
+    assert _at(sharp_step().right, values) == G / (2 * beta * (1 + G * Y))
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4, 9])
+def test_telescoping_is_about_any_number_of_steps(steps):
+    draw = _clients(4, 1)[0]
+    eta, beta, s2, level = draw(4)
+    u, v, G, P = draw(4, steps + 1)
+    now, before = slice(1, None), slice(None, -1)
+    values = {"eta": eta, "beta": beta, "s2": s2, "level": level, "first": u[0], "last": u[-1]}
+    values |= {"u": u[now].sum(), "v": v[now].sum(), "G": G[now].sum(), "P": P[now].sum()}
+    descent = (v[now] - u[now] + eta**2 * beta * s2 / 2 * P[now] - eta / 2 * G[now]).sum()
+    inclusion = (u[before] - v[now]).sum()
+    assert [_at(fact, values) for fact in telescoping().facts] == [descent, inclusion, u[-1]]
+    steep = (G[now] - level * P[now]).sum()
+    assert [_at(fact, values) for fact in gradient_time().facts] == [descent, inclusion, steep, u[-1]]
+
+
+# --- What a step says ----------------------------------------------------------------------------------------
 
 
 def test_inner_products_are_bilinear_and_symmetric():
@@ -67,13 +231,11 @@ def test_inner_products_are_bilinear_and_symmetric():
 
 
 def test_lemma_1_beyond_the_step_limit_needs_what_is_no_longer_nonnegative():
-    """At eta beta A = 1.1 the same difference is negative for some vectors: the atom is necessary."""
+    """At eta beta A = 1.1 the same difference is negative for equal gradients: the atom is necessary."""
     step = lemma_1()
-    values = {"eta": 1.1, "beta": 1.0, "V": 0.0, "e": 0.0, "a1": 0.4, "a2": 0.3, "a3": 0.3}
     difference = step.right - step.left
-    alike = {s: 1.0 for s in difference.free_symbols if s.name.startswith("<")}  # all vectors equal, norm 1
-    named = {s: values[s.name] for s in difference.free_symbols if s.name in values}
-    assert float(difference.subs(alike | named)) < 0
+    values = {"eta": 1.1, "beta": 1.0, "A": 1.0, "V": 0.0, "e": 0.0, "<g, m>": 1.0, "<g, g>": 1.0, "<m, m>": 1.0}
+    assert float(difference.subs({s: values.get(s.name, 0.0) for s in difference.free_symbols})) < 0
 
 
 def test_the_contraction_beyond_its_step_limit_is_false_for_a_quadratic_and_for_no_other_reason():

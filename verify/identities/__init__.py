@@ -2,9 +2,11 @@
 
 A step is certified by
     right - left = sum_j c_j F_j,
-each c_j a positive rational times a product of atoms declared nonnegative (eta, 1 - eta beta A, ...) and each
-F_j a squared norm or a hypothesis of the theorem (PL, smoothness). SymPy reduces the difference of both sides to
-exactly zero, in rational arithmetic. This checks the steps written here, not the papers' text.
+each c_j a nonnegative rational times powers of hypotheses (eta, 1 - eta beta A, ...) and each F_j a squared norm or a
+hypothesis of the theorem (PL, smoothness). As an identity of rational functions this says nothing where a divisor is 0:
+whatever is divided by, in the statement as well, is a hypothesis declared positive. And as anything follows from
+hypotheses that contradict each other, there are rational numbers that meet them all. Where an inequality for N clients
+or T steps is meant, its sums are single vectors and scalars. This checks the steps written here, not the papers' text.
 """
 
 from __future__ import annotations

@@ -1,27 +1,31 @@
-"""Steps of the adaptive paper's proofs."""
+"""Steps of the adaptive paper's proofs.
+
+Sums over N clients with weights a_k >= 0 are inner products of families, <x, y> = sum_k a_k <x_k, y_k>; a vector stands
+for the family of its copies. A family h is m + y, m the copies of its weighted mean: sum_k a_k y_k = 0, and <m, y> = 0.
+No step uses more of N.
+"""
 
 from __future__ import annotations
 
-from itertools import combinations
-
+from .minkowski import minkowski
 from .proof_step import Identity, Step
-from .vector import scalars, total, vectors
+from .vector import scalars, vectors
 
 
 def lemma_1() -> Step:
-    """From smoothness and unbiased, uncorrelated noise to Lemma 1, for three peers."""
-    eta, beta, V, e, *a = scalars("eta beta V e a1 a2 a3")
-    g, *h = vectors("g h1 h2 h3")
-    A, mixed = sum(a), total([x * y for x, y in zip(a, h)])
-    spare = 1 - eta * beta * A
+    """From smoothness and unbiased, uncorrelated noise to Lemma 1: h = (grad R_k)_k, g the copies of grad R_i.
+
+    A = sum_k a_k, A |grad R_i|^2 = <g, g>, <grad R_i, sum_k a_k grad R_k> = <g, h>, |sum_k a_k grad R_k|^2 = A <m, m>.
+    """
+    eta, beta, A, V, e = scalars("eta beta A V e")
+    g, m, y = vectors("g m y")
+    h, spare = m + y, 1 - eta * beta * A
     return Step(
-        left=e - eta * (g @ mixed) + eta**2 * beta / 2 * (mixed @ mixed + V),
-        right=e - eta / 2 * sum(x * (g @ g - (y - g) @ (y - g)) for x, y in zip(a, h)) + eta**2 * beta / 2 * V,
-        terms=[
-            *((eta * spare * x / 2, y) for x, y in zip(a, h)),
-            *((eta**2 * beta * a[j] * a[k] / 2, h[j] - h[k]) for j, k in combinations(range(3), 2)),
-        ],
-        atoms=[eta, beta, spare, *a],
+        left=e - eta * (g @ h) + eta**2 * beta / 2 * (A * (m @ m) + V),
+        right=e - eta / 2 * (g @ g - (h - g) @ (h - g)) + eta**2 * beta / 2 * V,
+        terms=[(eta * spare / 2, m), (eta / 2, y), (eta, m @ y)],
+        atoms=[eta, spare],
+        facts=[m @ y],
     )
 
 
@@ -40,15 +44,16 @@ def contraction() -> Step:
 
 
 def decreasing_induction() -> Step:
-    """B_{t-1} <= nu/n and eta_t = C/(mu n) give B_t <= nu/(n + 1); S = C^2 beta s2/(2 mu^2) <= (C - 1) nu."""
-    n, C, nu, S = scalars("n C nu S")
-    enough = (C - 1) * nu - S
+    """B_{t-1} <= nu/n and eta_t = C/(mu n) give B_t <= nu/(n + 1); S = C^2 beta s2/(2 mu^2) <= (C - 1) nu, n >= C."""
+    n, C, nu, S, B = scalars("n C nu S B")
+    before, enough = nu - n * B, (C - 1) * nu - S
     return Step(
-        left=(1 - C / n) * nu / n + S / n**2,
+        left=(1 - C / n) * B + S / n**2,
         right=nu / (n + 1),
-        terms=[(n**-2, enough), (n**-2 * (n + 1) ** -1, nu)],
-        atoms=[n, n + 1],
-        facts=[enough, nu],
+        terms=[((n - C) * n**-2, before), (n**-2, enough), (n**-2 * (n + 1) ** -1, nu)],
+        positive=[n, n + 1],
+        atoms=[n - C],
+        facts=[before, enough, nu],
     )
 
 
@@ -60,24 +65,26 @@ def hitting_drift() -> Step:
         left=(1 - eta * mu) * e + eta**2 * beta * s2 / 2,
         right=(1 - eta * mu + eta**2 * beta * s2 / (2 * eps)) * e,
         terms=[(eta**2 * beta * s2 * eps**-1 / 2, running)],
-        atoms=[eta, beta, s2, eps],
+        positive=[eps],
+        atoms=[eta, beta, s2],
         facts=[running],
     )
 
 
 def telescoping() -> Step:
-    """Theorem 3 over four steps: G_t, P_t, u_t = E[e_t 1{tau >= t}] and v_t = E[e_{t-1} 1{tau >= t}] <= u_{t-1}."""
-    eta, beta, s2 = scalars("eta beta s2")
-    u, v, G, P = (scalars(f"{name}0:5") for name in "uvGP")
-    steps = range(1, 5)
-    descent = [v[t] - u[t] + eta**2 * beta * s2 / 2 * P[t] - eta / 2 * G[t] for t in steps]
-    inclusion = [u[t - 1] - v[t] for t in steps]
+    """Theorem 3: u_t = E[e_t 1{tau >= t}], v_t = E[e_{t-1} 1{tau >= t}] <= u_{t-1}, all summed over t <= T.
+
+    sum_t u_t is u, sum_t v_t is v, and sum_t u_{t-1} = u + first - last with first = u_0 and last = u_T.
+    """
+    eta, beta, s2, u, v, G, P, first, last = scalars("eta beta s2 u v G P first last")
+    descent = v - u + eta**2 * beta * s2 / 2 * P - eta / 2 * G
+    inclusion = u + first - last - v
     return Step(
-        left=sum(G[t] for t in steps),
-        right=2 * u[0] / eta + eta * beta * s2 * sum(P[t] for t in steps),
-        terms=[*((2 / eta, fact) for fact in (*descent, *inclusion)), (2 / eta, u[4])],
-        atoms=[eta],
-        facts=[*descent, *inclusion, u[4]],
+        left=G,
+        right=2 * first / eta + eta * beta * s2 * P,
+        terms=[(2 / eta, fact) for fact in (descent, inclusion, last)],
+        positive=[eta],
+        facts=[descent, inclusion, last],
     )
 
 
@@ -92,21 +99,13 @@ def mean_gradient() -> Step:
         + eta**2 * beta / 2 * V
         - eta * A / 2 * (g @ g + m @ m),
         terms=[],
-        atoms=[],
     )
 
 
 def jensen() -> Step:
-    """A |m - grad R_i|^2 <= sum_k alpha_k |grad R_k - grad R_i|^2 for three clients, h_k = grad R_k - grad R_i."""
-    a = scalars("a1 a2 a3")
-    h = vectors("h1 h2 h3")
-    A, mixed = sum(a), total([x * y for x, y in zip(a, h)])
-    return Step(
-        left=(mixed @ mixed) / A,
-        right=sum(x * (y @ y) for x, y in zip(a, h)),
-        terms=[(a[j] * a[k] / A, h[j] - h[k]) for j, k in combinations(range(3), 2)],
-        atoms=[*a, A],
-    )
+    """A |sum_k a_k h_k/A|^2 <= sum_k a_k |h_k|^2, h_k = grad R_k - grad R_i: <m, m> and <h, h> of the families."""
+    m, y = vectors("m y")
+    return Step(left=m @ m, right=(m + y) @ (m + y), terms=[(1, y), (2, m @ y)], facts=[m @ y])
 
 
 def normalised_contraction() -> Step:
@@ -146,7 +145,6 @@ def property_1() -> Step:
         left=(Mg + 2 * s) @ (Mg + 2 * s),
         right=8 * (s @ s) + 2 * D**2 * (g @ g),
         terms=[(1, Mg - 2 * s), (2, norm)],
-        atoms=[],
         facts=[norm],
     )
 
@@ -159,7 +157,8 @@ def similarity() -> Step:
         left=gap**2 / x,
         right=b**2 / G + c,
         terms=[(1 / x, assumption), (b**2 / (G * x), level)],
-        atoms=[b, G, x],
+        positive=[G, x],
+        atoms=[b],
         facts=[assumption, level],
     )
 
@@ -176,7 +175,8 @@ def similarity_above_precision() -> Step:
             (b**2 / (2 * mu * eps * x), pl),
             (b**2 / (eps * x), running),
         ],
-        atoms=[b, mu, eps, x],
+        positive=[mu, eps, x],
+        atoms=[b],
         facts=[assumption, pl, running],
     )
 
@@ -202,7 +202,7 @@ def markov() -> Step:
         left=P,
         right=B / eps,
         terms=[(1 / eps, above), (1 / eps, below)],
-        atoms=[eps],
+        positive=[eps],
         facts=[above, below],
     )
 
@@ -221,41 +221,37 @@ def stopping() -> Step:
 
 
 def gradient_time() -> Step:
-    """E[min(tau_G, T)] over four steps: the telescoping, and G_t >= G P_t while running."""
-    eta, beta, s2, level = scalars("eta beta s2 level")
-    u, v, G, P = (scalars(f"{name}0:5") for name in "uvGP")
-    steps = range(1, 5)
-    descent = [v[t] - u[t] + eta**2 * beta * s2 / 2 * P[t] - eta / 2 * G[t] for t in steps]
-    inclusion = [u[t - 1] - v[t] for t in steps]
-    steep = [G[t] - level * P[t] for t in steps]
+    """E[min(tau_G, T)] = sum_t P(tau_G >= t): the telescoping, and the sum over t <= T of G_t >= level P_t."""
+    eta, beta, s2, level, u, v, G, P, first, last = scalars("eta beta s2 level u v G P first last")
+    descent = v - u + eta**2 * beta * s2 / 2 * P - eta / 2 * G
+    inclusion = u + first - last - v
+    steep = G - level * P
     room = level - eta * beta * s2
     return Step(
-        left=sum(P[t] for t in steps),
-        right=2 * u[0] / (eta * room),
-        terms=[
-            *((2 / (eta * room), fact) for fact in (*descent, *inclusion, u[4])),
-            *((1 / room, fact) for fact in steep),
-        ],
-        atoms=[eta, room],
-        facts=[*descent, *inclusion, *steep, u[4]],
+        left=P,
+        right=2 * first / (eta * room),
+        terms=[*((2 / (eta * room), fact) for fact in (descent, inclusion, last)), (1 / room, steep)],
+        positive=[eta, room],
+        facts=[descent, inclusion, steep, last],
     )
 
 
 IDENTITIES = (
-    Identity(key="adaptive/lemma-1", says="descent from smoothness, three peers", step=lemma_1),
+    Identity(key="adaptive/lemma-1", says="descent from smoothness", step=lemma_1),
     Identity(key="adaptive/lemma-1-mean-gradient", says="the square completed", step=mean_gradient),
-    Identity(key="adaptive/lemma-1-mean-gradient", says="what Jensen adds, three peers", step=jensen),
-    Identity(key="adaptive/lemma-1-multiplicative", says="noise that grows with the gradient", step=growing_noise),
+    Identity(key="adaptive/lemma-1-mean-gradient", says="what Jensen adds", step=jensen),
+    Identity(key="adaptive/lemma-1-multiplicative", says="gradient of a similar peer", step=minkowski),
     Identity(key="adaptive/property-1", says="the square of a sum", step=property_1),
     Identity(key="adaptive/lemma-2", says="similarity above a precision", step=similarity_above_precision),
     Identity(key="adaptive/lemma-2-gradient", says="similarity above a gradient level", step=similarity),
     Identity(key="adaptive/theorem-1", says="PL turns descent into contraction", step=contraction),
+    Identity(key="adaptive/theorem-1-multiplicative", says="noise that grows with the gradient", step=growing_noise),
     Identity(key="adaptive/theorem-1-normalised", says="the same at a mean similarity", step=normalised_contraction),
     Identity(key="adaptive/theorem-2-constant", says="one step while running", step=running_step),
     Identity(key="adaptive/theorem-2-constant-running", says="Markov's inequality", step=markov),
     Identity(key="adaptive/theorem-2-constant-stopped", says="what stopped is below the precision", step=stopping),
     Identity(key="adaptive/theorem-2-decreasing", says="induction step nu/n to nu/(n + 1)", step=decreasing_induction),
     Identity(key="adaptive/corollary-1-probability", says="drift while running", step=hitting_drift),
-    Identity(key="adaptive/theorem-3", says="telescoping over four steps", step=telescoping),
-    Identity(key="adaptive/theorem-3-hitting-time", says="telescoping over four steps", step=gradient_time),
+    Identity(key="adaptive/theorem-3", says="telescoping", step=telescoping),
+    Identity(key="adaptive/theorem-3-hitting-time", says="telescoping", step=gradient_time),
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
+from .minkowski import minkowski
 from .proof_step import Identity, Step
-from .vector import ratio, scalars, total, vectors
+from .vector import ratio, scalars, vectors
 
 
 def mean_step() -> Step:
@@ -24,15 +23,21 @@ def mean_step() -> Step:
 
 
 def deviation_step() -> Step:
-    """y = x_i - xbar becomes (1 - q) y - (q/s) G, q = eta s, s = rho c: convexity of the square."""
+    """Deviations y from the mean become (1 - q) z - (q/s) G, |z| <= |y|, q = eta s: convexity of the square.
+
+    s = least_weight rho c. The penalty takes y to at most 1 - q of its norm, and to 0 where q = 1: z exists.
+    """
     q, s = scalars("q s")
-    y, G = vectors("y G")
-    after = (1 - q) * y - (q / s) * G
+    y, z, G = vectors("y z G")
+    after = (1 - q) * z - (q / s) * G
+    kept = y @ y - z @ z
     return Step(
         left=after @ after,
         right=(1 - q) * (y @ y) + q / s**2 * (G @ G),
-        terms=[(q * (1 - q), y + (1 / s) * G)],
+        terms=[(q * (1 - q), z + (1 / s) * G), (1 - q, kept)],
+        positive=[s],
         atoms=[q, 1 - q],
+        facts=[kept],
     )
 
 
@@ -49,36 +54,23 @@ def midpoint_step() -> Step:
         left=g @ g,
         right=2 * d / eta + (g - w) @ (g - w) + beta / eta * variance,
         terms=[(2 / eta, smooth), (spare, w)],
-        atoms=[eta, spare],
+        positive=[eta],
+        atoms=[spare],
         facts=[smooth],
     )
 
 
-def midpoint_error() -> Step:
-    """Lemma 3: |a + b| of two parts with mean squares at most L^2 X and s^2 X, s = rho c, is at most (L + s)^2 X."""
-    L, s, X = scalars("L s X")
-    a, b = vectors("a b")
-    one, other = L**2 * X - a @ a, s**2 * X - b @ b
-    return Step(
-        left=(a + b) @ (a + b),
-        right=(L + s) ** 2 * X,
-        terms=[(1, one), (s / L, one), (1, other), (L / s, other), (1 / (L * s), s * a - L * b)],
-        atoms=[L, s],
-        facts=[one, other],
-    )
-
-
 def kept_deviation() -> Step:
-    """Lemma 4: |(1 - eta s) d - eta a| <= (1 - p)|d| for |a| <= L |d|, p = eta (s - L), eta s <= 1."""
+    """Lemma 4: |(1 - eta s) d - eta L a| <= (1 - p)|d| for |a| <= |d|, p = eta (s - L), eta s <= 1."""
     eta, s, L = scalars("eta s L")
     d, a = vectors("d a")
     spare = 1 - eta * s
-    after = spare * d - eta * a
-    lipschitz = L**2 * (d @ d) - a @ a
+    after = spare * d - (eta * L) * a
+    lipschitz = d @ d - a @ a
     return Step(
         left=after @ after,
         right=(1 - eta * (s - L)) ** 2 * (d @ d),
-        terms=[(eta**2, lipschitz), (spare * eta / L, lipschitz), (spare * eta / L, a + L * d)],
+        terms=[(eta**2 * L**2, lipschitz), (spare * eta * L, lipschitz), (spare * eta * L, a + d)],
         atoms=[eta, L, spare],
         facts=[lipschitz],
     )
@@ -94,7 +86,8 @@ def drifted_deviation() -> Step:
         left=after @ after,
         right=(1 - p) * (u @ u) + eta**2 / p * square,
         terms=[(p * (1 - p), u - (eta / p) * b), (eta**2 / p, drift)],
-        atoms=[eta, p, 1 - p],
+        positive=[p],
+        atoms=[eta, 1 - p],
         facts=[drift],
     )
 
@@ -108,24 +101,27 @@ def alignment() -> Step:
         left=(1 - M**2) / (2 * (1 + M**2)) * (a @ a + b @ b),
         right=a @ b,
         terms=[(1 / (1 + M**2) / 2, near)],
-        atoms=[1 + M**2],
+        positive=[1 + M**2],
         facts=[near],
     )
 
 
 def cluster_dissimilarity() -> Step:
-    """Three clients: the mean of |g_i - g|^2 against |g|^2, from (A4) for every pair."""
-    (M,) = scalars("M,")
-    g = vectors("g1 g2 g3")
-    mean = ratio(1, 3) * total(g)
-    pairs = [M**2 * ((a + b) @ (a + b)) - (a - b) @ (a - b) for a, b in combinations(g, 2)]
-    rest = 3 * (1 - M**2) + 2 * M**2
+    """The mean of |g_i - g|^2 over c clients against |g|^2, from (A4) for every pair.
+
+    Of families let <x, y> = (1/c) sum_i <x_i, y_i>; g stands for its copies, y for the g_i - g. Over pairs i < j
+    sum |g_i - g_j|^2 = c^2 <y, y> and sum |g_i + g_j|^2 = c (2 (c - 1) <g, g> + (c - 2) <y, y>).
+    """
+    M, c = scalars("M c")
+    g, y = vectors("g y")
+    pairs = M**2 * c * (2 * (c - 1) * (g @ g) + (c - 2) * (y @ y)) - c**2 * (y @ y)
+    rest = c * (1 - M**2) + 2 * M**2
     return Step(
-        left=sum((x - mean) @ (x - mean) for x in g) / 3,
-        right=4 * M**2 / rest * (mean @ mean),
-        terms=[(1 / rest / 3, pair) for pair in pairs],
-        atoms=[rest],
-        facts=pairs,
+        left=y @ y,
+        right=2 * M**2 * (c - 1) / rest * (g @ g),
+        terms=[(1 / (c * rest), pairs)],
+        positive=[c, rest],
+        facts=[pairs],
     )
 
 
@@ -138,7 +134,7 @@ def different_minimisers() -> Step:
         left=a**2 * b**2 / both * (D @ D),
         right=a**2 * (u @ u) + b**2 * ((u - D) @ (u - D)),
         terms=[(both, u - (b**2 / both) * D)],
-        atoms=[both],
+        positive=[both],
     )
 
 
@@ -160,10 +156,10 @@ def selection_margin() -> Step:
 
 IDENTITIES = (
     Identity(key="cobo/alignment", says="inner product of two gradients", step=alignment),
-    Identity(key="cobo/cluster-dissimilarity", says="three clients around their mean", step=cluster_dissimilarity),
+    Identity(key="cobo/cluster-dissimilarity", says="clients around their mean", step=cluster_dissimilarity),
     Identity(key="cobo/example-2-dissimilarity", says="least sum of two squares", step=different_minimisers),
     Identity(key="cobo/lemma-3", says="a step that is not along the gradient", step=midpoint_step),
-    Identity(key="cobo/lemma-3", says="both parts of its error", step=midpoint_error),
+    Identity(key="cobo/lemma-3", says="both parts of its error", step=minkowski),
     Identity(key="cobo/mean-descent", says="step of the cluster's mean", step=mean_step),
     Identity(key="cobo/lemma-4", says="what is kept of a deviation", step=kept_deviation),
     Identity(key="cobo/lemma-4", says="what the drift adds", step=drifted_deviation),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .minkowski import minkowski
 from .proof_step import Identity, Step
 from .vector import scalars, vectors
 from .worst_case import contraction as loss_contraction
+from .worst_case import contraction_of_one_curvature as one_curvature
 
 
 def fixed_weights_descent() -> Step:
@@ -23,7 +25,8 @@ def fixed_weights_descent() -> Step:
 def all_for_all_averaged() -> Step:
     """Theorem 3, averaged iterate: a whole run of T rounds, a the gradient at the comparator, u from it to the start.
 
-    g is the first gradient, G the mean of the others' sum, d what one noise z adds to it.
+    g is the first gradient, G the mean of the sum of the others, z the family of the noises of the rounds, d that of
+    what each adds to this sum: <z, d> = sum_t <z_t, d_t>.
     """
     eta, T = scalars("eta T")
     u, a, g, G, z, d = vectors("u a g G z d")
@@ -39,19 +42,8 @@ def all_for_all_averaged() -> Step:
             (T * (T + 2) / (2 * eta * (T + 1) ** 2), w - (T + 1) / (T + 2) * p),
             (T / (2 * eta * (T + 1) * (T + 2)), u - (T + 1) * eta * a),
         ],
-        atoms=[eta, T, T + 1, T + 2],
-    )
-
-
-def weak_distance() -> Step:
-    """Theorem 2 under weak dissimilarity: |x - x_i*|^2 <= 2 |x - y|^2 + 2 |y - x_i*|^2, in f_i by smoothness."""
-    (beta,) = scalars("beta,")
-    x, y = vectors("x y")  # x from the mixture's minimiser, y that minimiser from x_i*
-    return Step(
-        left=beta / 2 * ((x + y) @ (x + y)),
-        right=beta * (x @ x) + beta * (y @ y),
-        terms=[(beta / 2, x - y)],
-        atoms=[beta],
+        positive=[eta, T + 1, T + 2],
+        atoms=[T],
     )
 
 
@@ -68,7 +60,8 @@ def growing_descent() -> Step:
         left=e - eta / 2 * (g @ g) + eta / 2 * B**2 + eta**2 * beta / 2 * (noise2 + Lambda * growth),
         right=(1 - eta * mu / 2) * e + eta / 2 * B**2 + eta**2 * beta / 2 * noise2,
         terms=[(eta / 4, pl), (eta * room / (4 * mu), g)],
-        atoms=[eta, mu, room],
+        positive=[mu],
+        atoms=[eta, room],
         facts=[pl],
     )
 
@@ -82,6 +75,7 @@ def contraction() -> Step:
         left=e - eta / 2 * (g @ g) + eta / 2 * B**2 + eta**2 * beta / 2 * noise,
         right=(1 - eta * mu) * e + eta * mu * (B**2 / (2 * mu) + eta * beta * noise / (2 * mu)),
         terms=[(eta / 2, pl)],
+        positive=[mu],
         atoms=[eta],
         facts=[pl],
     )
@@ -90,8 +84,9 @@ def contraction() -> Step:
 IDENTITIES = (
     Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
     Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
-    Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=weak_distance),
+    Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=minkowski),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
     Identity(key="sample-optimal/theorem-3-averaged-sharp", says="a run and its comparator", step=all_for_all_averaged),
     Identity(key="sample-optimal/theorem-3-sharp", says="contraction of the loss by a square", step=loss_contraction),
+    Identity(key="sample-optimal/theorem-3-sharp", says="the same at one curvature", step=one_curvature),
 )

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from .proof_step import Identity, Step
-from .vector import scalars, total, vectors
+from .vector import scalars, vectors
 
 
 def coin() -> Step:
-    """The coin's effect on the Lyapunov function of two clients; an equality.
+    """The coin's effect on the Lyapunov function.
 
-    xh_i is measured from the optimum, k_i = h_i - h_i^*, and the mean m minimises sum_i |m - xh_i|^2/gamma_i. The
-    constraint sum_i h_i = 0 makes k_2 = -k_1. Then E Psi+ = sum_i |xh_i - gamma_i k_i|^2/gamma_i
-    + gamma_i (1/p^2 - 1) |k_i|^2.
+    x_i is measured from the optimum, k_i = h_i - h_i^*, sum_i k_i = 0. Families over any number of clients have the
+    inner product <x, y> = sum_i <x_i, y_i>/gamma_i; m are the copies of the mean that minimises
+    sum_i |m - x_i|^2/gamma_i, y = x - m, and k is the family of the gamma_i k_i: <m, y> = <m, k> = 0.
+    Then E Psi+ = |x - k|^2 + (1/p^2 - 1) |k|^2.
     """
-    p, g1, g2 = scalars("p gamma1 gamma2")
-    x1, x2, k1 = vectors("x1 x2 k1")
-    gammas, xs, ks = (g1, g2), (x1, x2), (k1, -k1)
-    mean = (1 / (1 / g1 + 1 / g2)) * total([(1 / g) * x for g, x in zip(gammas, xs)])
-    left, right = 0, 0
-    for g, x, k in zip(gammas, xs, ks):
-        moved = k + (p / g) * (mean - x)
-        left += p * (mean @ mean) / g + (1 - p) * (x @ x) / g
-        left += g / p**2 * (p * (moved @ moved) + (1 - p) * (k @ k))
-        right += (x - g * k) @ (x - g * k) / g + g * (1 / p**2 - 1) * (k @ k)
-    return Step(left=left, right=right, terms=[], atoms=[])
+    (p,) = scalars("p,")
+    m, y, k = vectors("m y k")
+    x = m + y
+    moved = k + p * (m - x)
+    return Step(
+        left=p * (m @ m) + (1 - p) * (x @ x) + (p * (moved @ moved) + (1 - p) * (k @ k)) / p**2,
+        right=(x - k) @ (x - k) + (1 / p**2 - 1) * (k @ k),
+        terms=[(2 * p, m @ y), (2, -(m @ k))],
+        positive=[p],
+        facts=[m @ y, -(m @ k)],
+    )
 
 
 def gradient_step() -> Step:
@@ -58,12 +59,13 @@ def one_iteration() -> Step:
         left=(1 - gamma * mu) * (x @ x) + gamma**2 * C + gamma**2 * (1 / p**2 - 1) * (k @ k),
         right=(1 - zeta) * (x @ x + gamma**2 / p**2 * (k @ k)) + gamma**2 * C,
         terms=[(slow, x), (gamma**2 / p**2 * rare, k)],
-        atoms=[gamma, p, slow, rare],
+        positive=[p],
+        atoms=[gamma, slow, rare],
     )
 
 
 IDENTITIES = (
-    Identity(key="scafflix/theorem-1", says="the coin, two clients", step=coin),
+    Identity(key="scafflix/theorem-1", says="the coin", step=coin),
     Identity(key="scafflix/theorem-1", says="contraction of the gradient step", step=gradient_step),
     Identity(key="scafflix/theorem-1", says="both parts contract", step=one_iteration),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 
@@ -38,14 +37,6 @@ class Vector:
 def vectors(names: str) -> list[Vector]:
     """One basis vector per word."""
     return [Vector({name: 1}) for name in names.split()]
-
-
-def total(items: Sequence[Vector]) -> Vector:
-    """The sum of several vectors."""
-    result = items[0]
-    for item in items[1:]:
-        result = result + item
-    return result
 
 
 def scalars(names: str) -> Any:

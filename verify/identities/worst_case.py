@@ -9,16 +9,20 @@ from .vector import Vector, scalars, vectors
 
 
 def one_step() -> Step:
-    """eta beta A <= 1: h = A g + y with |y| <= r |g|, pull p = A - r. The farthest h from g/(eta beta) is p g."""
+    """eta beta A <= 1: h = A g + r y with |y| <= |g|, pull p = A - r >= 0. The farthest h from g/(eta beta) is p g.
+
+    Any h with |h - A g| <= r |g| is of this form, at r = 0 (pull = weight, as for one client) as well.
+    """
     eta, beta, V, p, r = scalars("eta beta V p r")
     g, y = vectors("g y")
     spare = 1 - eta * beta * (p + r)
-    near = r**2 * (g @ g) - y @ y
+    near = g @ g - y @ y
     return Step(
-        left=_one_step_left(g, (p + r) * g + y),
+        left=_one_step_left(g, (p + r) * g + r * y),
         right=(1 - eta * beta * p) ** 2 * (g @ g) / (2 * beta) + eta**2 * beta / 2 * V,
-        terms=[(eta**2 * beta / 2, near), (eta * spare / (2 * r), near), (eta * spare / (2 * r), y + r * g)],
-        atoms=[eta, beta, r, spare],
+        terms=[(eta**2 * beta * r**2 / 2, near), (eta * spare * r / 2, near), (eta * spare * r / 2, y + g)],
+        positive=[beta],
+        atoms=[eta, r, spare],
         facts=[near],
     )
 
@@ -28,12 +32,13 @@ def one_step_beyond() -> Step:
     eta, beta, V, p, r = scalars("eta beta V p r")
     g, y = vectors("g y")
     excess = eta * beta * (p + r) - 1
-    near = r**2 * (g @ g) - y @ y
+    near = g @ g - y @ y
     return Step(
-        left=_one_step_left(g, (p + r) * g + y),
+        left=_one_step_left(g, (p + r) * g + r * y),
         right=(eta * beta * (p + 2 * r) - 1) ** 2 * (g @ g) / (2 * beta) + eta**2 * beta / 2 * V,
-        terms=[(eta**2 * beta / 2, near), (eta * excess / (2 * r), near), (eta * excess / (2 * r), y - r * g)],
-        atoms=[eta, beta, r, excess],
+        terms=[(eta**2 * beta * r**2 / 2, near), (eta * excess * r / 2, near), (eta * excess * r / 2, y - g)],
+        positive=[beta],
+        atoms=[eta, r, excess],
         facts=[near],
     )
 
@@ -45,15 +50,20 @@ def _one_step_left(g: Vector, h: Vector) -> Any:
 
 
 def sharp_step() -> Step:
-    """The value at the weights x_k = G p_k/(beta s_k (1 + G Y)) of two clients, an equality."""
-    beta, G, p1, p2, s1, s2 = scalars("beta G p1 p2 s1 s2")
-    Y = p1**2 / s1 + p2**2 / s2
-    x = [G * p / (beta * s * (1 + G * Y)) for p, s in ((p1, s1), (p2, s2))]
+    """The value at the weights x_k = G p_k/(beta s_k (1 + G Y)), an equality, for any number of clients.
+
+    With <x, y> = sum_k s_k x_k y_k for numbers of clients and v = (p_k/s_k): Y = sum_k p_k^2/s_k = <v, v>,
+    sum_k p_k x_k = <v, x> and sum_k x_k^2 s_k = <x, x>.
+    """
+    beta, G = scalars("beta G")
+    (v,) = vectors("v")
+    growth = 1 + G * (v @ v)
+    x = G / (beta * growth) * v
     return Step(
-        left=G / (2 * beta) * (1 - beta * (p1 * x[0] + p2 * x[1])) ** 2 + beta / 2 * (x[0] ** 2 * s1 + x[1] ** 2 * s2),
-        right=G / (2 * beta * (1 + G * Y)),
+        left=G / (2 * beta) * (1 - beta * (v @ x)) ** 2 + beta / 2 * (x @ x),
+        right=G / (2 * beta * growth),
         terms=[],
-        atoms=[],
+        positive=[beta, growth],
     )
 
 
@@ -66,18 +76,17 @@ def contraction() -> Step:
     eta, m, L, e, d = scalars("eta m L e d")
     x, g, h = vectors("x g h")  # gradients g at x, h at x+
     none: Vector = 0 * x
-    after = x - eta * g
+    after, q, gap, room = x - eta * g, 1 - eta * m, L - m, 2 - eta * (L + m)
 
     def interpolation(one: tuple[Any, Vector, Vector], other: tuple[Any, Vector, Vector]) -> Any:
         (value, at, slope), (value_2, at_2, slope_2) = one, other
         move, turn = at - at_2, slope - slope_2
-        square = turn @ turn / L + m * (move @ move) - 2 * m / L * (turn @ move)
-        return value - value_2 - slope_2 @ move - square / (2 * (1 - m / L))
+        square = turn @ turn + L * m * (move @ move) - 2 * m * (turn @ move)
+        return value - value_2 - slope_2 @ move - square / (2 * gap)
 
     down = interpolation((e, x, g), (d, after, h))
     best_after = interpolation((0, none, none), (d, after, h))
     best_before = interpolation((0, none, none), (e, x, g))
-    q, gap, room = 1 - eta * m, L - m, 2 - eta * (L + m)
     return Step(
         left=d,
         right=q**2 * e,
@@ -88,14 +97,24 @@ def contraction() -> Step:
             (1 / gap / 2, h + (1 - room) * g - (eta * L * m) * x),
             (L * eta * room / gap / 2, g - m * x),
         ],
-        atoms=[eta, m, L, q, gap, room],
+        positive=[gap],
+        atoms=[eta, m, L, q, room],
         facts=[down, best_after, best_before],
     )
+
+
+def contraction_of_one_curvature() -> Step:
+    """The same at m = L, where strong convexity and smoothness are one equality: f = f* + L |x|^2/2."""
+    eta, L = scalars("eta L")
+    (x,) = vectors("x")
+    after = x - eta * (L * x)
+    return Step(left=L / 2 * (after @ after), right=(1 - eta * L) ** 2 * (L / 2 * (x @ x)), terms=[])
 
 
 IDENTITIES = (
     Identity(key="worst-case/one-step", says="farthest peers within the step limit", step=one_step),
     Identity(key="worst-case/one-step", says="farthest peers beyond it", step=one_step_beyond),
-    Identity(key="worst-case/sharp-step", says="value at the best weights, two clients", step=sharp_step),
+    Identity(key="worst-case/sharp-step", says="value at the best weights", step=sharp_step),
     Identity(key="worst-case/contraction", says="a gradient step contracts the loss", step=contraction),
+    Identity(key="worst-case/contraction", says="the same at mu = beta", step=contraction_of_one_curvature),
 )
