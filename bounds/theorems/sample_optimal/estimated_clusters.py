@@ -124,14 +124,25 @@ _LINEAR_DISSIMILARITY = Theorem(
     monotone={"ball": 1, "moment": 1, "scale": -1},
 )
 
-# As `theorem_3` from its sharper record: failure b_max^2/(2 mu) for peer_excess.
+# As `theorem_3` from its sharper record: noise stands for what wrong clusters add, failure b_max^2/(2 mu).
 
 
-def _slower(new: Any, *, eta: Any, mu: Any, T: Any, e0: Any, sigma2: Any, b_max: Any, **others: Any) -> Any:
+def _slower(
+    new: Any,
+    *,
+    eta: Any,
+    mu: Any,
+    beta: Any,
+    T: Any,
+    sigma2: Any,
+    size: Any,
+    failure: Any,
+    b_max: Any,
+    **others: Any,
+) -> Any:
     """`theorem_5` from the sharper one."""
-    apart = b_max**2 / (2 * mu)
-    further = new(T=T / 2, e0=e0 + apart, sigma2=(2 - eta * mu) * sigma2)
-    return further - new(T=T / 2, e0=apart, sigma2=0 * sigma2, b_max=0 * b_max)
+    noise = sigma2 + failure * b_max**2 / (eta * beta * (failure + 1 / size))
+    return new(T=T / 2, sigma2=(2 - eta * mu) * noise, b_max=0 * b_max)
 
 
 _THEOREM_4 = Theorem(

@@ -103,16 +103,25 @@ STANDING = (
 THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissimilarities"
 
 # With x = eta mu smin the old powers are the sharper ones at T/2, the old noise floor that of 2 - x times the noise.
-# The sharper floor has min(e_0, peer_excess): from a start peer_excess further off that is peer_excess, and what is
-# left of the way is taken off again.
+# The sharper floor has min(e_0, peer_excess): noise that leaves as much stands for peer_excess.
 
 
 def _slower(
-    new: Any, *, eta: Any, mu: Any, smin: Any, T: Any, e0: Any, sigma2: Any, peer_excess: Any, **others: Any
+    new: Any,
+    *,
+    eta: Any,
+    mu: Any,
+    beta: Any,
+    smin: Any,
+    T: Any,
+    sigma2: Any,
+    weight2: Any,
+    peer_excess: Any,
+    **others: Any,
 ) -> Any:
     """`theorem_3` from the sharper one."""
-    further = new(T=T / 2, e0=e0 + peer_excess, sigma2=(2 - eta * mu * smin) * sigma2)
-    return further - new(T=T / 2, e0=peer_excess, sigma2=0 * sigma2, peer_excess=0 * peer_excess)
+    noise = sigma2 + 2 * mu * smin * peer_excess / (eta * beta * weight2)
+    return new(T=T / 2, sigma2=(2 - eta * mu * smin) * noise, peer_excess=0 * peer_excess)
 
 
 _THEOREM_3 = Theorem(
