@@ -49,8 +49,8 @@ WIDER = {"rise": (5e-4, 3.0), "part": (0.05, 1.2), "u": (0.05, 12.0)}
 """Intervals of families that stop short of a condition's limit, where numbers are moved to it."""
 EQUAL = 3e-12
 """Relative distance of two sides that are the same number: families keep 1e-12 back where a step is made of them."""
-ROUNDING = 1e-24
-"""What is measured where gradients of size 1 cancel, squared and with room to spare."""
+ROUNDING = 1e-15
+"""What is measured where numbers of size 1 cancel."""
 _SPEND = Effort(instances=8, restarts=1, ascents=1, networks=1, seeds=8, iterations=4)
 _ERRORS = (ArithmeticError, AssertionError, IndexError, ValueError, np.linalg.LinAlgError)
 
