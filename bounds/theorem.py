@@ -51,12 +51,28 @@ class Reduction:
 class Sharper:
     """A stronger statement of the same quantity; `at` gives its arguments where they are not some of the old ones.
 
-    The old bound over the new one lies between the two numbers of `ratio`, which are 1 or more. Tests evaluate both.
+    The old bound over the new one lies between the two numbers of `ratio`, which are 1 or more. Where these differ,
+    `exactly(new, **values)` is the old bound from the new one: `new` is the new bound as a function of the arguments
+    that differ from `at(**values)`. Tests and claims evaluate all three.
     """
 
     key: str
     ratio: tuple[float, float]
     at: Callable[..., Mapping[str, Any]] = lambda **values: values
+    exactly: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.exactly is None and self.ratio[0] != self.ratio[1]:
+            raise ValueError(f"{self.key}: the ratio is no number: `exactly` says what the old bound is")
+
+    def restated(self, bound: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+        """The old bound at `values`, from the bound of the new record."""
+        given, taken = self.at(**values), inspect.signature(bound).parameters
+
+        def new(**changes: Any) -> Any:
+            return bound(**{name: value for name, value in {**given, **changes}.items() if name in taken})
+
+        return self.ratio[0] * new() if self.exactly is None else self.exactly(new, **values)
 
     def __str__(self) -> str:
         low, high = self.ratio

@@ -107,7 +107,7 @@ class Claim:
         worst_ratio = float(ratio[at])
         against = ratio > 1 + AGREEMENT
         if self.equality is not None:
-            against |= counted & (ratio < 1 - self.equality)
+            against |= counted & (ratio < 1 - self.equality) & (whole.measured != bound)  # 0 and 0 have no ratio
         violations = int(against.sum())
         if steps:
             engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")

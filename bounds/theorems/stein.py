@@ -100,8 +100,8 @@ def plane(*, v: Any, inner: Any, outer: Any) -> Any:
 
 
 def within(*, inner: Any, outer: Any) -> Conditions:
-    """One ball inside the other."""
-    return {"inner <= outer": (inner, outer)}
+    """One ball inside the other, short of where the bound is infinite: a rounding beyond, it would be negative."""
+    return {"inner <= 0.999 outer": (inner, 0.999 * outer)}
 
 
 def _harmless(p: int, bound: Any) -> Theorem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .minkowski import minkowski
 from .proof_step import Identity, Step
 from .vector import ratio, scalars, vectors
@@ -38,6 +40,70 @@ def deviation_step() -> Step:
         positive=[s],
         atoms=[q, 1 - q],
         facts=[kept],
+    )
+
+
+def mean_step_in_full() -> Step:
+    """`mean_step` at any step size, with what it leaves out."""
+    step = mean_step()
+    eta, beta = scalars("eta beta")
+    (m,) = vectors("m")
+    return replace(step, right=step.right - eta / 2 * (1 - eta * beta) * (m @ m), terms=step.terms[1:], atoms=[eta])
+
+
+def kept_gradients() -> Step:
+    """Corollary II: theta (|G|^2 + |a + b|^2), G = g - e, is at most what one step loses, s = tilt r + theta < tilt."""
+    h, r, m, tilt, theta = scalars("h r m tilt theta")
+    g, e, a, b = vectors("g e a b")
+    s, G = tilt * r + theta, g - e
+    kap = tilt * s * m**2 / (tilt - s)
+    left, below = 1 - kap, tilt - kap
+    rest = 1 - h - theta + left * (tilt - 1) / below
+    near = m**2 * (g @ g) - b @ b
+    return Step(
+        left=theta * (G @ G + (a + b) @ (a + b)),
+        right=g @ g + (tilt - 1) * (e @ e) + (1 - h) * (G @ G) + tilt * (a @ a) - tilt * r * ((a + b) @ (a + b)),
+        terms=[
+            (tilt - s, a - s / (tilt - s) * b),
+            (tilt * s / (tilt - s), near),
+            (1 / below, left * g + (tilt - 1) * e),
+            (rest, G),
+        ],
+        positive=[tilt - s, below],
+        atoms=[tilt, s, rest],
+        facts=[near],
+    )
+
+
+def kept_gradients_alike() -> Step:
+    """The same for clients alike, b = 0, where s = tilt is allowed."""
+    h, r, tilt, theta = scalars("h r tilt theta")
+    g, e, a = vectors("g e a")
+    s, G = tilt * r + theta, g - e
+    rest = 1 - h - theta + (tilt - 1) / tilt
+    return Step(
+        left=theta * (G @ G + a @ a),
+        right=g @ g + (tilt - 1) * (e @ e) + (1 - h) * (G @ G) + tilt * (1 - r) * (a @ a),
+        terms=[(tilt - s, a), (1 / tilt, g + (tilt - 1) * e), (rest, G)],
+        positive=[tilt],
+        atoms=[tilt - s, rest],
+    )
+
+
+def kept_gradients_without_tilt() -> Step:
+    """The same for tilt = 1, where kap = tilt is allowed."""
+    h, r, m, theta = scalars("h r m theta")
+    g, e, a, b = vectors("g e a b")
+    s, G = r + theta, g - e
+    near = m**2 * (g @ g) - b @ b
+    left, mean = 1 - s * m**2 / (1 - s), 1 - h - theta
+    return Step(
+        left=theta * (G @ G + (a + b) @ (a + b)),
+        right=g @ g + (1 - h) * (G @ G) + a @ a - r * ((a + b) @ (a + b)),
+        terms=[(1 - s, a - s / (1 - s) * b), (s / (1 - s), near), (left, g), (mean, G)],
+        positive=[1 - s],
+        atoms=[s, left, mean],
+        facts=[near],
     )
 
 
@@ -165,5 +231,10 @@ IDENTITIES = (
     Identity(key="cobo/lemma-4", says="what the drift adds", step=drifted_deviation),
     Identity(key="cobo/theorem-1-star", says="step of the cluster's mean", step=mean_step),
     Identity(key="cobo/theorem-1-star", says="step of the deviation from the mean", step=deviation_step),
+    Identity(key="cobo/corollary-2-star", says="step of the cluster's mean", step=mean_step_in_full),
+    Identity(key="cobo/corollary-2-star", says="step of the deviation from the mean", step=deviation_step),
+    Identity(key="cobo/corollary-2-star", says="gradients kept", step=kept_gradients),
+    Identity(key="cobo/corollary-2-star", says="gradients kept, clients alike", step=kept_gradients_alike),
+    Identity(key="cobo/corollary-2-star", says="gradients kept, no tilt", step=kept_gradients_without_tilt),
     Identity(key="cobo/selection-margin", says="the test at a midpoint", step=selection_margin),
 )

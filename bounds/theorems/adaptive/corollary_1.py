@@ -154,7 +154,12 @@ THEOREMS: tuple[Theorem, ...] = (
         bound=corollary_1_decreasing_confidence,
         conditions=decreasing_conditions,
         monotone={"e0": 1, "s2": 1, "eps": -1, "delta": -1},
-        superseded_by=Sharper(key="adaptive/corollary-1-decreasing-confidence-sharp", ratio=(1, np.inf)),
+        superseded_by=Sharper(
+            key="adaptive/corollary-1-decreasing-confidence-sharp",
+            ratio=(1, np.inf),
+            # both are nu/eps over a function of delta that is 1 at 1; Markov's is delta itself
+            exactly=lambda new, *, eps, delta, **others: new(eps=eps * delta, delta=1.0),
+        ),
     ),
     _record(
         key="adaptive/corollary-1-decreasing-confidence-sharp",

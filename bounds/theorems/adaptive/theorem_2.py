@@ -309,6 +309,17 @@ _HORIZON = Row(
     tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
 )
 
+# The sharper bound is x^c e^((1 - x)(c - 1)), c = min(C, 2), while the old one x is at most 1. At a precision 10^40
+# times as large x is 10^40 times as small, and nothing is left of it in the exponential.
+_FAR = 1e40
+
+
+def _of_sharper(new: Any, *, C: Any, eps: Any, **others: Any) -> Any:
+    """P(tau > T) by Markov from `theorem-2-decreasing-running-sharp`."""
+    power = minimum(C, 2)
+    return _FAR * (new(eps=_FAR * eps) * decay(power - 1)) ** (1 / power)
+
+
 _DECREASING = Row(
     key="adaptive/theorem-2-decreasing",
     title="Decreasing step size",
@@ -318,7 +329,7 @@ _DECREASING = Row(
     conditions=decreasing_conditions,
     monotone={"e0": 1, "s2": 1},
     tight="noise: T large; start: C near 1 and gamma large",
-    sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf)),
+    sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf), exactly=_of_sharper),
 )
 
 THEOREMS: tuple[Theorem, ...] = (

@@ -6,14 +6,14 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from ...elementary import maximum, spare, sqrt
+from ...elementary import maximum, minimum, spare, sqrt
 from ...quantities import Quantity
 from ...theorem import Conditions, Sharper, Source, Theorem
 from .assumption_4 import cluster_dissimilarity, collaborative
 from .best_tilt import of_settled_clients
 from .descent import COLLABORATIVE
 from .paper import source
-from .theorem_1_star import of_settled, of_settled_consensus, of_settled_midpoints, of_tuned
+from .theorem_1_star import of_settled, of_settled_consensus, of_settled_midpoints, of_tuned, star_midpoints
 
 # Averages over t < T: A of E|grad fbar(xbar_t)|^2 and B of E Xi_t. With k = rho c - L, l = L/k, m^2 of
 # `cluster_dissimilarity`, Delta = fbar(xbar_0) - inf fbar:
@@ -147,6 +147,45 @@ _NEED = "For rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)"
 _MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
 
 
+# `star` with rho - L/c for rho has the lag l = L/(rho c - L), and 1 - m^2 l^2 with m^2 (1 - l^2) for m^2.
+
+
+def _of_star(new: Any, *, beta: Any, rho: Any, size: Any, M: Any, **others: Any) -> Any:
+    """`mean_gradient` from `star`, or what `others` change of it."""
+    m2 = cluster_dissimilarity(M=M, size=size) * (1 - lag(beta=beta, rho=rho, size=size) ** 2)
+    return new(rho=rho - beta / size, dissimilarity=m2, **others)
+
+
+def _of_tuned_star(new: Any, *, e0: Any, spread: Any, sigma2: Any, T: Any, **given: Any) -> Any:
+    """`tuned` from `star`: its start at the tuned step without noise, its noise at the balanced step."""
+    place = {name: given[name] for name in ("beta", "rho", "size")}
+    bias = start(**place, e0=e0, spread=spread)
+    balanced = sqrt(bias / (T * given["beta"] * sigma2 * noise_share(**place)))
+    tuned = minimum(1 / (given["rho"] * given["size"]), balanced)
+    left = _of_star(new, **given, e0=e0, spread=spread, sigma2=0 * sigma2, T=T, eta=tuned)
+    return left + _of_star(new, **given, e0=0 * e0, spread=0 * spread, sigma2=sigma2, T=T, eta=balanced)
+
+
+def _of_star_consensus(
+    new: Any, *, eta: Any, beta: Any, rho: Any, size: Any, spread: Any, sigma2: Any, **others: Any
+) -> Any:
+    """`consensus` from `star_consensus`: at eta = 1/k its root is that of nu^2 + P2 alone, k = rho c - L, p = eta k."""
+    margin, given = rho * size - beta, {"eta": eta, "beta": beta, "rho": rho, "size": size, **others}
+    gradient = mean_gradient(**given, spread=spread, sigma2=sigma2)
+    kept = eta * margin
+    return new(eta=1 / margin, spread=spread / kept, sigma2=sigma2 * kept, mean_gradient2=gradient)
+
+
+def _of_midpoints(share: Any, **values: Any) -> Any:
+    """(sqrt((1 + s m^2/2) A) + L sqrt(s B/2))^2 by `star_midpoints`: its midpoints at s = 1, clients at s = 2."""
+    return star_midpoints(
+        beta=values["beta"],
+        dissimilarity=share * cluster_dissimilarity(M=values["M"], size=values["size"]),
+        mean_gradient2=mean_gradient(**values),
+        consensus2=share * consensus(**values),
+    )
+
+
 def _place(locator: str) -> Source:
     return source(locator, spread=r"\Xi_0")
 
@@ -162,7 +201,7 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.AVERAGE_MEAN_GRADIENT,
         bound=mean_gradient,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled),
+        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled, exactly=_of_star),
     ),
     Theorem(
         key="cobo/theorem-1-tuned",
@@ -178,7 +217,7 @@ THEOREMS: tuple[Theorem, ...] = (
         conditions=tuned_conditions,
         tight="one client, no noise, eta near 1/L, T = 1",
         monotone=_MONOTONE,
-        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned),
+        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned, exactly=_of_tuned_star),
     ),
     _record(
         key="cobo/theorem-1-midpoint-gradient",
@@ -189,7 +228,12 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
         bound=midpoint_gradient,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(key="cobo/theorem-1-star-midpoint", ratio=(1, inf), at=of_settled_midpoints),
+        superseded_by=Sharper(
+            key="cobo/theorem-1-star-midpoint",
+            ratio=(1, inf),
+            at=of_settled_midpoints,
+            exactly=lambda new, **values: _of_midpoints(1, **values),
+        ),
     ),
     _record(
         key="cobo/theorem-1-consensus",
@@ -200,7 +244,12 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.AVERAGE_CONSENSUS,
         bound=consensus,
         tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
-        superseded_by=Sharper(key="cobo/theorem-1-star-consensus", ratio=(1, inf), at=of_settled_consensus),
+        superseded_by=Sharper(
+            key="cobo/theorem-1-star-consensus",
+            ratio=(1, inf),
+            at=of_settled_consensus,
+            exactly=_of_star_consensus,
+        ),
     ),
     _record(
         key="cobo/corollary-2",
@@ -211,6 +260,11 @@ THEOREMS: tuple[Theorem, ...] = (
         quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
         bound=client_gradient,
         tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(key="cobo/corollary-2-star", ratio=(1, inf), at=of_settled_clients),
+        superseded_by=Sharper(
+            key="cobo/corollary-2-star",
+            ratio=(1, inf),
+            at=of_settled_clients,
+            exactly=lambda new, **values: _of_midpoints(2, **values),  # its own proof goes another way
+        ),
     ),
 )

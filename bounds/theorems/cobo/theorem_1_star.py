@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
-from ...elementary import maximum, spare, sqrt
+from ...elementary import maximum, minimum, quotient, spare, sqrt
 from ...parameters import new_parameter
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Theorem
@@ -123,10 +123,13 @@ def star_consensus(
 # the consensus distance the weight lam L^2/(2 k0). One step loses at least eta/2 times
 #   |g|^2 - |e|^2 + (1 - h)|G|^2 + lam (|e|^2 + |a|^2) - lam r (|a| + |b|)^2,   h = L eta, r = L^2/k0^2,
 # and (1/c) sum |grad f_i(x_i)|^2 = |G|^2 + |a + b|^2. So the average of the latter is at most P(lam)/theta if theta
-# times it is at most this form. With s = lam r + theta <= lam and |b| <= m |g|, the least over |a| of
-# lam |a|^2 - s (|a| + m |g|)^2 is -kap |g|^2, kap = lam s m^2/(lam - s); and
-# (1 - kap)|g|^2 + (lam - 1)|e|^2 + (1 - h - theta)|g - e|^2 >= 0 for all g and e if kap <= 1 and
-# (1 - kap)(lam - 1) + (1 - h - theta)(lam - kap) >= 0, below times lam - s.
+# times it is at most this form. With s = lam r + theta and |b| <= m |g|, lam |a|^2 - s (|a| + m |g|)^2 is bounded below
+# if s < lam, or s = lam and m = 0; its least over |a| is -kap |g|^2, kap = lam s m^2/(lam - s), 0 for m = 0. The rest,
+#   A |g|^2 + C |e|^2 + B |g - e|^2,   A = 1 - kap, B = 1 - h - theta, C = lam - 1,
+# is nowhere negative if and only if, with the least of the first two for a given g - e,
+#   A + C >= 0   and   B + A C/(A + C) >= 0,
+# where the quotient is 0 for A = C = 0, and -infinity for A = -C < 0. The former and s <= lam are s (1 + m^2) <= lam.
+# The latter must not be multiplied by A + C: at A = C = 0 that would say 0 >= 0, whatever theta is.
 
 
 def star_clients(
@@ -175,15 +178,15 @@ def star_step(
 def clients_conditions(
     *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any, tilt: Any, kept: Any
 ) -> Conditions:
-    """What `tilt` and `kept` may be: with tilt = 1, kept <= min(1 - L eta, 1/(1 + m^2) - L^2/k0^2)."""
+    """What `tilt` and `kept` may be: with tilt = 1, kept <= min(1 - L eta, 1/(1 + m^2) - L^2/k0^2); for clients alike,
+    kept <= min(2 - L eta - 1/tilt, tilt (1 - L^2/k0^2))."""
     used = tilt * (beta / (least_weight * rho * size)) ** 2 + kept
-    left, taken = tilt - used, tilt * used * dissimilarity
+    kap = minimum(quotient(tilt * used * dissimilarity, maximum(tilt - used, 0)), tilt)  # more is refused by the share
     return {
-        "share s = tilt (beta/k0)^2 + kept <= tilt": (used, tilt),
-        "deviations tilt s dissimilarity <= tilt - s": (taken, left),
-        "mean (eta beta + kept - 1) (tilt - kap) <= (1 - kap) (tilt - 1), kap = tilt s dissimilarity/(tilt - s)": (
-            (eta * beta + kept - 1) * (tilt * left - taken),
-            (left - taken) * (tilt - 1),
+        "share s (1 + dissimilarity) <= tilt, s = tilt (beta/k0)^2 + kept": (used * (1 + dissimilarity), tilt),
+        "mean kept <= 1 - eta beta + (1 - kap) (tilt - 1)/(tilt - kap), kap = tilt s dissimilarity/(tilt - s)": (
+            kept,
+            1 - eta * beta + quotient((1 - kap) * (tilt - 1), tilt - kap),
         ),
         **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
     }

@@ -1,0 +1,313 @@
+"""Instances put where a condition of a record holds with equality, their measured numbers beside the bound.
+
+A condition that is multiplied by what can vanish reads 0 <= 0 there, and no comparison of formulas sees it: each
+record meets the exact engines of its own claim instead. Instances are drawn at corners, sharp ones are added, and some
+of their numbers are set to 0; then one number of each is moved until a condition turns, by bisection to neighbouring
+floats. What describes no run is moved without measuring again: `FREE` numbers anywhere, `LOOSER` ones to where a
+hypothesis says less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+from suffice.bounds.theorems.cobo.theorem_1 import tuned_step
+from suffice.verification import Claim, Evidence, Family
+from suffice.verification.claim import Effort
+from suffice.verification.claims import claim_of
+from suffice.verification.claims.cobo.star import DOMAINS, one_client, penalised
+from suffice.verification.conditions import sides
+from suffice.verification.evidence import measured_by
+from suffice.verification.instances.rows import plain
+from suffice.verification.instances.rows import rows as rows_of
+
+FREE = {"kept": (1e-9, 1e9), "tilt": (1.0, 1e9), "split": (0.0, 1.0)}
+"""Numbers that a proof may choose, and the interval in which they are tried."""
+LOOSER = {"beta": 1e3, "mu": 1e-3, "q": 1e-3, "Q": 1e3, "M": 1e3, "dissimilarity": 1e3, "least_weight": 1e-3}
+"""Constants of the losses: times a number between 1 and this one they say less, and are as true."""
+VANISHING = (
+    *("T", "V", "apart", "b", "c", "e0", "far", "floor", "gap2", "M", "moment_gap", "noise", "push", "separation"),
+    *("sigma2", "spread", "start", "tau2", "theta0", "together"),
+)
+"""Numbers of families that may be 0, whatever the interval from which a claim draws them."""
+CLOSED = (
+    *("any Lambda", "averaged", "common Hessian", "curvatures in dimension one", "equal rows", "flat losses"),
+    *("one client", "one quadratic in R^2", "three clients", "three kinds of clients", "two clusters"),
+    "settled weights",
+)
+"""Families whose engine takes any T at the same cost: some of their instances run for `HUGE` iterations."""
+HUGE = 1e5
+SHARES = ("fill", "fraction", "ratio")
+"""Shares of a condition's limit: doubled in some instances, which count only where the condition lets them."""
+WIDER = {"rise": (5e-4, 3.0), "part": (0.05, 1.2), "u": (0.05, 12.0)}
+"""Intervals of families that stop short of a condition's limit, where numbers are moved to it."""
+EQUAL = 3e-12
+"""Relative distance of two sides that are the same number: families keep 1e-12 back where a step is made of them."""
+ROUNDING = 1e-15
+"""What is measured where numbers of size 1 cancel."""
+_SPEND = Effort(instances=8, restarts=1, ascents=1, networks=1, seeds=8, iterations=4)
+_ERRORS = (ArithmeticError, AssertionError, IndexError, ValueError, np.linalg.LinAlgError)
+
+Values = dict[str, np.ndarray]
+
+
+@dataclass
+class Found:
+    """How many instances met all conditions and one of them with equality, by its name; what exceeds the bound."""
+
+    theorem: Theorem
+    equal: dict[str, int] = field(default_factory=dict)
+    counted: int = 0
+    worst: float = 0.0
+    at: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, evidence: Evidence) -> None:
+        fine = ~np.isnan(evidence.measured)
+        for parameter in self.theorem.parameters:
+            fine = fine & np.isfinite(evidence.arguments[parameter.name])
+        known = replace(evidence, measured=np.where(fine, evidence.measured, 0.0))
+        counted = known.counted(self.theorem) & fine
+        self.counted += int(counted.sum())
+        for name, margin in _margins(self.theorem, known).items():
+            self.equal[name] = self.equal.get(name, 0) + int((counted & (np.abs(margin) <= EQUAL)).sum())
+        with np.errstate(all="ignore"):
+            ratio = np.where(counted & (np.abs(known.measured) > ROUNDING), known.ratio(self.theorem), 0.0)
+        if ratio.max(initial=0.0) > self.worst:
+            row = int(ratio.argmax())
+            self.worst = float(ratio[row])
+            self.at = {p.name: float(np.broadcast_to(known.arguments[p.name], fine.shape)[row])
+                       for p in self.theorem.parameters} | {"measured": float(known.measured[row])}  # fmt: skip
+
+    def missing(self) -> list[str]:
+        """The conditions that no instance has met with equality."""
+        return [name for name in self.theorem.condition_names() if not self.equal.get(name)]
+
+
+def _margins(theorem: Theorem, evidence: Evidence) -> dict[str, np.ndarray]:
+    """(rhs - lhs)/max(|rhs|, |lhs|) of each condition, 0 where both are 0."""
+    found = {}
+    for name, pair in sides(theorem, evidence.arguments).items():
+        left, right = (np.broadcast_to(np.asarray(side, dtype=float), evidence.measured.shape) for side in pair)
+        with np.errstate(all="ignore"):
+            found[name] = np.nan_to_num(
+                np.where(left == right, 0.0, (right - left) / np.maximum(np.abs(left), np.abs(right))), nan=-1.0
+            )
+    return found
+
+
+def at_limits(claim: Claim, *, rows: int, seed: int = 0, always: bool = False, tries: int = 1) -> Found:
+    """What `rows` instances of each family of the claim show at limits; a superseded record meets its successor's.
+
+    Unless `always`, nothing is moved to a condition that has been met with equality anyway; where one has not, there
+    are more instances, in at most `tries` turns.
+    """
+    found = Found(claim.theorem)
+    for turn in range(tries):
+        _explore(claim, found, rows << turn, np.random.default_rng((seed, turn)), always)
+        if not found.missing():
+            break
+    return found
+
+
+def _explore(claim: Claim, found: Found, rows: int, rng: np.random.Generator, always: bool) -> None:
+    theorem, source = claim.theorem, claim
+    if theorem.superseded_by:
+        source = claim_of(theorem.superseded_by.key)
+    families = [_settled(theorem.key)] if theorem.key in _SETTLED else source.families
+    if source.exact is not None and not any(family.sharp for family in families):
+        for piece in source.exact(_SPEND, int(rng.integers(1 << 30))):
+            _add(found, piece, rng)
+    for family in families:
+        for drawn in _drawn(family, rows, rng, beyond="eta" in theorem.condition_keywords):
+            for piece in _measured(family, drawn):
+                _add(found, piece, rng)
+            wanted = [name for name in theorem.condition_names() if always or not found.equal.get(name)]
+            for values in _turning(theorem, family, drawn, rng, wanted):
+                for piece in _measured(family, values):
+                    _add(found, piece, rng)
+
+
+_SETTLED = {
+    "cobo/theorem-1-mean-gradient": "mean_gradient",
+    "cobo/theorem-1-tuned": "mean_gradient",
+    "cobo/theorem-1-midpoint-gradient": "midpoint_gradient",
+    "cobo/theorem-1-consensus": "consensus_before",
+    "cobo/corollary-2": "client_gradient",
+}
+"""Superseded records on settled weights, and what they bound."""
+
+
+@cache
+def _settled(key: str) -> Family:
+    """Clusters whose weights are all 1, at the step that the record takes."""
+
+    @measured_by("closed-form moments", "settled clusters", rounding=1e-14)  # distances of models of size 1
+    def measure(values: Values) -> Any:
+        given, known = penalised(values | {"least": np.ones_like(values["T"])})
+        if key.endswith("-tuned"):
+            step = tuned_step(**{name: known[name] for name in ("beta", "rho", "size", "e0", "spread", "sigma2", "T")})
+            given = replace(given, eta=step)
+        return getattr(given, _SETTLED[key]), known
+
+    return Family(name="settled weights", domains=DOMAINS, measure=measure, sharp=one_client)
+
+
+def _add(found: Found, piece: Evidence, rng: np.random.Generator) -> None:
+    if {p.name for p in found.theorem.parameters} <= set(piece.arguments):
+        found.add(piece)
+        for moved in _rearranged(found.theorem, piece, rng):
+            found.add(moved)
+
+
+def _measured(family: Family, values: Values) -> list[Evidence]:
+    try:
+        with np.errstate(all="ignore"):
+            return [family.evidence(values)]
+    except _ERRORS:
+        return []
+
+
+def _drawn(family: Family, rows: int, rng: np.random.Generator, *, beyond: bool) -> Iterator[Values]:
+    """Corners and random instances, and sharp ones; none, some or half of their numbers are 0, where that measures."""
+    seeds = rng.integers(1 << 30, size=2)
+    u = [family.corners(rows // 2, seed=int(seeds[0])), family.quantiles(rows - rows // 2, seed=int(seeds[1]))]
+    u += [np.full((1, u[0].shape[1]), end) for end in (0.0, 1.0)]
+    simple = rows_of(plain(family.domains), {})
+    batches = [{name: np.concatenate((value, simple[name])) for name, value in family.at(np.concatenate(u)).items()}]
+    if family.sharp is not None:
+        sharp = family.sharp()
+        chosen = rng.integers(len(next(iter(sharp.values()))), size=rows)
+        batches.append({name: value[chosen] for name, value in sharp.items()})
+    for values in batches:
+        rate = rng.choice([0.0, 0.15, 0.5], size=len(next(iter(values.values()))))
+        made = {"T"} if "u" in values else set()  # sigma2 is made of T and the separation u: 0/0
+        for name in [each for each in VANISHING if each in values and each not in made]:
+            value = values[name]
+            tried = _measured(family, {key: each[:4] for key, each in (values | {name: np.zeros_like(value)}).items()})
+            if tried and not np.isnan(tried[0].measured).all():
+                values[name] = np.where(_like(rng.uniform(size=len(rate)) < rate, value), 0.0, value)
+        for name in [each for each in SHARES if each in values and beyond]:
+            doubled = _like(rng.uniform(size=len(rate)) < 0.25, values[name])
+            values[name] = np.where(doubled, 2.0, values[name])
+        if "T" in values and family.name in CLOSED:
+            values["T"] = np.where(rng.uniform(size=len(rate)) < 0.125, HUGE, values["T"])
+        yield values
+
+
+def _turning(
+    theorem: Theorem, family: Family, values: Values, rng: np.random.Generator, wanted: Collection[str]
+) -> Iterator[Values]:
+    """Both sides of where some condition turns as one number of each instance goes to an end of its interval or 0."""
+    count = len(next(iter(values.values())))
+    names = [name for name, domain in family.domains.items() if name in values and not domain.integer]
+    ends = {name: values[name].copy() for name in values}
+    if not names or not wanted:
+        return
+    for row in range(count):
+        name = names[rng.integers(len(names))]
+        low, high = WIDER.get(name, (family.domains[name].low, family.domains[name].high))
+        entry = tuple(rng.integers(size) for size in values[name].shape[1:])
+        ends[name][(row, *entry)] = [low, high, 0.0 if name in VANISHING else low][rng.integers(3)]
+    first, last = (_signs(theorem, family, each) for each in (values, ends))
+    if first is None or last is None:
+        return
+    turns = (first != last) & np.isin(list(theorem.condition_names()), list(wanted))[:, None]
+    rows = np.flatnonzero(turns.any(0))
+    if not len(rows):
+        return
+    which = (turns[:, rows] * rng.uniform(size=(len(turns), len(rows)))).argmax(0)
+    one, two = ({name: value[rows] for name, value in each.items()} for each in (values, ends))
+    sign = first[which, rows]
+    for _ in range(64):
+        middle = {name: _between(one[name], two[name]) for name in one}
+        signs = _signs(theorem, family, middle)
+        if signs is None:
+            return
+        same = signs[which, np.arange(len(rows))] == sign
+        one = {name: np.where(_like(same, value), middle[name], value) for name, value in one.items()}
+        two = {name: np.where(_like(same, value), value, middle[name]) for name, value in two.items()}
+    yield one
+    yield two
+
+
+def _like(mask: np.ndarray, value: np.ndarray) -> np.ndarray:
+    return mask.reshape(-1, *[1] * (value.ndim - 1))
+
+
+def _between(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The middle, on a scale that suits both; what is alike stays."""
+    with np.errstate(all="ignore"):
+        far = (x > 0) & (y > 0) & ((x > 2 * y) | (y > 2 * x))
+        return np.where(x == y, x, np.where(far, np.sqrt(x) * np.sqrt(y), (x + y) / 2))
+
+
+def _signs(theorem: Theorem, family: Family, values: Values) -> np.ndarray | None:
+    """Which conditions (c, n) hold; None where the family cannot be asked."""
+    for piece in _measured(family, values):
+        count = len(next(iter(values.values())))
+        if not set(theorem.condition_keywords) <= set(piece.arguments):
+            return None
+        return np.array([margin.reshape(count, -1)[:, 0] >= 0 for margin in _margins(theorem, piece).values()])
+    return None
+
+
+def _rearranged(theorem: Theorem, piece: Evidence, rng: np.random.Generator) -> Iterator[Evidence]:
+    """The same measurements with other free numbers, and with looser constants where the step is an argument."""
+    known = {p.name for p in theorem.parameters}
+    shape = piece.measured.shape
+    if "eta" not in known:  # the step is made of the constants: other ones are another run
+        return
+    free, looser = ([name for name in names if name in known] for names in (FREE, LOOSER))
+    for name in free:
+        start = dict(piece.arguments)
+        for other in free:  # the others anywhere, their ends included
+            low, high = FREE[other]
+            drawn = (
+                low + (high - low) * rng.uniform(size=shape)
+                if high <= 1
+                else max(low, 1e-2) * 10 ** rng.uniform(0, 4, shape)
+            )
+            start[other] = np.where(rng.uniform(size=shape) < 0.3, low, drawn)
+        low, high = FREE[name]
+        grid = np.linspace(low, high, 33) if high <= 1 else low * (high / low) ** np.linspace(0, 1, 65)
+        yield from _solved(
+            theorem, replace(piece, arguments=start), name, np.broadcast_to(grid[:, None], (len(grid), *shape))
+        )
+    for name in looser:
+        factor = np.append(1.0, LOOSER[name] ** np.linspace(0, 1, 9)[1:])
+        own = np.broadcast_to(piece.arguments[name], shape)
+        yield from _solved(theorem, piece, name, factor[:, None] * own)
+
+
+def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> Iterator[Evidence]:
+    """Both sides of every turn of every condition as the argument `name` runs through the `grid` (m, n)."""
+    if name not in theorem.condition_keywords:
+        return
+    rows = np.arange(grid.shape[1])
+
+    def holds(values: np.ndarray, at: np.ndarray) -> np.ndarray:
+        given = {key: np.broadcast_to(value, grid.shape[1:])[at] for key, value in piece.arguments.items()}
+        part = Evidence(engine="", measured=np.zeros(len(at)), arguments=given | {name: values})
+        return np.array([margin >= 0 for margin in _margins(theorem, part).values()])
+
+    fits = np.array([holds(values, rows) for values in grid])  # (m, c, n)
+    step, condition, row = np.nonzero(fits[:-1] != fits[1:])
+    if not len(step):
+        return
+    one, two, sign = grid[step, row], grid[step + 1, row], fits[step, condition, row]
+    for _ in range(70):
+        middle = _between(one, two)
+        same = holds(middle, row)[condition, np.arange(len(row))] == sign
+        one, two = np.where(same, middle, one), np.where(same, two, middle)
+    wide = {key: np.broadcast_to(value, piece.measured.shape)[row] for key, value in piece.arguments.items()}
+    hypothesis = None if piece.hypothesis is None else np.broadcast_to(piece.hypothesis, piece.measured.shape)[row]
+    rounding = np.broadcast_to(piece.rounding, piece.measured.shape)[row]
+    for values in (one, two):
+        yield replace(piece, measured=piece.measured[row], arguments=wide | {name: values}, hypothesis=hypothesis,
+                      rounding=rounding, values=None, again=None)  # fmt: skip
