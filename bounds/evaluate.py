@@ -60,7 +60,8 @@ def outward(value: Any, direction: str) -> Any:
 def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     """The bound of a record or key at `count` significant digits (an mpmath number); the values are taken as exact.
 
-    Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names.
+    Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names, and for
+    numbers of a size that `evaluate` refuses, whose digits would take minutes.
     """
     import mpmath
 
@@ -203,6 +204,11 @@ def _exact(name: str, value: Any) -> Any:
 
     if isinstance(value, (str, bytes, bool)):
         raise InputError(name, value, "give one number")
+    size = _number(name, value)
+    if np.any(PARAMETERS[name].extreme(size)):
+        raise PARAMETERS[name].refusal(value)
+    if value and not size.any():
+        raise InputError(name, value, "give 0, or a number of at least 1e-308")
     try:
         return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):

@@ -29,6 +29,10 @@ class Parameter:
     open_lower: bool = False
     integer: bool = False
 
+    def extreme(self, x: Any) -> Any:
+        """Whether numbers are not finite, or of a size that overflows in products of floats and fills exact digits."""
+        return ~np.isfinite(x) | (np.abs(x) > LARGEST) | ((x > 0) & (x < 1 / LARGEST) & self.open_lower)
+
     def check(self, value: object) -> None:
         """Raise `InputError` unless every entry of `value` lies in the parameter's domain."""
         try:
@@ -36,12 +40,15 @@ class Parameter:
         except (TypeError, ValueError):
             raise InputError(self.name, value, "give a number") from None
         low = x <= self.lower if self.open_lower else x < self.lower
-        extreme = (np.abs(x) > LARGEST) | ((x > 0) & (x < 1 / LARGEST) & self.open_lower)
-        wrong = ~np.isfinite(x) | low | (x > self.upper) | extreme
+        wrong = low | (x > self.upper) | self.extreme(x)
         if self.integer:
             wrong |= x != np.floor(x)
         if wrong.any():
-            raise InputError(self.name, x[wrong].flat[0].item(), f"give {self._domain()} ({self.meaning})")
+            raise self.refusal(x[wrong].flat[0].item())
+
+    def refusal(self, value: object) -> InputError:
+        """The error that names the parameter's domain."""
+        return InputError(self.name, value, f"give {self._domain()} ({self.meaning})")
 
     def _domain(self) -> str:
         kind = "a whole number" if self.integer else "a finite number"

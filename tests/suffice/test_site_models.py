@@ -11,6 +11,7 @@ from suffice import InputError
 from suffice._fit import most_different
 from suffice.bounds.population.messages import Units
 from suffice.fit_tables import listed
+from suffice.simulate.data.frame import frame_of
 
 
 def gappy(seed, rows, *, new):
@@ -34,13 +35,17 @@ def gappy(seed, rows, *, new):
     return table, np.array(fresh)
 
 
+def rows_of(fit, table):
+    return fit.encoding.apply(fit.design.apply(frame_of(table))), np.array(table["client"])
+
+
 def test_what_a_site_never_had_is_predicted_as_well_as_by_the_population_s_coefficients():
     ours, theirs, pooled = [], [], []
     for seed in range(2, 6):
         table, _ = gappy(seed, 24, new=False)
         test, fresh = gappy(seed, 40, new=True)
         fit, y = sf.fit(table), np.array(test["target"])
-        seen, (X, sites) = fit._rows(table, None), fit._rows(test, None)
+        seen, (X, sites) = rows_of(fit, table), rows_of(fit, test)
         predicted, everywhere = fit.scores(X, sites)[:, 0], fit.arrays(None)[0][:, 0]
         swapped = predicted.copy()
         for site in fit.by_name:
