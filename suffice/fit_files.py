@@ -207,6 +207,10 @@ def _checked(record: FileRecord, arrays: dict[str, np.ndarray], path: Path) -> S
     for name in (None, *names):
         try:
             coefficients, intercepts = found.arrays(name)
+            model = found.population if name is None else found[name]
+            each = [model.coefficients] if outputs == 1 else model.coefficients.values()
+            if any(len(one) != len(coefficients) for one in each) or (outputs > 1 and len(each) != outputs):
+                raise ValueError
             as_numbers("coefficients", coefficients, (len(found.encoding.columns), outputs))
             as_numbers("intercept", intercepts, (outputs,))
         except (KeyError, TypeError, ValueError):
