@@ -169,6 +169,8 @@ def test_refusals_of_the_command_name_its_options(tmp_path, refused):
     assert "say which one by --target" in refused("fit", str(path), "--client", "site")
     said = refused("fit", str(path), "--client", "site", "--target", "y")
     assert "merge rare ones, or name another column by --target" in said
+    path.write_text("client,x,target\n" + "".join(f"s{at % 2},{at},p{at % 60}\n" for at in range(100)))
+    assert "by --loss multinomial, merge some, or name another column by --target" in refused("fit", str(path))
     assert "10%" in refused("plan", str(path), "--epsilon", "ten")
     (tmp_path / "m.json").write_text("{}")
     assert "suffice plan TABLE.csv" in refused("plan", str(tmp_path / "m.json"), "--epsilon", "10%")
