@@ -11,9 +11,8 @@ import numpy as np
 
 from .errors import InputError
 
-LARGEST = 1e60
+LARGEST, LEAST = 1e60, 1e-60
 """Magnitudes beyond 1e60 (or, for what must be positive, below 1e-60) overflow in products: they are refused."""
-
 
 MOST_WHOLE = 2**63 - 1
 """Larger whole numbers fit no array."""
@@ -60,8 +59,8 @@ def as_numbers(
         _refuse_extremes(name, array, infinite=infinite)
     if positive:
         least = array.min(initial=np.inf, where=True if within else np.isfinite(array))
-        if least < 1 / LARGEST:
-            raise InputError(name, least.item(), f"give positive numbers (at least {1 / LARGEST:g})")
+        if least < LEAST:
+            raise InputError(name, least.item(), f"give positive numbers (at least {LEAST:g})")
     return array
 
 

@@ -71,11 +71,8 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
         raise InputError("count", count, f"give at most {MOST_DIGITS}")
     assert theorem.bound is not None
     bound = theorem.bound
-    for name, size in _floats(theorem, values).items():
-        if np.any(PARAMETERS[name].extreme(size)):
-            raise PARAMETERS[name].refusal(arguments[name])
-        if np.ndim(size) == 0 and size == 0 != arguments[name]:  # below the range of floats
-            raise InputError(name, arguments[name], "give 0, or a number of at least 1e-308")
+    for name, value in arguments.items():
+        _check_size(name, value)
     with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
         exact = {name: _exact(name, value) for name, value in _some(arguments, theorem.bound_keywords).items()}
     # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
@@ -203,12 +200,21 @@ def _returned(name: str, value: Any) -> np.ndarray:
     return _number(name, value)
 
 
+def _check_size(name: str, value: Any) -> None:
+    """`InputError` where `evaluate` refuses a number for its size, or takes it for 0."""
+    if isinstance(value, (str, bytes, bool)):
+        raise InputError(name, value, "give one number")
+    size = _number(name, value)
+    if PARAMETERS[name].extreme(size).any():
+        raise PARAMETERS[name].refusal(value)
+    if size.ndim == 0 and size == 0 != value:
+        raise InputError(name, value, "give 0, or a number of at least 1e-308")
+
+
 def _exact(name: str, value: Any) -> Any:
     """A number as an mpmath number, without rounding."""
     import mpmath
 
-    if isinstance(value, (str, bytes, bool)):
-        raise InputError(name, value, "give one number")
     try:
         return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):

@@ -17,6 +17,7 @@ from suffice.bounds import (
     GradientDissimilarity,
     InputError,
     QuadraticCertificate,
+    as_numbers,
     digits,
     evaluate,
     find,
@@ -192,3 +193,12 @@ def test_digits_refuses_the_sizes_that_evaluate_refuses(value):
     with pytest.raises(InputError, match=r"e0 = .*: give 0, or a number of at least 1e-308"):
         digits(theorem, **values | {"e0": mpmath.mpf("1e-1000000")})
     assert time.monotonic() - began < 5
+
+
+def test_the_least_number_that_a_refusal_names_is_taken():
+    """1 / 1e60 is a rounding above 1e-60."""
+    PARAMETERS["p"].check(1e-60)
+    assert as_numbers("x", [1e-60], ("n",), positive=True).item() == 1e-60
+    for call in (PARAMETERS["p"].check, lambda x: as_numbers("x", [x], ("n",), positive=True)):
+        with pytest.raises(InputError, match=r"1e-60"):
+            call(np.nextafter(1e-60, 0))
