@@ -125,7 +125,7 @@ def write_models(fit: SiteModels, path: str | Path) -> Path:
     found = np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs]), weights
     arrays = dict(zip(ARRAYS, found))
     content = json.dumps({"sha256": _digest(record, arrays)} | record).encode()
-    np.savez_compressed(stream, **arrays, record=np.frombuffer(content, np.uint8))
+    np.savez_compressed(stream, allow_pickle=False, **arrays, record=np.frombuffer(content, np.uint8))
     return write_whole(path, stream.getvalue())
 
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.population.encoding import Encoding
 from suffice.simulate.data.csv_frame import csv_source
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.frame import Frame, frame_of
@@ -18,8 +19,19 @@ from suffice.simulate.data.memory import as_path
 
 from .render import some
 
-if TYPE_CHECKING:
-    from .site_models import SiteModels
+
+class Models(Protocol):
+    """What rows are scored by."""
+
+    @property
+    def client(self) -> str: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def encoding(self) -> Encoding: ...
+    @property
+    def needed(self) -> frozenset[str]: ...
+    def scores(self, X: np.ndarray, sites: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(kw_only=True)
@@ -33,7 +45,7 @@ class NewRows:
     levels: dict[str, dict[str, None]] = field(default_factory=dict)
     filled: Counter[str] = field(default_factory=Counter)
 
-    def said(self, models: SiteModels) -> list[str]:
+    def said(self, models: Models) -> list[str]:
         """What is said of them, a line each."""
         lines = []
         for name, levels in self.levels.items():
@@ -47,7 +59,7 @@ class NewRows:
         return lines
 
 
-def frames(models: SiteModels, table: Any, read: Callable[[str], bool]) -> Iterator[Frame]:
+def frames(models: Models, table: Any, read: Callable[[str], bool]) -> Iterator[Frame]:
     """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
     if isinstance(table, Frame):
         yield table
@@ -57,7 +69,7 @@ def frames(models: SiteModels, table: Any, read: Callable[[str], bool]) -> Itera
         yield frame_of(table, read, [models.client, *models.design.categories[0]])
 
 
-def new_rows(models: SiteModels, table: Any, site: str | None) -> NewRows:
+def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
     """All rows of a table, which are of one `site` or name theirs in a column."""
     rows, scores = NewRows(scores=np.empty((0, 1))), []
     for frame in frames(models, table, models.needed.__contains__):
@@ -73,7 +85,7 @@ def new_rows(models: SiteModels, table: Any, site: str | None) -> NewRows:
     return rows
 
 
-def sites_of(models: SiteModels, frame: Frame, site: str | None) -> np.ndarray:
+def sites_of(models: Models, frame: Frame, site: str | None) -> np.ndarray:
     """The site of each row (n,), None where it has none."""
     if site is not None:
         return np.full(frame.rows, str(site), dtype=object)
@@ -97,7 +109,7 @@ def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
     return {name: levels for name, levels in found.items() if levels}
 
 
-def _filled(models: SiteModels, frame: Frame, gone: np.ndarray) -> dict[str, int]:
+def _filled(models: Models, frame: Frame, gone: np.ndarray) -> dict[str, int]:
     """The gaps (n, p) in columns that had none in the fit; `InputError` where their means are not known."""
     found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
     if found and not models.encoding.means:
