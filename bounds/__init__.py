@@ -23,6 +23,7 @@ from .errors import SufficeError as SufficeError
 from .evaluate import check_conditions as check_conditions
 from .evaluate import digits as digits
 from .evaluate import evaluate as evaluate
+from .files import check_regular as check_regular
 from .files import make_folder as make_folder
 from .files import unfinished as unfinished
 from .files import write_whole as write_whole

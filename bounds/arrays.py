@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -10,9 +11,8 @@ import numpy as np
 
 from .errors import InputError
 
-LARGEST = 1e60
+LARGEST, LEAST = 1e60, 1e-60
 """Magnitudes beyond 1e60 (or, for what must be positive, below 1e-60) overflow in products: they are refused."""
-
 
 MOST_WHOLE = 2**63 - 1
 """Larger whole numbers fit no array."""
@@ -59,8 +59,8 @@ def as_numbers(
         _refuse_extremes(name, array, infinite=infinite)
     if positive:
         least = array.min(initial=np.inf, where=True if within else np.isfinite(array))
-        if least < 1 / LARGEST:
-            raise InputError(name, least.item(), f"give positive numbers (at least {1 / LARGEST:g})")
+        if least < LEAST:
+            raise InputError(name, least.item(), f"give positive numbers (at least {LEAST:g})")
     return array
 
 
@@ -86,6 +86,18 @@ def as_number(name: str, value: Any, *, least: float = -LARGEST, most: float = L
     return number
 
 
+def check_numbers(name: str, document: Any) -> None:
+    """`InputError` unless every number anywhere in a JSON document is one that `as_number` takes."""
+    if isinstance(document, dict):
+        for key, value in document.items():
+            check_numbers(f"{key} of {name}", value)
+    elif isinstance(document, (list, tuple)):
+        for value in document:
+            check_numbers(name, value)
+    elif isinstance(document, (int, float)) and not isinstance(document, bool):
+        as_number(name, document)
+
+
 def as_whole(name: str, value: Any, *, least: int = 1) -> int:
     """A whole number in [least, 2^63), or `InputError`: 2.0 is none, nor is a truth value."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
@@ -101,6 +113,17 @@ def as_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in choices:
         raise InputError(name, value, f"use {', '.join(choices[:-1])} or {choices[-1]}")
     return value
+
+
+def plain(value: Any) -> Any:
+    """`value` as JSON has it: lists for arrays, None for numbers that are infinite or none."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:

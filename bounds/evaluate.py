@@ -60,7 +60,8 @@ def outward(value: Any, direction: str) -> Any:
 def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     """The bound of a record or key at `count` significant digits (an mpmath number); the values are taken as exact.
 
-    Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names.
+    Neither domains nor hypotheses are checked (`check_conditions` does). Raises `InputError` for wrong names, and for
+    numbers of a size that `evaluate` refuses, whose digits would take minutes.
     """
     import mpmath
 
@@ -70,6 +71,8 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
         raise InputError("count", count, f"give at most {MOST_DIGITS}")
     assert theorem.bound is not None
     bound = theorem.bound
+    for name, value in arguments.items():
+        _check_size(name, value)
     with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
         exact = {name: _exact(name, value) for name, value in _some(arguments, theorem.bound_keywords).items()}
     # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
@@ -197,12 +200,21 @@ def _returned(name: str, value: Any) -> np.ndarray:
     return _number(name, value)
 
 
+def _check_size(name: str, value: Any) -> None:
+    """`InputError` where `evaluate` refuses a number for its size, or takes it for 0."""
+    if isinstance(value, (str, bytes, bool)):
+        raise InputError(name, value, "give one number")
+    size = _number(name, value)
+    if PARAMETERS[name].extreme(size).any():
+        raise PARAMETERS[name].refusal(value)
+    if size.ndim == 0 and size == 0 != value:
+        raise InputError(name, value, "give 0, or a number of at least 1e-308")
+
+
 def _exact(name: str, value: Any) -> Any:
     """A number as an mpmath number, without rounding."""
     import mpmath
 
-    if isinstance(value, (str, bytes, bool)):
-        raise InputError(name, value, "give one number")
     try:
         return mpmath.mpf(value.item() if isinstance(value, np.generic) else value)
     except (TypeError, ValueError, OverflowError):

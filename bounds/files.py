@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def make_folder(folder: str | Path, field: str) -> Path:
     except OSError as error:
         raise InputError(field, str(folder), f"{(error.strerror or 'no folder').lower()}; name another") from None
     return folder
+
+
+def check_regular(path: str | Path, field: str) -> None:
+    """`InputError` for a pipe or a device, which has no end and waits for whoever writes to it; `OSError` for what is
+    not there."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise InputError(field, str(path), "not a regular file; write its content to a file first")
 
 
 def write_whole(path: str | Path, content: bytes) -> Path:

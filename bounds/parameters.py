@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import LARGEST
+from .arrays import LARGEST, LEAST
 from .errors import InputError
 from .quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, STEP, THETA, THETA_SQUARED, Unit
 
@@ -29,6 +29,10 @@ class Parameter:
     open_lower: bool = False
     integer: bool = False
 
+    def extreme(self, x: Any) -> Any:
+        """Whether numbers are not finite, or of a size that overflows in products of floats and fills exact digits."""
+        return ~np.isfinite(x) | (np.abs(x) > LARGEST) | ((x > 0) & (x < LEAST) & self.open_lower)
+
     def check(self, value: object) -> None:
         """Raise `InputError` unless every entry of `value` lies in the parameter's domain."""
         try:
@@ -36,16 +40,19 @@ class Parameter:
         except (TypeError, ValueError):
             raise InputError(self.name, value, "give a number") from None
         low = x <= self.lower if self.open_lower else x < self.lower
-        extreme = (np.abs(x) > LARGEST) | ((x > 0) & (x < 1 / LARGEST) & self.open_lower)
-        wrong = ~np.isfinite(x) | low | (x > self.upper) | extreme
+        wrong = low | (x > self.upper) | self.extreme(x)
         if self.integer:
             wrong |= x != np.floor(x)
         if wrong.any():
-            raise InputError(self.name, x[wrong].flat[0].item(), f"give {self._domain()} ({self.meaning})")
+            raise self.refusal(x[wrong].flat[0].item())
+
+    def refusal(self, value: object) -> InputError:
+        """The error that names the parameter's domain."""
+        return InputError(self.name, value, f"give {self._domain()} ({self.meaning})")
 
     def _domain(self) -> str:
         kind = "a whole number" if self.integer else "a finite number"
-        lower = max(self.lower, 1 / LARGEST) if self.open_lower and self.lower == 0 else self.lower
+        lower = max(self.lower, LEAST) if self.open_lower and self.lower == 0 else self.lower
         below = f"> {lower:g}" if self.open_lower and self.lower else f">= {lower:g}"
         above = f" and <= {LARGEST:g}" if np.isinf(self.upper) else f" and <= {self.upper:g}"
         return f"{kind} {below}{above}"

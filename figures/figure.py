@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, csv_text, make_folder, unguarded, write_whole
+from suffice.bounds import InputError, check_regular, csv_text, make_folder, unguarded, write_whole
 
 from .style import style
 
@@ -33,6 +33,7 @@ TEXT = "text"
 def check_folder(folder: str | Path, name: str, edition: str) -> None:
     """Raises `InputError` where `folder` holds the other edition of the figure, which `save` would overwrite."""
     try:
+        check_regular(Path(folder) / f"{name}.json", "out")
         there = json.loads((Path(folder) / f"{name}.json").read_bytes())["edition"]
     except (OSError, ValueError, TypeError, KeyError):
         return  # nothing there, or nothing of ours
@@ -186,6 +187,8 @@ class Figure(Content):
         """What `save` wrote as NAME.csv and NAME.json, to be drawn again; or `InputError`."""
         folder = Path(folder)
         try:
+            for ending in ("csv", "json"):
+                check_regular(folder / f"{name}.{ending}", "folder")
             with open(folder / f"{name}.csv", encoding="utf-8", newline="") as file:
                 header, *rows = csv.reader(file)
             about = json.loads((folder / f"{name}.json").read_text())

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from suffice.bounds import InputError, write_whole
+from suffice.bounds import InputError, check_regular, write_whole
 
 NAMES = ("adaptive-1", "adaptive-2b-regimes", "who-helps-whom")
 LARGEST = 150_000
@@ -25,6 +25,7 @@ def reduced(path: Path) -> bytes:
     from PIL import Image
 
     try:
+        check_regular(path, "folder")
         with Image.open(path) as image:
             picture = image.convert("RGB")
     except FileNotFoundError:

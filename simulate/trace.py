@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, write_whole
+from suffice.bounds import InputError, check_regular, write_whole
 
 _SHOWN = 20
 """Clients that a notebook shows."""
@@ -88,6 +88,7 @@ class Trace:
     @classmethod
     def load(cls, path: str | Path) -> Trace:
         """Read what `save` wrote; object arrays are refused."""
+        check_regular(path, "path")
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         words: dict[str, Any] = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}

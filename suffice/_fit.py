@@ -40,7 +40,8 @@ def fit(
     source      a CSV with a column of sites, a folder of one CSV per site, .npz or LIBSVM files, a data frame, a
                 mapping of columns, a problem (`suffice.read`; models are then in its columns, standardised or not), or
                 messages of sites (`suffice.summarise`), as they are or as paths
-    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target
+    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
+                texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
     weight      a column of row weights, finite and >= 0
     drop        columns to leave out
     split       splits one table into sites: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
@@ -116,7 +117,7 @@ def summarise(
         site=site,
         max_memory=max_memory,
     )
-    return message_of(sites, reveal=reveal)
+    return message_of(sites, reveal=reveal, weighted=weight is not None)
 
 
 def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:

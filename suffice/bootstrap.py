@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, Criterion, InputError, Row
+from suffice.bounds.arrays import plain
 
 from .exact_rows import planned_rows
 
@@ -108,10 +109,7 @@ class Stability:
         return self.weakest >= STABLE and not self.missing
 
     def to_dict(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()} | {
-            "weakest": self.weakest,
-            "stable": self.stable,
-        }
+        return plain(vars(self) | {"weakest": self.weakest, "stable": self.stable})
 
 
 class Tally:

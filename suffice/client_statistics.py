@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, InputError, entry_precisions
-from suffice.bounds.arrays import quotient
+from suffice.bounds.arrays import plain, quotient
 from suffice.bounds.planning.gradient_moments import RANK
 
 from .bootstrap import check_resamples, resampled
@@ -53,8 +53,8 @@ class Estimate:
         return f"{number(self.low[i].item())} to {number(self.high[i].item())}"
 
     def to_dict(self) -> dict[str, Any]:
-        interval = None if self.low is None or self.high is None else [self.low.tolist(), self.high.tolist()]
-        return {"value": self.value.tolist(), "trust": self.trust, "region": self.region, "interval": interval}
+        interval = None if self.low is None or self.high is None else [self.low, self.high]
+        return plain({"value": self.value, "trust": self.trust, "region": self.region, "interval": interval})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +145,8 @@ class ClientStatistics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        fields = dict(vars(self)) | {"names": list(self.names), "rows": list(self.rows), "notes": list(self.notes)}
-        return {name: value.to_dict() if isinstance(value, Estimate) else value for name, value in fields.items()}
+        fields = vars(self).items()
+        return plain({name: value.to_dict() if isinstance(value, Estimate) else value for name, value in fields})
 
 
 def statistics(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Binary, Criterion, Row, printable
+from suffice.bounds.arrays import plain
 
 if TYPE_CHECKING:
     from suffice.bounds.planning.exact_plan import ExactPlan
@@ -75,7 +76,7 @@ class Measured:
         return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
 
     def to_dict(self) -> dict[str, Any]:
-        return vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together}
+        return plain(vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together})
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:

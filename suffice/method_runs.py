@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import Constants
+from suffice.bounds.arrays import plain
 from suffice.bounds.planning.method_plan import MethodPlan
 from suffice.simulate import Algorithm, AllForAll, FixedCoBo, FixedWeights, Problem, Scaffnew, observables, padded_seeds
 
@@ -57,7 +58,7 @@ class MethodRun:
         return None if self.reached is None or not self.rounds else self.reached / self.rounds
 
     def to_dict(self) -> dict[str, Any]:
-        return vars(self) | {"ratio": self.ratio, "ratio_rounds": self.ratio_rounds}
+        return plain(vars(self) | {"ratio": self.ratio, "ratio_rounds": self.ratio_rounds})
 
 
 def run_methods(

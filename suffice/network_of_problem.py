@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, InputError, as_number
-from suffice.bounds.arrays import LARGEST
+from suffice.bounds.arrays import LEAST
 from suffice.bounds.planning.network import Network
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def network(source: Problem | Constants, constants: Constants, *, alpha: float =
         return Network(constants=constants)
     import torch
 
-    if not 1 / LARGEST <= as_number("alpha", alpha) <= 1:
-        raise InputError("alpha", alpha, f"personalisation weights are in (0, 1], at least {1 / LARGEST:g}")
+    if not LEAST <= as_number("alpha", alpha) <= 1:
+        raise InputError("alpha", alpha, f"personalisation weights are in (0, 1], at least {LEAST:g}")
     start, optimum = _numpy(source.start), _numpy(source.optimum)
     peer_excess = None
     if source.clients <= MOST_PEER_EXCESSES:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from suffice.bounds import Constants, InputError, as_numbers
+from suffice.bounds.arrays import plain
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem, Trace
@@ -83,7 +84,7 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """The answer of `suffice simulate --json`: lists per grid point, of one number per client."""
-        return {
+        answer = {
             "algorithm": self.trace.algorithm,
             "problem": type(self.problem).__name__,
             "clients": list(self.problem.names),
@@ -99,6 +100,7 @@ class Experiment:
             "oracle_calls": self.trace.oracle_calls.tolist(),
             "vectors_sent": self.trace.vectors_sent.tolist(),
         }
+        return plain(answer)
 
 
 def simulated(

@@ -18,7 +18,6 @@ from suffice.bounds.population.encoding import Encoding
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
     from suffice.simulate.data.design import Design
-    from suffice.simulate.data.frame import Frame
 
 POPULATION = "(a new site)"
 """What stands for a site that was not fitted: it gets the population's model."""
@@ -167,71 +166,64 @@ class SiteModels:
             answer[chosen] = X[chosen] @ coefficients + intercepts
         return answer
 
-    def predict(self, table: Any, *, site: str | None = None) -> np.ndarray:
-        """Predictions (n,) for the rows of a table, numbers or labels; `site` where the table has no column of sites.
-
-        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`); a level that no
-        row had is predicted as the reference, with a warning.
-        """
-        X, sites = self._rows(table, site)
-        scores = self.scores(X, sites)
+    def labels(self, scores: np.ndarray) -> np.ndarray:
+        """Predictions (n,), numbers or labels, of linear ones."""
         if not self.classes:
             return scores[:, 0]
         chosen = (scores[:, 0] > 0).astype(int) if len(self.classes) == 2 else scores.argmax(1)
         return np.array(self.classes)[chosen]
 
+    def predict(self, table: Any, *, site: str | None = None) -> np.ndarray:
+        """Predictions (n,) for the rows of a table or of a CSV file, numbers or labels; `site` where there is no column
+        of sites.
+
+        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`). Warns of a level
+        that no row had, which is predicted as the reference, and of a gap in a column that had none, which is filled
+        with the column's mean.
+        """
+        return self.labels(self._scored(table, site))
+
     def probabilities(self, table: Any, *, site: str | None = None) -> np.ndarray:
         """Probabilities (n, classes) of the classes in the order of `classes`; `InputError` for numbers."""
+        return self.shares(self._scored(table, site))
+
+    def shares(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities (n, classes) of linear predictions; `InputError` for numbers."""
         if not self.classes:
             raise InputError("loss", self.loss, "only classes have probabilities; use predict")
-        return probabilities(self.scores(*self._rows(table, site)))
+        return probabilities(scores)
+
+    def _scored(self, table: Any, site: str | None) -> np.ndarray:
+        from .new_rows import new_rows
+
+        found = new_rows(self, table, site)
+        for line in found.said(self):
+            warnings.warn(line, stacklevel=3)
+        return found.scores
 
     def unknown(self, table: Any) -> tuple[str, ...]:
         """Sites of a table that were not fitted."""
-        from suffice.simulate.data.frame import frame_of
+        from .new_rows import frames
 
-        names = frame_of(table, lambda name: name == self.client, [self.client]).texts(self.client).tolist()
+        pieces = frames(self, table, lambda name: name == self.client)
+        names = (name for frame in pieces for name in frame.texts(self.client).tolist())
         return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
 
     def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
         """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
         of the category's columns, as the reference level has."""
-        frame = self._frame(table)
-        known: dict[str, set[str | None]] = {}
-        for column in self.design.columns:
-            if column.level is not None:
-                known.setdefault(column.source, {None}).add(column.level)
-        found = {
-            name: tuple(dict.fromkeys(text for text in frame.texts(name).tolist() if text not in levels))
-            for name, levels in known.items()
-            if name in frame.columns
-        }
-        return {name: levels for name, levels in found.items() if levels}
+        from .new_rows import frames, new_levels
+
+        found: dict[str, dict[str, None]] = {}
+        for frame in frames(self, table, self.needed.__contains__):
+            for name, levels in new_levels(self.design, frame).items():
+                found.setdefault(name, {}).update(dict.fromkeys(levels))
+        return {name: tuple(levels) for name, levels in found.items()}
 
     @cached_property
     def needed(self) -> frozenset[str]:
         """The columns that predictions need."""
         return frozenset((self.client, *(column.source for column in self.design.columns)))
-
-    def _frame(self, table: Any) -> Frame:
-        from suffice.simulate.data.frame import Frame, frame_of
-
-        texts = [self.client, *self.design.categories[0]]
-        return table if isinstance(table, Frame) else frame_of(table, self.needed.__contains__, texts)
-
-    def _rows(self, table: Any, site: str | None) -> tuple[np.ndarray, np.ndarray]:
-        frame = self._frame(table)
-        for name, levels in self.unknown_levels(frame).items():
-            shown = ", ".join(levels[:5]) + (f" and {len(levels) - 5} more" if len(levels) > 5 else "")
-            reference = self.encoding.references.get(name, "the reference level")
-            warnings.warn(f"no row of the fit had {name} = {shown}: predicted as {reference}", stacklevel=3)
-        X = self.design.apply(frame) @ self.encoding.matrix
-        if site is not None:
-            return X, np.full(frame.rows, str(site), dtype=object)
-        if self.client not in frame.columns:
-            remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
-            raise InputError("client", self.client, remedy)
-        return X, np.array([POPULATION if name is None else name for name in frame.texts(self.client)], dtype=object)
 
 
 def probabilities(scores: np.ndarray) -> np.ndarray:

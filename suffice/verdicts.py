@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.bounds import InputError, Theorem, find, write_whole
+from suffice.bounds import InputError, Theorem, check_regular, find, write_whole
 from suffice.bounds.symbolic import as_expression, expression, on_symbols
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def check_target(path: Path) -> None:
             pass
     except OSError as error:
         raise InputError("write", str(path), f"cannot be written: {error.strerror or error}") from None
+    except InputError:
+        raise
     except (ValueError, TypeError, KeyError):
         raise InputError("write", str(path), "holds something else than verdicts; give another file") from None
 
@@ -64,6 +66,8 @@ def _rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """The rows of a file; none where there is no file."""
     if not path.exists():
         return {}
+    if not path.is_dir():  # which the system refuses in words of its own
+        check_regular(path, "write")
     return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import plain
 from ..constants import Constants
 from ..criteria import Criterion
 from ..sufficient_cluster import entry_precisions
@@ -33,7 +34,7 @@ class BreakEven:
     first_peer: float | None
 
     def to_dict(self) -> dict[str, float | int | str | None]:
-        return dict(vars(self))
+        return plain(vars(self))
 
 
 # E[tau] is (1 + ln(e_0/eps)) / Delta, alone and together: the speed-up is the ratio of the drifts Delta, whatever e_0.

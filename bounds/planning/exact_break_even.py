@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..arrays import plain
 from .exact_plan import ExactPlan, exact_plans
 from .gradient_moments import GradientMoments
 
@@ -36,7 +37,7 @@ class ExactBreakEven:
     doubled: int | None
 
     def to_dict(self) -> dict[str, float | int | str | None]:
-        return dict(vars(self))
+        return plain(vars(self))
 
 
 def helps(together: ExactPlan, alone: ExactPlan) -> bool:

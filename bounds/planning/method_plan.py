@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import plain
 from ..errors import ConditionError, InputError
 
 
@@ -52,7 +53,7 @@ class MethodPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """The row of "methods" in `suffice plan --json`."""
-        return {
+        answer = {
             "method": self.method,
             "epsilon": self.epsilon,
             "applies": self.applies,
@@ -62,10 +63,11 @@ class MethodPlan:
             "rounds": None if self.rounds is None else list(self.rounds),
             "samples_per_client": self.samples_per_client,
             "vectors": self.vectors,
-            "settings": _plain(dict(self.settings)),
-            "failure": None if self.failure is None else _plain(dict(self.failure)),
+            "settings": self.settings,
+            "failure": self.failure,
             "notes": list(self.notes),
         }
+        return plain(answer)
 
 
 def failure(condition: str, lhs: float, rhs: float, reason: str) -> dict[str, Any]:
@@ -88,15 +90,3 @@ def whole(rounds: Any) -> tuple[float, ...]:
     """Bounds of iterations (N,) as the smallest whole numbers that satisfy them."""
     values = np.asarray(rounds, dtype=float)
     return tuple(np.where(values < 1e-200, 0.0, np.ceil(values)).tolist())  # an outward-rounded 0 stays 0
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import plain
 from ..criteria import Binary, Criterion
 from ..text import printable
 from .exact_plan import ExactPlan
@@ -153,7 +154,7 @@ class Row:
 
     def to_dict(self) -> dict[str, Any]:
         """The row of `suffice plan --json`."""
-        return {
+        answer = {
             "client": self.client,
             "name": self.name,
             "epsilon": self.epsilon,
@@ -184,6 +185,7 @@ class Row:
             "labels": LABELS,
             "warnings": list(self.warnings),
         }
+        return plain(answer)
 
 
 LABELS = {

@@ -18,12 +18,14 @@ from .messages import Fold
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """`matrix` (p, q) from the columns of the sites to `columns`, those that models have coefficients for."""
+    """`matrix` (p, q) from the columns of the sites to `columns`, those that models have coefficients for; `means` of
+    these over all rows, none where they are not known."""
 
     columns: tuple[str, ...]
     matrix: np.ndarray
     gaps: Mapping[str, float]
     references: Mapping[str, str]
+    means: Mapping[str, float]
 
     @classmethod
     def of(
@@ -46,7 +48,17 @@ class Encoding:
             there = 1 - mean[at[gap]]
             filled[name] = float(mean[at[name]] / there) if there > 0 else 0.0
             matrix[at[gap], kept.index(name)] = filled[name]
-        return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references)
+        means = dict(zip(kept, (mean @ matrix).tolist()))
+        return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, p) in `columns`. NaN, a gap where the column had none to learn from, becomes the mean."""
+        gone = np.isnan(X)
+        rows = np.where(gone, 0.0, X) @ self.matrix
+        if gone.any():
+            means = [self.means[name] for name in self.columns]
+            rows = np.where(gone @ (self.matrix != 0), means, rows)
+        return rows
 
     def folds(self, sites: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
         """Messages (x, y) of all sites in `columns`."""

@@ -42,6 +42,23 @@ class Fold:
         centred = z - mean
         return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred)
 
+    def wrong(self, count: int) -> str:
+        """Why no `count` rows have these sums, or "".
+
+        The products are a Gram matrix C'C, C the centred rows times the roots of their weights. In floats an entry is
+        off by at most (count + a few) eps |c_i| |c_j|, |c_i|^2 its diagonal, so that in units of these lengths no
+        eigenvalue of p columns is below minus p times that.
+        """
+        if self.rows < 0 or (self.rows == 0 and (self.mean.any() or self.products.any())):
+            return "sums of less than no rows"
+        lengths = np.sqrt(np.maximum(np.diagonal(self.products), 1e-300))
+        with np.errstate(over="ignore"):
+            scaled = self.products / np.outer(lengths, lengths)
+        least = -len(lengths) * (count + 10) * np.finfo(float).eps
+        if np.abs(scaled).max() > 1 - least or np.linalg.eigvalsh(scaled)[0] < least:
+            return "its products are not positive semidefinite, as sums over rows are"
+        return ""
+
     def joined(self, other: Fold) -> Fold:
         """Of the rows of both."""
         rows = self.rows + other.rows
@@ -112,7 +129,7 @@ class Messages:
     def loss(self, models: np.ndarray) -> np.ndarray:
         """Summed squared residuals (..., N) of `models` (..., N, d), these messages' leading axes included."""
         quadratic = (models * (self.second @ models[..., None])[..., 0]).sum(-1)
-        return self.square - 2 * (self.cross * models).sum(-1) + quadratic
+        return np.maximum(self.square - 2 * (self.cross * models).sum(-1) + quadratic, 0.0)  # below only by rounding
 
     @property
     def held_out(self) -> Messages:

@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO
 
 from suffice.bounds import InputError
 
-from .memory import LONGEST_LINE
+from .memory import LONGEST_LINE, opened
 
 SUFFIXES = (".csv", ".tsv")
 INDEX = "(no name)"
@@ -93,7 +94,7 @@ def _decimal(path: Path, lines: Iterator[tuple[int, list[str]]], read: Callable[
 def csv_text_of(path: Path) -> Generator[IO[str]]:
     """The text of a file; `InputError`, also for what reading it inside the block meets."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as text:
+        with opened(path, packed=False) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
             yield text
     except UnicodeDecodeError:
         raise InputError("path", str(path), "not UTF-8 text; save the table as UTF-8 CSV") from None

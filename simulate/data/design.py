@@ -17,6 +17,7 @@ from itertools import islice
 import numpy as np
 
 from suffice.bounds import InputError
+from suffice.bounds.arrays import LARGEST
 from suffice.bounds.population.encoding import Encoding
 
 from .cells import DATE, date, is_word
@@ -65,8 +66,6 @@ class Facts:
         if frame.numeric(name):
             gone = np.isnan(values)
             check_finite(name, frame, client, self.rows)
-            if np.abs(values[~gone]).max(initial=0) > 1e60:
-                raise InputError(f"column {name}", "beyond 1e60", "change its units")
         else:
             gone = np.array([value is None for value in values.tolist()])
             counts = Counter(map(str, values[~gone].tolist()))
@@ -111,6 +110,18 @@ class Design:
     columns: tuple[Column, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     said: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """`InputError` unless every column has a name of its own, and marks of gaps stand beside what they mark."""
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            raise InputError("columns", twice[0], "two columns have this name; rename one")
+        marked = {column.source for column in self.columns if not column.gap}
+        for column in self.columns:
+            mark = GAP if column.gap else column.level
+            wanted = column.source if mark is None else f"{column.source}={mark}"
+            if column.name != wanted or (column.gap and (column.level is not None or column.source not in marked)):
+                raise InputError("columns", column.name, f"is not what it is called: {column}")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,11 +183,12 @@ class Design:
         }
 
     def apply(self, frame: Frame) -> np.ndarray:
-        """(n, p) numbers of the rows of a table; `InputError` where a column is not there or a text where numbers
-        were."""
+        """(n, p) numbers of the rows of a table, NaN for a gap in a column that no column marks the gaps of;
+        `InputError` where a column is not there or a text where numbers were."""
         X = np.zeros((frame.rows, len(self.columns)))
         texts: dict[str, np.ndarray] = {}
         categories, _ = self.categories
+        marked = {column.source for column in self.columns if column.gap}
         for at, column in enumerate(self.columns):
             name = column.source
             if name not in frame.columns:
@@ -185,7 +197,8 @@ class Design:
                 if name not in texts:
                     texts[name] = frame.texts(name)
                 wanted = None if column.gap else column.level
-                X[:, at] = [value == wanted for value in texts[name].tolist()]
+                cells = texts[name].tolist()
+                X[:, at] = [np.nan if value is None and name not in marked else value == wanted for value in cells]
                 continue
             values = frame.columns[name]
             if not frame.numeric(name):
@@ -194,17 +207,19 @@ class Design:
                     raise InputError(f"column {name}", given[0], "give a number")
                 values = np.full(len(values), np.nan)
             check_finite(name, frame, None, 0)
-            X[:, at] = np.isnan(values) if column.gap else np.nan_to_num(values, nan=0.0)
+            gone = np.isnan(values)
+            X[:, at] = gone if column.gap else np.where(gone & (name in marked), 0.0, values)
         return X
 
 
 def check_finite(name: str, frame: Frame, client: str | None, before: int) -> None:
-    """`InputError` where a number is infinite, with its place; `before` rows came in earlier pieces."""
-    infinite = np.isinf(frame.columns[name])
-    if infinite.any():
-        row = int(np.argmax(infinite))
-        where = f"column {name}, {frame.place(row, client, before)}"
-        raise InputError(where, float(frame.columns[name][row]), "give a finite number, or leave the cell empty")
+    """`InputError` where a number is infinite or too large, with its place; `before` rows came in earlier pieces."""
+    wrong = np.abs(frame.columns[name]) > LARGEST
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        where, value = f"column {name}, {frame.place(row, client, before)}", float(frame.columns[name][row])
+        finite = f"give numbers up to {LARGEST:g}; change units"
+        raise InputError(where, value, "give a finite number, or leave the cell empty" if np.isinf(value) else finite)
 
 
 def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ def load(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
         if not path.exists():
             raise InputError("path", str(path), "no such file or folder")
         return _file(path, asked, divided=divided)
-    files = sorted(file for file in path.iterdir() if file.is_file() and file.name[0] != ".")
+    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
     known = [file for file in files if is_csv(file) or file.suffix.lower() in (".npz", *LIBSVM)]
     known = known or [file for file in files if not file.suffix]
     if not known:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import os
-import stat
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -20,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from suffice.bounds import MAX_MEMORY as MAX_MEMORY
-from suffice.bounds import InputError
+from suffice.bounds import InputError, check_regular
 from suffice.bounds import Memory as Memory
 
 PIECE = 1 << 20
@@ -49,12 +48,11 @@ def as_path(field: str, value: Any) -> Path:
 def opened(path: Path, *, field: str = "path", packed: bool = True) -> Generator[IO[bytes]]:
     """The bytes of a regular file, those of a `packed` one (.gz, .bz2) unpacked as they are read.
 
-    Raises `InputError`, also for what reading it inside the block meets: a pipe or a device has no end.
+    Raises `InputError`, also for what reading it inside the block meets.
     """
     unpack: Any = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix.lower(), open) if packed else open
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(field, str(path), "not a regular file; write its content to a file first")
+        check_regular(path, field)
         with unpack(path, "rb") as stream:
             yield stream
     except (EOFError, zlib.error, gzip.BadGzipFile):

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from suffice.bounds import InputError, make_folder, write_whole
+from suffice.bounds import InputError, as_number, as_numbers, as_whole, make_folder, printable, write_whole
 from suffice.bounds.population import FOLDS, Fold
 
 from .design import Column, Design
@@ -46,6 +46,7 @@ class Record(msgspec.Struct, forbid_unknown_fields=True):
     folds: list[FoldRecord]
     reveals: str
     left_out: list[tuple[str, str]] = []
+    weighted: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,37 @@ class Message:
     design: Design
     folds: tuple[Fold, ...]
     reveals: str
+    weighted: bool = False
+    """Whether rows have weights, whose sums the folds have for numbers of rows."""
+
+    def __post_init__(self) -> None:
+        """`InputError` unless some rows may have these sums: whoever adds them up cannot look at the rows."""
+        where, design = f"message of {self.site}", self.design
+        names = [self.site, self.target, *design.names, *(column.source for column in design.columns)]
+        unreadable = [name for name in names if not name.strip() or printable(name) != name]
+        if unreadable:
+            raise InputError(where, unreadable[0], "a name without letters, or with control characters; change it")
+        if len(self.folds) not in (1, FOLDS):
+            raise InputError(where, len(self.folds), f"{len(self.folds)} folds; a message has {FOLDS}, or one")
+        as_whole(f"count of the {where}", self.count)
+        p, total = len(design.columns) + 1, sum(fold.rows for fold in self.folds)
+        for fold in self.folds:
+            as_number(f"rows of the {where}", fold.rows)
+            as_numbers(f"means of the {where}", fold.mean, (p,))
+            as_numbers(f"products of the {where}", fold.products, (p, p))
+            wrong = fold.wrong(self.count)
+            if wrong:
+                raise InputError(where, f"a fold of {fold.rows:g} rows", wrong)
+        if not self.weighted and (total != self.count or any(fold.rows % 1 for fold in self.folds)):
+            remedy = f"do not add up to its count {self.count}; where rows have weights, write it anew"
+            raise InputError(f"rows of the {where}", total, remedy)
+        levels = [at for at, column in enumerate(design.columns) if column.gap or column.level is not None]
+        for fold in self.folds:  # of zeros and ones
+            mean = fold.mean[levels]
+            apart = np.abs(np.diagonal(fold.products)[levels] - fold.rows * mean * (1 - mean))
+            if (apart > (self.count + 10) * np.finfo(float).eps * fold.rows).any():
+                name = design.names[levels[int(apart.argmax())]]
+                raise InputError(where, name, "its mean and its square are not those of zeros and ones")
 
     @property
     def numbers(self) -> int:
@@ -79,6 +111,7 @@ class Message:
             ],
             reveals=self.reveals,
             left_out=list(self.design.left_out),
+            weighted=self.weighted or msgspec.UNSET,
         )
         return json.dumps(msgspec.to_builtins(record), indent=1)
 
@@ -100,7 +133,7 @@ def numbers_of(folds: int, design: Design) -> int:
     return folds * (1 + p + p * (p + 1) // 2)
 
 
-def message_of(sites: Sites, *, reveal: bool) -> Message:
+def message_of(sites: Sites, *, reveal: bool, weighted: bool = False) -> Message:
     """The message of a single site. Five folds only where each has more rows than a model coefficients, or with
     `reveal`: a fold of one row is that row, and one of a few rows comes close."""
     if len(sites.sites) != 1:
@@ -129,8 +162,9 @@ def message_of(sites: Sites, *, reveal: bool) -> Message:
     else:
         reveals = HIDDEN
     return Message(
-        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals
-    )
+        site=site.name, target=sites.target, count=site.count, design=sites.design, folds=folds, reveals=reveals,
+        weighted=weighted,
+    )  # fmt: skip
 
 
 def read_message(path: str | Path) -> Message:
@@ -138,33 +172,32 @@ def read_message(path: str | Path) -> Message:
     path = as_path("message", path)
     try:
         record = msgspec.json.decode(whole(path, field="message", most=LARGEST), type=Record)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError("message", str(path), f"not a message of a site: {error}") from None
     if record.kind != KIND:
         raise InputError("message", str(path), f"this is {record.kind!r}, not {KIND!r}")
     p = len(record.columns) + 1
     folds = []
     for fold in record.folds:
-        if len(fold.mean) != p or len(fold.products) != p * (p + 1) // 2 or fold.rows < 0:
+        if len(fold.mean) != p or len(fold.products) != p * (p + 1) // 2:
             raise InputError("message", str(path), f"a fold does not have {p} means and {p * (p + 1) // 2} products")
         products = np.zeros((p, p))
         products[np.tril_indices(p)] = fold.products
         products = products + np.tril(products, -1).T
-        if not (np.isfinite(products).all() and np.isfinite(fold.mean).all()):
-            raise InputError("message", str(path), "numbers must be finite")
         folds.append(Fold(rows=fold.rows, mean=np.array(fold.mean), products=products))
-    if len(folds) not in (1, FOLDS):
-        raise InputError("message", str(path), f"{len(folds)} folds; a message has {FOLDS}, or one")
     columns = tuple(Column(name=c.name, source=c.source, level=c.level, gap=c.gap) for c in record.columns)
-    design = Design(columns=columns, left_out=tuple((name, why) for name, why in record.left_out))
-    return Message(
-        site=record.site,
-        target=record.target,
-        count=record.count,
-        design=design,
-        folds=tuple(folds),
-        reveals=record.reveals,
-    )
+    try:
+        return Message(
+            site=record.site,
+            target=record.target,
+            count=record.count,
+            design=Design(columns=columns, left_out=tuple((name, why) for name, why in record.left_out)),
+            folds=tuple(folds),
+            reveals=record.reveals,
+            weighted=record.weighted is True,
+        )
+    except InputError as error:
+        raise InputError(f"{path.name}: {error.field}", error.value, error.remedy) from None
 
 
 def sites_of_messages(messages: Sequence[Message]) -> Sites:

@@ -23,6 +23,10 @@ from .splits import divide, parse_split
 from .table import Asked, Table, same_columns
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
+CODES = ({0, 1}, {-1, 1}, {1, 2})
+"""Two numbers that stand for classes; any other two are numbers."""
+MANY_CLASSES, ROWS_PER_CLASS = 20, 3
+"""More classes than that, or fewer rows of each, are hardly meant, and take minutes."""
 Frames = Callable[[], Iterator[Frame]]
 
 
@@ -41,7 +45,7 @@ def read_sites(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Sites, str]:
     """The sites of `source`, and the loss that `loss` means: "auto" is least squares for a target of numbers, logistic
-    for two values, multinomial for labels. With `site` all rows are of this one. Raises `InputError`."""
+    for two texts or `CODES`, multinomial for labels. With `site` all rows are of this one. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
     if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
@@ -56,12 +60,12 @@ def read_sites(
     roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
     check_roles(facts, roles, drop)
     values, numeric = list(facts[target].levels), facts[target].numeric
-    if loss == "auto":
-        loss = "logistic" if len(values) == 2 else "least-squares" if numeric else "multinomial"
+    loss, guessed = _loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
     if site is not None and not numeric and values:
         remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
         raise InputError(f"column {target}", values[0], remedy)
-    classes = () if loss == "least-squares" else _classes(target, values, loss, numeric=numeric)
+    rows = facts[target].rows - facts[target].gaps.total()
+    classes = () if loss == "least-squares" else _classes(target, values, loss, rows, numeric=numeric)
     sites = sites_of(
         frames,
         facts,
@@ -71,10 +75,25 @@ def read_sites(
         memory=memory,
         progress=progress,
     )
-    return sites, loss
+    return replace(sites, notes=(*sites.notes, *guessed)), loss
 
 
-def _classes(target: str, values: Sequence[str], loss: str, *, numeric: bool) -> tuple[str, ...]:
+def _loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, tuple[str, ...]]:
+    """The loss that "auto" means, and a note where it might mean another."""
+    two = len(values) == 2
+    if numeric and two and {float(value) for value in values} != {0, 1}:
+        codes = {float(value) for value in values} in CODES
+        said = "two classes; for numbers use loss least-squares" if codes else "numbers; for classes use loss logistic"
+        note = f"{target} is {' or '.join(sorted(values, key=float))}, taken as {said}"
+        return "logistic" if codes else "least-squares", (note,)
+    loss = "logistic" if two else "least-squares" if numeric else "multinomial"
+    if loss == "multinomial" and MANY_CLASSES < len(values) <= MOST_LEVELS:
+        remedy = "so many take long: ask for them by loss multinomial, merge some, or name another column by target"
+        raise InputError(f"column {target}", f"{len(values)} classes", remedy)
+    return loss, ()
+
+
+def _classes(target: str, values: Sequence[str], loss: str, rows: int, *, numeric: bool) -> tuple[str, ...]:
     if len(values) > MOST_LEVELS:
         least_squares = "for numbers use loss least-squares" if numeric else "merge rare ones"
         remedy = f"at most {MOST_LEVELS} classes: {least_squares}, or name another column by target"
@@ -83,6 +102,9 @@ def _classes(target: str, values: Sequence[str], loss: str, *, numeric: bool) ->
         raise InputError(f"column {target}", values[0] if values else "missing", "one class alone; give at least two")
     if loss == "logistic" and len(values) > 2:
         raise InputError(f"column {target}", f"{len(values)} classes", "logistic needs two; use loss multinomial")
+    if len(values) > 2 and rows < ROWS_PER_CLASS * len(values):
+        remedy = f"give {ROWS_PER_CLASS} rows or more of each class, merge classes, or name another column by target"
+        raise InputError(f"column {target}", f"{len(values)} classes in {rows} rows", remedy)
     return tuple(sorted(values, key=float if numeric else None))
 
 

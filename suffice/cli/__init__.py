@@ -6,8 +6,6 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from . import app
-
 COMMANDS = (
     *("campaign", "demo", "doctor", "errata", "figure", "fit"),
     *("plan", "predict", "report", "simulate", "theorem", "verify"),
@@ -24,6 +22,11 @@ def load(*names: str) -> None:
 def main() -> NoReturn:
     """Entry point. Only the command that is given is loaded; the list of all is plain, as frames and colours take
     longer to load than the commands."""
-    given = sys.argv[1:]
-    load(*set(given[:1]) & set(COMMANDS))
-    app.main(plain=given == ["--help"])
+    try:  # all imports are below: one that is interrupted leaves no traceback either
+        given = sys.argv[1:]
+        load(*set(given[:1]) & set(COMMANDS))
+        from . import app
+
+        app.main(plain=given == ["--help"])
+    except KeyboardInterrupt:
+        sys.exit(130)

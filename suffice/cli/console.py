@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import sys
 import textwrap
@@ -84,18 +83,10 @@ def echo(line: str, *, err: bool = False) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON document; what is infinite or not a number becomes null."""
-    text = json.dumps(_plain(value), indent=2)
+    from suffice.bounds.arrays import plain
+
+    text = json.dumps(plain(value), indent=2)
     typer.echo(text.replace("\x7f", r"\u007f"))  # the only control character that json lets through
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value
 
 
 def listing(lines: Mapping[str, str]) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal, localcontext
 
+import mpmath
 import numpy as np
 import pytest
 
 from suffice.bounds import (
+    PARAMETERS,
     Binary,
     ConditionError,
     Constants,
     GradientDissimilarity,
     InputError,
     QuadraticCertificate,
+    as_numbers,
     digits,
     evaluate,
     find,
@@ -172,3 +176,29 @@ def test_the_horizon_row_bounds_the_recursion_at_its_step():
             eta = min(q / beta, np.log(e0 / floor) / (mu * T))
             level = recursion(eta=np.full(T, eta), mu=mu, beta=beta, e0=e0, s2=s2)[-1]
             assert level <= evaluate(theorem, mu=mu, beta=beta, q=q, e0=e0, s2=s2, T=T)
+
+
+@pytest.mark.parametrize("value", [1e61, 1e300, float("inf"), float("nan"), mpmath.mpf("1e1000000"), 1e-61])
+def test_digits_refuses_the_sizes_that_evaluate_refuses(value):
+    """Beyond 1e60 they took minutes, since as many places as a number is long are carried along."""
+    theorem = find("adaptive/theorem-2-constant")
+    values = {parameter.name: 0.1 for parameter in theorem.parameters} | {"T": 10}
+    assert evaluate(theorem, **values) >= float(digits(theorem, **values))
+    began = time.monotonic()
+    for name in values:
+        if PARAMETERS[name].open_lower or not value < 1:
+            for call in (evaluate, digits):
+                with pytest.raises(InputError, match=name):
+                    call(theorem, **values | {name: value})
+    with pytest.raises(InputError, match=r"e0 = .*: give 0, or a number of at least 1e-308"):
+        digits(theorem, **values | {"e0": mpmath.mpf("1e-1000000")})
+    assert time.monotonic() - began < 5
+
+
+def test_the_least_number_that_a_refusal_names_is_taken():
+    """1 / 1e60 is a rounding above 1e-60."""
+    PARAMETERS["p"].check(1e-60)
+    assert as_numbers("x", [1e-60], ("n",), positive=True).item() == 1e-60
+    for call in (PARAMETERS["p"].check, lambda x: as_numbers("x", [x], ("n",), positive=True)):
+        with pytest.raises(InputError, match=r"1e-60"):
+            call(np.nextafter(1e-60, 0))

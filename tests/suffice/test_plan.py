@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 import tracemalloc
@@ -308,3 +309,17 @@ def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(k
         tracemalloc.stop()
     assert refused < 1e6
     assert counted / 2 < taken < counted
+
+
+def test_the_dictionary_of_a_plan_is_the_json_of_the_command(tmp_path, command):
+    """Five rows for eight columns: sites without constants, whose variances are not known; null, in both."""
+    rng, path = np.random.default_rng(0), tmp_path / "t.csv"
+    rows = [",".join(map(str, [f"s{k % 3}", *rng.normal(size=9)])) for k in range(15)]
+    path.write_text("\n".join([",".join(["client", *(f"x{j}" for j in range(8)), "target"]), *rows]))
+    plan = sf.plan(sf.read(path), "10%")
+    answer = plan.to_dict()
+    assert answer["clients"][0]["step_ratio"] is None
+    printed = json.loads(command("plan", path, "--epsilon", "10%", "--json").stdout)
+    assert json.loads(json.dumps(answer, allow_nan=False)) == {name: printed[name] for name in answer}
+    statistics = plan.statistics().to_dict()
+    assert json.loads(json.dumps(statistics, allow_nan=False)) == statistics

@@ -11,6 +11,7 @@ from suffice import InputError
 from suffice._fit import most_different
 from suffice.bounds.population.messages import Units
 from suffice.fit_tables import listed
+from suffice.simulate.data.frame import frame_of
 
 
 def gappy(seed, rows, *, new):
@@ -34,13 +35,17 @@ def gappy(seed, rows, *, new):
     return table, np.array(fresh)
 
 
+def rows_of(fit, table):
+    return fit.encoding.apply(fit.design.apply(frame_of(table))), np.array(table["client"])
+
+
 def test_what_a_site_never_had_is_predicted_as_well_as_by_the_population_s_coefficients():
     ours, theirs, pooled = [], [], []
     for seed in range(2, 6):
         table, _ = gappy(seed, 24, new=False)
         test, fresh = gappy(seed, 40, new=True)
         fit, y = sf.fit(table), np.array(test["target"])
-        seen, (X, sites) = fit._rows(table, None), fit._rows(test, None)
+        seen, (X, sites) = rows_of(fit, table), rows_of(fit, test)
         predicted, everywhere = fit.scores(X, sites)[:, 0], fit.arrays(None)[0][:, 0]
         swapped = predicted.copy()
         for site in fit.by_name:
@@ -164,6 +169,8 @@ def test_refusals_of_the_command_name_its_options(tmp_path, refused):
     assert "say which one by --target" in refused("fit", str(path), "--client", "site")
     said = refused("fit", str(path), "--client", "site", "--target", "y")
     assert "merge rare ones, or name another column by --target" in said
+    path.write_text("client,x,target\n" + "".join(f"s{at % 2},{at},p{at % 60}\n" for at in range(100)))
+    assert "by --loss multinomial, merge some, or name another column by --target" in refused("fit", str(path))
     assert "10%" in refused("plan", str(path), "--epsilon", "ten")
     (tmp_path / "m.json").write_text("{}")
     assert "suffice plan TABLE.csv" in refused("plan", str(tmp_path / "m.json"), "--epsilon", "10%")

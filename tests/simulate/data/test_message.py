@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import warnings
 
 import numpy as np
 import pytest
@@ -79,3 +81,126 @@ def test_messages_that_do_not_fit_together(written, tmp_path):
         sf.fit([written], loss="logistic")
     with pytest.raises(InputError, match="give messages"):
         sf.fit([3])
+
+
+def odd_messages(written, rng, odd):
+    """A message with one part changed: left out, something odd, or a number of another size or sign."""
+    record = json.loads(written.read_text())
+    places = [(record, name) for name in record if name != "kind"]
+    for holder, key in places:  # grows while it is gone through
+        value = holder[key]
+        if isinstance(value, dict | list):
+            places += [(value, inner) for inner in (value if isinstance(value, dict) else range(len(value)))]
+    holder, key = rng.choice(places)
+    value = holder[key]
+    if isinstance(value, float | int) and not isinstance(value, bool) and rng.random() < 0.7:
+        holder[key] = rng.choice([-value, 0, value * 10 ** rng.uniform(-3, 3), value + rng.gauss(0, 1), 2 * value + 1])
+    elif rng.random() < 0.2:
+        del holder[key]
+    else:
+        holder[key] = rng.choice(odd)
+    return record
+
+
+ODD = [-1, 0, 1e61, 1e300, float("nan"), 10**30, None, True, "", " ", "Lyon\nOslo", "a\x1b[2J", "x", [], {}, [0.0]]
+
+
+def test_a_message_that_is_tampered_with_is_refused_or_gives_numbers(written, tmp_path):
+    """Every part in turn, 600 times, beside two honest sites."""
+    others = []
+    for k, name in enumerate(("Oslo", "Bonn")):
+        X, y = draw(k + 5, np.ones((1, 1)), 30)[0]
+        kind = np.where(X[:, 0] > 0, "u", "v")
+        gap = np.where(np.arange(30) % 4 == 0, np.nan, X[:, 0])
+        others.append(sf.summarise({"x": gap, "kind": kind, "target": y}, site=name))
+    rng, path, refusals = random.Random(0), tmp_path / "odd.json", 0
+    for _ in range(600):
+        path.write_text(json.dumps(odd_messages(written, rng, ODD)))
+        with warnings.catch_warnings(action="error"):  # NumPy says of overflow and of 0/0
+            try:
+                fit = sf.fit([path, *others])
+            except InputError as error:
+                refusals += 1
+                assert str(error).isprintable()  # noqa: PT017
+                continue
+        shown = str(fit) + fit._repr_html_() + json.dumps(fit.to_dict(), allow_nan=False)
+        assert "nan" not in shown
+        for model in fit:
+            assert model.rows > 0
+            assert min(model.expected_loss or 0, model.expected_loss_alone or 0, model.gain_se or 0) >= 0
+        assert np.isfinite(fit.predict({"x": [0.3], "kind": ["u"], "client": ["Oslo"]})).all()
+    assert 400 < refusals < 600, refusals
+
+
+@pytest.mark.parametrize("column", [0, 1, 3])
+def test_products_that_no_rows_have_are_refused(written, column):
+    """A negative square, one too small for what it goes with, and a product that is too large for both."""
+    for change in (lambda old: -old, lambda old: 0.2 * old):
+        record = json.loads(written.read_text())
+        at = (column + 1) * (column + 2) // 2 - 1
+        record["folds"][2]["products"][at] = change(record["folds"][2]["products"][at])
+        written.write_text(json.dumps(record))
+        with pytest.raises(InputError, match=r"positive semidefinite|zeros and ones"):
+            read_message(written)
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"count": 41}, "do not add up to its count 41"),
+        ({"count": 0}, "count of the message of Lyon = 0: give a whole number, at least 1"),
+        ({"count": -3}, "at least 1"),
+        ({"site": "Lyon\n"}, "control characters"),
+        ({"site": " "}, "without letters"),
+        ({"target": "y\x1b[2J"}, "control characters"),
+    ],
+)
+def test_what_a_message_cannot_say_of_its_rows(written, change, line):
+    written.write_text(json.dumps(json.loads(written.read_text()) | change))
+    with pytest.raises(InputError, match=line):
+        read_message(written)
+
+
+@pytest.mark.parametrize(("name", "value"), [("rows", -8.0), ("rows", 7.5), ("mean", 1e61), ("products", 1e61)])
+def test_numbers_that_no_fold_has(written, name, value):
+    record = json.loads(written.read_text())
+    fold = record["folds"][0]
+    if name == "rows":
+        fold["rows"] = value
+        record["count"] = sum(each["rows"] for each in record["folds"])
+        record["count"] = round(record["count"])
+    else:
+        fold[name][0] = value
+    written.write_text(json.dumps(record))
+    with pytest.raises(InputError):
+        read_message(written)
+
+
+@pytest.mark.parametrize("scale", [1e-180, 1e-8, 1.0, 1e12, 1e20])
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+@pytest.mark.parametrize("rows", [2, 5, 40, 20_000])
+def test_whatever_rows_have_is_read_again(scale, shift, rows, tmp_path):
+    """Far from 0, columns that repeat each other or never vary, gaps, weights of rows: rounding is no lie."""
+    rng = np.random.default_rng(rows)
+    x = scale * (rng.normal(size=rows) + shift)
+    table = {
+        "x": x,
+        "twice": 2 * x,
+        "same": np.full(rows, 3.3 * scale),
+        "gap": np.where(rng.random(rows) < 0.4, np.nan, rng.normal(size=rows)),
+        "kind": [*"uv", *rng.choice(list("uvw"), rows)][:rows],
+        "target": x + scale * rng.normal(size=rows),
+    }
+    for weight in (None, "w"):
+        weights = {} if weight is None else {"w": 10 ** rng.uniform(-6, 6, rows)}
+        message = sf.summarise(table | weights, site="Lyon", weight=weight, reveal=True)
+        again = read_message(message.write(tmp_path / "m.json"))
+        assert again.weighted == (weight is not None)
+        for one, other in zip(message.folds, again.folds):
+            np.testing.assert_array_equal(np.tril(one.products), np.tril(other.products))
+
+
+def test_a_site_is_told_of_numbers_that_no_message_may_hold():
+    x = np.random.default_rng(0).normal(size=40)
+    with pytest.raises(InputError, match=r"products of the message of Lyon = .*: give numbers up to"):
+        sf.summarise({"x": 1e40 * x, "target": x}, site="Lyon")

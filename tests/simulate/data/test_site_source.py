@@ -1,0 +1,65 @@
+"""What a target is taken for: numbers, two classes or labels, and what is refused before the work."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice import InputError
+
+
+def rows(target):
+    count = len(target)
+    x = np.random.default_rng(0).normal(size=count)
+    return {"client": [f"s{k % 4}" for k in range(count)], "x": x.tolist(), "target": target}
+
+
+@pytest.mark.parametrize(
+    "pair", [(0, 1), (-1, 1), (1, 2), (0.0, 1.0), (False, True), ("no", "yes"), ("3.7 mg", "9 mg")]
+)
+def test_two_codes_and_two_texts_are_classes(pair):
+    fit = sf.fit(rows([pair[k % 3 == 0] for k in range(40)]))
+    assert fit.loss == "logistic"
+    assert len(fit.classes) == 2
+    noted = any("taken as two classes; for numbers use loss least-squares" in note for note in fit.notes)
+    assert noted == (set(pair) in ({-1, 1}, {1, 2}))
+
+
+@pytest.mark.parametrize("pair", [(3.7, 12.2), (0, 2), (5, 6), (-1, 0), (1, 3), (0.1, 1)])
+def test_any_other_two_numbers_are_numbers_and_it_is_said(pair):
+    table = rows([pair[k % 3 == 0] for k in range(40)])
+    fit = sf.fit(table)
+    assert fit.loss == "least-squares"
+    predicted = fit.predict(table)
+    assert (predicted.min(), predicted.max()) != (min(pair), max(pair))
+    said = f"target is {min(pair):g} or {max(pair):g}, taken as numbers; for classes use loss logistic"
+    assert said in " ".join(fit.notes)
+    assert said in " ".join(str(fit).split())
+    assert sf.fit(table, loss="logistic").classes == tuple(f"{value:g}" for value in sorted(pair))
+
+
+def test_more_labels_than_anybody_means_are_refused_at_once():
+    """60 labels in 100 rows took two minutes."""
+    many = rows([f"p{k % 60}" for k in range(100)])
+    began = time.monotonic()
+    with pytest.raises(InputError, match="60 classes': so many take long: ask for them by loss multinomial"):
+        sf.fit(many)
+    with pytest.raises(InputError, match="60 classes in 100 rows': give 3 rows or more of each class"):
+        sf.fit(many, loss="multinomial")
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(("classes", "count", "loss"), [(21, 400, "auto"), (3, 8, "auto"), (3, 8, "multinomial")])
+def test_what_is_refused(classes, count, loss):
+    with pytest.raises(InputError, match=f"{classes} classes"):
+        sf.fit(rows([f"c{k % classes}" for k in range(count)]), loss=loss)
+
+
+@pytest.mark.parametrize(("classes", "count", "loss"), [(20, 60, "auto"), (21, 63, "multinomial"), (3, 9, "auto")])
+def test_what_is_fitted(classes, count, loss, monkeypatch):
+    """Up to the limits themselves; the work is left out."""
+    monkeypatch.setattr("suffice.fit_classes.classified", lambda sites, *_: sites.classes)
+    assert len(sf.fit(rows([f"c{k % classes}" for k in range(count)]), loss=loss)) == classes
