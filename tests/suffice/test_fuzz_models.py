@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fuzzing import WORDS, Seen, Way, often, tried
+from fuzzing import WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
 from suffice.simulate.data.message import read_message
@@ -113,6 +113,13 @@ def options(rng: random.Random, made: dict[str, list[Any]]) -> dict[str, Any]:
     return chosen | ({"weight": "weight"} if "weight" in made and rng.random() < 0.8 else {})
 
 
+def flags(options: dict[str, Any]) -> list[str]:
+    """The same options of a command."""
+    words = {name: value[0] if isinstance(value, list) and value else value for name, value in options.items()}
+    known = {name.replace("_", "-"): str(value) for name, value in words.items() if isinstance(value, str | float)}
+    return [word for name, value in known.items() for word in (f"--{name}", value)]
+
+
 def checked(fitted: Any) -> None:
     """Everything that a fit says."""
     finite(fitted.to_dict())
@@ -141,6 +148,11 @@ def fit(rng: random.Random, folder: Path, seen: Seen) -> None:
         source = folder / "t.csv"
         source.write_bytes(text_of(rng, made))
     try:
+        if kind > 2:
+            shown = typed("fit", str(source), "--json", *flags(more))
+            seen.read = shown is not None
+            finite(json.loads(shown or "{}", parse_constant=float))
+            return
         fitted = sf.fit(source, **more)
     finally:
         for old in (folder / "sites").glob("*.csv"):
@@ -187,6 +199,12 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
     if rng.random() < 0.5:
         source = folder / "new.csv"
         source.write_bytes(text_of(rng, new))
+        if rng.random() < 0.2:
+            model = fitted.save(folder / "m.json")
+            shown = typed("predict", str(model), str(source), "--json")
+            seen.read = shown is not None
+            finite(json.loads(shown or "{}", parse_constant=float))
+            return
         from suffice.simulate.data.csv_frame import csv_frames
         from suffice.simulate.data.csv_lines import dialect_of
 
