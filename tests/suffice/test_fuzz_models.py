@@ -328,7 +328,7 @@ WAYS: dict[str, tuple[Way, int]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_models_and_messages_are_answered_in_finite_numbers(way, tmp_path):
-    assert tried(way, WAYS[way][0], tmp_path, range(22, 25 if way == "report" else 40)) == way
+    assert tried(way, WAYS[way][0], tmp_path, range(22, 24 if way == "report" else 36)) == way
 
 
 @pytest.mark.slow
