@@ -123,7 +123,7 @@ def report(
         version=version("suffice"),
         command=text(command),
     )
-    return write_whole(path, page.encode())
+    return write_whole(path, page.encode(errors="backslashreplace"))  # a name may be half of a surrogate pair
 
 
 def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) -> Plan:

@@ -121,6 +121,14 @@ def test_sites_that_a_constant_serves_are_not_counted(tmp_path):
     assert "(exact). At 2 of 4 sites a constant prediction reaches it: nothing to plan." in text
 
 
+def test_a_precision_that_is_no_text_is_shown_all_the_same(tmp_path):
+    rows = "".join(f"{'ab'[k % 2]},{k * k % 7},{k}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text(f"client,x,target\n{rows}")
+    text = sf.report(tmp_path / "t.csv", tmp_path / "r.html", epsilon="\ud800").read_text()
+    assert "--epsilon \\ud800" in text
+    assert "Not made: epsilon" in text
+
+
 def test_mistakes_are_one_line(refused, tmp_path):
     assert "no such file" in refused("report", tmp_path / "none.csv", "--out", tmp_path / "r.html")
     (tmp_path / "days.csv").write_text("client,day,target\na,2024-01-02,1\nb,2024-01-03,2\n")
