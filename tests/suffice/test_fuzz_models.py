@@ -43,7 +43,8 @@ def finite(value: Any, where: str = "") -> None:
 
 def told(text: str) -> None:
     """The same of a text, but for cells that were read as missing and what was refused, which are quoted."""
-    text = re.sub(r"as missing \([^)]*\)|= (nan|-?inf):|replace NaN by|--epsilon -?(nan|inf)", "", " ".join(text.split()))
+    quoted = r"as missing \([^)]*\)|= (nan|-?inf):|replace NaN by|--epsilon -?(nan|inf)"
+    text = re.sub(quoted, "", " ".join(text.split()))
     assert not re.search(r"(?<![\w.])-?(nan|inf)(?![\w.])", text, re.IGNORECASE), text
 
 
