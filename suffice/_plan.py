@@ -19,12 +19,13 @@ from suffice.bounds import (
 )
 from suffice.bounds.parse import nearest
 from suffice.bounds.planning.break_even import BreakEven, break_even
-from suffice.bounds.planning.comparison import MOST_CLIENTS, compare
+from suffice.bounds.planning.comparison import MOST_CLIENTS, checked_method, compare
 from suffice.bounds.planning.exact_break_even import ExactBreakEven, exact_break_even
 from suffice.bounds.planning.method_plan import MethodPlan
 
 from .exact_rows import NO_MOMENTS, planned_rows
 from .fitted import Fit
+from .levels import coarse
 from .measured import Measured, measure, multiplications, path_work, paths
 from .measured_plans import drawn, measured_plan_table, with_measured
 
@@ -182,10 +183,15 @@ class Plan:
         return figure
 
     def methods(self, method: str | None = None, *, alpha: float = 0.5) -> list[MethodPlan]:
-        """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight."""
+        """Every method's plan for the network (or one method's) and the lower bound; `alpha` is Scafflix's weight.
+
+        There is none at a precision that is a share. Raises `InputError`, if only shares are given for one method too.
+        """
         from .network_of_problem import network
 
         known = self._known()
+        if method is not None and without_methods(self):
+            raise InputError("method", checked_method(method), without_methods(self))
         net = network(self.problem or known, known, alpha=alpha)
         return [
             entry
@@ -271,7 +277,7 @@ class Plan:
 
     def _known(self) -> Constants:
         if self.constants is None:
-            raise InputError("constants", "missing", "build the plan with suffice.plan")
+            raise InputError("constants", "missing", without_methods(self))
         return self.constants
 
     def simulate(
@@ -364,25 +370,15 @@ def plan(
         found = with_measured(found, problem, memory=memory, progress=progress)
     said = () if constants is None else constants.notes
     notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
-    plan = Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)
-    coarse = _coarser_than_a_level(plan)
-    return replace(plan, notes=(*notes, coarse)) if coarse else plan
+    notes += coarse(problem, [row for there in found.values() for row in there])
+    return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)
 
 
-def _coarser_than_a_level(plan: Plan) -> str:
-    """Which clients reach their precision by the intercept alone: their excess at (t, 0, ..., 0) is a quadratic
-    function of t, known from three points."""
-    from suffice.simulate import LeastSquares
-
-    problem = plan.problem
-    if not isinstance(problem, LeastSquares) or not bool((problem.data.X[:, 0] == 1).all()):
-        return ""
-    unit = problem.start.new_zeros(problem.start.shape)
-    unit[:, 0] = 1
-    middle, up, down = (problem.excess(t * unit[None])[0].numpy() for t in (0.0, 1.0, -1.0))
-    level = middle - ((up - down) / 2) ** 2 / (2 * (up + down) - 4 * middle)
-    least = dict(zip(problem.names, level.tolist()))
-    coarse = {row.name for row in plan.rows if row.epsilon >= least[row.name]}
-    if not coarse:
-        return ""
-    return f"At {len(coarse)} of {len(least)} clients a constant reaches eps: take less, or --standardise-target."
+def without_methods(plan: Plan) -> str:
+    """Why no method can be planned for the whole network; empty where one can."""
+    if plan.constants is None:
+        reason = plan.rows[0].refusal
+        return "the methods' theorems need constants of every client" + (f"; {reason}" if reason else "")
+    if all(isinstance(key, str) for key in plan.precisions):
+        return "the methods' theorems have one precision for all clients: give a number, not a share of each start"
+    return ""

@@ -10,10 +10,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice.bounds import InputError, write_whole
+from suffice.bounds import InputError, Row, write_whole
 from suffice.bounds.html import text
 from suffice.simulate.data.design import CHANGED, NOTE
 
+from .levels import served
 from .render import Table
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def report(
         version=version("suffice"),
         command=text(command),
     )
-    return write_whole(path, page.encode())
+    return write_whole(path, page.encode(errors="backslashreplace"))  # a name may be half of a surrogate pair
 
 
 def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) -> Plan:
@@ -169,15 +170,26 @@ def _summary(planned: Plan | None, fitted: Fit | None) -> str:
             )
     if planned is not None:
         rows = planned.rows
-        peers = sum((row.measured_speedup or 1) > 1 if row.measured else bool(row.collaborators) for row in rows)
         kind = "exact" if rows[0].exact else "measured" if rows[0].measured else "guaranteed"
         asked = next(iter(planned.precisions))
         level = f"{asked} of that at the start" if isinstance(asked, str) else f"{asked:g}"
+        idle = {row.client for row in served(planned.problem, rows)}
+        sooner = sum(_sooner(row) for row in rows if row.client not in idle)
+        where = f"{len(idle)} of {len(rows)} sites"
+        rest = f" At {where} a constant prediction reaches it: nothing to plan." if idle else ""
         said.append(
-            f"In training, {peers} of {len(rows)} sites reach an excess loss of {level} on their own rows sooner with "
-            f"the help of others ({kind})."
+            f"In training, {sooner} of {len(rows)} sites reach an excess loss of {level} on their own rows sooner with "
+            f"the help of others ({kind}).{rest}"
         )
     return "".join(f"<p>{text(sentence)}</p>" for sentence in said)
+
+
+def _sooner(row: Row) -> bool:
+    """Whether a site arrives sooner with others: of what was measured, if the intervals do not meet."""
+    if row.measured is not None and row.measured_local is not None:
+        latest, earliest = row.measured.between[1], row.measured_local.between[0]
+        return latest is not None and earliest is not None and latest < earliest
+    return bool(row.collaborators) and (row.exact is None or (row.exact_speedup or 1) > 1)
 
 
 def _section(shown: Table, drawn: Figure | None = None) -> str:

@@ -227,16 +227,16 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
             notes.setdefault(note.partition(": ")[0], []).append(row.name)
     lines = [
         f"Means over {max(both.seeds for _, both, _ in known)} simulated paths; neither exact nor guaranteed. Weights "
-        "and step are the best found for quadratic models at the optima; in brackets the model's own T.",
+        "and step are the best found for quadratic models at the optima.",
         *matrix_line(shown),
-        "2 s.e.: together, where the mean less, and plus, two standard errors falls to eps.",
+        "In brackets: where the mean less, and plus, two standard errors falls to eps.",
         *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
         *(f"{noted(note)} ({_some(names)})" for note, names in notes.items()),
     ]
     return Table(
         title="Measured: iterations until the mean excess is at most eps",
-        columns=("client", "eps", "with", "step", "alone", "together", "2 s.e.", "speed-up"),
-        numeric=("eps", "step", "alone", "together", "2 s.e.", "speed-up"),
+        columns=("client", "eps", "with", "step", "alone", "together", "speed-up"),
+        numeric=("eps", "step", "alone", "together", "speed-up"),
         rows=[
             (
                 row.name,
@@ -245,7 +245,6 @@ def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Tabl
                 number(both.model.eta),
                 _times(own),
                 _times(both),
-                "-".join("?" if end is None else str(end) for end in both.between),
                 number(row.measured_speedup),
             )
             for row, both, own in known[: len(shown)]
@@ -266,4 +265,7 @@ def _peers(row: Row, plan: MeasuredPlan) -> str:
 
 
 def _times(plan: MeasuredPlan) -> str:
-    return f"{number(plan.iterations)} ({number(plan.model.iterations)})"
+    """T with its interval, or what is known instead."""
+    if plan.iterations is None:
+        return f"- (model {number(plan.model.iterations)})"
+    return f"{plan.iterations} ({'-'.join('?' if end is None else str(end) for end in plan.between)})"

@@ -31,7 +31,8 @@ class Table:
 
     numeric   columns that are aligned to the right
     named     columns of names, whose middles are left out where there is no room
-    optional  columns that are left out, the last one first, where there is no room for all
+    optional  columns that are left out, the last one first, where there is no room for all, and with each the line that
+              explains it, which begins with its name and a colon
     width     characters that it takes at most, whatever the screen has
     """
 
@@ -69,8 +70,10 @@ class Table:
 
         if self.width is not None:
             out.width = min(out.width, self.width)
+        absent: list[str] = []
         if self.rows:
             shown, rows = self._fitted(out.width)
+            absent = [f"{name}:" for at, name in enumerate(self.columns) if at not in shown]
             grid = Grid(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
             for at in shown:
                 right = self.columns[at] in self.numeric
@@ -86,7 +89,8 @@ class Table:
                 out.print(_styled((self.title, "italic")))
             out.print(grid)
         for line in self.lines:
-            out.print(_styled(line))
+            if not _text(line).startswith(tuple(absent)):
+                out.print(_styled(line))
 
     def _fitted(self, width: int) -> tuple[list[int], Sequence[Sequence[Cell]]]:
         """Which columns are shown, and the rows with their names as short as that takes."""

@@ -39,13 +39,18 @@ def compare(
     alpha  Scafflix's personalisation weight in (0, 1]
     Raises `InputError` for an unknown method.
     """
-    if method is not None and method not in METHODS:
-        near = difflib.get_close_matches(method, METHODS, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise InputError("method", method, f"{hint}Methods: {', '.join(METHODS)}")
-    epsilon, chosen = rows[0].epsilon, STANDARD if method is None else (method,)
+    epsilon, chosen = rows[0].epsilon, STANDARD if method is None else (checked_method(method),)
     plans = [*(_plan(name, network, epsilon, rows, alpha) for name in chosen), lower_bound(network, epsilon)]
     return [_in_samples(_bounded(one, network), network.batch) for one in plans]
+
+
+def checked_method(method: str) -> str:
+    """`method` itself where there is one of that name, else `InputError`."""
+    if method not in METHODS:
+        near = difflib.get_close_matches(str(method), METHODS, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise InputError("method", method, f"{hint}Methods: {', '.join(METHODS)}")
+    return method
 
 
 def _bounded(row: MethodPlan, network: Network) -> MethodPlan:

@@ -68,9 +68,13 @@ def plan(
     from suffice.bounds import InputError
     from suffice.bounds.parse import parse_number
 
-    from .._plan import MOST_WORK
+    from .._plan import MOST_WORK, without_methods
     from .._plan import plan as make
 
+    if method is not None:
+        from suffice.bounds.planning.comparison import checked_method
+
+        checked_method(method)
     weight = ALPHA if alpha is None else parse_number("alpha", alpha)
     if seeds is not None and not simulate:
         raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
@@ -100,7 +104,10 @@ def plan(
         result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
-    wanted = result.comparable or method is not None
+    wanted, refused = result.comparable or method is not None, without_methods(result)
+    for option, value in (("method", method), ("alpha", alpha)):
+        if value is not None and refused:
+            raise InputError(option, value, refused)
     if alpha is not None and not wanted:
         raise InputError("alpha", alpha, "of many clients no methods are compared; add --method scafflix")
     runs_of = SEEDS if seeds is None else seeds
@@ -176,7 +183,7 @@ def plan(
         tables.append(plan_tables.stability_table(stable, result.rows[0].names))
     for table in tables:
         table.show()
-    if not wanted:
+    if not (wanted or refused or result.constants is None or result.constants.unbounded):  # all but Scafflix refuse
         typer.echo("To see what another method costs the whole network: --method NAME.")
     for path in written:
         echo(str(path))

@@ -17,6 +17,7 @@ CROSS_CUTTING = {
     "suffice/test_bad_arguments.py": "mistakes in arguments of Python and of the command",
     "suffice/test_bad_input.py": "mistakes of users in any file and option",
     "suffice/test_command.py": "what every subcommand has in common",
+    "suffice/test_fuzz_models.py": "tables, models and messages with a few wrong parts, and what comes of them",
     "suffice/test_fuzz_structured.py": "inputs of the right structure with a few wrong parts, every way in",
     "suffice/test_fuzz.py": "random changes of any file that a user hands in",
     "suffice/test_import.py": "`import suffice` and its public names",

@@ -12,7 +12,7 @@ import torch
 from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.figure import SEPARATOR
-from suffice.figures.hospitals import MEASURED, Patients, epoch_length, measure, padded, with_intercept
+from suffice.figures.hospitals import BESIDE, MEASURED, Patients, epoch_length, measure, padded, with_intercept
 from suffice.simulate.data.heart_disease import CENTRES, heart_disease
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
@@ -102,7 +102,23 @@ def test_files_name_the_runs_and_what_is_fitted(curves):
     assert (runs["Table S1"]["train"], runs["Table S1"]["iterations_per_epoch"]) == ([199, 172, 30, 85], 122)
     assert (runs["Table 2"]["train"], runs["Table 2"]["step_size"]) == ([199, 172, 30], 0.01)
     assert runs["Table 2"]["fitted"] == ["hospitals", "step_size"]
-    assert runs["Table 2"]["published"]["Local"] == [-0.41, 82.1, 8.3]
+
+
+@needs_data
+@pytest.mark.parametrize("changed", [{}, {"epochs": 2}, {"step": 0.02}, {"cobo_rho": 0.01}])
+def test_entries_of_the_paper_stand_beside_its_setting_alone(changed, monkeypatch):
+    # the rules are not run: what they would give is no matter here
+    columns = len((*MEASURED, *BESIDE))
+    blocks = {rule: np.ones((changed.get("epochs", 25) + 1, 2, columns)) for rule in ("Local", "CoBo")}
+    monkeypatch.setattr("suffice.figures.lockstep.in_blocks", lambda *arguments: [blocks])
+    drawn = figure("adaptive-3-heart", data=DATA, seeds=2, **changed)
+    entries = {run: facts["published"] for run, facts in drawn.setup["runs_of"].items()}
+    theirs = {"Local": [-0.41, 82.1, 8.3], "CoBo": [-0.41, 81.9, 8.5]}
+    assert entries == {"Table S1": {}, "Table 2": {} if changed else theirs}
+    canvas = drawn.canvas()
+    marks = [line for axes in canvas.axes for line in axes.lines if line.get_marker() == "x"]
+    titles = "".join(axes.get_title(loc="left") for axes in canvas.axes)
+    assert (len(marks), titles.count("crosses")) == ((0, 0) if changed else (4, 1))
 
 
 def test_without_files_it_is_refused(monkeypatch, tmp_path):

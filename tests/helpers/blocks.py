@@ -29,3 +29,27 @@ def missing(shown: list[str], printed: str) -> list[str]:
     there = [" ".join(line.split()) for line in printed.splitlines()]
     wanted = [" ".join(line.split()) for line in shown]
     return [line for line in wanted if not any(entry.startswith(line) for entry in there)]
+
+
+def unlike(shown: list[str], printed: str) -> list[str]:
+    """The lines of the first stretch of what is shown that is not printed there; a line `...` stands for any lines.
+
+    Without it the whole output has to be shown. Blanks at the ends of lines do not count.
+    """
+    there = [line.rstrip() for line in printed.splitlines()]
+    stretches: list[list[str]] = [[]]
+    for line in map(str.rstrip, shown):
+        if line == "...":
+            stretches.append([])
+        else:
+            stretches[-1].append(line)
+    at, last = 0, len(stretches) - 1
+    for place, lines in enumerate(stretches):
+        ends = range(at, len(there) - len(lines) + 1)
+        ends = ends[:1] if place == 0 else ends  # the first stretch begins the output, and the last one ends it
+        ends = [end for end in ends if place < last or end + len(lines) == len(there)]
+        found = next((end for end in ends if there[end : end + len(lines)] == lines), None)
+        if found is None:
+            return lines or ["(the output goes on)"]
+        at = found + len(lines)
+    return []

@@ -1,7 +1,6 @@
 """Inputs of the right structure with a few wrong parts, over every way in: an answer or one documented line.
 
-Each way in makes its inputs from a seed. `Seen.read` says that the reader let an input through, so that what comes
-behind it was exercised too: at least a third do. Every input has 2 GiB of further memory and thirty seconds.
+The ways of models (fit, predict, load, summarise, report) are in test_fuzz_models.py.
 """
 
 from __future__ import annotations
@@ -12,56 +11,16 @@ import gzip
 import io
 import json
 import random
-import sys
-import time
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fuzzing import ODD, WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
-from suffice.bounds import THEOREMS, SufficeError, check_conditions
-from suffice.cli import main
+from suffice.bounds import THEOREMS, check_conditions
 from suffice.verification.campaign import read_campaign
-from suffice.verification.campaign.limits import bounded
-
-SECONDS = 30
-ODD: list[Any] = [
-    0, -1, 1, 2, 1e-320, 1e-170, 1e61, 1e300, float("nan"), float("inf"), -float("inf"), "x", "1", "", b"1", None, True,
-    10**30, 10**5000, [], [1, 2], [[1], [1, 2]], {}, (), 1j, np.ones(2), np.ones((2, 3)), np.float32(0.5), np.int8(3),
-    np.array([]), np.array(["a"]), np.array([None]), object, len, "__import__('os').getcwd()", "a\x1b[2Jb", "\ud800",
-]  # fmt: skip
-WORDS = [
-    "0",
-    "-1",
-    "1e-320",
-    "1e-170",
-    "1e300",
-    "nan",
-    "inf",
-    "x",
-    "",
-    "10" * 20,
-    "9" * 5000,
-    "1_0",
-    "٤",
-    "0x1",
-    "true",
-]
-
-
-@dataclass
-class Seen:
-    read: bool = False
-
-
-def often(rng: random.Random, good: Any, odd: list[Any] = ODD, share: float = 0.06) -> Any:
-    """`good`, now and then something odd."""
-    return rng.choice(odd) if rng.random() < share else good
 
 
 def toml(value: Any) -> str:
@@ -302,60 +261,21 @@ def command(rng: random.Random, folder: Path, seen: Seen) -> None:
                 "--criterion": "binary", "--standardise": "none", "--method": "fedavg", "--seed": "3"}  # fmt: skip
         for flag in rng.sample(list(more), 2):
             words += [flag, often(rng, more[flag], WORDS, 0.1)]
-    out, err = io.StringIO(), io.StringIO()
-    before = sys.argv
-    sys.argv = ["suffice", *words]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as stop:
-            main()
-    finally:
-        sys.argv = before
-    assert stop.value.code in (0, 2), (words, err.getvalue())
-    assert "Traceback" not in err.getvalue()
-    seen.read = stop.value.code == 0
-    if not seen.read:
-        assert len(err.getvalue().strip().splitlines()) == 1, (words, err.getvalue())
+    seen.read = typed(*words) is not None
 
 
-WAYS: dict[str, Callable[[random.Random, Path, Seen], None]] = {
+WAYS: dict[str, Way] = {
     "setup": setup, "campaign": campaign, "CSV": text_table, "NPZ": archive, "LIBSVM": sparse, "IDX": images,
     "command": command, "theorem": bound, "Python": interface,
 }  # fmt: skip
 
 
-def tried(way: str, folder: Path, seeds: range) -> str:
-    """Tries all seeds; what came of it in one line, which names the seed of whatever fails."""
-    through = refused = 0
-    slowest, failures = 0.0, []
-    for seed in seeds:
-        rng, seen, began = random.Random(f"{way} {seed}"), Seen(), time.process_time()
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"), bounded():
-                warnings.simplefilter("ignore")
-                WAYS[way](rng, folder, seen)
-        except SufficeError as error:
-            refused += 1
-            if "\n" in str(error) or len(str(error)) > 2000:
-                failures.append(f"{seed}: {error!r}")
-        except Exception as error:
-            failures.append(f"{seed}: {type(error).__name__}: {error}"[:300])
-        through += seen.read
-        slowest = max(slowest, time.process_time() - began)
-    print(f"{way}: {len(seeds)} tried, {through} past the reader, {refused} refused by an exception, {len(failures)} "
-          f"failures, the slowest {slowest:.1f} s")  # fmt: skip
-    assert not failures, failures[:20]
-    assert slowest < SECONDS
-    # a third is asked of thousands; 25 inputs whose true share is a third scatter by .1
-    assert through >= len(seeds) / (3 if len(seeds) > 1000 else 5)
-    return way
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_inputs_of_the_right_structure_are_answered(way, tmp_path):
-    assert tried(way, tmp_path, range(12)) == way
+    assert tried(way, WAYS[way], tmp_path, range(12)) == way
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_many_inputs_of_the_right_structure_are_answered(way, tmp_path):
-    assert tried(way, tmp_path, range(100, 100 + 2223)) == way
+    assert tried(way, WAYS[way], tmp_path, range(100, 100 + 2223)) == way

@@ -312,3 +312,57 @@ def test_without_the_initial_excess_a_refusal_says_what_is_missing(capsys, tmp_p
     assert code == 0
     assert "unknown" not in out
     assert "refused: without the initial excess no iterations" in " ".join(out.split())
+
+
+@pytest.fixture
+def undetermined(tmp_path):
+    """A table at whose site A one column is twice another: it has an exact plan, and no constants."""
+    rows = [("A", x, 2 * x, x + (x > 2)) for x in range(5)] + [("B", x, x * x, 2 * x - (x > 2)) for x in range(5)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(("client,x,z,target", *(",".join(map(str, row)) for row in rows))))
+    return path
+
+
+def test_a_method_that_cannot_be_planned_is_refused_with_the_reason(refused, undetermined, tmp_path):
+    for precision in ("0.1", "10%"):
+        plain = ("plan", undetermined, "--epsilon", precision)
+        for option, value in (("method", "cobo"), ("alpha", "0.3")):
+            line = refused(*plain, f"--{option}", value)
+            assert line.startswith(f"suffice: {option} = '{value}': the methods' theorems need constants of every")
+            assert "mu of client A = 0: its 5 rows do not determine 3 coefficients" in line
+    setup = (EXAMPLES / "constants.toml", "--epsilon", "10%")
+    line = refused("plan", *setup, "--method", "cobo")
+    assert line.startswith("suffice: method = 'cobo': the methods' theorems have one precision for all clients: give a")
+    # a name is checked before anything is read
+    for place in (undetermined, EXAMPLES / "constants.toml", tmp_path / "absent.csv"):
+        assert refused("plan", place, "--epsilon", "10%", "--method", "cobbo").startswith(
+            "suffice: method = 'cobbo': did you mean cobo? Methods: all-for-one, fixed-weights"
+        )
+
+
+def test_python_is_told_the_same_reasons(undetermined):
+    plan = sf.plan(sf.read(undetermined, standardise="none"), "10%")
+    with pytest.raises(sf.InputError, match=r"^constants = 'missing': the methods' theorems need .*; mu of client A"):
+        plan.methods()
+    shares = sf.plan(sf.read_setup(EXAMPLES / "constants.toml").source, "10%")
+    assert shares.methods() == []
+    with pytest.raises(sf.InputError, match=r"^method = 'cobo': .* one precision for all clients"):
+        shares.methods("cobo")
+    with pytest.raises(sf.InputError, match=r"^method = 'x': Methods: all-for-one"):
+        shares.methods("x")
+
+
+def test_a_method_is_recommended_only_where_it_can_be_planned(command, undetermined, monkeypatch):
+    def recommends(*arguments):
+        done = command("plan", *arguments)
+        assert done.returncode == 0, done.stderr
+        return "--method" in done.stdout
+
+    assert not recommends(undetermined, "--epsilon", "0.1")
+    monkeypatch.setattr("suffice._plan.MOST_CLIENTS", 2)  # of more, the methods are planned one at a time
+    setup = (EXAMPLES / "constants.toml", "--epsilon")
+    assert recommends(*setup, "0.5")
+    assert command("plan", *setup, "0.5", "--method", "cobo").returncode == 0
+    assert not recommends(*setup, "10%")
+    grows = (EXAMPLES / "diabetes_by_age.csv", "--client", "age_group", "--target", "progression", "--epsilon")
+    assert not recommends(*grows, "1000")  # least squares on rows: no noise level, which all but Scafflix ask for

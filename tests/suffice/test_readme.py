@@ -8,7 +8,7 @@ import re
 import shlex
 
 import pytest
-from blocks import ROOT, blocks, commands, missing
+from blocks import ROOT, blocks, commands, unlike
 
 PAGE = ROOT / "README.md"
 README = PAGE.read_text(encoding="utf-8")
@@ -32,14 +32,33 @@ def test_the_python_block_prints_what_stands_below_it():
 
 
 @pytest.mark.parametrize(("line", "shown"), commands(PAGE), ids=[line for line, _ in commands(PAGE)])
-def test_commands_print_every_line_that_is_shown(line, shown, command, monkeypatch):
+def test_commands_print_what_is_shown_and_nothing_else_but_at_an_ellipsis(line, shown, command, monkeypatch):
     monkeypatch.chdir(ROOT)
     name, *arguments = shlex.split(line)
     assert name == "suffice"
     done = command(*arguments)
     assert done.returncode == 0, done.stderr
     assert shown
-    assert not missing(shown, done.stdout), done.stdout
+    assert not unlike(shown, done.stdout), done.stdout
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "wrong"),
+    [
+        (["a", "b  c"], "a  \nb  c\n", []),
+        (["a"], "a\nb\n", ["a"]),  # cut at the end
+        (["b"], "a\nb\n", ["b"]),  # cut at the start
+        (["a", "c"], "a\nb\nc\n", ["a", "c"]),
+        (["a", "b c"], "a\nb  c\n", ["a", "b c"]),
+        (["a", "...", "c"], "a\nb\nb\nc\n", []),
+        (["a", "...", "c"], "a\nb\nc\nd\n", ["c"]),
+        (["a", "..."], "a\nb\nc\n", []),
+        (["...", "b", "...", "a"], "a\nb\na\n", []),
+        (["...", "c", "...", "a"], "a\nb\na\n", ["c"]),
+    ],
+)
+def test_an_output_is_shown_whole_or_with_an_ellipsis(shown, printed, wrong):
+    assert unlike(shown, printed) == wrong
 
 
 def test_the_two_commands_are_make_targets():

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
 
+import numpy as np
+import pytest
+
+import suffice as sf
 from suffice.render import SHORTEST, WIDE, Table, gathered, number, shortened
 
 TABLE = Table(
@@ -50,6 +54,21 @@ def test_long_cells_and_lines_are_folded_to_the_width_and_nothing_is_cut():
 def test_columns_that_are_optional_go_first_and_the_last_of_them_before_the_others():
     table = Table(columns=("key", "a", "b"), optional=("a", "b"), rows=[("k" * 40, "a" * 20, "b" * 30)])
     assert table.text().splitlines()[0].split() == ["key", "a"]
+
+
+def test_what_explains_a_column_is_left_out_with_it():
+    rows, lines = [("k" * 40, "a" * 20, "b" * 30)], ["a: the first.", "b: the second.", "bad is no column"]
+    table = Table(columns=("key", "a", "b"), optional=("a", "b"), rows=rows, lines=lines)
+    assert table.text().splitlines()[-2:] == ["a: the first.", "bad is no column"]
+    assert all(line in replace(table, rows=[("k", "a", "b")]).text().splitlines() for line in lines)
+
+
+@pytest.mark.parametrize(("name", "bounds"), [("A", 2), ("the eleventh district of the city", 0)])
+def test_a_plan_of_long_names_explains_no_bound_that_it_does_not_show(name, bounds):
+    problem = sf.Quadratics.of([[[1.0]]] * 2, [[0.0], [0.1]], sigma2=0.1, start=[9.0], names=(name, f"{name} " * 2))
+    shown = sf.plan(problem, 0.123456).table().text()
+    assert shown.count("E[tau]") == bounds
+    assert "alone, together: iterations" in shown
 
 
 def test_long_names_lose_their_middles_and_stay_apart():

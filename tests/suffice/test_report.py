@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import suffice as sf
+from suffice.levels import served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 VOID = {"meta", "img", "hr", "br"}
@@ -95,14 +96,37 @@ def test_the_plan_is_for_the_loss_of_the_models_and_counts_what_was_measured(tmp
         assert "Not made: loss = &#x27;multinomial&#x27;: plans are for" in text
         return
     assert "the penalty (0.1/2) |theta|^2" in text
-    gains = re.findall(r">([^<>]*)</td></tr>", text.partition("Measured: ")[2].partition("</table>")[0])
-    sooner = sum(float(gain) > 1 for gain in gains)
-    assert len(gains) == 3
-    assert sooner
+    found = re.findall(r"\((\d+)-(\d+)\)", text.partition("Measured: ")[2].partition("</table>")[0])
+    assert len(found) == 6  # alone and together of three sites, with their intervals
+    sooner = sum(int(latest) < int(earliest) for (earliest, _), (_, latest) in zip(found[::2], found[1::2]))
     assert f"In training, {sooner} of 3 sites" in text
     assert "with the help of others (measured)" in text
     assert "Guaranteed: expected iterations" not in text
     assert "let nobody collaborate here and are left out" in text
+
+
+def test_sites_that_a_constant_serves_are_not_counted(tmp_path):
+    rng = np.random.default_rng(2)
+    lines = ["client,x,target"]
+    for site, level in (("A", 0.0), ("B", 0.0), ("C", 20.0), ("D", 20.0)):  # nearly all of the excess
+        lines += [f"{site},{x},{level + x + 0.5 * e}" for x, e in rng.normal(size=(40, 2))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    plan = sf.plan(sf.read(tmp_path / "t.csv"), "10%")
+    assert plan["C"].exact_speedup > 1
+    assert [row.name for row in served(plan.problem, plan)] == ["C", "D"]
+    text = sf.report(tmp_path / "t.csv", tmp_path / "r.html").read_text()
+    sooner = sum(plan[site].exact_speedup > 1 for site in "AB")
+    assert sooner
+    assert f"In training, {sooner} of 4 sites reach" in text
+    assert "(exact). At 2 of 4 sites a constant prediction reaches it: nothing to plan." in text
+
+
+def test_a_precision_that_is_no_text_is_shown_all_the_same(tmp_path):
+    rows = "".join(f"{'ab'[k % 2]},{k * k % 7},{k}\n" for k in range(20))
+    (tmp_path / "t.csv").write_text(f"client,x,target\n{rows}")
+    text = sf.report(tmp_path / "t.csv", tmp_path / "r.html", epsilon="\ud800").read_text()
+    assert "--epsilon \\ud800" in text
+    assert "Not made: epsilon" in text
 
 
 def test_mistakes_are_one_line(refused, tmp_path):
