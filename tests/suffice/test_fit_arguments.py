@@ -30,6 +30,16 @@ def test_a_column_that_predictions_do_not_read_may_be_no_column_but_must_have_it
     assert len(sf.fit(TABLE).predict(TABLE | {"target": list("abcdefghij")}, site="L")) == 10
 
 
+def test_the_site_of_all_rows_is_a_name():
+    with pytest.raises(sf.InputError, match=r"site = .*: give the site's name"):
+        sf.fit(TABLE).predict(TABLE, site=10**5000)
+
+
+def test_reading_refuses_what_is_no_list_of_names_to_drop():
+    with pytest.raises(sf.InputError, match=r"drop = 1\.5: give the names of columns in a list"):
+        sf.read(TABLE, drop=1.5)
+
+
 def test_reveal_is_true_or_false():
     with pytest.raises(sf.InputError, match=r"reveal = .*: give True or False"):
         sf.summarise(TABLE, site="L", reveal=np.array([]))
