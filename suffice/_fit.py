@@ -105,6 +105,8 @@ def summarise(
     from suffice.simulate.data.message import message_of
     from suffice.simulate.data.site_source import read_sites
 
+    if not isinstance(reveal, bool):
+        raise InputError("reveal", reveal, "give True or False")
     if not isinstance(site, str) or not site.strip():
         raise InputError("site", site, "give the site's name")
     sites, _ = read_sites(

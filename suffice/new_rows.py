@@ -88,7 +88,10 @@ def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
 def sites_of(models: Models, frame: Frame, site: str | None) -> np.ndarray:
     """The site of each row (n,), None where it has none."""
     if site is not None:
-        return np.full(frame.rows, str(site), dtype=object)
+        try:
+            return np.full(frame.rows, str(site), dtype=object)
+        except ValueError:  # a number of more digits than Python writes
+            raise InputError("site", "a long number", "give the site's name") from None
     if models.client not in frame.columns:
         remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
         raise InputError("client", models.client, remedy)

@@ -153,7 +153,7 @@ class Units:
         means = np.array([fold.mean for fold in folds])
         mean = rows @ means / rows.sum()
         squares = sum(np.diagonal(fold.products) for fold in folds) + rows @ (means - mean) ** 2
-        scale = np.sqrt(squares / rows.sum())
+        scale = np.sqrt(np.maximum(squares, 0.0) / rows.sum())  # -1e-36 by rounding, of a constant that fills gaps
         constant = scale <= CONSTANT * np.maximum(np.abs(means).max(0), 1e-300)
         return cls(mean=mean, scale=np.where(constant, 1.0, scale), constant=constant)
 

@@ -25,7 +25,10 @@ def column_of(name: str, values: Any, *, parse: bool = True) -> np.ndarray:
     cells of a file are; without `parse` they stay texts."""
     if not isinstance(values, (Sequence, np.ndarray)) or isinstance(values, str):
         raise InputError(f"column {name}", values, "give a list or an array")
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # rows of different lengths
+        raise InputError(f"column {name}", "nested values", "give one number or text per row") from None
     if array.ndim == 1 and array.dtype.kind in "iufb":
         return array.astype(float)
     if array.dtype.kind == "M":

@@ -99,7 +99,9 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
         names, categories = list(source) if isinstance(source, Mapping) else list(source.columns), set[str]()
         if len(set(map(str, names))) != len(names):
             raise InputError("columns", names, "name every column, each once")
-        cells = {str(name): _values(source[name]) if read(str(name)) else [0.0] * len(source[name]) for name in names}
+        cells = {
+            str(name): _values(source[name]) if read(str(name)) else [0.0] * np.size(source[name]) for name in names
+        }
     verbatim = {*texts, *categories}
     columns = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
     return _checked(Frame(columns=columns, cells=cells))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def read(
         path = as_path("path", path)
     if client == target and (framed or not Path(path).is_dir()) and not split:
         raise InputError("target", target, "the client column cannot be the target; name another column")
-    if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
+    if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
     asked = Asked(client=client, target=target, text_target=loss == "logistic", drop=drop, memory=memory)
     if framed:

@@ -47,10 +47,10 @@ def read_sites(
     """The sites of `source`, and the loss that `loss` means: "auto" is least squares for a target of numbers, logistic
     for two texts or `CODES`, multinomial for labels. With `site` all rows are of this one. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
-    if isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
+    if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
         raise InputError("drop", drop, "give the names of columns in a list")
-    for role, name in (("client", client), ("target", target)):
-        if not isinstance(name, str):
+    for role, name in (("client", client), ("target", target), ("weight", weight)):
+        if not isinstance(name, str) and not (role == "weight" and name is None):
             raise InputError(role, name, "give the name of a column")
     memory = Memory(max_memory)
     frames, client, target = frames_of(source, client, target, loss, split, seed, memory, drop)

@@ -1,0 +1,54 @@
+"""Arguments of `fit` and `summarise` that the fuzzer found to end in a traceback, and a gap that ended in one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+
+TABLE = {"client": ["L"] * 10, "target": list(range(10)), "b": ["1", "4"] * 5}
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "message"),
+    [
+        ({}, {"drop": 1.5}, "drop = 1.5: give the names of columns in a list"),
+        ({}, {"weight": object}, "weight = <class 'object'>: give the name of a column"),
+        ({}, {"weight": np.ones(2)}, "weight = .*: give the name of a column"),
+        ({"b": [[1], [1, 2]] * 5}, {}, "column b = 'nested values': give one number or text per row"),
+    ],
+)
+def test_what_is_no_name_or_column_is_refused(changed, options, message):
+    with pytest.raises(sf.InputError, match=message):
+        sf.fit(TABLE | changed, **options)
+
+
+def test_a_column_that_predictions_do_not_read_may_be_no_column_but_must_have_its_rows():
+    with pytest.raises(sf.InputError, match="columns of one length"):
+        sf.fit(TABLE).predict(TABLE | {"target": 1}, site="L")
+    assert len(sf.fit(TABLE).predict(TABLE | {"target": list("abcdefghij")}, site="L")) == 10
+
+
+def test_the_site_of_all_rows_is_a_name():
+    with pytest.raises(sf.InputError, match=r"site = .*: give the site's name"):
+        sf.fit(TABLE).predict(TABLE, site=10**5000)
+
+
+def test_reading_refuses_what_is_no_list_of_names_to_drop():
+    with pytest.raises(sf.InputError, match=r"drop = 1\.5: give the names of columns in a list"):
+        sf.read(TABLE, drop=1.5)
+
+
+def test_reveal_is_true_or_false():
+    with pytest.raises(sf.InputError, match=r"reveal = .*: give True or False"):
+        sf.summarise(TABLE, site="L", reveal=np.array([]))
+
+
+@pytest.mark.parametrize("loss", ["least-squares", "multinomial"])
+def test_a_number_that_is_the_same_wherever_it_is_known_has_the_coefficient_0(loss):
+    """Its mean stands in the gaps, and rounding may leave it a variance of -1e-36, whose root is no number."""
+    fitted = sf.fit(TABLE | {"target": [0, 1, 2] * 3 + [0], "b": ["", "4.7e-3"] * 5}, loss=loss)
+    for model in fitted:
+        slopes = [model.coefficients] if loss == "least-squares" else model.coefficients.values()
+        assert all(one["b"] == 0 and np.isfinite(list(one.values())).all() for one in slopes)
