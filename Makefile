@@ -18,7 +18,7 @@ demo: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/ty check suffice suffice/*/
+	$(BIN)/ty check suffice
 	$(BIN)/lint-imports
 
 # Every process of the tests imports the package: compiled once, also where the environment forbids it.

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import digits, evaluate, find, write_whole
+from suffice.bounds import digits, evaluate, find
+from suffice.support.files import write_whole
 
 from . import budgets, fit, gpu, kernels
 from .timing import alternate, row, shown
@@ -53,7 +54,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller shapes, about a minute")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")
-    parser.add_argument("--gpu", action="store_true", help="only the GPU kernel and its peers")
+    parser.add_argument("--gpu", action="store_true", help="only runs on a GPU beside the CPU")
     parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
     parser.add_argument("--repetitions", type=int, help="of `fit`: draws of the rows for training")
     arguments = parser.parse_args()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pages import errata, notation, routes, statements, theorems, verdicts
 
-from suffice.bounds import write_whole
+from suffice.support.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,7 +20,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
     "routes": lambda: {"docs/routes.md": routes.text()},
-    "errata": lambda: {"docs/errata.md": errata.text(), "suffice/errata.json": errata.rows()},
+    "errata": lambda: {"docs/errata.md": errata.text(), "suffice/verification/errata.json": errata.rows()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }

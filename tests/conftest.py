@@ -1,8 +1,11 @@
-"""Hypothesis profiles, chosen by HYPOTHESIS_PROFILE, `ci` unless given; one thread per process of tests."""
+"""Hypothesis profiles, chosen by HYPOTHESIS_PROFILE, `ci` unless given; one thread per process of tests; commands."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -26,3 +29,39 @@ def brief(monkeypatch):
 
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=4, restarts=1, ascents=1))
     monkeypatch.setattr(sampled_check, "_CERTIFIED", (2**11, 2**13))
+
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def command(monkeypatch, capsys) -> Command:
+    """`command("plan", file, "--json")` as a stranger types it, in this process (importing torch in each would be most
+    of the time): exit code and both streams. A traceback is an error of the test itself."""
+
+    from suffice.cli import main
+
+    def typed(*arguments: object) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["suffice", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        assert isinstance(stop.value.code, int)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(sys.argv, stop.value.code, out, err)
+
+    return typed
+
+
+@pytest.fixture
+def refused(command) -> Callable[..., str]:
+    """The one line of a refusal."""
+
+    def line(*arguments: object) -> str:
+        done = command(*arguments)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert done.stdout == ""
+        lines = done.stderr.strip().splitlines()
+        assert len(lines) == 1, done.stderr
+        return lines[0]
+
+    return line

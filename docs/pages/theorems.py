@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, Definition, Paper, Theorem, latex
-from suffice.verdicts import extent, known
+from suffice.bounds.saved_verdicts import extent, known
 
 from .markdown import cell, escaped
 

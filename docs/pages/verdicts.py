@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from suffice.bounds import THEOREMS, Theorem
-from suffice.verdicts import known
+from suffice.bounds.saved_verdicts import known
 
 HEAD = """# Verdicts
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .arrays import as_choice as as_choice
-from .arrays import as_number as as_number
-from .arrays import as_numbers as as_numbers
-from .arrays import as_whole as as_whole
-from .arrays import real_array as real_array
+from suffice.support.errors import ConditionError as ConditionError
+from suffice.support.errors import InputError as InputError
+from suffice.support.errors import SufficeError as SufficeError
+
+from .collaboration_weights import collaboration_weights as collaboration_weights
 from .constants import Constants as Constants
 from .constants import labelled as labelled
 from .criteria import Binary as Binary
@@ -17,45 +17,30 @@ from .criteria import Sharp as Sharp
 from .criteria import named as named
 from .describe import latex as latex
 from .describe import page as page
-from .errors import ConditionError as ConditionError
-from .errors import InputError as InputError
-from .errors import SufficeError as SufficeError
 from .evaluate import check_conditions as check_conditions
 from .evaluate import digits as digits
 from .evaluate import evaluate as evaluate
-from .files import check_regular as check_regular
-from .files import make_folder as make_folder
-from .files import unfinished as unfinished
-from .files import write_whole as write_whole
 from .heterogeneity import GradientDissimilarity as GradientDissimilarity
 from .heterogeneity import Heterogeneity as Heterogeneity
-from .heterogeneity import QuadraticCertificate as QuadraticCertificate
 from .heterogeneity import property_1 as property_1
 from .heterogeneity import released_code as released_code
 from .invert import Inversion as Inversion
 from .invert import solve as solve
-from .memory import MAX_MEMORY as MAX_MEMORY
-from .memory import Memory as Memory
 from .papers import PAPERS as PAPERS
 from .papers import Paper as Paper
 from .parameters import PARAMETERS as PARAMETERS
 from .parameters import Parameter as Parameter
 from .parameters import add_parameter as add_parameter
-from .planning.all_for_one import plan_rows as plan_rows
-from .planning.row import Row as Row
+from .quadratic_certificate import QuadraticCertificate as QuadraticCertificate
 from .quadratics import positive_definite as positive_definite
 from .quantities import Quantity as Quantity
 from .quantities import Unit as Unit
 from .quantities import add_quantity as add_quantity
 from .sufficient_cluster import best_threshold as best_threshold
-from .sufficient_cluster import collaboration_weights as collaboration_weights
 from .sufficient_cluster import entry_precisions as entry_precisions
 from .sufficient_cluster import sufficient_cluster as sufficient_cluster
-from .sufficient_cluster import sufficient_variance as sufficient_variance
-from .sufficient_cluster import tight_variance as tight_variance
-from .text import csv_text as csv_text
-from .text import printable as printable
-from .text import unguarded as unguarded
+from .sufficient_variance import sufficient_variance as sufficient_variance
+from .sufficient_variance import tight_variance as tight_variance
 from .theorem import Definition as Definition
 from .theorem import Source as Source
 from .theorem import Theorem as Theorem

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_numbers
-from .errors import InputError
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
+
 from .heterogeneity import Heterogeneity
 
 

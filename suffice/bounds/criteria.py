@@ -12,8 +12,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from suffice.support.errors import InputError
+
 from .elementary import sqrt
-from .errors import InputError
 
 TOLERANCE = 1e-14
 """Relative tolerance of the binary threshold: r >= lambda is inclusive, and rounding must not exclude equals.

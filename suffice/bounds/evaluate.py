@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_number, as_whole
-from .errors import ConditionError, InputError
+from suffice.support.errors import ConditionError, InputError
+from suffice.support.numbers import as_number, as_whole
+
 from .parameters import PARAMETERS
 from .theorem import Theorem
 from .theorems import find

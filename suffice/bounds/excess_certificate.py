@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import quotient
+from suffice.support.numbers import quotient
+
 from .quadratics import gradient_difference
 
 

@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .arrays import as_numbers, real_array
-from .errors import ConditionError, InputError
+from suffice.support.errors import ConditionError, InputError
+from suffice.support.numbers import as_numbers, real_array
+
 from .evaluate import as_record, check_conditions, evaluate
 from .parameters import PARAMETERS
 from .theorem import Theorem

@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, TypeVar, overload
 
-from .errors import InputError
+from suffice.support.errors import InputError
 
 T = TypeVar("T")
 GROUP = "suffice.papers"

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import LARGEST, LEAST
-from .errors import InputError
+from suffice.support.errors import InputError
+from suffice.support.numbers import LARGEST, LEAST
+
 from .quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, STEP, THETA, THETA_SQUARED, Unit
 
 

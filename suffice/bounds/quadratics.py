@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_numbers
-from .errors import InputError
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 
 def positive_definite(name: str, value: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .errors import InputError
+from suffice.support.errors import InputError
 
 
 class Unit(NamedTuple):

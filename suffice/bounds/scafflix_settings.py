@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_numbers, real_array
-from .errors import InputError
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, real_array
 
 
 @dataclass(frozen=True, kw_only=True)

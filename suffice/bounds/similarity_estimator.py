@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .errors import InputError
+from suffice.support.errors import InputError
 
 
 def similarity_estimate(*, own: Any, peer: Any) -> Any:

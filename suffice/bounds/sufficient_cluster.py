@@ -1,7 +1,6 @@
-"""Definitions 1 and 2: weights, sufficient cluster and sufficient variance.
+"""Definition 2: who is in a client's sufficient cluster, at which threshold, from which precision on.
 
-All reduce over the last axis (the peers k) and, `sigma2` being positive, work on NumPy arrays; the
-weights of Definition 1 work on torch tensors too, so that simulation and theory share them.
+All reduce over the last axis (the peers k).
 """
 
 from __future__ import annotations
@@ -10,45 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .criteria import TOLERANCE, Binary, Criterion
+from .criteria import Criterion
 from .heterogeneity import Heterogeneity
-
-
-def combined_variance(*, values: Any, sigma2: Any) -> Any:
-    """sigma_f^2 = 1 / sum_k f_k / sigma_k^2 for values f_k = f(r_k) (Definition 1)."""
-    return 1 / (values / sigma2).sum(-1)
-
-
-def collaboration_weights(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """alpha_k = phi(r_k) / sigma_k^2 / sum_l psi(r_l) / sigma_l^2 (Definition 1); then sum_k alpha_k r_k = 1."""
-    phi = criterion.phi(similarity)
-    return phi / sigma2 * combined_variance(values=phi * similarity, sigma2=sigma2)[..., None]
-
-
-def sufficient_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """1 / sum_k psi(rho_k) / sigma_k^2 (Definition 2, with similarities bounded below by rho)."""
-    return combined_variance(values=criterion.psi(similarity), sigma2=sigma2)
-
-
-def tight_variance(criterion: Criterion, *, similarity: Any, sigma2: Any) -> Any:
-    """The largest V = sum_k alpha_k^2 sigma_k^2 over all similarities r >= rho, if peers can have any mass.
-
-    Never above Definition 2's value.
-
-    Binary weights give V = S / P^2 with S = sum a_k and P = sum a_k r_k over the members.
-    V falls when a member's r_k rises, so members sit at rho_k; a peer of mass x that joins at r = lambda
-    turns it into (S + x) / (P + lambda x)^2, which is largest at x = 0 if P <= 2 lambda S and otherwise at
-    lambda x = P - 2 lambda S with value 1 / (4 lambda (P - lambda S)). Other criteria keep Definition 2.
-    """
-    if not isinstance(criterion, Binary):
-        return sufficient_variance(criterion, similarity=similarity, sigma2=sigma2)
-    threshold = criterion.threshold
-    member = similarity >= threshold * (1 - TOLERANCE)
-    S = (member / sigma2).sum(-1)
-    P = (member * similarity / sigma2).sum(-1)
-    with np.errstate(all="ignore"):
-        joined = 1 / (4 * threshold * (P - threshold * S))
-    return np.where(2 * threshold * S >= P, S / P**2, joined)[()]
 
 
 def best_threshold(*, similarity: Any, sigma2: Any) -> Any:

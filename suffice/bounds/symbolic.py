@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .errors import InputError
+from suffice.support.errors import InputError
 
 
 def on_symbols(function: Callable[..., Any]) -> Any:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from . import html, symbolic
+from suffice.support import html
+
+from . import symbolic
 from .parameters import PARAMETERS, Parameter
 from .quantities import DIMENSIONLESS, Quantity, Unit
 

@@ -78,7 +78,7 @@ def main(*, plain: bool = False) -> NoReturn:
         where = f"{error.filename}: " if error.filename else ""
         _refuse(f"{where}{error.strerror or error}")
     except Exception as error:
-        from suffice.bounds import SufficeError
+        from suffice.support.errors import SufficeError
 
         if isinstance(error, SufficeError):
             remedy = getattr(error, "remedy", "")
@@ -103,7 +103,7 @@ def _as_options(message: str) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    from suffice.bounds import printable
+    from suffice.support.text import printable
 
     message = printable(message)
     typer.echo(f"suffice: {message if len(message) <= 600 else message[:600] + '...'}", err=True)

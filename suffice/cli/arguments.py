@@ -7,21 +7,21 @@ from typing import Any
 
 def words(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers or words; `InputError` for what is no pair, or given twice."""
-    from suffice.bounds.parse import as_label
+    from suffice.support.parse import as_label
 
     return {name: as_label(text) for name, text in texts("option", values, "period=5").items()}
 
 
 def assignments(values: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs whose values are numbers, or `InputError`."""
-    from suffice.bounds.parse import parse_number
+    from suffice.support.parse import parse_number
 
     return {name: parse_number(name, text) for name, text in texts("argument", values, "mu=0.5").items()}
 
 
 def texts(field: str, values: list[str], example: str) -> dict[str, str]:
     """NAME=VALUE pairs as they stand, or `InputError`."""
-    from suffice.bounds import InputError
+    from suffice.support.errors import InputError
 
     pairs: dict[str, str] = {}
     for entry in values:

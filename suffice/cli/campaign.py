@@ -13,9 +13,8 @@ from .app import Json, app
 from .console import echo, print_json, progress
 
 if TYPE_CHECKING:
+    from suffice.support.tables import Table
     from suffice.verification.campaign import Campaign, Session
-
-    from ..render import Table
 
 
 @app.command()
@@ -35,7 +34,8 @@ def campaign(
     as_json: Json = False,
 ) -> None:
     """Run a parameter sweep; it resumes where it was interrupted. Exit 1 if a cell failed."""
-    from suffice.bounds import InputError, make_folder
+    from suffice.support.errors import InputError
+    from suffice.support.files import make_folder
     from suffice.verification.campaign import Interrupted, conduct, read_campaign, report, summary, table
 
     processes = jobs if jobs is not None else os.cpu_count() or 1
@@ -79,7 +79,7 @@ def campaign(
 
 def campaign_table(campaign: Campaign, session: Session, rows: Sequence[dict[str, Any]]) -> Table:
     """What a run of a campaign did, and the worst ratio of each claim so far."""
-    from ..render import Table
+    from suffice.support.tables import Table
 
     failed = f", {session.failed} failed" if session.failed else ""
     skipped = f", {session.skipped} left as failed earlier (--retry)" if session.skipped else ""

@@ -76,14 +76,14 @@ def _duration(seconds: float) -> str:
 
 def echo(line: str, *, err: bool = False) -> None:
     """One line, control characters escaped."""
-    from suffice.bounds import printable
+    from suffice.support.text import printable
 
     typer.echo(printable(line), err=err)
 
 
 def print_json(value: Any) -> None:
     """One JSON document; what is infinite or not a number becomes null."""
-    from suffice.bounds.arrays import plain
+    from suffice.support.numbers import plain
 
     text = json.dumps(plain(value), indent=2)
     typer.echo(text.replace("\x7f", r"\u007f"))  # the only control character that json lets through

@@ -67,7 +67,7 @@ def is_setup(name: str) -> bool:
 
 def refuse_options(setup: str, data: dict[str, Any]) -> None:
     """A setup file says how its data are read: options that say so beside it are refused."""
-    from suffice.bounds import InputError
+    from suffice.support.errors import InputError
 
     given = [name.replace("_", "-") for name in data if name != "max_memory"]
     if given:
@@ -76,16 +76,16 @@ def refuse_options(setup: str, data: dict[str, Any]) -> None:
 
 def memory_limit(data: dict[str, Any]) -> dict[str, Any]:
     """`max_memory` as a number, where it is given."""
-    from suffice.bounds.parse import parse_number
+    from suffice.support.parse import parse_number
 
     return {name: parse_number(name, text) for name, text in data.items() if name == "max_memory"}
 
 
 def check_exists(setup: str) -> None:
     """Raise `InputError` unless `setup` names a file, a folder or a set that comes with scikit-learn."""
-    from suffice.bounds import InputError
     from suffice.simulate.data.embedded import PREFIX
     from suffice.simulate.data.memory import as_path
+    from suffice.support.errors import InputError
 
     if not (setup.startswith(PREFIX) or as_path("setup", setup).exists()):
         raise InputError("setup", setup, "no such file or folder")
@@ -93,8 +93,8 @@ def check_exists(setup: str) -> None:
 
 def read_table(setup: str, data: dict[str, Any]) -> Any:
     """The problem on the data of `setup`, with the options of `suffice.read` that were given; `InputError`."""
-    from suffice.bounds.parse import as_label, parse_number
-    from suffice.simulate.data.read import read
+    from suffice.simulate.problems.read import read
+    from suffice.support.parse import as_label, parse_number
 
     check_exists(setup)
     _check_data(setup, data)
@@ -108,9 +108,9 @@ def read_table(setup: str, data: dict[str, Any]) -> Any:
 
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
-    from suffice.bounds import InputError
-    from suffice.simulate.data.csv_lines import is_csv
+    from suffice.simulate.data.csv.lines import is_csv
     from suffice.simulate.data.splits import parse_split
+    from suffice.support.errors import InputError
 
     path = Path(setup)
     tables = list(path.iterdir()) if path.is_dir() else [path]

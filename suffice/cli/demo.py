@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..render import console
+from suffice.support.tables import console
+
 from .app import app
 from .console import echo, progress
 
@@ -43,10 +44,10 @@ ERRATA = (
 def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("out")) -> None:
     """Show the main features in about a minute: a figure, a plan for eight clients, verdicts, errata."""
     from suffice.figures import figure
+    from suffice.planning.plan import plan
+    from suffice.planning.tables.exact import exact_measured_table
     from suffice.verification import errata, verify
 
-    from .._plan import plan
-    from ..exact_tables import exact_measured_table
     from .errata import errata_table
     from .verify import verdict_table
 
@@ -86,7 +87,7 @@ def diabetes(predictors: list[int] | None = None) -> LeastSquares | Logistic:
     import numpy as np
     from sklearn.datasets import load_diabetes
 
-    from suffice.simulate.data.from_arrays import from_arrays
+    from suffice.simulate.problems.from_arrays import from_arrays
 
     bunch: Any = load_diabetes(scaled=False)
     features, response = np.asarray(bunch.data), np.asarray(bunch.target)

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..render import Table, number
+from suffice.support.tables import Table, number
+
 from .app import Json, app
 from .completion import errata_names
 from .console import print_json
@@ -27,7 +28,7 @@ KINDS = {
 }
 LOOSE, WITHDRAWN = "loose", "withdrawn"
 """The kinds of true statements, and of entries that did not stand."""
-KEPT = Path(__file__).parents[1] / "errata.json"
+SAVED = Path(__file__).parents[1] / "verification" / "errata.json"
 """The rows of the table for the library's papers, written by `make pages`: listing them needs no torch."""
 
 
@@ -39,7 +40,7 @@ def errata(
     as_json: Json = False,
 ) -> None:
     """List errors found in the papers, or recompute one."""
-    if not as_json and (listed := kept(identifier)):
+    if not as_json and (listed := saved_errata(identifier)):
         show(listed)
         return
     from suffice.verification import errata as entries
@@ -66,13 +67,13 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
         loose_table(loose).show()
 
 
-def kept(identifier: str | None) -> list[dict[str, Any]]:
+def saved_errata(identifier: str | None) -> list[dict[str, Any]]:
     """Rows of all errata, of a paper or of a result; none where entries have to be asked: for an id, also a withdrawn
     one, for what is no part of one, and where another package adds errata."""
     from suffice.bounds.papers import OWN, PAPERS
     from suffice.bounds.theorems import ids_of, spelled
 
-    rows = json.loads(KEPT.read_text(encoding="utf-8"))
+    rows = json.loads(SAVED.read_text(encoding="utf-8"))
     if any(paper.errata for paper in PAPERS if paper.key not in OWN):
         return []
     if identifier is not None and spelled(identifier).replace("/", "-") in {row["id"] for row in rows}:

@@ -43,8 +43,9 @@ def figure(
     ] = False,
 ) -> None:
     """Draw a figure and write the data behind every curve."""
-    from suffice.bounds import InputError, make_folder
     from suffice.figures import EDITIONS, makers, takes
+    from suffice.support.errors import InputError
+    from suffice.support.files import make_folder
 
     given: dict[str, Any] = {
         "data": None if data is None else str(data),
@@ -88,9 +89,10 @@ def figure(
 
 def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, animate: bool, reuse: bool) -> None:
     """Draw one figure, or all that can be drawn; say what was written."""
-    from suffice.bounds import InputError, write_whole
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
     from suffice.figures import figure as draw
+    from suffice.support.errors import InputError
+    from suffice.support.files import write_whole
 
     edited = {} if edition is None else {"edition": edition}
     names = list(makers()) if name == "all" else [name]
@@ -135,8 +137,8 @@ def _ways(name: str) -> str:
 
 def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
     """NAME=VALUE pairs as the figure's function takes them: numbers, words, or several separated by commas."""
-    from suffice.bounds import InputError
     from suffice.figures import makers
+    from suffice.support.errors import InputError
 
     if name not in makers():
         return {}  # refused later, with the nearest name
@@ -160,8 +162,8 @@ def _own(name: str, pairs: list[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _value(flag: str, text: str, kind: str) -> int | float | str:
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
 
     if "str" in kind:
         return text
@@ -182,7 +184,7 @@ FLAGS = ("data", "seeds")
 
 def parse_seeds(text: str) -> int | tuple[int, ...]:
     """How many, or which when there is a comma."""
-    from suffice.bounds import InputError
+    from suffice.support.errors import InputError
 
     try:
         first, *others = (int(word) for word in text.split(","))

@@ -35,11 +35,10 @@ def fit(
     as_json: Json = False,
 ) -> None:
     """Fit a model for each site that borrows from the others where that improves predictions."""
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
-
-    from .._fit import fit as make
-    from ..render import console
+    from suffice.fitting.fit import fit as make
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
+    from suffice.support.tables import console
 
     if out is not None and out.suffix.lower() not in (".json", ".npz"):
         raise InputError("out", str(out), "name a .json or .npz file")
@@ -52,7 +51,7 @@ def fit(
     if more or setup.lower().endswith(".json"):
         source = [setup, *(more or ())]
     elif setup.lower().endswith(".toml"):
-        from ..setup_file import read_data_table
+        from suffice.simulate.setup_file import read_data_table
 
         source, said = read_data_table(setup)
         options = said | options

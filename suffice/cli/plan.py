@@ -13,8 +13,11 @@ from .completion import of
 from .console import PATIENCE, echo, print_json, progress
 from .data_options import check_exists, is_setup, memory_limit, read_table, refuse_options, takes_data
 
-ALPHA = 0.5
 SEEDS = 256
+WITHDRAWN = (
+    "methods are no longer compared by their bounds, which are 10 to 190 times loose: evaluate a bound by "
+    "`suffice theorem KEY`, run a method by `suffice simulate SETUP --algorithm NAME`"
+)
 MUCH_WORK = 6e10
 """Multiplications: a minute."""
 
@@ -50,10 +53,8 @@ def plan(
     ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, to compare.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate (default 256).")] = None,
-    method: Annotated[str | None, typer.Option(help="Plan this method alone; a wrong name lists the methods.")] = None,
-    alpha: Annotated[
-        str | None, typer.Option(help="Personalisation weight of Scafflix, in (0, 1] (default 0.5).")
-    ] = None,
+    method: Annotated[str | None, typer.Option(hidden=True)] = None,
+    alpha: Annotated[str | None, typer.Option(hidden=True)] = None,
     bootstrap: Annotated[
         int, typer.Option(help="Number of bootstrap resamples to test how stable the plan is (50 is enough).")
     ] = 0,
@@ -65,23 +66,18 @@ def plan(
     data: dict[str, Any],
 ) -> None:
     """Plan who should collaborate with whom, at which step size, and how much faster that is."""
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
+    from suffice.planning.plan import MOST_WORK
+    from suffice.planning.plan import plan as make
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
 
-    from .._plan import MOST_WORK, without_methods
-    from .._plan import plan as make
-
-    if method is not None:
-        from suffice.bounds.planning.comparison import checked_method
-
-        checked_method(method)
-    weight = ALPHA if alpha is None else parse_number("alpha", alpha)
+    for name, given in (("method", method), ("alpha", alpha)):
+        if given is not None:
+            raise InputError(name, given, WITHDRAWN)
     if seeds is not None and not simulate:
         raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
     if root is not None and not (simulate or bootstrap):
         raise InputError("root", root, "nothing is random without --simulate or --bootstrap; give one of them too")
-    if alpha is not None and method is not None and not method.startswith("scafflix"):
-        raise InputError("alpha", alpha, f"only Scafflix has it; {method} does not, so drop it")
     targets = {
         "horizon": horizon,
         "confidence": None if confidence is None else parse_number("confidence", confidence),
@@ -90,7 +86,7 @@ def plan(
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
     random = {"root": root or 0}
     if not request["epsilon"] and numbers:
-        planned = targets | {"criterion": criterion, "method": method, "csv": save_csv, "plot": plot, "alpha": alpha}
+        planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot}
         _statistics_alone(
             source,
             planned | {"simulate": simulate or None, "schedule": schedule or None, "break-even": where or None},
@@ -104,28 +100,19 @@ def plan(
         result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
-    wanted, refused = result.comparable or method is not None, without_methods(result)
-    for option, value in (("method", method), ("alpha", alpha)):
-        if value is not None and refused:
-            raise InputError(option, value, refused)
-    if alpha is not None and not wanted:
-        raise InputError("alpha", alpha, "of many clients no methods are compared; add --method scafflix")
     runs_of = SEEDS if seeds is None else seeds
-    methods = result.methods(method, alpha=weight) if wanted else []
-    break_even = result.break_even() if wanted else []
+    break_even = result.break_even()
     exact_even = None
     if where:
         with progress("planning smaller precisions", patience=PATIENCE) as report:
             exact_even = result.exact_break_even(progress=report)
-    measured = runs = stable = statistics = None
+    measured = stable = statistics = None
     if simulate:
         work = result.simulation_work(runs_of)
         if MUCH_WORK < work <= MOST_WORK:
             typer.echo(f"simulating the plan: up to {work:.0e} multiplications, about 1e9 a second", err=True)
         with progress("simulating the plan", patience=PATIENCE) as report:
             measured = result.simulate(seeds=runs_of, progress=report, **random)
-        with progress("simulating the methods", patience=PATIENCE) as report:
-            runs = result.simulate_methods(methods, measured, seeds=runs_of, progress=report, **random)
     if bootstrap:
         with progress("resampling", patience=PATIENCE) as report:
             if result.constants is None and not numbers:  # some client has none: nothing but the plan to resample
@@ -134,21 +121,20 @@ def plan(
                 stable, statistics = result.uncertainty(resamples=bootstrap, progress=report, **random)
     elif numbers:
         statistics = result.statistics()
-    from ..plan_csv import write_csv
+    from suffice.planning.tables.csv import write_csv
 
     written = []
     if save_csv is not None:
-        written.append(write_csv(save_csv, result.rows, methods, measured=measured, runs=runs, stability=stable))
+        written.append(write_csv(save_csv, result.rows, measured=measured, stability=stable))
     if plot is not None:
         written += result.plot().write(plot)
     if as_json:
         answer = result.to_dict()
-        answer["methods"] = [entry.to_dict() for entry in methods]
+        answer["methods"] = []  # of the comparison by bounds; the key stays
         answer["stops_paying"] = [entry.to_dict() for entry in break_even]
         for name, entries in (
             ("break_even", exact_even),
             ("measured", measured),
-            ("method_runs", runs),
             ("stability", stable),
         ):
             if entries is not None:
@@ -157,9 +143,9 @@ def plan(
             answer["numbers"] = statistics.to_dict()
         print_json(answer)
         return
-    from .. import plan_tables
-    from ..exact_tables import break_even_table, exact_measured_table
-    from ..measured_plans import repeated_table
+    from suffice.planning.logistic import repeated_table
+    from suffice.planning.tables import guaranteed as plan_tables
+    from suffice.planning.tables.exact import break_even_table, exact_measured_table
 
     tables = result.tables()
     if exact_even is not None:
@@ -173,25 +159,20 @@ def plan(
     tables += plan_tables.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
         tables.append(plan_tables.schedules_table(result.rows))
-    if wanted:
-        tables.append(plan_tables.methods_table(methods, break_even))
-    if runs:
-        tables.append(plan_tables.runs_table(runs))
+    tables.append(plan_tables.guaranteed_break_even_table(break_even))
     if statistics is not None and numbers:
         tables.append(replace(statistics, notes=()).table())  # the plan has said them
     if stable is not None:
         tables.append(plan_tables.stability_table(stable, result.rows[0].names))
     for table in tables:
         table.show()
-    if not (wanted or refused or result.constants is None or result.constants.unbounded):  # all but Scafflix refuse
-        typer.echo("To see what another method costs the whole network: --method NAME.")
     for path in written:
         echo(str(path))
 
 
 def _precision(text: str) -> float:
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
 
     try:
         return parse_number("epsilon", text)
@@ -215,9 +196,9 @@ def _hint(source: Any, precisions: Any) -> None:
 
 def _statistics_alone(source: Any, planned: dict[str, Any], bootstrap: int, as_json: bool, *, root: int) -> None:
     """`--numbers` without a precision: nothing is planned, and options of a plan are refused."""
-    from suffice.bounds import Constants, InputError
-
-    from ..client_statistics import statistics
+    from suffice.bounds import Constants
+    from suffice.planning.client_statistics import statistics
+    from suffice.support.errors import InputError
 
     for name, value in planned.items():
         if value is not None:
@@ -243,9 +224,8 @@ def _request(
     numbers: bool,
 ) -> tuple[Any, dict[str, Any]]:
     """What is planned for, and the arguments of `suffice.plan`; without a precision only when `numbers` are asked."""
-    from suffice.bounds import InputError
-
-    from ..setup_file import read_setup
+    from suffice.simulate.setup_file import read_setup
+    from suffice.support.errors import InputError
 
     if not setup:
         raise InputError("setup", setup, "name a setup file, a table or a folder")

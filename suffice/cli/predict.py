@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from ..render import some
+from suffice.support.tables import some
+
 from .app import Json, app
 from .console import echo, print_json
 
@@ -28,12 +29,12 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict new rows with their sites' models; unknown sites get the population's model."""
-    from suffice.bounds import csv_text, make_folder, write_whole
-    from suffice.simulate.data.csv_frame import csv_rows
-    from suffice.simulate.data.csv_lines import Dialect, dialect_of
-
-    from ..fitted import load
-    from ..new_rows import new_rows
+    from suffice.fitting.fitted import load
+    from suffice.fitting.new_rows import new_rows
+    from suffice.simulate.data.csv.lines import Dialect, dialect_of
+    from suffice.simulate.data.csv.mixed_columns import csv_rows
+    from suffice.support.files import make_folder, write_whole
+    from suffice.support.text import csv_text
 
     with warnings.catch_warnings(record=True, action="always") as said:
         fit = load(model)
@@ -54,7 +55,7 @@ def predict(
     if unknown:
         named = some([name or "rows without a site" for name in unknown])
         echo(f"suffice: not fitted, so predicted by the population's model: {named}", err=True)
-    for line in rows.said(fit):
+    for line in rows.warnings(fit):
         echo(f"suffice: {line}", err=True)
     dialect = dialect_of(path, fit.needed.__contains__) if keep else Dialect()
     header, *cells = csv_rows(path, dialect) if keep else [["line", "site"], *map(list, zip(lines, sites))]

@@ -27,10 +27,9 @@ def report(
     """Write a self-contained HTML report: data, models, plan, plots, and how reliable each number is."""
     import sys
 
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
-
-    from .._report import report as write
+    from suffice.figures.report import report as write
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
 
     if out.suffix.lower() not in (".html", ".htm"):
         raise InputError("out", str(out), "name a .html file")

@@ -14,8 +14,8 @@ from .console import print_json, progress
 from .data_options import is_setup, memory_limit, read_table, refuse_options, takes_data
 
 if TYPE_CHECKING:
-    from ..render import Table
-    from ..simulation import Experiment
+    from suffice.simulate.experiment import Experiment
+    from suffice.support.tables import Table
 
 MOST_CLIENTS, PER_TABLE = 10, 3
 """Clients that are shown, and how many of them side by side."""
@@ -49,12 +49,11 @@ def simulate(
     data: dict[str, Any],
 ) -> None:
     """Simulate an algorithm with many seeds at once."""
-    from suffice.bounds import InputError
-    from suffice.bounds.parse import parse_number
-
-    from ..render import Table
-    from ..setup_file import read_setup
-    from ..simulation import simulated
+    from suffice.simulate.experiment import simulated
+    from suffice.simulate.setup_file import read_setup
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
+    from suffice.support.tables import Table
 
     if points < 2:
         raise InputError("points", points, "give at least 2")
@@ -93,9 +92,8 @@ def simulation_tables(run: Experiment) -> list[Table]:
     """Mean excess over seeds per client at each grid point, with standard errors and costs."""
     import numpy as np
 
-    from suffice.bounds import printable
-
-    from ..render import Table, number, shortened
+    from suffice.support.tables import Table, number, shortened
+    from suffice.support.text import printable
 
     trace, names = run.trace, run.problem.names
     mean, error = run.mean(), run.standard_error()

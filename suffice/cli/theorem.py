@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..render import Table
+from suffice.support.tables import Table
+
 from .app import Json, app
 from .arguments import assignments
 from .completion import of, theorem_keys
@@ -32,13 +33,13 @@ def theorem(
     as_json: Json = False,
 ) -> None:
     """List the theorems, or show, evaluate or solve one."""
-    from suffice.bounds import THEOREMS, InputError, evaluate, find, page
+    from suffice.bounds import THEOREMS, evaluate, find, page
     from suffice.bounds import solve as invert
     from suffice.bounds.describe import definition_page
-    from suffice.bounds.parse import parse_number
+    from suffice.bounds.saved_verdicts import saved_verdict
     from suffice.bounds.theorems import DEFINITIONS, spelled
-
-    from ..verdicts import kept
+    from suffice.support.errors import InputError
+    from suffice.support.parse import parse_number
 
     if (solve is None) != (target is None):
         raise InputError(
@@ -77,7 +78,7 @@ def theorem(
             print_json([theorem_row(record)])
         else:
             typer.echo(page(record))
-            typer.echo(f"verdict     {kept(record)}")
+            typer.echo(f"verdict     {saved_verdict(record)}")
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
@@ -104,7 +105,7 @@ def _bound(record: Theorem, bound: float) -> None:
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
-    from ..verdicts import known
+    from suffice.bounds.saved_verdicts import known
 
     return {
         "key": record.key,
@@ -125,7 +126,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
 
 def theorem_table(records: Sequence[Theorem]) -> Table:
     """Keys, what they bound, where they stand and the verdicts of the most recent saved verification."""
-    from ..verdicts import known
+    from suffice.bounds.saved_verdicts import known
 
     verdicts = known()
     lines = ["Verdicts of the most recent saved verification; `suffice theorem KEY` shows a statement."]

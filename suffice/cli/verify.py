@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..render import Cell, Table
+from suffice.support.tables import Cell, Table
+
 from .app import Json, app
 from .completion import of, theorem_keys
 from .console import later, print_json
@@ -44,10 +45,9 @@ def verify(
 ) -> None:
     """Check that theorems hold. Exit 1 if a corrected statement is violated, or if its test is too weak
     and no reason is recorded."""
+    from suffice.bounds.saved_verdicts import check_target, write_verdicts
     from suffice.verification import unchecked
     from suffice.verification import verify as check
-
-    from ..verdicts import check_target, write_verdicts
 
     if write is not None:
         check_target(write)

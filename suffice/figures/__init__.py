@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .figure import Figure as Figure
 from .figure import check_folder as check_folder

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, QuadraticCertificate, entry_precisions
+from suffice.bounds import QuadraticCertificate, entry_precisions
+from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker

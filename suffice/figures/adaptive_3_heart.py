@@ -71,7 +71,7 @@ def heart(
 
     step: of the runs in four hospitals; that of Table 2 is a fifth of it
     """
-    from suffice.simulate.data.heart_disease import CENTRES, heart_disease
+    from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
     from .hospitals import BESIDE, DECADE, MEASURED, WEIGHT_DECAY, block, data_folder, epoch_length, with_intercept
     from .lockstep import in_blocks

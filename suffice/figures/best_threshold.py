@@ -16,13 +16,13 @@ import numpy as np
 from suffice.bounds import (
     Binary,
     Continuous,
-    InputError,
     QuadraticCertificate,
     Sharp,
     best_threshold,
     sufficient_variance,
     tight_variance,
 )
+from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import maker

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker

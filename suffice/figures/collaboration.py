@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
@@ -54,7 +54,7 @@ def collaboration(
     clients, features, spread: of the default network; step: in units of 1/L_i, L_i the smoothness of client i
     """
     from suffice.simulate import FedAvg, Local, run
-    from suffice.simulate.data.read import read
+    from suffice.simulate.problems.read import read
 
     from .regression import all_for_one
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.bounds import InputError, plan_rows
+from suffice.planning.guaranteed.plan import plan_rows
+from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker

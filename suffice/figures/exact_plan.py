@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import Row, printable
+from suffice.planning.plan_row import Row
+from suffice.support.text import printable
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK

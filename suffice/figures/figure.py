@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, check_regular, csv_text, make_folder, unguarded, write_whole
+from suffice.support.errors import InputError
+from suffice.support.files import check_regular, make_folder, write_whole
+from suffice.support.text import csv_text, unguarded
 
 from .style import style
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from suffice.bounds import printable
+from suffice.support.text import printable
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, SMALL, VERMILION

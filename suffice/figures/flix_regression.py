@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
 from suffice.simulate import Every, FedAvg, Local, Logistic, Randomness, SampledSimilarity, Stream
-from suffice.simulate.data.heart_disease import CENTRES, HeartDisease
 from suffice.simulate.data.table import Table
+from suffice.simulate.problems.heart_disease import CENTRES, HeartDisease
+from suffice.support.errors import InputError
 
 from .lockstep import Contender, LastDraws, lockstep
 from .regression import all_for_one
@@ -65,7 +65,7 @@ def epoch_length(four: HeartDisease) -> int:
 class Patients(Logistic):
     """Logistic regression that remembers some iterations' draws, for several algorithms in turn."""
 
-    _kept: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
+    _draws: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
 
     @classmethod
     def training(cls, four: HeartDisease, edition: str) -> Patients:
@@ -90,7 +90,7 @@ class Patients(Logistic):
         def make() -> Tensor:
             return super(Patients, self).draw(randomness, every, stream=stream, batch=batch)  # (AHEAD, S, N, batch)
 
-        return self._kept.get(first, stream, batch or self.batch, make)[int(iteration) - first]
+        return self._draws.get(first, stream, batch or self.batch, make)[int(iteration) - first]
 
 
 def block(

@@ -18,7 +18,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from suffice.bounds import InputError, as_numbers, as_whole
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, as_whole
 
 from .figure import Content, Figure
 from .setting import Competitors

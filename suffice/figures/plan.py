@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import Constants, Row, evaluate, find, printable
+from suffice.bounds import Constants, evaluate, find
+from suffice.planning.plan_row import Row
+from suffice.support.text import printable
 
 from .figure import SEPARATOR, Figure
 from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION

@@ -61,7 +61,7 @@ class Regressions(StreamingLeastSquares):
 
     optima: Tensor
     starts: Tensor
-    _kept: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
+    _draws: LastDraws = field(default_factory=LastDraws, repr=False, compare=False)
     _gaps: list[tuple[Tensor, Tensor, tuple[Tensor, Tensor]]] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
@@ -92,7 +92,7 @@ class Regressions(StreamingLeastSquares):
             self,
             pairwise=self.pairwise if pairwise is None else pairwise,
             batch=batch or self.batch,
-            _kept=LastDraws(),
+            _draws=LastDraws(),
             _gaps=[],
         )
 
@@ -102,7 +102,7 @@ class Regressions(StreamingLeastSquares):
         def make() -> Tensor:
             return super(Regressions, self).draw(randomness, iteration, stream=stream, batch=batch)
 
-        return self._kept.get(iteration, stream, batch or self.batch, make)
+        return self._draws.get(iteration, stream, batch or self.batch, make)
 
     def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
         if not (self._gaps and self._gaps[0][0] is theta and self._gaps[0][1] is draw):
@@ -158,7 +158,7 @@ class Relative(Regressions):
     @classmethod
     def of_same(cls, other: Regressions) -> Relative:
         kept: dict[str, Any] = {entry.name: getattr(other, entry.name) for entry in fields(other) if entry.init}
-        return cls(**kept | dict[str, Any](_kept=LastDraws(), _gaps=[]))
+        return cls(**kept | dict[str, Any](_draws=LastDraws(), _gaps=[]))
 
     @property
     def optimum(self) -> Tensor:

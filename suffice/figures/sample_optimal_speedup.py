@@ -20,7 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, evaluate, find
+from suffice.bounds import evaluate, find
+from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker

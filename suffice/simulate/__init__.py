@@ -1,62 +1,72 @@
-"""Problems whose constants are known, algorithms, exact moments, and a runner over batches of seeds. torch."""
+"""Problems whose constants are known, algorithms, exact moments, and a runner over batches of seeds. torch, which loads
+when a name is first used that needs it."""
 
 from __future__ import annotations
 
-from .algorithms import APFL as APFL
-from .algorithms import IFCA as IFCA
-from .algorithms import WGABC as WGABC
-from .algorithms import Algorithm as Algorithm
-from .algorithms import AllForAll as AllForAll
-from .algorithms import AllForOne as AllForOne
-from .algorithms import CoBo as CoBo
-from .algorithms import Ditto as Ditto
-from .algorithms import Draw as Draw
-from .algorithms import EstimatedAllForAll as EstimatedAllForAll
-from .algorithms import FedAvg as FedAvg
-from .algorithms import FederatedClustering as FederatedClustering
-from .algorithms import FixedCoBo as FixedCoBo
-from .algorithms import FixedRadius as FixedRadius
-from .algorithms import FixedWeights as FixedWeights
-from .algorithms import Flix as Flix
-from .algorithms import Local as Local
-from .algorithms import LocalSGD as LocalSGD
-from .algorithms import QuantileRadius as QuantileRadius
-from .algorithms import Scaffnew as Scaffnew
-from .algorithms import TwoMeansRadius as TwoMeansRadius
-from .batches import split as split
-from .batches import stack as stack
-from .catalogue import ALGORITHMS as ALGORITHMS
-from .catalogue import algorithm as algorithm
-from .closed_form import closed_excess as closed_excess
-from .moments import Moments as Moments
-from .moments import expected_excess as expected_excess
-from .moments import expected_excesses as expected_excesses
-from .moments import expected_moments as expected_moments
-from .moments import expected_moments_batch as expected_moments_batch
-from .moments import expected_step as expected_step
-from .oracle import Additive as Additive
-from .problem import Problem as Problem
-from .problems import Cosine as Cosine
-from .problems import LeastSquares as LeastSquares
-from .problems import Logistic as Logistic
-from .problems import Quadratics as Quadratics
-from .problems import Ripple as Ripple
-from .problems import Separable as Separable
-from .problems import StreamingLeastSquares as StreamingLeastSquares
-from .problems import Well as Well
-from .problems import generators as generators
-from .randomness import Randomness as Randomness
-from .randomness import Stream as Stream
-from .randomness import philox as philox
-from .runner import block_size as block_size
-from .runner import hitting_times as hitting_times
-from .runner import iterate as iterate
-from .runner import padded_seeds as padded_seeds
-from .runner import run as run
-from .schedule import Every as Every
-from .schedule import Logarithmic as Logarithmic
-from .similarity import DebiasedSimilarity as DebiasedSimilarity
-from .similarity import ExactSimilarity as ExactSimilarity
-from .similarity import ReleasedSimilarity as ReleasedSimilarity
-from .similarity import SampledSimilarity as SampledSimilarity
-from .trace import Trace as Trace
+from typing import TYPE_CHECKING
+
+from suffice.support.lazy import lazy
+
+if TYPE_CHECKING:
+    from . import algorithms as algorithms
+    from . import problems as problems
+    from .additive_noise import Additive as Additive
+    from .algorithms import APFL as APFL
+    from .algorithms import IFCA as IFCA
+    from .algorithms import WGABC as WGABC
+    from .algorithms import Algorithm as Algorithm
+    from .algorithms import AllForAll as AllForAll
+    from .algorithms import AllForOne as AllForOne
+    from .algorithms import CoBo as CoBo
+    from .algorithms import Ditto as Ditto
+    from .algorithms import Draw as Draw
+    from .algorithms import EstimatedAllForAll as EstimatedAllForAll
+    from .algorithms import FedAvg as FedAvg
+    from .algorithms import FederatedClustering as FederatedClustering
+    from .algorithms import FixedCoBo as FixedCoBo
+    from .algorithms import FixedRadius as FixedRadius
+    from .algorithms import FixedWeights as FixedWeights
+    from .algorithms import Flix as Flix
+    from .algorithms import Local as Local
+    from .algorithms import LocalSGD as LocalSGD
+    from .algorithms import QuantileRadius as QuantileRadius
+    from .algorithms import Scaffnew as Scaffnew
+    from .algorithms import TwoMeansRadius as TwoMeansRadius
+    from .catalogue import ALGORITHMS as ALGORITHMS
+    from .catalogue import algorithm as algorithm
+    from .closed_form import closed_excess as closed_excess
+    from .probed_moments import Moments as Moments
+    from .probed_moments import expected_excess as expected_excess
+    from .probed_moments import expected_excesses as expected_excesses
+    from .probed_moments import expected_moments as expected_moments
+    from .probed_moments import expected_moments_batch as expected_moments_batch
+    from .probed_moments import expected_step as expected_step
+    from .problem import Problem as Problem
+    from .problem_batches import split as split
+    from .problem_batches import stack as stack
+    from .problems import Cosine as Cosine
+    from .problems import LeastSquares as LeastSquares
+    from .problems import Logistic as Logistic
+    from .problems import Quadratics as Quadratics
+    from .problems import Ripple as Ripple
+    from .problems import Separable as Separable
+    from .problems import StreamingLeastSquares as StreamingLeastSquares
+    from .problems import Well as Well
+    from .problems import generators as generators
+    from .randomness import Randomness as Randomness
+    from .randomness import Stream as Stream
+    from .randomness import philox as philox
+    from .refresh_schedule import Every as Every
+    from .refresh_schedule import Logarithmic as Logarithmic
+    from .runner import hitting_times as hitting_times
+    from .runner import iterate as iterate
+    from .runner import run as run
+    from .seed_blocks import block_size as block_size
+    from .seed_blocks import padded_seeds as padded_seeds
+    from .similarity import DebiasedSimilarity as DebiasedSimilarity
+    from .similarity import ExactSimilarity as ExactSimilarity
+    from .similarity import ReleasedSimilarity as ReleasedSimilarity
+    from .similarity import SampledSimilarity as SampledSimilarity
+    from .trace import Trace as Trace
+
+__getattr__, __dir__, __all__ = lazy(__name__)

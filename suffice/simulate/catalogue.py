@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import Binary, InputError, QuadraticCertificate, as_whole, named
-from suffice.bounds.planning.network import Network
+from suffice.bounds import Binary, QuadraticCertificate, named
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_whole
 
 from .algorithms import (
     APFL,
@@ -72,7 +73,7 @@ def _dissimilarity(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     constants = problem.constants()
     if not isinstance(constants.heterogeneity, QuadraticCertificate):
         raise InputError("problem", type(problem).__name__, "these weights are built for quadratics: use all-for-one")
-    return Network(constants=constants).uniform, constants.mu
+    return constants.heterogeneity.uniform, constants.mu
 
 
 def _fixed(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> FixedWeights:

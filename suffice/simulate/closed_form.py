@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, as_numbers
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 from .algorithms.arguments import pairwise
 from .algorithms.fixed_weights import FixedWeights

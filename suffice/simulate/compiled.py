@@ -10,12 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm, Draw
 from .algorithms.cobo import PAIRS
 from .algorithms.scafflix import COIN
-from .batches import tensors
 from .kernels import (
     Unavailable,
     compiled_paths,
@@ -27,11 +26,12 @@ from .kernels import (
     weighs_none,
 )
 from .problem import Problem
+from .problem_batches import tensors
 from .problems.streaming import StreamingLeastSquares
 from .recorder import Recorder
 
 Kernel = Literal["reference", "auto", "c"]
-_said: set[str] = set()
+_warned: set[str] = set()
 """Why there was no compiled kernel, as far as it was said in this process."""
 
 
@@ -51,8 +51,8 @@ def attempt(kernel: Kernel, why: str | None, compiled: Callable[[], Any]) -> Any
     except (Unavailable, MemoryError) as reason:
         if kernel == "c":
             raise InputError("kernel", kernel, f"this machine cannot run it: {reason}") from None
-        if str(reason) not in _said:
-            _said.add(str(reason))
+        if str(reason) not in _warned:
+            _warned.add(str(reason))
             warnings.warn(f"the torch reference runs instead of the compiled kernel: {reason}", stacklevel=4)
         return None
 

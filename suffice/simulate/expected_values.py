@@ -11,13 +11,13 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 from torch.func import vmap
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
-from .batches import instances, stack, tensors, with_tensors
-from .maps import Maps, asked_of, origin, possible, probe_batch
+from .moment_maps import Maps, asked_of, origin, possible, probe_batch
 from .moment_powers import MOST_ENTRIES, SQUARED, Branches, Cycle, MomentPowers, packing, rounding
 from .problem import QuadraticProblem
+from .problem_batches import instances, stack, tensors, with_tensors
 from .quadratic_forms import QuadraticForm
 
 _LARGE = 8

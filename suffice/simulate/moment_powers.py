@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from .algorithms.base import Algorithm, State
-from .maps import Maps, origin, probe
+from .moment_maps import Maps, origin, probe
 from .problem import QuadraticProblem
 from .quadratic_forms import QuadraticForm, forms
 

@@ -13,7 +13,8 @@ from suffice.bounds import Quantity
 
 from .algorithms.base import Algorithm, State
 from .problem import Problem
-from .runner import iterate, seed_blocks
+from .runner import iterate
+from .seed_blocks import seed_blocks
 from .threads import one_thread
 
 

@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm, State
-from .batches import stack, tensors, with_tensors
 from .problem import Problem
+from .problem_batches import stack, tensors, with_tensors
 from .problems.additive import AdditiveNoise
 from .quadratic_forms import QuadraticForm, Stopping
 from .randomness import Randomness

@@ -11,10 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, InputError, Memory
-from suffice.bounds.planning.gradient_moments import GradientMoments
-from suffice.bounds.planning.row_recursion import GradientRows
+from suffice.bounds import Constants
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
 
+from .moments.by_rows import GradientRows
+from .moments.gradient_moments import GradientMoments
 from .randomness import Randomness, Stream
 
 ASSUMPTIONS = {
@@ -161,10 +163,6 @@ class Problem(Protocol):
         x = `models` (N, d), D the Bregman divergence of R_k; A [loss / theta^2], C [(loss / theta)^2]. None: nothing
         better is known than A = beta and C = sigma2, which convexity and bounded variance imply.
         """
-        ...
-
-    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
-        """beta (N,) and mu as Scafflix's released code takes them, the regulariser divided by the rows; or None."""
         ...
 
     @property

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 _MASK = 0xFFFFFFFF
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
@@ -137,3 +137,8 @@ class Randomness:
         u = self.uniform(iteration=iteration, stream=stream, clients=clients, features=2 * features)
         larger = torch.from_numpy(gammaincinv(concentration + 1, u[..., 0::2].cpu().numpy())).to(u.device)
         return torch.softmax(torch.log(larger) + torch.log(u[..., 1::2]) / concentration, dim=-1)
+
+
+def single(seed: int) -> Randomness:
+    """The random numbers of one seed of up to 63 bits, which fill both words of the key."""
+    return Randomness(seeds=torch.tensor([seed >> 32]), root=seed)

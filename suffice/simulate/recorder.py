@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 from .algorithms.base import Algorithm, Count, Draw, State
 from .problem import Problem

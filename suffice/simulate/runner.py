@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers, as_whole, real_array
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .compiled import Kernel, attempt, cannot_record, objection, record, steps_taken
@@ -22,28 +23,12 @@ from .kernels import general_paths
 from .problem import Problem, check_problem
 from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
+from .seed_blocks import seed_blocks
 from .step_sizes import StepSize, step_sizes
 from .threads import one_thread
 from .trace import Trace
 
-_CACHE_BYTES = 320 * 1024
-_LARGEST_BLOCK = 4096
-MOST_DRAWN = 5e8
-"""Numbers that the samples of one step may hold (4 GB)."""
-
 Progress = Callable[[int, int], None]
-
-
-def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
-    """Seeds per block: the largest power of two whose (N, N) and (N, d) arrays fit the cache (64 at N = 20)."""
-    per_seed = clients * (clients + features) * dtype.itemsize
-    return 1 << min(max(_CACHE_BYTES // per_seed, 1), _LARGEST_BLOCK).bit_length() - 1
-
-
-def padded_seeds(problem: Problem, seeds: int) -> int:
-    """How many seeds run when the first `seeds` are asked for: blocks always run whole."""
-    size = block_size(problem.clients, problem.features, problem.dtype)
-    return -(-seeds // size) * size
 
 
 def run(
@@ -204,15 +189,6 @@ def iterate(
 
 def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Problem) -> np.ndarray:
     return as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
-
-
-def seed_blocks(problem: Problem, wanted: range) -> list[Tensor]:
-    """The whole blocks that hold the seeds `wanted`, seed indices of each."""
-    size = block_size(problem.clients, problem.features, problem.dtype)
-    drawn = float(size) * problem.clients * problem.features * problem.batch
-    if drawn > MOST_DRAWN:
-        raise InputError("batch", problem.batch, f"one step would draw {drawn:.1e} numbers, over {MOST_DRAWN:.0e}")
-    return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]
 
 
 def _problems(problem: Problem | Sequence[Problem], wanted: range) -> Sequence[Problem]:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_whole
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_whole
 
 from .problem import Problem
 from .randomness import Randomness, Stream

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers, real_array
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, real_array
 
 from .problem import Problem
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, check_regular, write_whole
+from suffice.support.errors import InputError
+from suffice.support.files import check_regular, write_whole
 
 _SHOWN = 20
 """Clients that a notebook shows."""
@@ -74,7 +75,7 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: mean excess of each client with its course."""
-        from suffice.bounds.html import number, sparkline, table
+        from suffice.support.html import number, sparkline, table
 
         mean, last = self.mean(), self.iterations[-1]
         rows = [

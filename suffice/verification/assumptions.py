@@ -15,14 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
 from suffice.simulate import Algorithm, Randomness
 from suffice.simulate.algorithms.base import Draw, State
-from suffice.simulate.maps import Maps, origin, probe
+from suffice.simulate.moment_maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.problem import Problem, QuadraticProblem
 from suffice.simulate.problems.additive import AdditiveNoise
 from suffice.simulate.threads import one_thread
+from suffice.support.errors import InputError
 
 LONGEST_CYCLE = 20
 """Iterations of the longest cycle that is looked for."""

@@ -11,25 +11,27 @@ from typing import Any, cast
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, InputError, Parameter, Quantity, Source, Theorem, as_number, as_whole, digits
-from suffice.bounds.parse import nearest
+from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem, digits
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.threads import one_thread
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
+from suffice.support.parse import nearest
 
 from . import high_precision
+from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .evidence import AGREEMENT
 from .families import ProblemFamily, own_scalar
 from .family import Values
-from .loosened import loosened
+from .loosened_conditions import loosened
 from .problem_measure import Measure, measures, quadratic
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
 from .satisfiable import explained
 from .search import shrink
-from .tried import not_tried, tried
 from .user_function import reading
 from .verdict import Outcome, Verdict, unused
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, as_number, as_whole
 from suffice.simulate import Quadratics
-from suffice.simulate.oracle import Additive
+from suffice.simulate.additive_noise import Additive
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
 from suffice.simulate.problems.nonconvex import Profile, Well
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
 
 from .family import Domain, Values
 from .problem_family import Movable as Movable

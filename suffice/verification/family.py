@@ -13,8 +13,9 @@ from functools import lru_cache
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, as_number, as_whole
 from suffice.simulate import Randomness, Stream
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
 
 from .evidence import Evidence
 

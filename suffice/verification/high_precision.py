@@ -21,7 +21,7 @@ from torch import Tensor
 
 from suffice.bounds import Quantity
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
-from suffice.simulate.maps import Maps, origin
+from suffice.simulate.moment_maps import Maps, origin
 from suffice.simulate.moment_powers import Cycle, branches
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import QuadraticForm, forms

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, Theorem
+from suffice.bounds import Theorem
 from suffice.simulate.moment_powers import Cycle
 from suffice.simulate.outcome_sequences import expected_by_sequences
 from suffice.simulate.path_values import NUDGE, noiseless, path_values
+from suffice.support.errors import InputError
 
 from .assumptions import Assumptions
 from .claim import FALSE_ALARMS

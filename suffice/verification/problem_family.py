@@ -9,10 +9,11 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, Parameter
+from suffice.bounds import Parameter
 from suffice.bounds.quantities import DIMENSIONLESS, Unit
-from suffice.simulate.batches import instances
 from suffice.simulate.problem import Problem
+from suffice.simulate.problem_batches import instances
+from suffice.support.errors import InputError
 
 from .family import Domain, Values
 

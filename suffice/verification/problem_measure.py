@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from suffice.bounds import InputError, Theorem
+from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
-from suffice.simulate.batches import tensors
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
+from suffice.simulate.problem_batches import tensors
 from suffice.simulate.quadratic_forms import WithSum
+from suffice.support.errors import InputError
 
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once

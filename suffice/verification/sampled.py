@@ -18,7 +18,7 @@ from suffice.simulate import AllForOne, Quadratics, run
 from suffice.simulate.observables import OF_PATHS
 
 from .instances.exact import NETWORK, network, network_arguments
-from .kept import kept
+from .measurement_cache import cached
 
 BETS = (0.05, 0.2, 0.5, 0.9)
 
@@ -65,7 +65,7 @@ class Simulated:
 Simulate = Callable[..., Simulated]
 
 
-@kept
+@cached
 def _all_simulated(make: Simulate, networks: int, **amounts: int) -> list[Simulated]:
     return [make(index, networks=networks, **amounts) for index in range(networks)]
 

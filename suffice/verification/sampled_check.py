@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, Theorem
+from suffice.bounds import Theorem
 from suffice.simulate import Algorithm
 from suffice.simulate.outcome_sequences import MOST_SEQUENCES
+from suffice.support.errors import InputError
 
 from .assumptions import listed, paths_only
 from .claim import FALSE_ALARMS, Claim, Effort

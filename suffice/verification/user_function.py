@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, elementary
+from suffice.bounds import elementary
 from suffice.bounds.elementary import library_of
 from suffice.bounds.symbolic import as_expression
+from suffice.support.errors import InputError
 
 FUNCTIONS = "exp, expm1, log, log1p, log2, log10, sqrt, abs, min, max, minimum, maximum"
 """What `readable` understands of `math`, `numpy` and the built-in functions."""

@@ -243,7 +243,7 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.bounds.html import facts, text
+        from suffice.support.html import facts, text
 
         entries = {
             "Claim": text(

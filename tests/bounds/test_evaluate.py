@@ -17,13 +17,13 @@ from suffice.bounds import (
     GradientDissimilarity,
     InputError,
     QuadraticCertificate,
-    as_numbers,
     digits,
     evaluate,
     find,
-    plan_rows,
 )
 from suffice.bounds.theorems.adaptive import recursion
+from suffice.planning.guaranteed.plan import plan_rows
+from suffice.support.numbers import as_numbers
 
 NO_PEER = np.zeros((1, 1))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import GradientDissimilarity, InputError, QuadraticCertificate, property_1, released_code
-from suffice.bounds import heterogeneity as module
+from suffice.bounds import quadratic_certificate as module
 
 
 def random_quadratics(seed, *, clients=3, d=3):

@@ -14,7 +14,7 @@ from pages import errata as page
 from pages import statements
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, find
-from suffice.verdicts import known
+from suffice.bounds.saved_verdicts import known
 from suffice.verification import errata
 from suffice.verification.claims import all_claims
 from suffice.verification.errata import ERRATA, WITHDRAWN, one

@@ -19,25 +19,22 @@ PARTS = (
     ("identities", "IDENTITIES"),
 )
 NAMES = {name for key in OWN for name in (key, key.replace("-", "_"))}
-PLACES = ("bounds", "simulate", "verify", "figures", "suffice", "docs", "tests/contracts", "tests/helpers")
-OWN_FOLDERS = re.compile(rf"(bounds/theorems|verify/(claims|errata|identities))/({'|'.join(NAMES)})(/|\.py)")
+PLACES = ("suffice", "docs", "tests/contracts", "tests/helpers")
+OWN_FOLDERS = re.compile(
+    rf"(suffice/bounds/theorems|suffice/verification/(claims|errata|identities))/({'|'.join(NAMES)})(/|\.py)"
+)
 METHOD = "a method of the same name"
 WORD = "the adjective"
 NAMED = {
-    "bounds/planning/cobo.py": METHOD,
-    "bounds/planning/comparison.py": METHOD,
-    "bounds/planning/scafflix.py": METHOD,
-    "simulate/algorithms/apfl.py": WORD,
-    "simulate/algorithms/cobo.py": METHOD,
-    "simulate/algorithms/scafflix.py": METHOD,
-    "simulate/catalogue.py": METHOD,
-    "suffice/cli/plan.py": METHOD,
-    "suffice/simulation.py": METHOD,
-    "suffice/method_runs.py": METHOD,
+    "suffice/simulate/algorithms/apfl.py": WORD,
+    "suffice/simulate/algorithms/cobo.py": METHOD,
+    "suffice/simulate/algorithms/scafflix.py": METHOD,
+    "suffice/simulate/catalogue.py": METHOD,
+    "suffice/simulate/experiment.py": METHOD,
     "tests/contracts/test_algorithms.py": METHOD,
-    "verify/campaign/limits.py": METHOD,
-    "verify/instances/one_step.py": WORD,
-    "bounds/papers.py": "the list",
+    "suffice/verification/campaign/limits.py": METHOD,
+    "suffice/verification/instances/one_step.py": WORD,
+    "suffice/bounds/papers.py": "the list",
 }
 
 

@@ -12,18 +12,14 @@ from blocks import ROOT
 GENERATED = ("docs/theorems", "docs/gallery", "docs/errata.md", "docs/notation.md")
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if not page.relative_to(ROOT).as_posix().startswith(GENERATED)]
-TOP = r"(?:bounds|simulate|verify|figures|suffice|tests|docs|benchmarks|examples|\.ci|\.github)"
+TOP = r"(?:suffice|tests|docs|benchmarks|examples|\.ci|\.github)"
 PATH = re.compile(rf"(?<![\w/.-]){TOP}/[\w./<>*-]*")
 SCRIPT = re.compile(r"`(\w+\.(?:py|c|h))`")
 RUN = re.compile(r"python -m ([a-z_.]+)")
 MODULE = re.compile(r"(?<![\w./-])(?:suffice|bounds|simulate|verify|verification|figures)(?:\.[A-Za-z_]\w*)+(?![\w/])")
 
 
-FILES = {
-    path.name
-    for top in ("bounds", "simulate", "verify", "figures", "suffice", "docs")
-    for path in (ROOT / top).rglob("*")
-}
+FILES = {path.name for top in ("suffice", "docs") for path in (ROOT / top).rglob("*")}
 
 
 def prose(page):
@@ -69,7 +65,7 @@ def test_modules_that_are_run_are_there(page):
 def test_pages_name_many():
     found = [kind.findall(prose(page)) for page in PAGES for kind in (PATH, MODULE)]
     assert sum(map(len, found)) > 100
-    assert not there("bounds/conductor.py")
-    assert there("bounds/theorems/<paper>/")
+    assert not there("suffice/bounds/conductor.py")
+    assert there("suffice/bounds/theorems/<paper>/")
     assert not loads("suffice.bounds.vocabulary")
     assert not loads("bounds.theorem")

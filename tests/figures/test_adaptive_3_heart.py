@@ -13,7 +13,7 @@ from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.figure import SEPARATOR
 from suffice.figures.hospitals import BESIDE, MEASURED, Patients, epoch_length, measure, padded, with_intercept
-from suffice.simulate.data.heart_disease import CENTRES, heart_disease
+from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease files: set SUFFICE_DATA")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as Canvas
+from needed_rounds import needed_rounds
 
 from suffice.bounds import InputError
-from suffice.bounds.planning.lower_bound import needed_rounds
 from suffice.figures import figure
 from suffice.figures.sample_optimal_speedup import BALL, METHODS, SETTINGS, gain, rounds_to
 

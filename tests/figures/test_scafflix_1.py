@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from features import features, table
 
 from suffice.bounds import InputError
 from suffice.figures import figure
-from suffice.figures.features import features, table
 from suffice.figures.flix_regression import Regression
 
 ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8

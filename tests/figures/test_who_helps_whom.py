@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from suffice.bounds import Constants, QuadraticCertificate, plan_rows
+from suffice.bounds import Constants, QuadraticCertificate
 from suffice.figures import figure
+from suffice.planning.guaranteed.plan import plan_rows
 from suffice.simulate import Randomness, Stream
 
 CLIENTS, FEATURES = 20, 10

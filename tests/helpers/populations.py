@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds.population import FOLDS, Fold, Messages
-from suffice.bounds.population.messages import Units
+from suffice.simulate.data.folds import FOLDS, Fold, Messages, Units
 
 
 def draw(seed: int, truth: np.ndarray, rows: int, noise: float = 0.5) -> list[tuple[np.ndarray, np.ndarray]]:

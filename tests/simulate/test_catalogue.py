@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run, runner
+from suffice.simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
 from suffice.simulate.catalogue import options_of
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Blocks of seeds run whole, and of clients this few one holds hundreds."""
-    monkeypatch.setattr(runner, "_LARGEST_BLOCK", 16)
+    monkeypatch.setattr(seed_blocks, "_LARGEST_BLOCK", 16)
 
 
 def problem() -> Quadratics:

@@ -278,3 +278,11 @@ def test_hitting_times_of_a_seed_are_those_on_its_own_problem(kernel):
             problem, Local(), epsilon=0.3, limit=50, eta=0.1, seeds=range(seed, seed + 1), kernel=kernel
         )
         np.testing.assert_array_equal(alone[0], both[seed - 4])
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no CUDA device")
+@pytest.mark.parametrize("rule", ["local", "binary", "continuous"])
+def test_paths_on_a_gpu_are_those_on_the_cpu(rule):
+    here, there = (run(problem, RULES[rule], iterations=T, eta=0.05, seeds=64).excess
+                   for problem in (built(), built().to(torch.float64, "cuda")))  # fmt: skip
+    np.testing.assert_allclose(there, here, rtol=1e-9)  # 30 steps, each of at most a thousand roundings

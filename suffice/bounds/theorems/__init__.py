@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from ..errors import InputError
+from suffice.support.errors import InputError
+
 from ..papers import OWN, PAPERS, Listed, parts
 from ..theorem import Definition, Theorem
 

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
-from suffice.bounds.weights import component_weights, spectrum, threshold_weights
+from suffice.bounds.threshold_weights import component_weights, spectrum, threshold_weights
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from .arguments import pairwise

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from suffice.bounds import Binary, Continuous, Criterion, InputError, collaboration_weights
+from suffice.bounds import Binary, Continuous, Criterion, collaboration_weights
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream
-from ..schedule import Every, Schedule
+from ..refresh_schedule import Every, Schedule
 from ..similarity import ExactSimilarity, ReleasedSimilarity, Similarity
 from .arguments import per_client
 from .base import Algorithm, Count, Draw, State

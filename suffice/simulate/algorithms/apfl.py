@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from suffice.bounds import as_number
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from .base import Draw, State
-from .ditto import BesideServer, never_alone
+from .ditto import BesideServer, refuse_own_state
 from .fedavg import FedAvg
 from .sampling import only
 
@@ -34,7 +34,7 @@ class APFL(BesideServer):
 
     def __post_init__(self) -> None:
         as_number("mixture", self.mixture, least=0, most=1)
-        never_alone(self.server)
+        refuse_own_state(self.server)
         object.__setattr__(self, "linear", not self.adaptive)
 
     def init(self, problem: Problem, models: Tensor) -> State:

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number, real_array
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, real_array
 
 from ..problem import Problem
 

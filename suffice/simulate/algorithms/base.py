@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from ..randomness import Randomness

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from suffice.bounds import as_number, as_whole
+from suffice.support.numbers import as_number, as_whole
 
 from ..problem import Problem
 from .arguments import probability

@@ -13,7 +13,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number, as_whole
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from ..randomness import Randomness
@@ -55,7 +56,7 @@ class Ditto(BesideServer):
 
     def __post_init__(self) -> None:
         as_number("pull", self.pull, least=0)
-        never_alone(self.server)
+        refuse_own_state(self.server)
 
     def init(self, problem: Problem, models: Tensor) -> State:
         shared = self.server.init(problem, models)
@@ -73,7 +74,7 @@ class Ditto(BesideServer):
         }
 
 
-def never_alone(server: FedAvg) -> None:
+def refuse_own_state(server: FedAvg) -> None:
     """Refuse a server that stops or keeps more than its model: personal models lean on that alone, to the end."""
     if type(server).init is not FedAvg.init:
         raise InputError("server", server.name, "give FedAvg or FedProx")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number, as_whole
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

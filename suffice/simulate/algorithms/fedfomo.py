@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import as_whole
+from suffice.support.numbers import as_whole
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

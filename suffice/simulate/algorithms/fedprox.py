@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from suffice.bounds import as_number
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from .base import Draw, State

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers
-from suffice.bounds.weights import optimal_weights, threshold_weights
+from suffice.bounds.threshold_weights import optimal_weights, threshold_weights
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 from ..problem import Problem
 from .arguments import pairwise

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from .arguments import models_of, per_client

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from .arguments import pairwise

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from suffice.bounds import as_whole
+from suffice.support.numbers import as_whole
 
 from ..problem import Problem
 from .arguments import check_clusters

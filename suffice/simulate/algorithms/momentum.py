@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from .base import Algorithm, Draw, State

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 _MOST = 5000
 

@@ -12,8 +12,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
 from suffice.bounds.scafflix_settings import initial_control_variates
+from suffice.support.errors import InputError
 
 from ..problem import Problem
 from ..randomness import Randomness, Stream

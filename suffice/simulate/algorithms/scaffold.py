@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from .base import Draw, State

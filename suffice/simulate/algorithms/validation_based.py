@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from suffice.bounds import as_number
+from suffice.support.numbers import as_number
 
 from ..problem import Problem
 from .fedfomo import FedFomo, peer_losses

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "missing", "?", "#n/a", "<na>", "(null)"))
 """Cells, in small letters, that say that a value is missing."""

@@ -16,12 +16,12 @@ from itertools import islice
 
 import numpy as np
 
-from suffice.bounds import InputError
-from suffice.bounds.arrays import LARGEST
-from suffice.bounds.population.encoding import Encoding
+from suffice.support.errors import InputError
+from suffice.support.numbers import LARGEST
 
 from .cells import DATE, date, is_word
-from .csv_lines import INDEXES
+from .csv.lines import INDEXES
+from .encoding import Encoding
 from .frame import Frame, as_text
 from .table import MOST_CLIENTS, no_column
 
@@ -92,7 +92,7 @@ class Facts:
                 del self.gaps[word]
 
     @property
-    def said(self) -> str:
+    def note(self) -> str:
         """Which cells were read as missing."""
         cells = self.gaps.total()
         return f"{cells} cell{'s' if cells > 1 else ''} read as missing ({counted(self.gaps)})" if cells else ""
@@ -109,7 +109,7 @@ class Design:
 
     columns: tuple[Column, ...]
     left_out: tuple[tuple[str, str], ...] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
+    column_notes: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """`InputError` unless every column has a name of its own, and marks of gaps stand beside what they mark."""
@@ -146,7 +146,7 @@ class Design:
                 columns.append(Column(name=name, source=name))
                 if seen.gaps:
                     columns.append(Column(name=f"{name}={GAP}", source=name, gap=True))
-                    said[name] = seen.said
+                    said[name] = seen.note
             elif levels := _levels(name, seen, left_out):
                 columns += levels
                 alike = Counter(map(str.casefold, seen.levels))
@@ -155,17 +155,17 @@ class Design:
                 words = [level for level in seen.levels if is_word(level) and level.lower() in gaps]
                 as_level = f"{', '.join(words)} is a level, though missing among numbers" if words else ""
                 if capitals or seen.gaps or words:
-                    said[name] = "; ".join(filter(None, (seen.said, capitals, as_level)))
+                    said[name] = "; ".join(filter(None, (seen.note, capitals, as_level)))
         if not columns:
             raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
-        return cls(columns=tuple(columns), left_out=tuple(left_out), said=said)
+        return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
         """What is said of columns that were left out or changed; `constant` marks those of the encoding."""
         notes = [f"{name}: dropped, {why}" if "dropped" not in why else f"{name}: {why}" for name, why in self.left_out]
         notes += [CONSTANT.format(name) for name, same in zip(encoding.columns, constant) if same]
         notes += [f"{reference}: the reference level" for reference in encoding.references.values()]
-        said = dict(self.said)
+        said = dict(self.column_notes)
         for name, value in encoding.gaps.items():
             why = f"; {said.pop(name)}" if name in said else ""
             notes.append(f"{name}: gaps are filled with {value:.6g}{why}")

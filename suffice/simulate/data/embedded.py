@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .table import Table
 

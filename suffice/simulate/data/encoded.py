@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from suffice.bounds import InputError
-from suffice.bounds.population import Fold
-from suffice.bounds.population.encoding import Encoding, pooled_mean
+from suffice.support.errors import InputError
 
 from .design import CHANGED, NOTE, Design, check_roles
+from .encoding import Encoding, pooled_mean
+from .folds import Fold
 from .frame import Frame
 from .site_rows import facts_of, left_rows
 from .table import Asked, Table, check_clients

@@ -1,7 +1,7 @@
 """A table as people have it: named columns of numbers or texts, with gaps.
 
-`frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in `csv_frame`
-reads a file in pieces. What is made of the columns is decided in `design`.
+`frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in
+`csv/mixed_columns.py` reads a file in pieces. What is made of the columns is decided in `design`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from . import interchange
 from .cells import column_of, is_word

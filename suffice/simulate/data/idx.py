@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .memory import Memory, numbers, opened
 

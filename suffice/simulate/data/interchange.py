@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .cells import column_of, date
 

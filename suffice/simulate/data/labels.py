@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, as_numbers
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 LABELS = 12
 """Labels that a message names."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .memory import LONGEST_LINE, Memory, opened
 from .table import PER_TEXT, Table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
-from .csv import read_csv
-from .csv_lines import is_csv
+from .csv.lines import is_csv
+from .csv.numeric_table import read_csv
 from .libsvm import read_libsvm
 from .npz import read_npz
 from .table import Asked, Table

@@ -18,9 +18,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from suffice.bounds import MAX_MEMORY as MAX_MEMORY
-from suffice.bounds import InputError, check_regular
-from suffice.bounds import Memory as Memory
+from suffice.support.errors import InputError
+from suffice.support.files import check_regular
+from suffice.support.memory import MAX_MEMORY as MAX_MEMORY
+from suffice.support.memory import Memory as Memory
 
 PIECE = 1 << 20
 """Bytes that are read or unpacked at a time."""

@@ -11,10 +11,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from suffice.bounds import InputError, as_number, as_numbers, as_whole, make_folder, printable, write_whole
-from suffice.bounds.population import FOLDS, Fold
+from suffice.support.errors import InputError
+from suffice.support.files import make_folder, write_whole
+from suffice.support.numbers import as_number, as_numbers, as_whole
+from suffice.support.text import printable
 
 from .design import Column, Design
+from .folds import FOLDS, Fold
 from .memory import as_path, whole
 from .site_rows import Rows, Sites
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .idx import read_idx
 from .memory import MAX_MEMORY, Memory, as_path

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .memory import PIECE, Memory, numbers, opened
 from .table import PER_TEXT, Table, check_clients

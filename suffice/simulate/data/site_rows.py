@@ -3,17 +3,17 @@ classes."""
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from suffice.bounds import InputError, Memory
-from suffice.bounds.population import FOLDS, Fold
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
 
 from .design import MOST_LEVELS, Design, Facts, counted
+from .folds import FOLDS, Fold, fold_of
 from .frame import Frame
 
 MOST_SITES = 4000
@@ -48,12 +48,6 @@ class Sites:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(site.name for site in self.sites)
-
-
-def fold_of(name: str, start: int, count: int) -> np.ndarray:
-    """Folds of the rows `start` to `start + count` of a site: interleaved, from a fold that depends on its name, so
-    that single rows of many sites do not all fall into the first."""
-    return (zlib.crc32(name.encode()) + np.arange(start, start + count)) % FOLDS
 
 
 def facts_of(frames: Iterable[Frame], client: str | None = None) -> dict[str, Facts]:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError, as_choice
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice
 
-from .csv_frame import csv_source
-from .csv_lines import csv_files, is_csv
+from .csv.lines import csv_files, is_csv
+from .csv.mixed_columns import csv_source
 from .design import MOST_LEVELS, check_roles
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame

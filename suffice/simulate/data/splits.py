@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from suffice.bounds import InputError
-from suffice.bounds.parse import nearest, parse_number
+from suffice.support.errors import InputError
+from suffice.support.parse import nearest, parse_number
 
-from ..randomness import Randomness, Stream
 from .table import MOST_CLIENTS, Table, check_clients
 
 USAGE = "write contiguous:8, iid:8, dirichlet:8:0.1, labels:8 or column:NAME"
@@ -75,29 +73,30 @@ def divide(table: Table, split: str | Split, *, seed: int = 0) -> list[Table]:
     rows, n = len(table.X), split.clients
     if n > rows:
         raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
-    # a seed may have 63 bits: it fills both words of the key
-    parts = _KINDS[split.kind](table, split, Randomness(seeds=torch.tensor([seed >> 32]), root=seed))
+    parts = _KINDS[split.kind](table, split, seed)
     for i, part in enumerate(parts):
         if not len(part):
             raise InputError("split", f"{split.kind}:{n}", f"leaves client {i} without rows; use fewer clients")
     return [table.rows(str(i), part) for i, part in enumerate(parts)]
 
 
-def _contiguous(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+def _contiguous(table: Table, split: Split, seed: int) -> list[np.ndarray]:
     return np.array_split(np.arange(len(table.X)), split.clients)
 
 
-def _iid(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
-    return [np.sort(part) for part in np.array_split(_order(table, randomness), split.clients)]
+def _iid(table: Table, split: Split, seed: int) -> list[np.ndarray]:
+    return [np.sort(part) for part in np.array_split(_order(table, seed), split.clients)]
 
 
-def _dirichlet(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+def _dirichlet(table: Table, split: Split, seed: int) -> list[np.ndarray]:
+    from ..randomness import Stream, single
+
     owner, classes = _classes(table, split)
-    order = _order(table, randomness)
+    order = _order(table, seed)
     members = [order[owner[order] == j] for j in range(classes)]
     sizes = np.array([len(rows) for rows in members])
     for draw in range(1, DRAWS + 1):
-        shares = randomness.dirichlet(
+        shares = single(seed).dirichlet(
             split.concentration, iteration=draw, stream=Stream.SPLIT, clients=classes, features=split.clients
         )
         ends = (np.cumsum(shares[0].numpy(), axis=1) * sizes[:, None]).round().astype(int)
@@ -110,13 +109,13 @@ def _dirichlet(table: Table, split: Split, randomness: Randomness) -> list[np.nd
     raise InputError("split", text, remedy)
 
 
-def _labels(table: Table, split: Split, randomness: Randomness) -> list[np.ndarray]:
+def _labels(table: Table, split: Split, seed: int) -> list[np.ndarray]:
     owner, classes = _classes(table, split)
     first = classes // 2 + 1
     if classes <= first:
         remedy = f"Definition S1 puts all {classes} classes into its first cluster; use dirichlet or column:NAME"
         raise InputError("split", f"labels:{split.clients}", remedy)
-    order = _order(table, randomness)
+    order = _order(table, seed)
     parts: list[np.ndarray] = [np.empty(0, int)] * split.clients
     for parity in (0, 1):
         owners = range(parity, split.clients, 2)
@@ -126,7 +125,7 @@ def _labels(table: Table, split: Split, randomness: Randomness) -> list[np.ndarr
     return parts
 
 
-_KINDS: dict[str, Callable[[Table, Split, Randomness], list[np.ndarray]]] = {
+_KINDS: dict[str, Callable[[Table, Split, int], list[np.ndarray]]] = {
     "contiguous": _contiguous,
     "iid": _iid,
     "dirichlet": _dirichlet,
@@ -134,9 +133,11 @@ _KINDS: dict[str, Callable[[Table, Split, Randomness], list[np.ndarray]]] = {
 }
 
 
-def _order(table: Table, randomness: Randomness) -> np.ndarray:
+def _order(table: Table, seed: int) -> np.ndarray:
     """All rows in a uniform order; so are those of any class in it, independently of other classes."""
-    return randomness.permutation(len(table.X), iteration=0, stream=Stream.SPLIT)[0].numpy()
+    from ..randomness import Stream, single
+
+    return single(seed).permutation(len(table.X), iteration=0, stream=Stream.SPLIT)[0].numpy()
 
 
 def _classes(table: Table, split: Split) -> tuple[np.ndarray, int]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from suffice.bounds import InputError, Memory, as_numbers
-from suffice.bounds.parse import nearest
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
+from suffice.support.numbers import as_numbers
+from suffice.support.parse import nearest
 
 MOST_CLIENTS = 4000
 PER_TEXT = 200

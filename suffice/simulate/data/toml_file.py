@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .memory import Memory, opened
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import Binary, Continuous, InputError, Sharp
+from suffice.bounds import Binary, Continuous, Sharp
 from suffice.bounds.criteria import TOLERANCE
+from suffice.support.errors import InputError
 
 from ..algorithms.all_for_one import AllForOne
 from ..algorithms.arguments import per_client
@@ -40,7 +41,7 @@ from ..problems.logistic import Logistic
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..schedule import Every
+from ..refresh_schedule import Every
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import library

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 
-from suffice.bounds import write_whole
+from suffice.support.files import write_whole
 
 # No -ffast-math: it assumes that there is no NaN, and loading such a library flushes subnormals in the whole process.
 _FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")

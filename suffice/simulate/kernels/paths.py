@@ -28,7 +28,7 @@ from ..algorithms.local import Local
 from ..problem import Problem
 from ..problems.streaming import StreamingLeastSquares
 from ..randomness import Stream
-from ..schedule import Every
+from ..refresh_schedule import Every
 from ..similarity import ReleasedSimilarity, SampledSimilarity
 from .library import library
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
-from ..oracle import Additive
+from ..additive_noise import Additive
 from ..randomness import Randomness, Stream
 from .defaults import Defaults
 

@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_number
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number
 
 from .nonconvex import Profile
 

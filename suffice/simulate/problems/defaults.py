@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, Memory
-from suffice.bounds.planning.gradient_moments import GradientMoments
-from suffice.bounds.planning.row_recursion import GradientRows
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
 
+from ..moments.by_rows import GradientRows
+from ..moments.gradient_moments import GradientMoments
 from ..problem import Problem, Trust
 
 
@@ -52,9 +53,6 @@ class Defaults(ABC):
         return None
 
     def expected_smoothness(self, models: Tensor) -> tuple[np.ndarray, np.ndarray] | None:
-        return None
-
-    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
         return None
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from suffice.bounds import InputError, as_number, as_numbers, as_whole
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_numbers, as_whole
 
 from ..randomness import Randomness, Stream
 from .quadratic import Quadratics

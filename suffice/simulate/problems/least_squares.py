@@ -15,10 +15,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, InputError, Memory, as_number, as_whole
-from suffice.bounds.planning.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
-from suffice.bounds.planning.row_recursion import MOST_FEATURES, GradientRows, passable
+from suffice.bounds import Constants
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
+from suffice.support.numbers import as_number, as_whole
 
+from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
+from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
 from ..problem import short
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
@@ -147,11 +150,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
         m, beta = self.batch, self.population.constants().beta
         A = max(0, m - 2) / m * beta + 2 / m * self.sample_smoothness.double().cpu().numpy()
         return A, 2 * self.variance(models).diagonal().double().cpu().numpy()
-
-    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
-        r = self.regularisation
-        counts = self.data.counts.double().cpu().numpy()
-        return (self.population.constants().beta - r + r / counts, r) if r else None
 
     def gradient_moments(self, memory: Memory | None = None) -> GradientMoments | None:
         if self.features > MOST_FEATURES or not manageable(self.clients, self.features, memory):

@@ -17,7 +17,9 @@ import torch
 from scipy.special import expit
 from torch import Tensor
 
-from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_whole, entry_precisions
+from suffice.bounds import Constants, GradientDissimilarity, entry_precisions
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_whole
 
 from ..problem import Trust, short
 from .least_squares import MOST_SINGULAR, LeastSquares
@@ -189,11 +191,6 @@ class Logistic(RowModel):
         """The variance has a bound for all models, so it need not grow."""
         floor = self._largest_variance.double().cpu().numpy()
         return floor, np.zeros_like(floor)
-
-    def released_smoothness(self) -> tuple[np.ndarray, float] | None:
-        r = self.regularisation
-        counts = 4 * self.data.counts.double().cpu().numpy()
-        return (self.smoothness.double().cpu().numpy() - r + r / counts, r) if r else None
 
     @property
     def smoothness(self) -> Tensor:

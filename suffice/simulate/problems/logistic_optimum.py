@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 
 def minimise(rows: np.ndarray, ridge: float, client: str) -> np.ndarray:

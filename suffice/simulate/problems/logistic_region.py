@@ -28,7 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.bounds import GradientDissimilarity, InputError, as_numbers
+from suffice.bounds import GradientDissimilarity
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
 
 MOST_WORK = 4e10
 """Multiplications beyond which Lambda_ik is not computed for pairs: then b holds everywhere, and slope is infinite."""

@@ -15,7 +15,8 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from suffice.bounds import GradientDissimilarity, InputError
+from suffice.bounds import GradientDissimilarity
+from suffice.support.errors import InputError
 
 from ..randomness import Randomness, Stream
 

@@ -16,9 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, GradientDissimilarity, InputError, as_number, as_numbers, labelled, real_array
+from suffice.bounds import Constants, GradientDissimilarity, labelled
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_number, as_numbers, real_array
 
-from ..oracle import Additive
+from ..additive_noise import Additive
 from ..problem import Trust, short
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points

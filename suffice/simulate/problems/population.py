@@ -10,7 +10,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, InputError
+from suffice.bounds import Constants
+from suffice.support.errors import InputError
 
 from ..problem import Trust
 from .defaults import Defaults

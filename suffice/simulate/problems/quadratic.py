@@ -11,10 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import Constants, Memory, QuadraticCertificate, as_numbers, labelled, positive_definite
-from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_quadratics
+from suffice.bounds import Constants, QuadraticCertificate, labelled, positive_definite
+from suffice.support.memory import Memory
+from suffice.support.numbers import as_numbers
 
-from ..oracle import Additive
+from ..additive_noise import Additive
+from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
 from ..problem import short
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points

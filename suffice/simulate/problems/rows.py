@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, as_numbers, labelled, real_array
+from suffice.bounds import labelled
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, real_array
 
 from ..randomness import Randomness, Stream
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import as_numbers, real_array
+from suffice.support.numbers import as_numbers, real_array
 
 
 def starting_points(start: Any, clients: int, features: int) -> np.ndarray:

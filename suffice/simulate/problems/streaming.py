@@ -15,9 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from suffice.bounds import InputError, Memory, as_numbers, as_whole, positive_definite, real_array
-from suffice.bounds.planning.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
+from suffice.bounds import positive_definite
+from suffice.support.errors import InputError
+from suffice.support.memory import Memory
+from suffice.support.numbers import as_numbers, as_whole, real_array
 
+from ..moments.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
 from ..problem import short
 from ..randomness import Randomness, Stream
 from .cubature import gaussian_cubature

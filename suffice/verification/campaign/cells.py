@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.bounds import InputError
 from suffice.simulate import Quadratics, algorithm, generators, run
 from suffice.simulate.compiled import settled
+from suffice.support.errors import InputError
 
 from .definition import Cell
 from .limits import POINTS, bounded

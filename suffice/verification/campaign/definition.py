@@ -43,10 +43,10 @@ from typing import Any, Literal
 import msgspec
 import torch
 
-from suffice.bounds import InputError
 from suffice.simulate import ALGORITHMS, Randomness, Stream
 from suffice.simulate.data.memory import Memory, as_path
 from suffice.simulate.data.toml_file import read_toml
+from suffice.support.errors import InputError
 
 from ..claim import EFFORTS, FALSE_ALARMS
 from .limits import ARRAYS, GIB, footprint

@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from suffice.bounds import InputError, unfinished, write_whole
 from suffice.simulate.compiled import here
+from suffice.support.errors import InputError
+from suffice.support.files import unfinished, write_whole
 
 from .definition import Campaign, Cell, identity
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from suffice.bounds import InputError
+from suffice.support.errors import InputError
 
 from .definition import Campaign
 from .folder import Folder

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from suffice.bounds import csv_text
+from suffice.support.text import csv_text
 
 from .definition import Campaign
 from .folder import Folder

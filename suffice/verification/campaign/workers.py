@@ -11,8 +11,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from suffice.bounds import InputError
 from suffice.simulate.compiled import here
+from suffice.support.errors import InputError
 
 from .cells import compute
 from .definition import Cell, identity

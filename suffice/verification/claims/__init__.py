@@ -13,15 +13,16 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from multiprocessing import active_children, get_context
 
-from suffice.bounds import THEOREMS, InputError, Theorem, find
+from suffice.bounds import THEOREMS, Theorem, find
 from suffice.bounds.papers import parts
 from suffice.bounds.theorems import is_paper, spelled
 from suffice.simulate.randomness import check_root
 from suffice.simulate.threads import one_thread
+from suffice.support.errors import InputError
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
-from ..kept import keeping
-from ..superseded import superseded
+from ..measurement_cache import caching
+from ..superseded_records import superseded
 from ..verdict import Verdict
 
 
@@ -162,7 +163,7 @@ def _others(count: int) -> tuple[Executor, Callable[[], None]]:
 
 
 def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]:
-    with keeping():
+    with caching():
         for at, question in group:
             yield at, _answer(*question)
 

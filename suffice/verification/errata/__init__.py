@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from suffice.bounds import InputError
 from suffice.bounds.papers import Listed, parts
 from suffice.bounds.theorems import ids_of, is_paper, spelled
+from suffice.support.errors import InputError
 
 from .erratum import Erratum as Erratum
 from .erratum import Finding as Finding

@@ -19,7 +19,7 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 
 from ..evidence import Measured, measured_by
 from ..family import Domain, Family, Values
-from ..kept import kept
+from ..measurement_cache import cached
 
 CLIENTS = 3
 OUTCOMES = 4
@@ -305,7 +305,7 @@ def _slow() -> Values:
     return values | {"sigma2": np.tile([1e-8, 1e-20, 1e6], (len(values["T"]), 1))}
 
 
-_walked = kept(Paths)
+_walked = cached(Paths)
 
 
 def family(

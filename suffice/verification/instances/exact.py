@@ -14,7 +14,7 @@ from suffice.simulate import AllForOne, FixedWeights, Quadratics, expected_exces
 
 from ..evidence import Evidence
 from ..family import Domain, Family
-from ..kept import kept
+from ..measurement_cache import cached
 from .aligned_pair import CRITERION, Aligned, sharp_hitting_values, sharp_values
 from .quadrature_1d import Line, counterexample
 from .scheduled import Horizon
@@ -66,7 +66,7 @@ def network_arguments(
     }
 
 
-@kept
+@cached
 def one_step(count: int, root: int) -> Evidence:
     """Theorem 2 at T = 1 from given models with e_0 >= eps: exact conditional expectations, adaptive weights."""
     values = NETWORK.draw(count, seed=root)
@@ -93,7 +93,7 @@ def one_step(count: int, root: int) -> Evidence:
     )
 
 
-@kept
+@cached
 def moments(count: int, root: int) -> Evidence:
     """Theorem 2 with weights that stay fixed: aligned peers R_k = c_k R_i, second moments by probing the step."""
     family = Family(
@@ -265,7 +265,7 @@ def lines(measure: Callable[[dict[str, float]], float], *, T: int, count: int, r
     )
 
 
-@kept
+@cached
 def _laws(count: int, root: int) -> tuple[list[dict[str, float]], list[dict[str, float]]]:
     """What `Line.two_steps` finds of `count` networks, and the arguments of each."""
     values = LINE.draw(count, seed=root)

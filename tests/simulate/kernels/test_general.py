@@ -29,7 +29,7 @@ from suffice.simulate import (
     StreamingLeastSquares,
     hitting_times,
     run,
-    runner,
+    seed_blocks,
 )
 from suffice.simulate.algorithms.cobo_fixed import FixedCoBo
 from suffice.simulate.algorithms.fedprox import FedProx
@@ -98,7 +98,7 @@ SETTING: dict[str, Any] = {"iterations": 6, "eta": np.linspace(0.01, 0.03, N), "
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """The reference runs whole blocks of seeds, and a seed's path is the same in any."""
-    monkeypatch.setattr(runner, "_LARGEST_BLOCK", 16)
+    monkeypatch.setattr(seed_blocks, "_LARGEST_BLOCK", 16)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from suffice.simulate import (
     run,
 )
 from suffice.simulate.algorithms.momentum import Momentum
-from suffice.simulate.compiled import _said
+from suffice.simulate.compiled import _warned
 from suffice.simulate.kernels import compiled_paths, fill, general_refusal, library, refusal
 from suffice.simulate.kernels.library import _compiler, identity
 
@@ -287,7 +287,7 @@ def test_without_a_compiler_one_line_says_so(monkeypatch, tmp_path):
 def forget() -> None:
     for found in (library, identity):
         found.cache_clear()
-    _said.clear()
+    _warned.clear()
 
 
 @needs_compiler

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...elementary import minimum
 from ...quantities import GRADIENT_SQUARED, Quantity
-from ...sufficient_cluster import combined_variance
+from ...sufficient_variance import combined_variance
 from ...theorem import Conditions, Definition, Reduction, Theorem
 from .paper import source
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...elementary import log, maximum
 from ...quantities import GRADIENT_SQUARED, Quantity, Unit
-from ...sufficient_cluster import best_threshold, combined_variance
+from ...sufficient_cluster import best_threshold
+from ...sufficient_variance import combined_variance
 from ...theorem import Conditions, Definition, Theorem, no_conditions
 from .paper import source
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
-from ...sufficient_cluster import combined_variance
+from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Theorem
 from .paper import source
 

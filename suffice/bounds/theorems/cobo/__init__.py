@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from . import assumption_4, descent, random_iterate, selection, theorem_1, theorem_1_printed, theorem_1_star
 from .best_tilt import best_tilt as best_tilt
-from .best_tilt import largest_kept as largest_kept
+from .best_tilt import largest_share_kept as largest_share_kept
 from .statements import STATEMENTS as STATEMENTS
 from .theorem_1 import tuned_step as tuned_step
 from .theorem_1_star import star_step as star_step

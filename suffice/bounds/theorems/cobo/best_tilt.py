@@ -14,7 +14,7 @@ _EXCESSES = np.geomspace(1e-4, 1e6, 61)
 _GIVEN = tuple(name for name in signature(clients_conditions).parameters if name not in ("tilt", "kept"))
 
 
-def largest_kept(known: Mapping[str, Any], tilt: Any) -> np.ndarray:
+def largest_share_kept(known: Mapping[str, Any], tilt: Any) -> np.ndarray:
     """The largest `kept` that cobo/corollary-2-star allows with this `tilt`, by bisection, less 1e-9 of itself.
 
     `known` holds the other arguments, arrays that broadcast with `tilt`. 0 where the penalty is too small for the tilt.
@@ -39,7 +39,7 @@ def best_tilt(known: Mapping[str, Any]) -> dict[str, np.ndarray]:
     used = [name for name in signature(star_clients).parameters if name not in ("tilt", "kept")]
     columns = {name: np.asarray(known[name], float)[..., None] for name in {*used, *_GIVEN}}
     tilt = 1 + _EXCESSES
-    kept = largest_kept(columns, tilt)
+    kept = largest_share_kept(columns, tilt)
     with np.errstate(divide="ignore", invalid="ignore"):
         bounds = star_clients(**{name: columns[name] for name in used}, tilt=tilt, kept=kept)
     at = np.argmin(np.where(kept > 0, bounds, np.inf), axis=-1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
-from ...weights import spectrum
+from ...threshold_weights import spectrum
 from .paper import source
 
 _definition = partial(Definition, source=source("Theorem 3"), shapes={"weights": "NN"})

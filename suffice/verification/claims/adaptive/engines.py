@@ -11,7 +11,7 @@ from ...family import Domain, Family, Values
 from ...instances.aligned_pair import CRITERION, Aligned
 from ...instances.renewal import DOMAINS, FADING, Renewal, fading, sharp_fading
 from ...instances.renewal import sharp as sharp_renewal
-from ...kept import kept
+from ...measurement_cache import cached
 
 ALIGNED = {
     "beta": Domain(low=0.25, high=4, log=True),
@@ -51,7 +51,7 @@ LONG = 500
 """Iterations of a long path."""
 
 
-@kept
+@cached
 def _measured(values: Values, kind: type[Aligned], measure: Callable[[Aligned], np.ndarray]) -> Measured:
     """Long and short paths apart: a batch is followed for as long as its longest one."""
     arguments, measured = kind.of(values).arguments(), np.empty(len(values["T"]))

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import DEFINITIONS, Continuous, Definition, evaluate, find, sufficient_variance
-from suffice.bounds.heterogeneity import QuadraticCertificate
+from suffice.bounds.quadratic_certificate import QuadraticCertificate
 from suffice.simulate import AllForOne, FixedWeights, LeastSquares, expected_excess, run
 
 from ...evidence import Evidence

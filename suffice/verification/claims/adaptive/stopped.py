@@ -79,7 +79,7 @@ class _Row:
                     loss=loss,
                     steps=self.unstopped_steps,
                     arguments=_as_stated if stated_first else _as_it_is,
-                    hypothesis=_kept if stated_first else None,
+                    hypothesis=_still_running if stated_first else None,
                     slack=Domain(low=0.02, high=3, log=True),
                 )
                 for loss in (enumerated_paths.QUADRATIC, RIPPLED)
@@ -97,7 +97,7 @@ def _as_stated(batch: Paths) -> Arguments:
     return batch.arguments
 
 
-def _kept(batch: Paths) -> np.ndarray:
+def _still_running(batch: Paths) -> np.ndarray:
     return batch.largest("below") <= batch.arguments["below"]
 
 

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from suffice.bounds.theorems.cobo import largest_kept
+from suffice.bounds.theorems.cobo import largest_share_kept
 
 from ...claim import Claim
 from ...conditions import beyond
@@ -62,7 +62,7 @@ def _quadratics(values: Values) -> Measured:
 
 def shares(known: Mapping[str, np.ndarray], tilt: np.ndarray) -> dict[str, np.ndarray]:
     """`tilt` and the largest `kept` with it; where the penalty is too small for it, an instance that does not count."""
-    return {"tilt": tilt, "kept": np.maximum(largest_kept(known, tilt), 1e-30)}
+    return {"tilt": tilt, "kept": np.maximum(largest_share_kept(known, tilt), 1e-30)}
 
 
 @alike

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from suffice.simulate import Quadratics, Scaffnew, split, stack
-from suffice.simulate.batches import over_tensors
-from suffice.simulate.maps import Maps, probe_batch
+from suffice.simulate.moment_maps import Maps, probe_batch
+from suffice.simulate.problem_batches import over_tensors
 
 ROUNDING = 1e-13
 """What the basis of the control variates may turn by: of the part that stays."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from suffice.bounds import Binary, Continuous, find, sufficient_variance
 from suffice.bounds.similarity_estimator import similarity_estimate
-from suffice.bounds.sufficient_cluster import combined_variance
+from suffice.bounds.sufficient_variance import combined_variance
 
 from ..erratum import Finding
 from .paper import erratum

@@ -15,7 +15,7 @@ from suffice.bounds import (
     property_1,
     sufficient_variance,
 )
-from suffice.bounds.sufficient_cluster import combined_variance
+from suffice.bounds.sufficient_variance import combined_variance
 
 from ..erratum import Finding
 from .paper import erratum

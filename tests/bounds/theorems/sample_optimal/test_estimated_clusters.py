@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import evaluate, find
-from suffice.bounds.weights import component_weights
+from suffice.bounds.threshold_weights import component_weights
 
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9

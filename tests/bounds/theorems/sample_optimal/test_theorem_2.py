@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from needed_rounds import needed_rounds
 
 from suffice.bounds import DEFINITIONS, evaluate, find
 from suffice.bounds.bayes_risk import inverse_risk
-from suffice.bounds.planning.lower_bound import needed_rounds
 from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF, best_level, signal
-from suffice.bounds.weights import optimal_weights, threshold_weights
+from suffice.bounds.threshold_weights import optimal_weights, threshold_weights
 
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9

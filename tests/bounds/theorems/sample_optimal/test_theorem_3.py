@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.bounds import DEFINITIONS, evaluate, find
-from suffice.bounds.weights import component_weights, spectrum, threshold_weights
+from suffice.bounds.threshold_weights import component_weights, spectrum, threshold_weights
 
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9

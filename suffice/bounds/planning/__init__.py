@@ -1,1 +1,0 @@
-"""From constants to plans: one file per method, and the methods side by side."""

@@ -1,0 +1,118 @@
+"""What the most recent saved verification concluded, in a file beside this one so that listing theorems needs no check.
+
+`suffice verify --effort full --write suffice/bounds/verdicts.json` renews it in a checkout (each row says its effort);
+a test fails when a statement has changed since. Nothing else writes there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from suffice.support.errors import InputError
+from suffice.support.files import check_regular, write_whole
+
+from .symbolic import as_expression, expression, on_symbols
+from .theorem import Theorem
+from .theorems import find
+
+FILE = Path(__file__).with_name("verdicts.json")
+
+
+def known() -> dict[tuple[str, str], dict[str, Any]]:
+    """(key, edition) -> verdict, instances, worst_ratio and the fingerprint of what was checked."""
+    return _rows(FILE)
+
+
+def check_target(path: Path) -> None:
+    """Refuse, before minutes are spent, a path where `write_verdicts` would fail; `InputError`."""
+    try:
+        _rows(path)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError("write", str(path), f"cannot be written: {error.strerror or error}") from None
+    except InputError:
+        raise
+    except (ValueError, TypeError, KeyError):
+        raise InputError("write", str(path), "holds something else than verdicts; give another file") from None
+
+
+def write_verdicts(path: Path, verdicts: Sequence[Any], effort: str) -> None:
+    """Add or replace in the file at `path` the rows of `verdicts`, each a `suffice.verification.Verdict`, found at some
+    effort; the others stay."""
+    rows = _rows(path)
+    for verdict in verdicts:
+        theorem = verdict.theorem
+        rows[theorem.key, theorem.edition] = {
+            "key": theorem.key,
+            "edition": theorem.edition,
+            "verdict": verdict.outcome.value,
+            "effort": effort,
+            "instances": verdict.instances,
+            "worst_ratio": _ratio(verdict),
+            "note": verdict.note,
+            "fingerprint": fingerprint(find(theorem.key, theorem.edition)),  # a claim may turn a lower bound round
+        }
+    text = json.dumps([rows[key] for key in sorted(rows)], indent=1, allow_nan=False) + "\n"
+    write_whole(path, text.encode())
+
+
+def _rows(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows of a file; none where there is no file."""
+    if not path.exists():
+        return {}
+    if not path.is_dir():  # which the system refuses in words of its own
+        check_regular(path, "write")
+    return {(row["key"], row["edition"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
+
+
+def saved_verdict(theorem: Theorem) -> str:
+    """The kept verdict in words, with what it rests on."""
+    row = known().get((theorem.key, theorem.edition))
+    if row is None:
+        return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}"
+    note = f": {row['note']}" if row.get("note") else ""
+    return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
+
+
+def extent(row: dict[str, Any]) -> str:
+    """The verdict of a kept row with the number of instances; how many of them violated it is not kept."""
+    counted = f"{row['instances']:,} instances"
+    return f"violated, {counted} tried" if row["verdict"] == "violated" else f"{row['verdict']} on {counted}"
+
+
+def _ratio(verdict: Any) -> float | None:
+    """Six digits; None where nothing met the hypotheses, or where a printed bound of 0 was passed (JSON has no inf)."""
+    if not verdict.instances or not math.isfinite(verdict.worst_ratio):
+        return None
+    return float(f"{verdict.worst_ratio:.6g}")
+
+
+def fingerprint(theorem: Theorem) -> str:
+    """Changes with the bound, with either side or the name of a condition, and with the statement."""
+    formula = _formula(theorem.bound) if theorem.bound is not None else str(theorem.order_only)
+    sides = (
+        f"{name}: {_evaluated(as_expression(left))} <= {_evaluated(as_expression(right))}"
+        for name, (left, right) in on_symbols(theorem.conditions).items()
+    )
+    text = "\n".join((formula, *sides, theorem.statement, theorem.hypotheses))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _formula(bound: Callable[..., Any]) -> str:
+    """Evaluated: the order of an unevaluated expression can depend on what else this process has computed."""
+    return _evaluated(expression(bound))
+
+
+@lru_cache(maxsize=None, typed=True)
+def _evaluated(formula: Any) -> str:
+    return str(formula.doit())

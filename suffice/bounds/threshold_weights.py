@@ -1,0 +1,91 @@
+"""Fixed collaboration weights lambda_ij: thresholds, connected components, optimal weights; the spectrum of W.
+
+Rows are the agents i, the last axis the agents j; axes in front are a batch. b holds dissimilarities >= 0 with
+b_ii = 0, or inf where none is known. W = Lambda Lambda^T for a row-stochastic Lambda.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suffice.support.errors import InputError
+
+RANK_TOLERANCE = 2.0**-44
+"""Singular values of Lambda below this times N times the largest count as zero (a float SVD errs by N 2^-52)."""
+
+
+def threshold_weights(*, b: Any, threshold: Any) -> Any:
+    """Equal weights on the agents with b_ij <= threshold."""
+    inside = np.asarray(b) <= np.asarray(threshold)[..., None]
+    return inside / inside.sum(-1, keepdims=True)
+
+
+def components(linked: Any) -> Any:
+    """Labels (..., N) of the connected components of a graph (..., N, N): the smallest index in each."""
+    linked = np.asarray(linked, dtype=bool)
+    reached = linked | linked.swapaxes(-1, -2) | np.eye(linked.shape[-1], dtype=bool)
+    while True:  # paths of up to 2, 4, 8, ... edges
+        paths = reached.astype(np.float32)
+        longer = paths @ paths > 0
+        if (longer == reached).all():
+            return reached.argmax(-1)
+        reached = longer
+
+
+def component_weights(*, b: Any, threshold: Any) -> Any:
+    """Equal weights inside each connected component of {b_ij <= threshold}: Lambda = W, a projection.
+
+    Within a component b_ij may exceed the threshold: compute the bias of these weights, do not assume it.
+    """
+    labels = components(np.asarray(b) <= np.asarray(threshold)[..., None, None])
+    same = labels[..., :, None] == labels[..., None, :]
+    return same / same.sum(-1, keepdims=True)
+
+
+def optimal_weights(*, b: Any, cap: Any) -> Any:
+    """The weights of least sum lambda^2 among those with sum lambda b <= cap.
+
+    The optimality conditions read lambda_j proportional to (level - b_j)_+ (water-filling). The weighted b grows with
+    the level; between the m-th and the next smallest b it equals (level s1 - s2) / (m level - s1), with s1 and s2 the
+    sums of the m smallest b and b^2. A cap above the mean of b does not bind.
+    """
+    b, cap = np.asarray(b, dtype=float), np.asarray(cap, dtype=float)
+    if (cap < b.min(-1)).any():
+        raise InputError("cap", float(np.min(cap)), "give at least the smallest entry of b")
+    ranked = np.sort(b, axis=-1)
+    finite = np.isfinite(ranked)
+    known = np.where(finite, ranked, 0.0)
+    size, s1, s2 = finite.sum(-1), known.cumsum(-1), (known**2).cumsum(-1)
+    members = np.arange(1, b.shape[-1])
+    with np.errstate(all="ignore"):
+        mean = s1[..., -1] / size
+        reached = (known[..., 1:] * s1[..., :-1] - s2[..., :-1]) / (members * known[..., 1:] - s1[..., :-1])
+        # 0/0 where all members are equal: their weighted b is that value
+        reached = np.where(known[..., 1:] > known[..., :1], reached, known[..., :1])
+        m = (finite[..., 1:] & (reached <= cap[..., None])).sum(-1)
+        s1, s2 = (np.take_along_axis(s, m[..., None], -1)[..., 0] for s in (s1, s2))
+        level = (s2 - cap * s1) / (s1 - (m + 1) * cap)
+        weights = np.where((cap >= mean)[..., None], np.isfinite(b), np.maximum(level[..., None] - b, 0))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+class Spectrum(NamedTuple):
+    """Largest and smallest non-zero eigenvalue of W, and the number of non-zero ones."""
+
+    smax: np.ndarray
+    smin: np.ndarray
+    rank: np.ndarray
+
+
+def spectrum(weights: Any) -> Spectrum:
+    """The spectrum of W = Lambda Lambda^T from the singular values of Lambda.
+
+    What is non-zero is a numerical decision (RANK_TOLERANCE). Where an eigenvalue is near it, smin is not to be
+    trusted: use the averaged iterate, whose bound needs smax alone.
+    """
+    singular = np.linalg.svd(np.asarray(weights, dtype=float), compute_uv=False)
+    rank = (singular > RANK_TOLERANCE * singular.shape[-1] * singular[..., :1]).sum(-1)
+    smallest = np.take_along_axis(singular, rank[..., None] - 1, -1)[..., 0]
+    return Spectrum(smax=singular[..., 0] ** 2, smin=smallest**2, rank=rank)

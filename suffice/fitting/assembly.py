@@ -1,0 +1,130 @@
+"""From standardised results to a `Fit`: what columns become, who counts for whom, what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.simulate.data.encoding import Encoding, pooled_mean
+from suffice.simulate.data.folds import Fold, Units
+from suffice.support.errors import InputError
+
+from .candidates import Fitted
+from .fitted import Fit
+from .gain import PER_COEFFICIENT, Gains
+from .site_models import POPULATION, SiteModel
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.site_rows import Sites
+
+
+def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
+    """The encoding that all sites' messages settle, the messages in it, their units, and what is said of columns."""
+    if not any(fold.rows for site in folds for fold in site):
+        raise InputError("weight", 0, "no row has a weight above 0; give some rows one")
+    levels, gaps = sites.design.categories
+    mean = pooled_mean(folds)
+    encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
+    encoded = encoding.folds(folds)
+    units = Units.pooled(encoded)
+    return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
+
+
+def assemble(
+    sites: Sites,
+    client: str,
+    loss: str,
+    fitted: Fitted,
+    found: Gains,
+    models: Sequence[tuple[dict[str, Any], Any]],
+    shared: tuple[dict[str, Any], Any],
+    *,
+    scale: float,
+    encoding: Encoding,
+    left_out: Sequence[str],
+    exchanged: dict[str, int],
+    quadratics: Quadratics | None = None,
+    differs: dict[str, Any] | None = None,
+) -> Fit:
+    """The `Fit` of standardised results; losses are multiplied by `scale`."""
+    names = sites.names
+    if len(names) == 1:  # nobody else's rows: what is averaged and ridge alone are two ways of being alone
+        unknown = np.full(1, np.nan)
+        found = replace(
+            found,
+            alone=found.together,
+            gain=unknown,
+            error=unknown,
+            network=np.nan,
+            network_error=np.nan,
+            decisive=None,
+        )
+    clients = []
+    for at, site in enumerate(sites.sites):
+        influence = fitted.influences[at]
+        # more than half of the equal share
+        chosen = tuple(names[k] for k in np.argsort(-influence) if k != at and influence[k] > 0.5 / len(names))
+        clients.append(
+            SiteModel(
+                name=site.name,
+                rows=site.count,
+                collaborators=chosen,
+                weights=dict(zip(names, influence.tolist())),
+                coefficients=models[at][0],
+                intercept=models[at][1],
+                expected_loss=_number(found.together[at], scale),
+                expected_loss_alone=_number(found.alone[at], scale),
+                gain=_number(found.gain[at], scale),
+                gain_se=_number(found.error[at], scale),
+                notes=_site_notes(site.count, found, at),
+            )
+        )
+    population = SiteModel(
+        name=POPULATION, rows=0, collaborators=(), weights={}, coefficients=shared[0], intercept=shared[1],
+        expected_loss=None, expected_loss_alone=None, gain=None, gain_se=None,
+    )  # fmt: skip
+    rule = {
+        "name": "candidates from all alike to nobody alike, averaged by held-out folds",
+        "candidates": [
+            {"family": family, "setting": setting, "weight": weight, "score": score * scale}
+            for family, setting, weight, score in sorted(fitted.candidates, key=lambda entry: -entry[2])
+        ],
+        "families": _families(fitted),
+        "network_gain": _number(found.network, scale),
+        "network_gain_se": _number(found.network_error, scale),
+        "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
+        "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
+        "differs": differs,
+        **exchanged,
+    }
+    return Fit(
+        loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
+        population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
+        encoding=encoding,
+        quadratics=quadratics,
+    )  # fmt: skip
+
+
+def _site_notes(count: int, found: Gains, at: int) -> tuple[str, ...]:
+    if np.isnan(found.together[at]):
+        return ("no row of this site was held out: its losses are not known",)
+    if len(found.gain) == 1:
+        return ("there is only one site, so there is nothing to gain",)
+    if np.isnan(found.gain[at]):
+        return (f"{count} rows are fewer than {PER_COEFFICIENT} per coefficient: see the network's gain",)
+    return ()
+
+
+def _families(fitted: Fitted) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for family, _, weight, _ in fitted.candidates:
+        weights[family] = weights.get(family, 0.0) + weight
+    return weights
+
+
+def _number(value: float, scale: float) -> float | None:
+    return None if np.isnan(value) else float(value * scale)

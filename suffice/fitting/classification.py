@@ -1,0 +1,64 @@
+"""`fit` for targets of classes: rows to standardised arrays, models back to the units of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from suffice.simulate.data.folds import FOLDS, Fold
+
+from .assembly import assemble, encode
+from .classifiers import fit_classes
+
+if TYPE_CHECKING:
+    from suffice.simulate.data.site_rows import Sites
+
+    from .fitted import Fit
+
+
+def classified(sites: Sites, loss: str, client: str, progress: Callable[[int, int], None] | None) -> Fit:
+    """Logistic for two classes, multinomial with all at once for more. Labels that a site lacks are no difficulty."""
+    classes = sites.classes
+    given = [site.rows() for site in sites.sites]
+    folds = [[Fold.of(X, y, w)] for X, y, w, _ in given]
+    encoding, _, units, notes = encode(sites, folds)
+    outputs = 1 if len(classes) == 2 else len(classes)
+    rows = []
+    for X, y, w, fold in given:
+        standard = (X @ encoding.matrix - units.mean[:-1]) / units.scale[:-1]
+        standard[:, units.constant[:-1]] = 0.0
+        ones = np.column_stack((np.ones(len(X)), standard))
+        Y = (y == 1)[:, None] if outputs == 1 else y[:, None] == np.arange(outputs)
+        rows.append((ones, Y.astype(float), w, fold))
+    found = fit_classes(rows, np.array([site.count for site in sites.sites]), progress=progress)
+    slopes = found.fitted.models[..., 1:] / units.scale[:-1]
+    intercepts = found.fitted.models[..., 0] - slopes @ units.mean[:-1]
+    shared_slopes = found.fitted.population[:, 1:] / units.scale[:-1]
+    shared = found.fitted.population[:, 0] - shared_slopes @ units.mean[:-1]
+
+    def model(slopes: np.ndarray, intercepts: np.ndarray) -> tuple[dict, float | dict]:
+        each = [dict(zip(encoding.columns, row.tolist())) for row in slopes]
+        if outputs == 1:
+            return each[0], float(intercepts[0])
+        return dict(zip(classes, each)), dict(zip(classes, intercepts.tolist()))
+
+    size = rows[0][0].shape[1]
+    return assemble(
+        sites,
+        client,
+        loss,
+        found.fitted,
+        found.gains,
+        [model(slopes[:, k], intercepts[:, k]) for k in range(len(rows))],
+        model(shared_slopes, shared),
+        scale=1.0,
+        encoding=encoding,
+        left_out=notes,
+        # of a round at most: of all rows, without each fold and of each, per output, curvature, gradient and loss
+        exchanged={
+            "rounds": found.rounds,
+            "numbers_per_site": outputs * (1 + 2 * FOLDS) * (1 + size + size * (size + 1) // 2),
+        },
+    )

@@ -1,0 +1,185 @@
+"""Logistic and multinomial models by the rule for least squares, through quadratic functions about each site's models.
+
+Rounds: the pooled model by Newton's method (its messages are sums, one round a step); then `PASSES` times one round of
+quadratic functions about the present models and one in which sites score the candidates on their held-out folds, by the
+true log-loss. The factor 2 below makes twice a log-loss what a squared residual over its variance is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.simulate.data.folds import FOLDS
+
+from .candidates import BETA, Fitted, average
+from .gain import PER_COEFFICIENT, RESAMPLED, Gains, of_network
+from .local_quadratics import LocalQuadratics, local_quadratics, log_losses, probabilities
+from .ridge import alone_models
+
+SiteRows = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""X (n, d) with a first column of ones, Y (n, K) of ones and zeros, weights (n,), folds (n,)."""
+PASSES = 4
+ALONE_PASSES = 5
+STEPS = 30
+PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+"""Of the slopes, in rows of curvature 1."""
+NEGLIGIBLE = 10.0
+"""Logarithm of a weight at which smaller ridges are not tried."""
+SETTLED = 1e-4
+"""Relative decrease of the loss at which steps at one penalty end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedClasses:
+    """`fitted` with models (K, N, d), what sites gain, and how many rounds it took."""
+
+    fitted: Fitted
+    gains: Gains
+    rounds: int
+
+
+def fit_classes(
+    rows: Sequence[SiteRows], counts: np.ndarray, *, progress: Callable[[int, int], None] | None = None
+) -> FittedClasses:
+    """Models of all sites from their rows; `counts` (N,) how many each has."""
+    models, ridge, rounds = pooled(rows)
+    fitted = None
+    for step in range(PASSES):
+
+        def report(done: int, total: int, step: int = step) -> None:
+            if progress is not None:
+                progress(step * total + done, PASSES * total)
+
+        fitted = average(
+            local_quadratics(rows, models),
+            lambda found: 2 * held_out_loss(rows, found),
+            dispersion=1.0,
+            ridge=ridge,
+            progress=report,
+        )
+        models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
+    assert fitted is not None
+    return FittedClasses(fitted=fitted, gains=gains_of_rows(rows, fitted, counts), rounds=rounds + 2 * PASSES)
+
+
+def held_out_losses(rows: Sequence[SiteRows], models: np.ndarray) -> np.ndarray:
+    """Weighted log-losses of all rows under the models (K, B, N, d) that were fitted without their fold, B = 1 +
+    folds."""
+    return np.concatenate(
+        [w * log_losses(_scores(X, models[:, 1:, k], folds), Y) for k, (X, Y, w, folds) in enumerate(rows)]
+    )
+
+
+def held_out_loss(rows: Sequence[SiteRows], models: np.ndarray) -> float:
+    """Their sum."""
+    return float(held_out_losses(rows, models).sum())
+
+
+def pooled(rows: Sequence[SiteRows]) -> tuple[np.ndarray, float, int]:
+    """The model of all rows together and those without each fold, the same for all sites (K, 1 + folds, N, d), their
+    ridge, and how many rounds they took.
+
+    By Newton's method from all at once, averaged over the slopes' ridges of `PENALTIES` by the weights of the rule: a
+    choice of one of them by a few dozen held-out rows is mostly chance. The ridge is the geometric mean.
+    """
+    X, Y, weights, folds = (np.concatenate([entry[part] for entry in rows]) for part in range(4))
+    outputs, size = Y.shape[1], X.shape[1]
+    parts = [weights * (folds != f) for f in (-1, *range(FOLDS))]
+    theta, rounds = np.zeros((1 + FOLDS, outputs, size)), 0
+    models, losses = [], []
+    for penalty in PENALTIES[::-1]:  # from the largest, each beginning where the one before ended
+        ridge = np.concatenate(([1e-6], np.full(size - 1, penalty)))
+        found = [_newton(X, Y, part, ridge, start) for part, start in zip(parts, theta)]
+        theta = np.array([model for model, _ in found])
+        rounds += max(steps for _, steps in found)
+        models.append(theta)
+        losses.append(float(weights @ log_losses(_scores(X, theta[1:].swapaxes(0, 1), folds), Y)))
+        if BETA * (losses[-1] - min(losses)) > NEGLIGIBLE:
+            break
+    share = np.exp(-BETA * (np.array(losses) - min(losses)))
+    share /= share.sum()
+    answer = np.einsum("r,rbkd->kbd", share, models)
+    ridge = float(np.exp(share @ np.log(PENALTIES[::-1][: len(share)])))
+    return np.repeat(answer[:, :, None], len(rows), axis=2), ridge, rounds
+
+
+def _newton(
+    X: np.ndarray, Y: np.ndarray, weights: np.ndarray, ridge: np.ndarray, theta: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """The ridge's minimiser (K, d) and the steps to it, one block of the Hessian per class, halved until the loss
+    falls."""
+
+    def loss(theta: np.ndarray) -> float:
+        return float(weights @ log_losses(X @ theta.T, Y) + (ridge * theta**2).sum() / 2)
+
+    value = loss(theta)
+    for step in range(1, STEPS + 1):
+        p = probabilities(X @ theta.T)
+        gradient = (weights[:, None] * (Y - p)).T @ X - ridge * theta
+        curved = weights[:, None] * p * (1 - p)
+        move = np.array(
+            [np.linalg.solve((X * h[:, None]).T @ X + np.diag(ridge), g) for h, g in zip(curved.T, gradient)]
+        )
+        length, before = 1.0, value
+        while (value := loss(theta + length * move)) > before and length > 1e-6:
+            length /= 2
+        if value > before:
+            return theta, step
+        theta = theta + length * move
+        if before - value < SETTLED * value:
+            return theta, step
+    return theta, STEPS
+
+
+def gains_of_rows(rows: Sequence[SiteRows], fitted: Fitted, counts: np.ndarray) -> Gains:
+    """As `gain.gains`, of log-losses row by row. Alone is ridge by some steps from the model together, the last of them
+    with each penalty."""
+    together = models = np.concatenate((fitted.models[:, None], fitted.held_out), axis=1)
+    parts: list[LocalQuadratics] = []
+    for _ in range(ALONE_PASSES):
+        parts = local_quadratics(rows, models)
+        models = np.array([alone_models(part.fits, 1.0) for part in parts])
+    best, penalty, alone = np.inf, 1.0, models
+    for entry in PENALTIES:
+        found = np.array([alone_models(part.fits, entry) for part in parts])
+        value = held_out_loss(rows, found)
+        if value < best:
+            best, penalty, alone = value, entry, found
+    size = rows[0][0].shape[1]
+    answer = np.full((4, len(rows)), np.nan)
+    sums, sizes, variances = np.zeros((3, len(rows)))
+    for k, (X, Y, weights, folds) in enumerate(rows):
+        total = weights.sum()
+        if total == 0:
+            continue
+        with_others = log_losses(_scores(X, together[:, 1:, k], folds), Y)
+        by_itself = log_losses(_scores(X, alone[:, 1:, k], folds), Y)
+        difference = by_itself - with_others
+        mean = weights @ difference / total
+        sums[k], sizes[k], variances[k] = (
+            weights @ difference,
+            total,
+            RESAMPLED * (weights**2) @ (difference - mean) ** 2,
+        )
+        answer[0, k], answer[1, k] = weights @ with_others / total, weights @ by_itself / total
+        if counts[k] >= PER_COEFFICIENT * size:
+            answer[2, k], answer[3, k] = mean, np.sqrt(variances[k]) / total
+    network, error, decisive = of_network(sums, sizes, variances)
+    return Gains(
+        together=answer[0],
+        alone=answer[1],
+        gain=answer[2],
+        error=answer[3],
+        network=network,
+        network_error=error,
+        decisive=decisive,
+        penalty=float(penalty),
+    )
+
+
+def _scores(X: np.ndarray, models: np.ndarray, folds: np.ndarray) -> np.ndarray:
+    """Linear predictors (n, K) of rows by the models (K, F, d) of their folds."""
+    return np.einsum("nd,knd->nk", X, models[:, folds])

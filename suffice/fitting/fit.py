@@ -1,0 +1,177 @@
+"""`fit`: one model per site for the rows that nobody has seen yet, from rows or from messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.simulate.data.folds import FOLDS, Messages
+from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY
+
+from .assembly import assemble, encode
+from .candidates import collaborate
+from .fitted import Fit
+from .gain import PER_COEFFICIENT, gains
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.folds import Units
+    from suffice.simulate.data.message import Message
+    from suffice.simulate.data.site_rows import Sites
+
+
+def fit(
+    source: Any,
+    *,
+    client: str = "client",
+    target: str = "target",
+    loss: str = "auto",
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    split: str | None = None,
+    seed: int = 0,
+    max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> Fit:
+    """Fit a model for each site that borrows from the others where that improves predictions.
+
+    source      a CSV with a column of sites, a folder of one CSV per site, .npz or LIBSVM files, a data frame, a
+                mapping of columns, a problem (`suffice.read`; models are then in its columns, standardised or not), or
+                messages of sites (`suffice.summarise`), as they are or as paths
+    loss        "least-squares", "logistic" (two values), "multinomial" (labels); "auto" chooses from the target: two
+                texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
+    weight      a column of row weights, finite and >= 0
+    drop        columns to leave out
+    split       splits one table into sites: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
+
+    Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
+    by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in
+    `suffice.fitting.candidates`. Raises `InputError`.
+    """
+    from suffice.simulate.data.message import Message, read_message, sites_of_messages
+    from suffice.simulate.data.site_source import read_sites
+
+    given, sent = [source] if isinstance(source, Message) else source, []
+    if isinstance(given, Sequence) and not isinstance(given, str) and given:
+        if loss not in ("auto", "least-squares"):
+            raise InputError("loss", loss, "messages hold sums for least squares; for classes give the rows")
+        messages = [entry if isinstance(entry, Message) else _read(entry, read_message) for entry in given]
+        sites, loss, sent = sites_of_messages(messages), "least-squares", [message.numbers for message in messages]
+    else:
+        sites, loss = read_sites(
+            given,
+            client=client,
+            target=target,
+            weight=weight,
+            drop=drop,
+            loss=loss,
+            split=split,
+            seed=seed,
+            max_memory=max_memory,
+        )
+    if loss != "least-squares":
+        from .classification import classified
+
+        return classified(sites, loss, client, progress)
+    return _least_squares(sites, client, progress, sent)
+
+
+def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
+    if not isinstance(entry, str | Path):
+        raise InputError("messages", entry, "give messages (suffice.summarise) or paths of their files")
+    return reader(entry)
+
+
+def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:
+    """`sent`: numbers in each site's message, none where there are rows."""
+    folds = [site.folds for site in sites.sites]
+    encoding, encoded, units, notes = encode(sites, folds)
+    if units.constant[-1]:
+        remedy = "the same in every row: nothing to learn; give a target that varies"
+        raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
+    messages = units.messages(encoded)
+    fitted = collaborate(messages, progress=progress)
+    counts = np.array([site.count for site in sites.sites])
+    found = gains(messages, fitted.held_out, counts)
+    slopes, intercepts = units.given(fitted.models)
+    shared_slopes, shared_intercept = units.given(fitted.population)
+    columns = encoding.columns
+    models = [(dict(zip(columns, row.tolist())), float(intercept)) for row, intercept in zip(slopes, intercepts)]
+    shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
+    from suffice.simulate.data.message import numbers_of
+
+    exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
+    return assemble(
+        sites, client, "least-squares", fitted, found, models, shared,
+        scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
+        exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
+        differs=most_different(messages, units, counts, sites.names, columns),
+        quadratics=_expected_losses(messages, fitted.models, sites.names),
+    )  # fmt: skip
+
+
+def most_different(
+    messages: Messages, units: Units, counts: np.ndarray, names: Sequence[str], columns: Sequence[str]
+) -> dict[str, Any] | None:
+    """Of all sites and columns the coefficient that, by least squares on the site's own rows, is the most standard
+    errors away from that of all other sites' rows together; None where chance may explain it.
+
+    Each of the two has the variance s (X'X)^-1, s = rss/(n - d). The largest of m values of Student's t exceeds their
+    1 - 0.05/(2 m) quantile with probability 5 % at most (Bonferroni). Row weights, which are no numbers of rows, and
+    sites with few rows or with columns that depend on each other there have no standard errors here. A column that does
+    not vary at a site is left out there: it would only move the site's level.
+    """
+    from scipy.special import stdtrit
+
+    whole = messages.fits
+    S, c, q, n = whole.second[0], whole.cross[0], whole.square[0], whole.rows[0]
+    S = S + np.diag([0.0, *units.constant[:-1]])  # the same in all rows: a coefficient of 0 everywhere
+    full = n >= PER_COEFFICIENT * messages.size
+    variance = np.diagonal(S, axis1=1, axis2=2) / n[:, None] - (S[:, 0] / n[:, None]) ** 2
+    varies = (variance > 1e-9) | (np.arange(messages.size) == 0)
+    mine = np.where(varies[:, :, None] & varies[:, None], S, np.eye(messages.size))
+    for part in (mine, S.sum(0) - S):
+        values = np.linalg.eigvalsh(part)
+        full &= values[:, 0] > 1e-9 * values[:, -1]
+    if len(names) < 3 or not full.any() or not columns or np.abs(n - counts).max() > 1e-6:
+        return None
+
+    def estimated(S: np.ndarray, c: np.ndarray, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inverse = np.linalg.inv(S)
+        theta = (inverse @ c[..., None])[..., 0]
+        noise = np.maximum(q - (c * theta).sum(-1), 0.0) / free
+        return theta, noise[:, None] * np.diagonal(inverse, axis1=1, axis2=2)
+
+    free = n[full] - varies[full].sum(1)
+    own = estimated(mine[full], np.where(varies, c, 0.0)[full], q[full], free)
+    others = [part.sum(0) - part[full] for part in (S, c, q)]
+    rest = estimated(others[0], others[1], others[2], (n.sum() - n - messages.size)[full])
+    apart = np.abs(own[0] - rest[0]) / np.sqrt(np.maximum(own[1] + rest[1], 1e-300))
+    apart = np.where(varies[full], apart, 0.0)[:, 1:]
+    at, column = np.unravel_index(apart.argmax(), apart.shape)
+    limit = stdtrit(free[at], 1 - 0.025 / apart.size)
+    if not apart[at, column] > limit:
+        return None
+    slopes = [float(units.given(theta)[0][at, column]) for theta, _ in (own, rest)]
+    return {
+        "site": np.array(names)[full][at].item(), "column": columns[int(column)], "own": slopes[0], "others": slopes[1],
+        "standard_errors": float(apart[at, column]), "compared": int(full.sum()),
+    }  # fmt: skip
+
+
+def _expected_losses(messages: Messages, models: np.ndarray, names: Sequence[str]) -> Quadratics:
+    """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
+    second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
+    gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
+    """
+    from suffice.simulate import Quadratics
+
+    second, rows = messages.second.sum(0), messages.rows.sum(0)
+    size = messages.size
+    A = (second + size * messages.metric) / (rows + size)[:, None, None]
+    noise = np.maximum(messages.fits.loss(models)[0], 0.0).sum() / rows.sum()
+    return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

@@ -1,0 +1,60 @@
+"""What `fit` hands back, to print, draw, save and read again."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+from suffice.support.pictures import Picture, draw
+from suffice.support.tables import WIDE, Table
+
+from .files import read_models, write_models
+from .site_models import SiteModels
+from .table import fit_table
+
+
+class Fit(SiteModels):
+    """Models of all sites: `fit["Lyon"]` is a `SiteModel`, `fit.predict(table)` predicts, `print(fit)` shows a
+    table."""
+
+    def __repr__(self) -> str:
+        gain = self.rule["network_gain"]
+        said = f"gain {gain:.3g} per row" if gain is not None else "gain not known"
+        return f"Fit({len(self)} sites, {self.loss}, {said}; print it for the table)"
+
+    def __str__(self) -> str:
+        return self.table().text()
+
+    def table(self, width: int = WIDE) -> Table:
+        """The table of `suffice fit`, with its notes; more collaborators are named in more than 80 characters."""
+        return fit_table(self, width)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.support.html import listed, number, table, text
+
+        rows = [
+            (text(model.name), number(model.rows), text(", ".join(model.collaborators) or "nobody"),
+             number(model.expected_loss_alone), number(model.expected_loss), number(model.gain), number(model.gain_se))
+            for model in self
+        ]  # fmt: skip
+        columns = ("site", "rows", "collaborates with", "loss alone", "loss together", "gain", "standard error")
+        notes = [line if isinstance(line, str) else line[0] for line in self.table().lines]
+        return table(columns, rows, caption="Expected loss on new rows, from held-out folds") + listed(notes)
+
+    def save(self, path: str | Path) -> Path:
+        """To a .json or .npz file, read back by `suffice.load`; `InputError`."""
+        return write_models(self, path)
+
+    def plot(self, path: str | Path | None = None) -> Picture:
+        """Who listens to whom, gains with intervals, and the weight of each candidate; written to `path` if given."""
+        drawn = draw("fit", self.to_dict())
+        if path is not None:
+            drawn.write(path)
+        return drawn
+
+
+def load(path: str | Path) -> Fit:
+    """Load models written by `suffice fit --out` or `Fit.save`, without unpickling; `InputError`."""
+    found = read_models(path)
+    return Fit(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -1,0 +1,93 @@
+"""What a site gains: loss of its model alone and together on folds that neither has seen, with a standard error.
+
+Alone means ridge on the site's own rows: slopes drawn to 0, the intercept free, the penalty (in rows) the one that is
+best for the whole network, since a site's own choice among penalties is noise below about three rows per coefficient.
+
+With delta = alone - together, e the residual together, a row's gain is (e - delta'x)^2 - e^2 = (delta'x)^2 - 2 e
+delta'x. Given both models, with e independent of x of variance s and D = delta'S delta/n, its variance is 4 s D + Var
+(delta'x)^2, the last 2 D^2 where delta'x is normal: the variance of the summed gain, from messages alone. That other
+samples would have given other models adds to it; Nadeau and Bengio (Machine Learning 52, 2003) multiply the variance
+of a cross-validation by 1 + F n_test/n_train, 9/4 for five folds. Below `PER_COEFFICIENT` rows per coefficient
+intervals of two standard errors do not cover even so, and nothing is printed for the site.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.simulate.data.folds import FOLDS, Messages
+
+from .ridge import alone_models, best_penalty
+
+PER_COEFFICIENT = 3
+RESAMPLED = 1 + FOLDS / (FOLDS - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gains:
+    """Per site (N,), in squared standardised units: mean losses `together` and `alone`, `gain` their difference and its
+    standard error; NaN where no row was held out, and where rows are too few for a gain. `network` and `network_error`
+    for all rows together; `decisive` the site, of three or more, with over half of all that sites gain or lose, and
+    the gain per row without it: a site of few rows may be wildly wrong alone."""
+
+    together: np.ndarray
+    alone: np.ndarray
+    gain: np.ndarray
+    error: np.ndarray
+    network: float
+    network_error: float
+    decisive: tuple[int, float] | None
+    penalty: float
+
+
+def gains(messages: Messages, held_out_models: np.ndarray, counts: np.ndarray) -> Gains:
+    """Of models (F, N, d) fitted without each fold; `counts` (N,) rows of each site."""
+    fits, folds = messages.fits, messages.held_out
+    penalty, rows = best_penalty(fits, folds), folds.rows.sum(0)
+    models = alone_models(fits, penalty)[1:]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        together, alone = folds.loss(held_out_models).sum(0) / rows, folds.loss(models).sum(0) / rows
+        delta = models - held_out_models
+        apart = np.maximum((delta * (folds.second @ delta[..., None])[..., 0]).sum(-1), 0.0)  # n D, (F, N)
+        total = folds.loss(held_out_models).sum() / max(rows.sum(), 1.0)
+        noise = (folds.loss(held_out_models).sum(0) + 10 * total) / (rows + 10)
+        per_fold = 4 * noise * apart + 2 * apart**2 / np.maximum(folds.rows, 1.0)
+        variance = per_fold.sum(0)
+        enough = (counts >= PER_COEFFICIENT * fits.size) & (rows > 0)
+        gain = np.where(enough, alone - together, np.nan)
+        error = np.where(enough, np.sqrt(RESAMPLED * variance) / rows, np.nan)
+    each = folds.loss(models).sum(0) - folds.loss(held_out_models).sum(0)
+    network, spread, decisive = of_network(each, rows, RESAMPLED * variance)
+    return Gains(
+        together=np.where(rows > 0, together, np.nan),
+        alone=np.where(rows > 0, alone, np.nan),
+        gain=gain,
+        error=error,
+        network=network,
+        network_error=spread,
+        decisive=decisive,
+        penalty=penalty,
+    )
+
+
+def of_network(
+    each: np.ndarray, rows: np.ndarray, variance: np.ndarray
+) -> tuple[float, float, tuple[int, float] | None]:
+    """The gain per row of all sites, from the summed gain `each` (N,) of sites of so many `rows` (N,), its standard
+    error, and the one site that decides it, if any: `Gains`.
+
+    The variance is the larger of two: that of the rows, the sum of the sites' `variance` (N,), and that between sites,
+    of a ratio estimator with sites as a sample of sites. A few sites that happen to agree have no scatter to speak of;
+    rows alone understate it where a site of few rows is wildly wrong alone. In 60 to 250 drawn populations each of 2, 3
+    and 8 sites of 8 to 90 rows and 4 coefficients, from all alike to unrelated, two errors cover what these sites gain
+    in 90 % or more; the scatter alone did in half for 2 sites."""
+    sites, total = max(int((rows > 0).sum()), 1), max(rows.sum(), 1.0)
+    network = each.sum() / total
+    scatter = ((each - network * rows) ** 2).sum() * sites / max(sites - 1, 1)
+    error = np.sqrt(max(variance.sum(), scatter)) / total
+    most = int(np.abs(each).argmax())
+    alone = sites > 2 and np.abs(each[most]) > np.abs(each).sum() / 2
+    decisive = (most, float((each.sum() - each[most]) / max(total - rows[most], 1.0))) if alone else None
+    return float(network), float(error), decisive

@@ -1,0 +1,121 @@
+"""Rows that a fit has not seen: read in pieces, scored by their sites' models, and what these do not know of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from suffice.simulate.data.csv.mixed_columns import csv_source
+from suffice.simulate.data.design import Design
+from suffice.simulate.data.encoding import Encoding
+from suffice.simulate.data.frame import Frame, frame_of
+from suffice.simulate.data.memory import as_path
+from suffice.support.errors import InputError
+from suffice.support.tables import some
+
+
+class Models(Protocol):
+    """What rows are scored by."""
+
+    @property
+    def client(self) -> str: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def encoding(self) -> Encoding: ...
+    @property
+    def needed(self) -> frozenset[str]: ...
+    def scores(self, X: np.ndarray, sites: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(kw_only=True)
+class NewRows:
+    """`scores` (n, K), linear predictions; the site of each row, and its line in a file; of each category the `levels`
+    that no row of the fit had; of each column that had no gaps there the rows whose gap is `filled` with the mean."""
+
+    scores: np.ndarray
+    sites: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    levels: dict[str, dict[str, None]] = field(default_factory=dict)
+    filled: Counter[str] = field(default_factory=Counter)
+
+    def warnings(self, models: Models) -> list[str]:
+        """What a user should know of them, a line each."""
+        lines = []
+        for name, levels in self.levels.items():
+            reference = models.encoding.references.get(name, "the reference level")
+            lines.append(f"no row of the fit had {name} = {some(list(levels))}: predicted as {reference}")
+        for name, count in self.filled.items():
+            mean = models.encoding.means.get(name)
+            value = "the shares of its levels" if mean is None else f"its mean {mean:.6g}"
+            rows = f"{count} rows" if count > 1 else "1 row"
+            lines.append(f"{name} is missing in {rows}, but in none of the fit: filled with {value}")
+        return lines
+
+
+def frames(models: Models, table: Any, read: Callable[[str], bool]) -> Iterator[Frame]:
+    """A table in pieces: a data frame, a mapping of columns, or the path of a CSV."""
+    if isinstance(table, Frame):
+        yield table
+    elif isinstance(table, str | Path):
+        yield from csv_source(as_path("file", table), read)()
+    else:
+        yield frame_of(table, read, [models.client, *models.design.categories[0]])
+
+
+def new_rows(models: Models, table: Any, site: str | None) -> NewRows:
+    """All rows of a table, which are of one `site` or name theirs in a column."""
+    rows, scores = NewRows(scores=np.empty((0, 1))), []
+    for frame in frames(models, table, models.needed.__contains__):
+        for name, levels in new_levels(models.design, frame).items():
+            rows.levels.setdefault(name, {}).update(dict.fromkeys(levels))
+        X = models.design.apply(frame)
+        rows.filled.update(_filled(models, frame, np.isnan(X)))
+        X, sites = models.encoding.apply(X), sites_of(models, frame, site)
+        scores.append(models.scores(X, sites))
+        rows.sites += ["" if name is None else name for name in sites.tolist()]
+        rows.lines += frame.lines
+    rows.scores = np.concatenate(scores)
+    return rows
+
+
+def sites_of(models: Models, frame: Frame, site: str | None) -> np.ndarray:
+    """The site of each row (n,), None where it has none."""
+    if site is not None:
+        try:
+            return np.full(frame.rows, str(site), dtype=object)
+        except ValueError:  # a number of more digits than Python writes
+            raise InputError("site", "a long number", "give the site's name") from None
+    if models.client not in frame.columns:
+        remedy = "the table has no such column; name the column of sites by client, or the site of all rows by site"
+        raise InputError("client", models.client, remedy)
+    return frame.texts(models.client)
+
+
+def new_levels(design: Design, frame: Frame) -> dict[str, list[str]]:
+    """Of each category the levels that no row had when the models were fitted."""
+    known: dict[str, set[str | None]] = {}
+    for column in design.columns:
+        if column.level is not None:
+            known.setdefault(column.source, {None}).add(column.level)
+    found = {
+        name: [text for text in dict.fromkeys(frame.texts(name).tolist()) if text not in levels]
+        for name, levels in known.items()
+        if name in frame.columns
+    }
+    return {name: levels for name, levels in found.items() if levels}
+
+
+def _filled(models: Models, frame: Frame, gone: np.ndarray) -> dict[str, int]:
+    """The gaps (n, p) in columns that had none in the fit; `InputError` where their means are not known."""
+    found = {column.source: gone[:, at] for at, column in enumerate(models.design.columns) if gone[:, at].any()}
+    if found and not models.encoding.means:
+        name, rows = next(iter(found.items()))
+        remedy = "is missing, and the models' file has no mean to fill it with: fit again, or give a value"
+        raise InputError(f"{name} in {frame.place(int(rows.argmax()))}", "", remedy)
+    return {name: int(rows.sum()) for name, rows in found.items()}

@@ -1,0 +1,234 @@
+"""A model per site in the units of the given columns, who collaborates with whom, what it gains; predictions by
+them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.simulate.data.encoding import Encoding
+from suffice.support.errors import InputError
+from suffice.support.parse import nearest
+
+if TYPE_CHECKING:
+    from suffice.simulate import Quadratics
+    from suffice.simulate.data.design import Design
+
+POPULATION = "(a new site)"
+"""What stands for a site that was not fitted: it gets the population's model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteModel:
+    """One site's model and what is known of it.
+
+    weights             influences: the share of each site in this model, summing to 1
+    collaborators       other sites with more than half of the equal share
+    coefficients        column -> number in the column's own unit; per class {class: {column: number}} for labels
+    intercept           a number, or {class: number}
+    expected_loss       mean loss on rows that the model has not seen, by held-out folds (squared errors, or log-loss);
+                        None where no row of the site was held out
+    expected_loss_alone the same for the site's own ridge model
+    gain, gain_se       their difference with its standard error; None below three rows per coefficient, where intervals
+                        of two standard errors do not cover
+    """
+
+    name: str
+    rows: int
+    collaborators: tuple[str, ...]
+    weights: Mapping[str, float]
+    coefficients: Mapping[str, Any]
+    intercept: Any
+    expected_loss: float | None
+    expected_loss_alone: float | None
+    gain: float | None
+    gain_se: float | None
+    notes: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.support.html import facts, number, table, text
+
+        losses = f"{number(self.expected_loss_alone)}, {number(self.expected_loss)}"
+        known = {"Model": text(self.words), "Loss alone, together": losses}
+        classes = self.intercept if isinstance(self.intercept, Mapping) else {"coefficient": self.intercept}
+        slopes = self.coefficients if isinstance(self.intercept, Mapping) else {"coefficient": self.coefficients}
+        names = next(iter(slopes.values()))
+        rows = [[text(name), *(number(slopes[kind][name]) for kind in classes)] for name in names]
+        rows += [["intercept", *map(number, classes.values())]]
+        return facts(known) + table(["column", *map(str, classes)], rows)
+
+    @property
+    def words(self) -> str:
+        """The same in a sentence or two."""
+        others = sorted(((share, name) for name, share in self.weights.items() if name != self.name), reverse=True)
+        most = ", ".join(f"{name} {share:.0%}" for share, name in others[:3] if name in self.collaborators)
+        own = f"{self.name}: {self.weights.get(self.name, 0.0):.0%} of the model comes from its own {self.rows} rows"
+        text = own + (f", then {most}" if most else ", no other site counts much")
+        if len(self.weights) == 1:
+            return f"{self.name}: the model comes from its own {self.rows} rows; there is no other site."
+        if self.gain is None or self.gain_se is None:
+            return f"{text}. Too few rows to tell what this site gains; see the gain of all sites together."
+        sure = "" if abs(self.gain) > 2 * self.gain_se else ", which may be due to chance"
+        verb = "gains" if self.gain >= 0 else "loses"
+        return f"{text}. It {verb} {abs(self.gain):.3g} +- {2 * self.gain_se:.2g} per new row over working alone{sure}."
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "collaborators": list(self.collaborators),
+            "weights": dict(self.weights),
+            "coefficients": dict(self.coefficients),
+            "intercept": self.intercept,
+            "expected_loss": self.expected_loss,
+            "expected_loss_alone": self.expected_loss_alone,
+            "gain": self.gain,
+            "gain_se": self.gain_se,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiteModels:
+    """Models of all sites, by name; `predict` uses them.
+
+    loss        "least-squares", "logistic" or "multinomial"
+    rule        what was averaged: candidates with weight and score, and what was exchanged
+    population  the model that a site gets that was not fitted
+    quadratics  what `suffice.plan` plans for: each site's expected loss about its model, in standardised units; None
+    for
+                classes and for models from a file
+    """
+
+    loss: str
+    client: str
+    target: str
+    classes: tuple[str, ...]
+    clients: tuple[SiteModel, ...]
+    population: SiteModel
+    rule: Mapping[str, Any]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+    design: Design
+    encoding: Encoding
+    quadratics: Quadratics | None = field(default=None, compare=False)
+
+    def __getitem__(self, name: str) -> SiteModel:
+        found = self.by_name.get(str(name))
+        if found is None:
+            near = nearest(str(name), self.by_name)
+            shown = ", ".join(list(self.by_name)[:12])
+            raise InputError("client", name, f"did you mean {near}?" if near else f"clients: {shown}")
+        return found
+
+    def __iter__(self) -> Iterator[SiteModel]:
+        return iter(self.clients)
+
+    def __len__(self) -> int:
+        return len(self.clients)
+
+    @cached_property
+    def by_name(self) -> dict[str, SiteModel]:
+        return {model.name: model for model in self.clients}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `suffice fit --json`."""
+        return {
+            "loss": self.loss,
+            "rule": dict(self.rule),
+            "clients": [model.to_dict() for model in self.clients],
+            "left_out": list(self.left_out),
+            "notes": list(self.notes),
+            "population": {"coefficients": dict(self.population.coefficients), "intercept": self.population.intercept},
+        }
+
+    def arrays(self, name: str | None) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (q, K) and intercepts (K,) of a site, of the population for None; K = 1 for numbers and two
+        classes."""
+        model = self.population if name is None else self[name]
+        each = [model.coefficients] if len(self.classes) < 3 else [model.coefficients[c] for c in self.classes]
+        intercepts = [model.intercept] if len(self.classes) < 3 else [model.intercept[c] for c in self.classes]
+        return np.array([[one[column] for column in self.encoding.columns] for one in each]).T, np.array(intercepts)
+
+    def scores(self, X: np.ndarray, sites: np.ndarray) -> np.ndarray:
+        """Linear predictions (n, K) for encoded rows X (n, q) and the site of each; unknown sites get the
+        population's."""
+        answer = np.empty((len(X), 1 if len(self.classes) < 3 else len(self.classes)))
+        for site in dict.fromkeys(sites.tolist()):
+            coefficients, intercepts = self.arrays(site if site in self.by_name else None)
+            chosen = sites == site
+            answer[chosen] = X[chosen] @ coefficients + intercepts
+        return answer
+
+    def labels(self, scores: np.ndarray) -> np.ndarray:
+        """Predictions (n,), numbers or labels, of linear ones."""
+        if not self.classes:
+            return scores[:, 0]
+        chosen = (scores[:, 0] > 0).astype(int) if len(self.classes) == 2 else scores.argmax(1)
+        return np.array(self.classes)[chosen]
+
+    def predict(self, table: Any, *, site: str | None = None) -> np.ndarray:
+        """Predictions (n,) for the rows of a table or of a CSV file, numbers or labels; `site` where there is no column
+        of sites.
+
+        Raises `InputError`. A site that was not fitted gets the population's model (see `unknown`). Warns of a level
+        that no row had, which is predicted as the reference, and of a gap in a column that had none, which is filled
+        with the column's mean.
+        """
+        return self.labels(self._scored(table, site))
+
+    def probabilities(self, table: Any, *, site: str | None = None) -> np.ndarray:
+        """Probabilities (n, classes) of the classes in the order of `classes`; `InputError` for numbers."""
+        return self.shares(self._scored(table, site))
+
+    def shares(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities (n, classes) of linear predictions; `InputError` for numbers."""
+        if not self.classes:
+            raise InputError("loss", self.loss, "only classes have probabilities; use predict")
+        return probabilities(scores)
+
+    def _scored(self, table: Any, site: str | None) -> np.ndarray:
+        from .new_rows import new_rows
+
+        found = new_rows(self, table, site)
+        for line in found.warnings(self):
+            warnings.warn(line, stacklevel=3)
+        return found.scores
+
+    def unknown(self, table: Any) -> tuple[str, ...]:
+        """Sites of a table that were not fitted."""
+        from .new_rows import frames
+
+        pieces = frames(self, table, lambda name: name == self.client)
+        names = (name for frame in pieces for name in frame.texts(self.client).tolist())
+        return tuple(dict.fromkeys(str(name) for name in names if name not in self.by_name))
+
+    def unknown_levels(self, table: Any) -> dict[str, tuple[str, ...]]:
+        """Of each category the levels of a table that no row had when the models were fitted. Their rows have 0 in all
+        of the category's columns, as the reference level has."""
+        from .new_rows import frames, new_levels
+
+        found: dict[str, dict[str, None]] = {}
+        for frame in frames(self, table, self.needed.__contains__):
+            for name, levels in new_levels(self.design, frame).items():
+                found.setdefault(name, {}).update(dict.fromkeys(levels))
+        return {name: tuple(levels) for name, levels in found.items()}
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The columns that predictions need."""
+        return frozenset((self.client, *(column.source for column in self.design.columns)))
+
+
+def probabilities(scores: np.ndarray) -> np.ndarray:
+    """Of linear predictions (n, 1) or (n, K), as (n, 2) or (n, K)."""
+    if scores.shape[1] == 1:
+        scores = np.column_stack((np.zeros(len(scores)), scores))
+    shifted = np.exp(scores - scores.max(1, keepdims=True))
+    return shifted / shifted.sum(1, keepdims=True)

@@ -1,0 +1,50 @@
+"""`summarise`: what a site sends instead of its rows, from which `fit` makes the models of all sites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY
+
+if TYPE_CHECKING:
+    from suffice.simulate.data.message import Message
+
+
+def summarise(
+    source: Any,
+    *,
+    site: str,
+    target: str = "target",
+    weight: str | None = None,
+    drop: Sequence[str] = (),
+    client: str = "client",
+    reveal: bool = False,
+    max_memory: float = MAX_MEMORY,
+) -> Message:
+    """The message that a site sends instead of its rows; `summarise(...).write("lyon.json")` writes it to a file.
+
+    `source` is a table of this site's rows, read as `fit` does; a column `client` in it is ignored. `fit` of all
+    messages gives the models of `fit` of all rows, to rounding, where every site sends five folds. A site with fewer
+    rows in a fold than a model has coefficients sends one message for all of them, unless `reveal`: a fold of one row
+    is that row. Raises `InputError`.
+    """
+    from suffice.simulate.data.message import message_of
+    from suffice.simulate.data.site_source import read_sites
+
+    if not isinstance(reveal, bool):
+        raise InputError("reveal", reveal, "give True or False")
+    if not isinstance(site, str) or not site.strip():
+        raise InputError("site", site, "give the site's name")
+    sites, _ = read_sites(
+        source,
+        client=client,
+        target=target,
+        weight=weight,
+        drop=drop,
+        loss="least-squares",
+        site=site,
+        max_memory=max_memory,
+    )
+    return message_of(sites, reveal=reveal, weighted=weight is not None)

@@ -1,0 +1,139 @@
+"""The table of `suffice fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from suffice.simulate.data.design import CHANGED, NOTE
+from suffice.support.tables import WIDE, Table, gathered, number, some
+
+from .gain import PER_COEFFICIENT
+
+if TYPE_CHECKING:
+    from .site_models import SiteModel, SiteModels
+
+MOST = 40
+"""Sites that are shown; all are in the JSON."""
+WIDEST = 16
+"""Characters of the collaborators that are named."""
+SEPARATED = 0.01
+"""Log-loss of a model alone, below which its columns nearly tell the class."""
+COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")
+
+
+def fit_table(fit: SiteModels, width: int = WIDE) -> Table:
+    """Sites with what they gain; the network and what was left out as lines below. More collaborators are named where
+    there is room for more than `WIDE` characters."""
+    rows = []
+    for model in fit.clients[:MOST]:
+        rows.append(
+            (
+                model.name,
+                str(model.rows),
+                f"{model.weights.get(model.name, 0.0):.0%}",
+                listed(model.collaborators, len(fit) - 1, WIDEST + max(width - WIDE, 0)),
+                number(model.expected_loss_alone),
+                number(model.expected_loss),
+                number(model.gain),
+                number(None if model.gain_se is None else 2 * model.gain_se, 2),
+            )
+        )
+    return Table(
+        title=f"Models for new rows: {fit.loss}, target {fit.target}",
+        columns=COLUMNS,
+        numeric=("rows", "own", "alone", "together", "gain", "+- 2 se"),
+        rows=rows,
+        lines=_lines(fit),
+    )
+
+
+def listed(names: Sequence[str], others: int, widest: int = WIDEST) -> str:
+    """Collaborators in few characters: all others, or the first ones and how many more."""
+    if len(names) == others > 2:
+        return f"all {others} others"
+    for shown in range(len(names), 0, -1):
+        text = ", ".join(names[:shown]) + (f" + {len(names) - shown}" if shown < len(names) else "")
+        if len(text) <= widest or shown == len(names) == 1:
+            return text
+    return f"{len(names)} others" if names else "nobody"
+
+
+def _lines(fit: SiteModels) -> list[str]:
+    losses = "squared error" if fit.loss == "least-squares" else "log-loss"
+    lines = [
+        f"alone, together: mean {losses} on held-out rows; gain: their difference +- two standard errors.",
+        "own: its own rows' share in a site's model; the rest is the others', and collaborators have more than half an "
+        "equal share.",
+    ]
+    if len(fit) > MOST:
+        lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
+    lines += _gains(fit)
+    if len(fit.classes) == 2:
+        lines.append(f"Coefficients are of {fit.target}={fit.classes[1]}: one above 0 makes it more probable.")
+    easy = [model.name for model in fit if fit.classes and (model.expected_loss_alone or 1.0) < SEPARATED]
+    if easy:
+        lines.append(f"A log-loss near 0 alone ({some(easy)}): does a column tell the target?")
+    lines += _most_different(fit)
+    sources = dict.fromkeys(column.source for column in fit.design.columns)
+    lines.append(f"Predictors: {some(list(sources))}.")
+    lines.append(_exchanged(fit))
+    lines += gathered([*map(CHANGED.format, fit.left_out), *map(NOTE.format, fit.notes)])
+    lines.append("For the speed of training see suffice plan.")
+    return lines
+
+
+def _gains(fit: SiteModels) -> list[str]:
+    """What all sites gain together, and why some sites have no gain."""
+    if len(fit) == 1:
+        return ["There is only one site, so there is nothing to gain."]
+    lines, held = [], [model for model in fit if model.expected_loss is not None]
+    gain, error = fit.rule["network_gain"], fit.rule["network_gain_se"]
+    if gain is not None and error is not None:
+        sure = "collaboration pays off" if gain > 0 else "working alone is better"
+        verdict = sure if abs(gain) > 2 * error else "not significant"
+        which = "All sites" if len(held) == len(fit) else f"Over {len(held)} of {len(fit)} sites"
+        lines.append(f"{which}, weighted by rows, gain {gain:.3g} +- {2 * error:.2g}: {verdict}.")
+    decisive = fit.rule.get("network_gain_decided_by")
+    if decisive is not None:
+        without = fit.rule["network_gain_without"]
+        lines.append(f"Most of that is {decisive} ({fit[decisive].rows} rows): without it, {without:.3g} per new row.")
+    if len(held) < len(fit):
+        lines.append(f"No loss where all rows came in one part and none is held out: {some(_without(fit, held))}.")
+    known = [model for model in held if model.gain is not None]
+    if len(known) < len(held):
+        size = len(fit.encoding.columns) + 1
+        lines.append(
+            f"No gain of a site is shown below {PER_COEFFICIENT * size} rows, {PER_COEFFICIENT} for each of {size} "
+            "coefficients: its interval would be unreliable."
+        )
+    if known and not any(abs(model.gain or 0.0) > 2 * (model.gain_se or 0.0) for model in known):
+        lines.append("At no single site does the gain shown exceed two standard errors.")
+    return lines
+
+
+def _most_different(fit: SiteModels) -> list[str]:
+    found = fit.rule.get("differs")
+    if not found:
+        return []
+    values = f"{found['column']} {found['own']:.3g} by its own rows, {found['others']:.3g} by those of all others"
+    among = f"Of {found['compared']} sites with rows enough to tell, " if found["compared"] < len(fit) else ""
+    return [f"{among}{found['site']} differs most: {values}, {found['standard_errors']:.2g} standard errors apart."]
+
+
+def _without(fit: SiteModels, known: Sequence[SiteModel]) -> list[str]:
+    names = {model.name for model in known}
+    return [model.name for model in fit if model.name not in names]
+
+
+def _exchanged(fit: SiteModels) -> str:
+    """What the sites sent, or would send."""
+    most, least = fit.rule["numbers_per_site"], fit.rule.get("fewest_numbers")
+    if least is not None:
+        return f"Each site sent one message of {most if least == most else f'{least} to {most}'} numbers, and no rows."
+    if fit.classes:
+        return (
+            f"The method takes {fit.rule['rounds']} rounds of {most} numbers per site, which suffice does not run "
+            "between sites: messages (suffice.summarise) are for targets of numbers."
+        )
+    return f"Federated, each site would send one message of {most} numbers, and no rows (suffice.summarise)."

@@ -1,0 +1,1 @@
+"""Who collaborates with whom, at which step, how fast: guaranteed, exact, measured."""

@@ -1,0 +1,1 @@
+"""Plans from exact second moments of the problem at hand."""

@@ -1,0 +1,387 @@
+"""The exact plan of one client: rates, the time they take, where they end, and what is certain about single paths."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from suffice.simulate.moments.batched import MomentMaps
+from suffice.simulate.moments.gradient_moments import GradientMoments
+from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
+from suffice.simulate.moments.recursion import ExactRecursion, orbit
+
+from .hitting_certificate import certified_rates
+from .many_clients import fastest_of_many
+from .search import HORIZON, NUMBERS, SINGLE_RATES, Rates, fastest
+from .stages import Stage, faster_stages, lengths, staged_curve
+
+WORK = 1e9
+"""Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
+ROUNDING = 1e-13
+"""Of the starting excess: no smaller one can be told from rounding."""
+SETTLED = 1e-3
+"""Of the precision: a curve that stays so close to its floor for half of what is followed is taken to be there."""
+
+
+CERTIFICATES = 5e8
+"""Multiplications spent on bounds of E[tau], of all clients alone, and of all together."""
+TOGETHER = 64
+"""Clients whose noises are added up at a time where there are many."""
+CLOSE = 8
+"""Lengths tried about those that suited the pilots."""
+PILOTS = 4
+"""Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
+
+
+class Curve(Protocol):
+    """A recursion with one peer that stands for all: rates (0, c) are c times the plan's."""
+
+    def curve(self, rates: np.ndarray, steps: int, /) -> np.ndarray: ...
+
+
+Choices = dict[str, ExactRecursion]
+"""One client's recursions by the name of their coordinates."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactPlan:
+    """Constant weights and step of one client at one precision, theta+ = theta - eta P sum_k w_k g_k.
+
+    weights         (N,), of sum 1; all 0 where no step is needed or none is known
+    eta             sum of the rates [theta^2 / loss]; in the coordinates of the preconditioner, where there is one
+    iterations      the first T with E e_T <= epsilon, exactly; None: none was found (`note` says why)
+    excess          E e_T there [loss]
+    start           excess of the start [loss]
+    step_limit      eta from which on the second moment does not contract
+    floor           lim E e_t if the rates are kept up [loss]
+    holds           E e_t <= epsilon for all t >= T too; otherwise the client stops at T
+    hitting         {"eta", "expected_iterations"}: with this step, perhaps a smaller one, E[tau] is at most that many,
+                    tau = min{t: e_t < epsilon} on single paths; None where that is not certain at any step
+    preconditioner  name of P's coordinates; matrix (d, d) is P, None for the identity
+    stages          a schedule that takes fewer iterations, where one was asked for and found; `staged_excess` is E e
+                    at its end, exactly [loss]
+    """
+
+    epsilon: float
+    weights: np.ndarray
+    eta: float
+    iterations: int | None
+    start: float
+    excess: float | None = None
+    step_limit: float | None = None
+    floor: float | None = None
+    holds: bool | None = None
+    hitting: dict[str, float] | None = None
+    preconditioner: str = "none"
+    matrix: np.ndarray | None = field(default=None, repr=False)
+    stages: tuple[Stage, ...] = ()
+    staged_excess: float | None = None
+    note: str = ""
+    recursion: Curve | None = field(default=None, repr=False)  # merged
+
+    @property
+    def rates(self) -> np.ndarray:
+        return self.eta * self.weights
+
+    @property
+    def scheduled(self) -> int | None:
+        """Iterations of the stages, or of the constant plan where there are none."""
+        return sum(stage.iterations for stage in self.stages) if self.stages else self.iterations
+
+    def curve(self, steps: int) -> np.ndarray:
+        """E e_t for t = 0..steps with these rates throughout [loss]."""
+        if self.recursion is None:
+            return np.full(steps + 1, self.start)
+        return self.recursion.curve(np.array([0.0, 1.0]), steps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object `exact` of `suffice plan --json`."""
+        constant = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
+        schedule = [] if self.iterations is None else [stage.to_dict() for stage in self.stages] or [constant]
+        return {
+            **constant,
+            "step_limit": self.step_limit,
+            "schedule": schedule,
+            "schedule_excess": self.staged_excess if self.stages else self.excess,
+            "excess": self.excess,
+            "floor": self.floor,
+            "holds": self.holds,
+            "hitting": self.hitting,
+            "preconditioner": self.preconditioner,
+            "matrix": None if self.matrix is None else self.matrix.tolist(),
+            "note": self.note,
+        }
+
+
+def exact_plans(
+    moments: GradientMoments,
+    epsilon: np.ndarray,
+    *,
+    precondition: bool = True,
+    schedule: bool = False,
+    horizon: int = HORIZON,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[tuple[ExactPlan, ExactPlan]]:
+    """Of every client together with peers and alone, at precisions (N,) of its own [loss].
+
+    precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
+    schedule      look for three stages that are faster than constant rates, too
+    horizon       steps after which a plan counts as never arriving
+    """
+    from threadpoolctl import threadpool_limits
+
+    N, D, n = moments.noise.shape
+    part = max(1, int(NUMBERS / (N * D * n * (len(SHARED) + len(OWN)))))
+    if _cost(moments) > WORK:
+        part = N
+    found = []
+    with threadpool_limits(1):  # matrices are small: threads that wait for one another cost more than they bring
+        given = _Coordinates(moments, precondition=precondition)
+        for first in range(0, N, part):
+            found += _clients(moments, given, range(first, min(first + part, N)), epsilon, horizon, schedule)
+            if progress is not None:
+                progress(len(found), N)
+    return found
+
+
+class _Coordinates:
+    """What the clients may choose from."""
+
+    def __init__(self, moments: GradientMoments, *, precondition: bool) -> None:
+        self.moments, self.precondition = moments, precondition
+        self.shared = shared_bases(moments) if precondition else {"none": np.eye(moments.features)}
+        self.many = _cost(moments) > WORK
+
+    @cached_property
+    def everybody(self) -> dict[str, GradientMoments]:
+        """The moments in common coordinates; of many clients in those of a pooled second moment alone."""
+        names = ["pooled"] if self.many and self.precondition else list(self.shared)
+        return {name: _in_coordinates(self.moments, name, self.shared[name]) for name in names}
+
+    def joint(self, i: int) -> Choices:
+        """Of client i with all its peers."""
+        own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
+        return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
+
+    def recursion(self, i: int, plan: ExactPlan) -> ExactRecursion:
+        """Of client i with all its peers in the coordinates of a plan."""
+        bases = self.shared | own_bases(self.moments, i)
+        name = plan.preconditioner
+        return ExactRecursion(moments=_in_coordinates(self.moments, name, bases[name]), client=i)
+
+    def own_recursions(self, i: int, name: str | None = None) -> Choices:
+        """Of client i by itself, in all coordinates or one, turned to the eigenvectors of its own second moment."""
+        only = self.moments.only([i])
+        bases = self.shared | (own_bases(only, 0) if self.precondition else {})
+        names = list(bases) if name is None else [name]
+        turned = {one: bases[one] @ np.linalg.eigh(bases[one].T @ only.A[0] @ bases[one])[1] for one in names}
+        return {one: ExactRecursion(moments=only.in_basis(basis), client=0) for one, basis in turned.items()}
+
+
+def _in_coordinates(moments: GradientMoments, name: str, basis: np.ndarray) -> GradientMoments:
+    return moments if name == "none" else moments.in_basis(basis)
+
+
+def _clients(
+    moments: GradientMoments,
+    given: _Coordinates,
+    clients: Sequence[int],
+    epsilon: np.ndarray,
+    horizon: int,
+    schedule: bool,
+) -> list[tuple[ExactPlan, ExactPlan]]:
+    excess = np.maximum(moments.excess, 0.0)
+    plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
+    pairs = [(plan, plan) for plan in plans]
+    todo = [j for j, plan in enumerate(plans) if not plan.note]
+    if not todo:
+        return pairs
+    chosen, levels = [clients[j] for j in todo], np.array([plans[j].epsilon for j in todo])
+    alone, singles = _plans_alone(given, chosen, levels, horizon)
+    faster = [horizon if one.steps is None else one.steps - 1 for one in alone]
+    choices = [given.joint(i) for i in chosen]
+    if given.many:
+        (there,) = given.everybody.values()
+        joint = fastest_of_many(there, np.array(chosen), levels, faster)
+    else:
+        everybody = np.ones((len(todo), moments.clients), dtype=bool)
+        joint = fastest([list(of.values()) for of in choices], levels, everybody, faster)
+    noises = _noises(given, chosen, joint) if given.many else itertools.repeat(None)
+    for j, i, single, of, of_one, both, noise in zip(todo, chosen, singles, choices, alone, joint, noises):
+        own = _described(plans[j], single, of_one, horizon, np.eye(moments.clients)[[i]])
+        together = None if both.steps is None else _described(plans[j], of, both, horizon, noise=noise)
+        # peers are followed only where this saves a step
+        faster_than = horizon + 1 if own.iterations is None else own.iterations
+        usable = together is not None and together.iterations is not None and together.iterations < faster_than
+        pairs[j] = (together if usable and together is not None else own, own)
+    if schedule:
+        kept = [j for j in todo if pairs[j][1].iterations is not None or pairs[j][0].iterations is not None]
+        at, of_one = dict(zip(todo, choices)), dict(zip(todo, singles))
+        joint = [at[j].get(pairs[j][0].preconditioner) or given.recursion(clients[j], pairs[j][0]) for j in kept]
+        both = _staged([pairs[j][0] for j in kept], joint)
+        alone_too = [j for j in kept if pairs[j][1].iterations is not None]
+        own_ones = [pairs[j][1] for j in alone_too]
+        own = dict(
+            zip(alone_too, _staged(own_ones, [of_one[j][one.preconditioner] for j, one in zip(alone_too, own_ones)]))
+        )
+        for j, one in zip(kept, both):
+            pairs[j] = (one, own.get(j, pairs[j][1]))
+    return pairs
+
+
+def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) -> list[ExactPlan]:
+    """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
+    if not plans:
+        return []
+    N, of_one = len(plans[0].weights), recursions[0].moments.clients == 1
+    rates = np.stack([plan.rates[plan.rates > 0][:1] if of_one else plan.rates for plan in plans])
+    epsilon = np.array([plan.epsilon for plan in plans])
+    found = faster_stages(recursions, rates, epsilon, [plan.iterations or 0 for plan in plans])
+    shorter = []
+    for plan, recursion, (v, steps) in zip(plans, recursions, found):
+        if not steps or steps == plan.iterations:
+            shorter.append(plan)
+            continue
+        own = np.eye(N)[plan.weights > 0] if of_one else np.eye(N)
+        stages = tuple(
+            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()))
+            for rates, part in zip(v, lengths(steps))
+            if part
+        )
+        excess = float(staged_curve(recursion, v, steps)[-1])
+        shorter.append(replace(plan, stages=stages, staged_excess=excess))
+    return shorter
+
+
+def _noises(given: _Coordinates, clients: Sequence[int], rates: Sequence[Rates]) -> Iterator[np.ndarray]:
+    """What `ExactRecursion.merged` takes, of all clients by a few products of matrices."""
+    (there,) = given.everybody.values()
+    for first in range(0, len(clients), TOGETHER):
+        part = slice(first, first + TOGETHER)
+        maps = MomentMaps.sharing(there, np.array(clients[part]))
+        yield from maps.noises(np.stack([one.v for one in rates[part]])[:, None])[:, 0].copy()
+
+
+def _cost(moments: GradientMoments) -> float:
+    """Multiplications that all clients' moments in one client's coordinates take, for every client."""
+    N, D, n = moments.noise.shape
+    return float(N) ** 2 * D * n * (D + n)
+
+
+def _plans_alone(
+    given: _Coordinates, clients: Sequence[int], epsilon: np.ndarray, horizon: int
+) -> tuple[list[Rates], list[Choices]]:
+    """The fastest rates of every client by itself, and its recursions; of many, only some try everything."""
+
+    def search(parts: list[Choices], levels: np.ndarray, lengths: np.ndarray = SINGLE_RATES) -> list[Rates]:
+        allowed = np.ones((len(parts), 1), dtype=bool)
+        most = [horizon] * len(parts)
+        return fastest([list(of.values()) for of in parts], levels, allowed, most, lengths, single_precision=given.many)
+
+    if not given.many or len(clients) <= PILOTS:
+        singles = [given.own_recursions(i) for i in clients]
+        return search(singles, epsilon), singles
+    pilots = np.linspace(0, len(clients) - 1, PILOTS).astype(int)
+    tried = [given.own_recursions(clients[j]) for j in pilots]
+    found = search(tried, epsilon[pilots])
+    wins = [list(of)[one.choice] for of, one in zip(tried, found)]
+    name = max(sorted(set(wins)), key=wins.count)
+    shares = [
+        1 / of[name].limit(one.v)
+        for of, one, win in zip(tried, found, wins)
+        if win == name and one.steps is not None and one.v.any()
+    ]
+    lengths = SINGLE_RATES
+    if shares:  # about those that suit the pilots
+        lengths = np.geomspace(max(min(shares) / 1.2, SINGLE_RATES[0]), min(1.2 * max(shares), SINGLE_RATES[-1]), CLOSE)
+    singles = [given.own_recursions(i, name) for i in clients]
+    return search(singles, epsilon, lengths), singles
+
+
+def start_of_plan(clients: int, epsilon: float, start: float) -> ExactPlan:
+    """A plan to be made from an excess of `start`, or one that says why there is none to make."""
+    plan = ExactPlan(epsilon=epsilon, weights=np.zeros(clients), eta=0.0, iterations=None, start=start)
+    if start <= epsilon:
+        return _stay(plan, "the start is already below this precision: 0 iterations, alone or together")
+    if epsilon < ROUNDING * start:
+        return replace(plan, note=f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
+    return plan
+
+
+def _stay(plan: ExactPlan, note: str) -> ExactPlan:
+    return replace(
+        plan,
+        iterations=0,
+        excess=plan.start,
+        floor=plan.start,
+        holds=True,
+        hitting={"eta": 0.0, "expected_iterations": 0.0},
+        note=note,
+    )
+
+
+def _described(
+    plan: ExactPlan,
+    choices: Choices,
+    rates: Rates,
+    horizon: int,
+    peers: np.ndarray | None = None,
+    *,
+    noise: np.ndarray | None = None,
+) -> ExactPlan:
+    """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
+    if rates.steps is None:
+        return replace(plan, note=f"no constant weights and step tried arrive within {horizon:,} iterations")
+    name = list(choices)[rates.choice]
+    recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
+    basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
+    limit = merged.limit(one)
+    if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
+        slower = (1 - 1e-3) * limit
+        time = merged.first(slower * one, plan.epsilon, horizon)
+        return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
+    M, floor = merged.matrix(one), merged.floor(one, limit)
+    # a search in single precision knows times to about one in a million
+    path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
+    below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
+    if not below.size:
+        time = merged.first(one, plan.epsilon, horizon)
+        later = replace(rates, time=time if time > path.shape[1] else np.inf)
+        return _described(plan, choices, later, horizon, peers, noise=noise)
+    steps, end = int(below[0]) + 1, path[:, below[0]]
+    certified = certified_rates(merged, one, plan.epsilon, steps, CERTIFICATES / len(plan.weights))
+    return replace(
+        plan,
+        weights=v / eta if peers is None else v / eta @ peers,
+        eta=eta,
+        iterations=steps,
+        excess=float(merged.loss @ end),
+        step_limit=eta * limit,
+        floor=floor,
+        holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+        hitting=None
+        if certified is None
+        else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
+        preconditioner=name,
+        matrix=None if name == "none" else basis @ basis.T,
+        recursion=merged,
+    )
+
+
+def _stays(M: np.ndarray, z: np.ndarray, loss: np.ndarray, epsilon: float, floor: float, steps: int) -> bool:
+    """From z = z_T on, followed until it has settled at its floor, or for ten times the plan and 1000 steps."""
+    done, part = 0, max(steps, 16)
+    while done < 10 * steps + 1000:
+        Z = orbit(M, z, part)
+        curve, z = loss @ Z[:, 1:], Z[:, -1]
+        if (curve > epsilon).any():
+            return False
+        if np.abs(curve[len(curve) // 2 :] - floor).max() <= SETTLED * epsilon:
+            return True
+        done, part = done + part, min(2 * part, 4096)
+    return True

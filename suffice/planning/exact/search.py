@@ -1,0 +1,354 @@
+"""The constant rates that bring one client's expected excess below a precision in the fewest steps.
+
+The variables are the rates v_k = eta w_k >= 0 alone: sets of peers, weights and steps are supports, directions and
+lengths of v. E e_T is not convex in v, so that two kinds of work follow one another:
+1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
+   at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
+2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
+   descend on E e_g, g below the best time, even if they never arrive by themselves (`rates_descent`).
+What comes out is never slower than any start, and a local optimum: no proof that nothing is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.simulate.moments.batched import POWERS, MomentMaps
+from suffice.simulate.moments.recursion import DENSE, ExactRecursion
+
+from .arrivals import arrivals
+from .descent import Descent, Found, next_goal
+
+HORIZON = 100_000
+"""Steps after which a plan counts as never arriving, unless told otherwise."""
+WORK = 3e8
+"""Multiplications of one gradient up to which plans are polished."""
+NUMBERS = 1e6
+"""In the matrices that are stepped at a time."""
+SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
+"""Of the step limit, at which every start is tried."""
+SINGLE_RATES = np.geomspace(0.02, 0.95, 10)
+"""Of single rates."""
+CLOSER = np.geomspace(0.86, 1 / 0.86, 5)
+"""Times where a parabola through the best of these and its neighbours is lowest: tried too, again about an end."""
+CLOSEST = np.geomspace(0.965, 1 / 0.965, 5)
+"""Times the best of those: tried once, or peers would seem to help by what is lost here."""
+AGAIN = 16
+"""Times that this is done at most."""
+SAFE = 0.97
+"""Of the limit: no length beyond is tried."""
+SMALLER = np.geomspace(1e-6, 0.015, 12)
+"""Shares tried where none of the others arrives."""
+FINALISTS = 2
+"""Coordinates in which rates descend, those whose starts are fastest."""
+NEGLIGIBLE = 0.02
+"""Of the largest rate: a smaller one is dropped if this costs nothing."""
+FINISH = 40
+"""Rounds of descent at the final time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """Constant rates v (N,) [theta^2 / loss] and the time they take.
+
+    time    steps until E e_t <= epsilon, to a fraction of a step; inf where it never is
+    choice  which of the client's recursions (coordinates) they are for
+    """
+
+    v: np.ndarray
+    time: float
+    choice: int = 0
+
+    @property
+    def steps(self) -> int | None:
+        return None if not np.isfinite(self.time) else int(np.ceil(self.time))
+
+
+def best_rates(
+    recursion: ExactRecursion, epsilon: float, *, allowed: np.ndarray | None = None, horizon: int = HORIZON
+) -> Rates:
+    """The fastest constant rates found with peers `allowed` (N,) bool, none of which exceeds the step limit."""
+    n = recursion.moments.clients
+    mask = np.ones(n, dtype=bool) if allowed is None else allowed
+    return fastest([[recursion]], np.array([epsilon]), mask[None], [horizon])[0]
+
+
+def fastest(
+    choices: Sequence[Sequence[ExactRecursion]],
+    epsilon: np.ndarray,
+    allowed: np.ndarray,
+    most: Sequence[int],
+    single_rates: np.ndarray = SINGLE_RATES,
+    *,
+    single_precision: bool = False,
+) -> list[Rates]:
+    """The same of C clients, each in the best of its coordinates.
+
+    choices  of each client, equally many: its recursion in each
+    epsilon  (C,); allowed (C, N)
+    most     steps that are of interest, by client
+    single_rates      lengths tried first where N = 1
+    single_precision  search in single precision, which knows times to about one in a million, and for single rates
+                      only once about the best of `single_rates`
+    """
+    n, N = len(choices[0][0].loss), len(allowed[0])
+    found = [Rates(v=np.zeros(N), time=0.0 if of[0].excess <= e else np.inf) for of, e in zip(choices, epsilon)]
+    todo = [c for c, one in enumerate(found) if one.time > 0 and most[c] > 0]
+    firsts = [of[0] for of in choices]
+    directions = {
+        c: start_directions(
+            firsts[c].moments.optimum, firsts[c].moments.A[firsts[c].client], firsts[c].client, allowed[c]
+        )
+        for c in todo
+    }
+    kept = 3 * max((len(one) for one in directions.values()), default=1) if N > 1 else 3
+    at_once = max(1, int(NUMBERS / (len(choices[0]) * (kept + N) * n**2)))
+    for first in range(0, len(todo), at_once):
+        part = todo[first : first + at_once]
+        descent = _Search(
+            [choices[c] for c in part], epsilon[part], allowed[part], [most[c] for c in part],
+            np.stack([directions[c] for c in part]), single_rates, single_precision=single_precision,
+        )  # fmt: skip
+        for c, one in zip(part, descent.run()):
+            found[c] = one
+    return found
+
+
+def start_directions(optimum: np.ndarray, A: np.ndarray, i: int, allowed: np.ndarray) -> np.ndarray:
+    """Starts of sum 1, (F, N): those of the race first (equal, nearest half, nine tenths its own), then families."""
+    gap = optimum - optimum[i]
+    distance = np.einsum("kd,de,ke->k", gap, A, gap)
+    distance[i] = -1
+    order = np.argsort(distance, kind="stable")
+    order = order[allowed[order]]
+    n, own = len(order), np.eye(len(allowed))[i]
+
+    def nearest(size: int) -> np.ndarray:
+        equal = np.zeros(len(allowed))
+        equal[order[:size]] = 1 / size
+        return equal
+
+    if n == 1:
+        return nearest(1)[None]
+    sizes = sorted({2**j for j in range(20) if 2**j < n} - {-(-n // 2)})
+    found = [nearest(n), nearest(-(-n // 2))]
+    if allowed[i]:
+        found += [0.9 * own + 0.1 * nearest(n), *(own / 2 + nearest(size) / 2 for size in (*sizes[2:], n))]
+    return np.stack([*found, *map(nearest, sizes)])
+
+
+class _Search:
+    """Several clients at once."""
+
+    def __init__(
+        self,
+        choices: list[Sequence[ExactRecursion]],
+        epsilon: np.ndarray,
+        allowed: np.ndarray,
+        most: list[int],
+        directions: np.ndarray,
+        single_rates: np.ndarray,
+        *,
+        single_precision: bool,
+    ) -> None:
+        self.single_rates, self.single_precision = single_rates, single_precision
+        self.choices, self.each = choices, len(choices[0])
+        self.client = np.repeat(np.arange(len(choices)), self.each)
+        self.epsilon, self.allowed, self.most = epsilon, allowed, most
+        maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
+        self.maps = maps.in_single_precision() if single_precision else maps
+        self.directions = directions[self.client]
+        # starts of large maps are searched in single precision; what was found is then timed in double
+        large = maps.start.shape[-1] > DENSE and directions.shape[-1] > 1
+        self.search = self.maps.in_single_precision() if large else self.maps
+
+    def run(self) -> list[Rates]:
+        one_peer = self.directions.shape[-1] == 1
+        powers = POWERS * (1 + (one_peer and not self.single_precision))
+        limits = np.minimum(self.maps.limits(self.directions, powers), 1e300)
+        self.expansion = self.search.expansion(limits[..., None] * self.directions)
+        V, times, ahead = self._tried(limits, self.single_rates if one_peer else SHARES)
+        reached = self._reached(times)
+        if not np.isfinite(reached).all():
+            again = self._tried(limits, SMALLER)
+            lost = ~np.isfinite(reached)[self.client][:, None]
+            V = np.concatenate((V, again[0]), axis=2)
+            times = np.concatenate((times, np.where(lost[..., None], again[1], np.inf)), axis=2)
+            ahead = np.concatenate((ahead, np.where(lost[..., None], again[2], np.inf)), axis=2)
+        found = self._starts(times, V)
+        if self.search is not self.maps and not all(map(self._timed, found, found.values())):
+            self.search = self.maps
+            return self.run()
+        if one_peer:
+            return [
+                Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
+                for c, one in self._closer(found, limits[:, 0], V[:, 0, :, 0], times[:, 0], ahead[:, 0]).items()
+            ]
+        self._descend(found, V, times, ahead)
+        return self._finished(found)
+
+    def _closer(
+        self, found: dict[int, Found], limits: np.ndarray, V: np.ndarray, times: np.ndarray, ahead: np.ndarray
+    ) -> dict[int, Found]:
+        """Of single rates: lengths about the best; limits (G,), rates V tried, times and excesses ahead (G, S)."""
+        centre = {}
+        for c, one in found.items():
+            if np.isfinite(one.time) and one.v is not None:
+                at = int(np.argmin(times[one.group]))
+                near = slice(max(at - 1, 0), at + 2)
+                centre[c] = lowest(V[one.group, near], ahead[one.group, near]) or V[one.group, at]
+        for _ in range(AGAIN):
+            if not centre:
+                break
+            centre = self._nearby(found, limits, centre, CLOSEST if self.single_precision else CLOSER)
+        if self.single_precision:
+            return found
+        alone = {c: float(one.v[0]) for c, one in found.items() if np.isfinite(one.time) and one.v is not None}
+        if alone:
+            self._nearby(found, limits, alone, CLOSEST)
+        return found
+
+    def _nearby(
+        self, found: dict[int, Found], limits: np.ndarray, centre: dict[int, float], factors: np.ndarray
+    ) -> dict[int, float]:
+        """`found` improved by factors times single rates; those whose best is at an end, with it."""
+        best = list(centre)
+        groups, who, v = np.array([found[c].group for c in best]), np.arange(len(best)), np.array([*centre.values()])
+        share = (v / limits[groups])[:, None, None, None]
+        M1, M2 = (M[groups] for M in self.expansion)
+        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
+        expansion = share.astype(M1.dtype) * M1, (share**2).astype(M1.dtype) * M2
+        lengths, _ = arrivals(maps, v[:, None, None], factors, self.epsilon[best], who, most, expansion)
+        lengths = np.where(share[..., 0] * factors < SAFE, lengths, np.inf)[:, 0]
+        ends = {}
+        for j, c in enumerate(best):
+            at = int(np.argmin(lengths[j]))
+            if lengths[j, at] < found[c].time:
+                found[c] = Found(time=float(lengths[j, at]), group=found[c].group, v=factors[at] * v[j, None])
+                if at in (0, len(factors) - 1):
+                    ends[c] = factors[at] * v[j]
+        return ends
+
+    def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""
+        V = limits[..., None] * self.directions
+        epsilon = self.epsilon[self.client]
+        times, ahead = arrivals(self.search, V, shares, epsilon, self.client, self.most, self.expansion)
+        return shares[:, None] * V[:, :, None], times, ahead
+
+    def _reached(self, times: np.ndarray) -> np.ndarray:
+        """The best time of each client."""
+        return times.reshape(len(self.choices), -1).min(1)
+
+    def _starts(self, times: np.ndarray, V: np.ndarray) -> dict[int, Found]:
+        found = {}
+        for c in range(len(self.choices)):
+            mine = np.where((self.client == c)[:, None, None], times, np.inf)
+            at = np.unravel_index(int(np.argmin(mine)), mine.shape)
+            found[c] = Found(time=float(mine[at]), group=int(at[0]), v=V[at])
+        return found
+
+    def _timed(self, c: int, one: Found) -> bool:
+        """The time of a start in double precision; whether it arrives in the same step as in single."""
+        if one.v is None or not np.isfinite(one.time):
+            return True
+        steps, level = np.ceil(one.time), self.epsilon[c : c + 1]
+        maps, v = self.maps[[one.group]], one.v[None, None]
+        one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
+        return np.ceil(one.time) == steps
+
+    def _descend(self, found: dict[int, Found], V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> None:
+        goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
+        n = self.maps.start.shape[-1]
+        kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
+        groups = []
+        for c in kept:
+            mine = np.flatnonzero(self.client == c)
+            lead = [(times[g].min(), ahead[g].min()) for g in mine]
+            groups += [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
+        starts = [self._racers(V[g], times[g], ahead[g]) for g in groups]
+        longest = sorted(range(len(groups)), key=lambda j: goal[int(self.client[groups[j]])])
+        for part in _parts(longest, lambda j: 2 * 5 * n * (goal[int(self.client[groups[j]])] + n)):
+            chosen = np.array([groups[j] for j in part])
+            first = np.stack([starts[j] for j in part])
+            descent = Descent(
+                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[self.client[chosen]], V=first,
+                allowed=np.broadcast_to(self.allowed[self.client[chosen]][:, None], first.shape), goal=goal,
+                found={c: Found(time=one.time) for c, one in found.items()},
+            )  # fmt: skip
+            descent.run()
+            for c, one in descent.found.items():
+                if one.v is not None and one.time < found[c].time:
+                    found[c] = Found(time=one.time, group=int(chosen[one.group]), v=one.v)
+
+    @staticmethod
+    def _racers(V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+        """The best start of all, and the best lengths of the first three directions, (4, N); of one direction one."""
+        score = np.where(np.isfinite(times), times, 1e9) + 1e-3 * ahead / max(float(ahead.min()), 1e-300)
+        best = V[np.unravel_index(int(np.argmin(score)), score.shape)]
+        if len(V) == 1:
+            return best[None]
+        lengths = np.argmin(np.where(np.isfinite(ahead), ahead, np.inf), axis=1)
+        rest = [V[f, lengths[f]] for f in range(min(3, len(V)))]
+        return np.stack([best, *rest, *[best] * (3 - len(rest))])
+
+    def _finished(self, found: dict[int, Found]) -> list[Rates]:
+        """Minimised at the final time, without rates that are trifles if that costs no step."""
+        N, n = self.directions.shape[-1], self.maps.start.shape[-1]
+        done = [Rates(v=np.zeros(N), time=np.inf) for _ in self.choices]
+        arrived = [c for c, one in found.items() if np.isfinite(one.time) and one.v is not None]
+        goal = {c: int(np.ceil(found[c].time)) for c in arrived}
+        short = [c for c in arrived if 3.0 * goal[c] * n**2 <= WORK]
+        ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
+        for part in _parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n)):
+            v = np.array([found[c].v for c in part])
+            large = np.where(v < NEGLIGIBLE * v.max(-1, keepdims=True), 0, v)
+            V = np.stack((large * (v.sum(-1) / large.sum(-1))[:, None], v), axis=1)
+            chosen = np.array([found[c].group for c in part])
+            finish = Descent(
+                maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[part], V=V, allowed=V > 0,
+                goal=goal, hunt=False,
+            )  # fmt: skip
+            for c, end in zip(part, finish.run(FINISH)):
+                ends[c] = list(end)
+        for c in arrived:
+            done[c] = self._surest(c, found[c], ends[c], goal[c])
+        return done
+
+    def _surest(self, c: int, one: Found, ends: list[np.ndarray], steps: int) -> Rates:
+        """The first of the ends that is stable and as fast as what was found."""
+        choice = one.group - c * self.each
+        recursion = self.choices[c][choice]
+        assert one.v is not None
+        for v in (*ends, one.v):
+            time = recursion.first(v, float(self.epsilon[c]), steps)
+            if time <= steps and recursion.limit(v) > 1:
+                return Rates(v=v, time=time, choice=choice)
+        return Rates(v=np.zeros(len(one.v)), time=np.inf)
+
+
+def lowest(v: np.ndarray, e: np.ndarray) -> float | None:
+    """Where the parabola ln e over ln v through three points is lowest; None where it is not between their ends."""
+    if len(v) < 3 or not np.isfinite(e).all():
+        return None
+    x, y = np.log(v), np.log(np.maximum(e, 1e-300))
+    bend, slope, _ = np.polyfit(x - x[1], y, 2)
+    at = float("inf") if bend <= 0 else -slope / (2 * bend) + x[1]
+    return float(np.exp(at)) if x.min() < at < x.max() else None
+
+
+def _parts(items: Sequence[int], numbers: Callable[[int], float]) -> list[list[int]]:
+    """Items in runs whose numbers add up to at most NUMBERS, one item at least."""
+    runs: list[list[int]] = []
+    total = np.inf
+    for item in items:
+        more = numbers(item)
+        if total + more > NUMBERS:
+            runs.append([])
+            total = 0.0
+        runs[-1].append(item)
+        total += more
+    return runs

@@ -1,0 +1,1 @@
+"""What a theorem guarantees, its hypotheses checked on the problem at hand."""

@@ -1,0 +1,326 @@
+"""`plan`: from a problem or constants to a plan that can be read by client, and tried out by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from suffice.bounds import Constants, Criterion, named
+from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY, Memory
+from suffice.support.parse import nearest
+from suffice.support.pictures import Picture, draw
+
+from .constant_prediction import coarse
+from .exact.break_even import ExactBreakEven, exact_break_even
+from .guaranteed.break_even import MOST_CLIENTS, BreakEven, break_even
+from .logistic import drawn, measured_plan_table, with_measured
+from .plan_row import Row
+from .plan_rows import NO_MOMENTS, planned_rows
+from .simulated import Measured, measure, multiplications, path_work, paths
+
+if TYPE_CHECKING:
+    from suffice.simulate import Problem
+    from suffice.support.tables import Table
+
+    from .bootstrap import Stability
+    from .client_statistics import ClientStatistics
+
+EXACT = "First iteration with a mean excess of at most the precision, exactly, on these rows"
+OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
+MOST_SEEDS = 1_000_000
+MOST_WORK = 1e12
+"""Multiplications of a simulation, by a rough count: most of an hour on one core."""
+
+
+DRAWN_WORK = 3e10
+"""The same of paths that are simulated for a picture."""
+
+
+@runtime_checkable
+class Fitted(Protocol):
+    """Models that a fit found, which can be planned for: `suffice.Fit` has it."""
+
+    quadratics: Any
+
+
+class Rows(tuple[Row, ...]):
+    """The rows of one client, one per precision, in the order in which the precisions were given."""
+
+    def __getattr__(self, name: str) -> Any:
+        # an AttributeError, not an InputError: hasattr must go on working
+        if name.startswith("__") or (not hasattr(Row, name) and name not in Row.__dataclass_fields__):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        who, count = self[0].name, len(self)
+        raise AttributeError(
+            f"the plan has {count} precisions, so plan[{who!r}] has {count} rows: choose one, "
+            f"as plan[{who!r}][0].{name}, or go through them"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Rows for every client and precision. `plan["name"]` is a row (or a tuple of rows, one per precision).
+
+    `print(plan)` shows the table of `suffice plan`, and iteration goes through `rows`.
+
+    precisions  the rows of all clients at each precision, in the order in which these were given
+    """
+
+    precisions: Mapping[float | str, tuple[Row, ...]]
+    problem: Problem | None = None
+    constants: Constants | None = None
+    criterion: Criterion | None = None
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One per precision and client, the clients of a precision together."""
+        return tuple(row for rows in self.precisions.values() for row in rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, name: str) -> Any:
+        found = Rows(row for row in self if row.name == str(name))
+        if not found:
+            names = self.rows[0].names
+            near = nearest(str(name), names)
+            raise InputError("client", name, f"did you mean {near}?" if near else f"clients: {', '.join(names)}")
+        return found[0] if len(found) == 1 else found
+
+    def __repr__(self) -> str:
+        clients = len(self.rows[0].names)
+        precisions = ", ".join(key if isinstance(key, str) else f"{key:.6g}" for key in self.precisions)
+        source = "constants" if self.problem is None else type(self.problem).__name__
+        return f"Plan({clients} clients at {precisions}; from {source}; print it for the table)"
+
+    def __str__(self) -> str:
+        return "\n\n".join(table.text() for table in self.tables())
+
+    def tables(self) -> list[Table]:
+        """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
+        from suffice.support.tables import gathered
+
+        from .tables.exact import exact_table, stages_table
+        from .tables.guaranteed import plan_table
+
+        estimable = self.problem is not None and self.problem.estimated() is not None
+        exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
+        if self.rows[0].measured is not None:
+            exact.append(measured_plan_table(self.precisions))
+        if any(row.exact is not None and row.exact.stages for row in self):
+            exact.append(stages_table(self.rows))
+        promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
+        first, *others = exact + promised
+        return [replace(first, lines=[*first.lines, *gathered(self.notes)]), *others]
+
+    def table(self) -> Table:
+        """The first of `tables`."""
+        return self.tables()[0]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from suffice.support.html import listed, number, table, text
+        from suffice.support.tables import gathered
+
+        from .tables.exact import matrix_line
+
+        rows = [
+            (
+                text(row.name),
+                number(row.epsilon),
+                text(", ".join(row.collaborators) or "nobody"),
+                number(row.times()[1]),
+                number(row.times()[2]),
+                number(row.times()[3]),
+                number(row.speedup if row.exact is None else row.exact_speedup, 3),
+            )
+            for row in self.rows
+        ]
+        columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
+        exact = self.rows[0].exact is not None
+        caption = EXACT if exact else "Bounds on E[tau], the time to reach the precision"
+        return table(columns, rows, caption=caption) + listed([*matrix_line(self.rows), *gathered(self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object of `suffice plan --json`."""
+        return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes)}
+
+    def plot(
+        self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256
+    ) -> Picture:
+        """A figure that a notebook shows: of exact plans every client's curves, simulated paths and weights.
+
+        Measured plans have simulated means for exact curves; of constants: who collaborates with whom, and the bounds'
+        curves. With `path`, also written there: one .pdf, .png
+        or .svg file, or a folder, which gets the data too. `precision` is one of the plan's (the first); `seeds` paths
+        are simulated, 0 for none, unless that took a minute. Raises `InputError`.
+        """
+        key = next(iter(self.precisions)) if precision is None else precision
+        if key not in self.precisions:
+            raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
+        rows = self.precisions[key]
+        short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
+        if rows[0].measured is not None and short and self.problem is not None:
+            simulated, bands = drawn(self.problem, rows, seeds)
+            figure = draw("exact_plan", key, simulated, bands, seeds=seeds, simulated=True)
+        elif rows[0].exact is None:
+            figure = draw("plan", self.precisions, self.constants)
+        else:
+            bands = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else {}
+            figure = draw("exact_plan", key, rows, bands, seeds=seeds)
+        if path is not None:
+            figure.write(path)
+        return figure
+
+    def break_even(self) -> list[BreakEven]:
+        """For each client the largest precision below which peers do not make its guaranteed plan faster; none for
+        plans without guarantee, and for more than `MOST_CLIENTS`."""
+        known = self.constants
+        if known is None or known.unbounded or known.clients > MOST_CLIENTS:
+            return []
+        return break_even(known, criterion=self.criterion)
+
+    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[ExactBreakEven]:
+        """For each client the precision below which peers no longer help, and what twice the batch buys, exactly.
+
+        The batch is doubled at the first precision of the plan. Raises `InputError` without exact plans.
+        """
+        moments = None if self.problem is None else self.problem.gradient_moments()
+        rows = next(iter(self.precisions.values()))
+        plans = [row.exact for row in rows if row.exact is not None]
+        if moments is None or len(plans) < len(rows):
+            raise InputError("break-even", "no exact plans", f"it compares exact plans: {NO_MOMENTS}")
+        return exact_break_even(moments, rows[0].names, plans, progress=progress)
+
+    def stability(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Stability]:
+        """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
+        from .bootstrap import bootstrap
+
+        return bootstrap(
+            self._rows_behind(),
+            self.precisions,
+            criterion=self.criterion,
+            resamples=resamples,
+            root=root,
+            progress=progress,
+        )
+
+    def statistics(
+        self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> ClientStatistics:
+        """Constants of each client and pair, their reliability and, by `resamples`, intervals; for plans from data."""
+        from .client_statistics import statistics
+
+        problem: Any = self._rows_behind("numbers")
+        return statistics(problem, resamples=resamples, root=root, progress=progress)
+
+    def uncertainty(
+        self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[list[Stability], ClientStatistics]:
+        """`stability` and `statistics` from the same resamples."""
+        from .bootstrap import Tally, check_resamples, resampled
+        from .client_statistics import Intervals, statistics_with
+
+        problem = self._rows_behind()
+        check_resamples("bootstrap", resamples, 2)
+        tally, intervals = Tally(self.precisions, self.criterion), Intervals()
+        for again, constants in resampled(
+            problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
+        ):
+            tally.add(again)
+            if constants is not None or self.constants is None:
+                intervals.add(again, constants)
+        return tally.result(resamples), statistics_with(problem, intervals)
+
+    def check_rows(self, field: str) -> None:
+        """Raise `InputError` on `field` unless the plan is from data."""
+        self._rows_behind(field)
+
+    def _rows_behind(self, field: str = "bootstrap") -> Problem:
+        if self.problem is None or self.problem.row_counts is None:
+            kind = "constants" if self.problem is None else type(self.problem).__name__
+            what = "there are no rows to resample" if field == "bootstrap" else "there are no rows behind it"
+            raise InputError(field, kind, f"{what}; it needs client data")
+        return self.problem
+
+    def simulate(
+        self, *, seeds: int = 256, root: int = 0, progress: Callable[[int, int], None] | None = None
+    ) -> list[Measured]:
+        """Run All-for-one as planned, and every client alone, on the same problem; one entry per row.
+
+        Similarities are exact (from population gradients), steps are those of the hitting schedule.
+        Raises `InputError`, also where that would take hours.
+        """
+        if not isinstance(seeds, int) or not 1 <= seeds <= MOST_SEEDS:
+            raise InputError("seeds", seeds, f"give a number of seeds from 1 to {MOST_SEEDS}")
+        if self.problem is None:
+            raise InputError("problem", "constants", "constants alone cannot be simulated; plan from a problem or data")
+        work = self.simulation_work(seeds)
+        if work > MOST_WORK:
+            raise InputError(
+                "simulate", f"about {work:.0e} multiplications", "give fewer seeds, larger precisions or fewer rows"
+            )
+        results = []
+        for done, rows in enumerate(self.precisions.values()):
+            results.extend(measure(self.problem, rows, seeds=seeds, root=root))
+            if progress is not None:
+                progress(done + 1, len(self.precisions))
+        return results
+
+    def simulation_work(self, seeds: int) -> float:
+        """Multiplications of `simulate` at most, by a rough count; 0 without a problem. One core does 1e9 a second."""
+        return 0.0 if self.problem is None else multiplications(self.problem, self.rows, seeds=seeds)
+
+
+def plan(
+    source: Problem | Constants | Fitted,
+    epsilon: float | str | Sequence[float | str] = "10%",
+    *,
+    criterion: Criterion | str | None = None,
+    horizon: int | None = None,
+    confidence: float | None = None,
+    schedule: bool = False,
+    max_memory: float = MAX_MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+) -> Plan:
+    """Plan who collaborates with whom, at which step, per client and precision; arguments as in `bounds.plan_rows`.
+
+    `source` is a problem (quadratics, least squares on data), its constants, or a fit, whose models are then what each
+    client is to reach. Columns and target of a fit are standardised over all its rows: a precision of 0.01 is one
+    hundredth of the target's variance, and every client starts from 0, the mean of all targets. `epsilon` is by default
+    a tenth of what each client has to go, its own starting excess: a precision that means the same in all units, for
+    all clients. Quadratics and least
+    squares get exact plans from second moments; where the noise has no bound these are all there is; with `schedule`
+    also three stages of constant rates, where these are faster. A plan that needs more than `max_memory` bytes
+    (2e9) is rejected before its matrices are allocated. Raises `InputError`.
+    """
+    memory, notes = Memory(max_memory), ()
+    if isinstance(source, Fitted):
+        if source.quadratics is None:
+            remedy = "models from a file, or of classes, know no second moments: plan from a fit of rows or messages by"
+            raise InputError("source", repr(source), f"{remedy} least squares, or from sf.read of the table")
+        source, notes = source.quadratics, (OF_A_FIT,)
+    if not isinstance(source, Constants) and not hasattr(source, "constants"):
+        raise InputError("source", source, "give a problem (sf.read, sf.Quadratics.of) or sf.Constants")
+    rule = named(criterion) if isinstance(criterion, str) else criterion
+    found, constants = planned_rows(
+        source, epsilon, memory=memory, progress=progress, schedule=schedule,
+        criterion=rule, horizon=horizon, confidence=confidence,
+    )  # fmt: skip
+    problem = None if isinstance(source, Constants) else source
+    if problem is not None:
+        found = with_measured(found, problem, memory=memory, progress=progress)
+    said = () if constants is None else constants.notes
+    notes += () if problem is None else tuple(note for note in problem.remarks if note not in said)
+    notes += coarse(problem, [row for there in found.values() for row in there])
+    return Plan(precisions=found, problem=problem, constants=constants, criterion=rule, notes=notes)

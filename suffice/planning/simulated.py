@@ -1,0 +1,320 @@
+"""Hitting times of a plan, measured by simulation beside the predicted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds import Binary, Criterion
+from suffice.support.numbers import plain
+from suffice.support.text import printable
+
+from .plan_row import Row
+
+if TYPE_CHECKING:
+    from suffice.simulate import Problem
+    from suffice.simulate.algorithms.base import Algorithm
+
+    from .exact.plan import ExactPlan
+
+LONGEST_SIMULATION = 20_000
+"""Iterations after which a simulated path counts as not having arrived."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
+
+    With an exact plan, `exact` is E e_T at its last iteration T (`iterations`) and `excess` the mean over the seeds
+    there [loss]; the same of the plan in stages (`scheduled`), where there is one. A measured plan has no exact number,
+    and its mean is over paths that did not choose T.
+    Hitting times are those of the schedules that are guaranteed, or of the exact rates (at the step at which their
+    E[tau] has a bound, if it has one).
+    Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
+    """
+
+    client: int
+    epsilon: float
+    alone: float
+    alone_se: float
+    alone_arrived: float
+    together: float
+    together_se: float
+    together_arrived: float
+    seeds: int
+    predicted_alone: float | None = None
+    predicted_together: float | None = None
+    iterations_alone: int | None = None
+    iterations_together: int | None = None
+    exact_alone: float | None = None
+    exact_together: float | None = None
+    iterations_scheduled: int | None = None
+    exact_scheduled: float | None = None
+    excess_scheduled: float | None = None
+    excess_scheduled_se: float | None = None
+    excess_alone: float | None = None
+    excess_alone_se: float | None = None
+    excess_together: float | None = None
+    excess_together_se: float | None = None
+    name: str = ""
+
+    @property
+    def ratio_alone(self) -> float | None:
+        """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
+        return _ratio(self.alone, self.predicted_alone)
+
+    @property
+    def ratio_together(self) -> float | None:
+        return _ratio(self.together, self.predicted_together)
+
+    def __repr__(self) -> str:
+        times = [
+            f"{name} {getattr(self, name):.3g} ({getattr(self, f'{name}_se'):.2g})"
+            + ("" if (share := getattr(self, f"{name}_arrived")) == 1 else f", {100 * share:.0f} % arrived")
+            for name in ("alone", "together")
+        ]
+        who = self.name or f"client {self.client}"
+        return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
+
+    def to_dict(self) -> dict[str, Any]:
+        return plain(vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together})
+
+
+def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
+    """Run the exact plans, then what is guaranteed (or exact again, for single paths), together and alone.
+
+    rows  those of all clients at one precision
+    """
+    from suffice.simulate import AllForOne, Local
+
+    found: list[dict[str, Any]] = [{} for _ in rows]
+    if any(row.exact is not None and row.exact.stages for row in rows):
+        found = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
+    times, lonely = np.empty(0), rows[0].schedules is not None and _lonely(problem, rows)
+    for how in ("alone", "together"):
+        for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
+            entry.update(more)
+        if rows[0].schedules is not None:
+            algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
+            hitting = [_side(row, how)[0].hitting for row in rows]
+            etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
+        else:
+            plans = [_side(row, how)[1] for row in rows]
+            algorithm = weights_of(problem, plans)
+            bounds = [None if plan is None else plan.hitting for plan in plans]
+            etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
+            expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
+        if how == "alone" or not lonely:
+            times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
+        for row, entry, bound in zip(rows, found, expected):
+            entry.update(_summary(how, times[:, row.client]) | {f"predicted_{how}": bound})
+    return [
+        Measured(client=row.client, epsilon=row.epsilon, seeds=seeds, name=row.name, **entry)
+        for row, entry in zip(rows, found)
+    ]
+
+
+def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
+    """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
+    for row in rows:
+        together, alone = (_side(row, how)[0].hitting["eta"] for how in ("together", "alone"))
+        # the same up to rounding
+        if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
+            return False
+    gap = problem.gradient_gap(problem.start[None])[0]
+    return int((gap > 0).sum()) == gap.numel() - len(gap)
+
+
+def _side(row: Row, how: str) -> tuple[Any, ExactPlan | None]:
+    return (row.schedules, row.exact) if how == "together" else (row.local, row.exact_local)
+
+
+def _planned(row: Row, how: str) -> tuple[ExactPlan | None, int | None, float | None]:
+    """The plan, its T and the exact excess there, if there is one."""
+    measured = {"together": row.measured, "alone": row.measured_local}.get(how)
+    if measured is not None:
+        return measured.model, measured.iterations, None
+    plan = row.exact if how == "scheduled" else _side(row, how)[1]
+    if plan is None:
+        return None, None, None
+    staged = how == "scheduled" and bool(plan.stages)
+    return plan, plan.scheduled if staged else plan.iterations, plan.staged_excess if staged else plan.excess
+
+
+def _eta(plan: ExactPlan | None) -> float:
+    return 0.0 if plan is None else plan.eta
+
+
+def weights_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> Algorithm:
+    """The rule that all the plans follow, each client with its weights and its preconditioner."""
+    import torch
+
+    from suffice.simulate.algorithms.fixed_weights import PreconditionedWeights
+
+    identity, alone = np.eye(problem.features), np.eye(problem.clients)
+    return PreconditionedWeights(
+        alpha=torch.from_numpy(
+            np.stack([own if plan is None or not plan.eta else plan.weights for plan, own in zip(plans, alone)])
+        ),
+        preconditioners=torch.from_numpy(
+            np.stack([identity if plan is None or plan.matrix is None else plan.matrix for plan in plans])
+        ),
+    )
+
+
+def _stages_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> tuple[Algorithm, Any]:
+    """The rule and its step sizes by iteration: each client's stages, or its constant plan as the only one."""
+    import torch
+
+    from suffice.simulate.algorithms.fixed_weights import StagedWeights
+
+    base: Any = weights_of(problem, plans)
+    most = max(len(plan.stages) for plan in plans if plan is not None)
+    alpha = base.alpha.repeat(most, 1, 1)
+    ends, etas = np.zeros((2, most, len(plans)))
+    for i, plan in enumerate(plans):
+        ends[:, i] = 0 if plan is None else plan.scheduled or 0
+        etas[:, i] = _eta(plan)
+        for j, stage in enumerate(() if plan is None or not plan.stages else plan.stages):
+            alpha[j, i], etas[j, i] = torch.from_numpy(stage.weights), stage.eta
+            ends[j, i] = sum(one.iterations for one in plan.stages[: j + 1]) if plan is not None else 0
+    everyone = np.arange(len(plans))
+
+    def eta(t: int) -> np.ndarray:
+        stage = (t > ends).sum(0)
+        return still(np.where(stage < most, etas[np.minimum(stage, most - 1), everyone], 0.0))
+
+    rule = StagedWeights(
+        alpha=base.alpha, preconditioners=base.preconditioners, stages=alpha, ends=torch.from_numpy(ends)
+    )
+    return rule, eta
+
+
+def still(etas: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Steps (N,); a client that takes none does not move visibly."""
+    return np.maximum(np.array(etas, dtype=float), 1e-300)
+
+
+def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, root: int) -> list[dict[str, Any]]:
+    """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
+    from suffice.simulate import run
+
+    plans, ends, exact = zip(*(_planned(row, how) for row in rows))
+    grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
+    if not grid or grid[-1] == 0:
+        return [{} for _ in rows]
+    constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
+    algorithm, eta = _stages_of(problem, plans) if how == "scheduled" else constant
+    used = max(0 if row.measured is None else row.measured.seeds for row in rows)
+    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=range(used, used + seeds), root=root, grid=grid)
+    found = []
+    for row, end, value in zip(rows, ends, exact):
+        if end not in grid:
+            found.append({})
+            continue
+        values = trace.excess[:, grid.index(end), row.client].astype(float)
+        error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+        found.append({
+            f"iterations_{how}": end, f"exact_{how}": value, f"excess_{how}": float(values.mean()),
+            f"excess_{how}_se": error,
+        })  # fmt: skip
+    return found
+
+
+def paths(
+    problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan."""
+    from suffice.simulate import run
+
+    plans, end = [row.exact for row in rows], followed(rows)
+    eta = still([_eta(plan) for plan in plans])
+    trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
+    ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
+    return {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+
+
+def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
+    """Multiplications of `paths`."""
+    return float(seeds) * followed(rows) * problem.clients**2 * (problem.gradient_cost + problem.features)
+
+
+def followed(rows: Sequence[Row]) -> int:
+    """Twice the longest plan that is drawn."""
+    plans = [one for row in rows for one in (row.exact, row.measured, row.measured_local) if one is not None]
+    longest = max((one.iterations or 1 for one in plans), default=1)
+    return min(2 * longest, LONGEST_SIMULATION)
+
+
+def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
+    """About how long each takes: what is promised, else the exact plan's own length."""
+    guesses = []
+    for row, bound in zip(rows, expected):
+        plan = _side(row, how)[1]
+        known = None if plan is None else plan.iterations
+        guesses.append(bound if bound is not None else float(known or 1))
+    return guesses
+
+
+def _hitting(
+    problem: Problem, algorithm: Algorithm, rows: Sequence[Row], etas: Sequence[float], expected: Sequence[float],
+    *, seeds: int, root: int,
+) -> np.ndarray:  # fmt: skip
+    from suffice.simulate import hitting_times
+
+    return hitting_times(
+        problem,
+        algorithm,
+        epsilon=np.array([row.epsilon for row in rows]),
+        eta=still(etas),
+        limit=_limit(expected),
+        seeds=seeds,
+        root=root,
+    )
+
+
+def multiplications(problem: Problem, rows: Sequence[Row], *, seeds: int) -> float:
+    """Of `measure` on all `rows`, at most and by a rough count: gradients of all clients at all models."""
+    from suffice.simulate import padded_seeds
+
+    iterations = sum(_limit([_longest(row)]) for row in rows) / problem.clients
+    each = problem.clients**2 * (problem.gradient_cost + problem.features)
+    return padded_seeds(problem, seeds) * each * iterations
+
+
+def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
+    """One criterion for all clients: binary thresholds differ by row of the similarity matrix."""
+    import torch
+
+    if isinstance(rows[0].criterion, Binary):
+        thresholds = torch.tensor([getattr(row.criterion, "threshold") for row in rows], dtype=problem.dtype)  # noqa: B009
+        return Binary(threshold=thresholds[:, None])
+    return rows[0].criterion
+
+
+def _longest(row: Row) -> float:
+    if row.schedules is not None and row.local is not None:
+        return max(part.hitting["expected_iterations"] or 0.0 for part in (row.schedules, row.local))
+    return max(float(plan.iterations or 1) if plan is not None else 1.0 for plan in (row.exact, row.exact_local))
+
+
+def _limit(expected: Iterable[float]) -> int:
+    """Ten times the largest predicted mean: by Markov at most a tenth of a valid prediction's paths take longer."""
+    return int(np.clip(np.ceil(10 * max(expected)), 10, LONGEST_SIMULATION))
+
+
+def _ratio(measured: float, predicted: float | None) -> float | None:
+    return measured / predicted if predicted and np.isfinite(measured) else None
+
+
+def _summary(name: str, times: np.ndarray) -> dict[str, Any]:
+    arrived = times[np.isfinite(times)]
+    spread = arrived.std(ddof=1) / np.sqrt(len(arrived)) if len(arrived) > 1 else float("nan")
+    return {
+        name: float(arrived.mean()) if len(arrived) else float("nan"),
+        f"{name}_se": float(spread),
+        f"{name}_arrived": len(arrived) / len(times),
+    }

@@ -1,0 +1,1 @@
+"""CSV files: their lines, as numbers, as columns of any kind."""

@@ -1,0 +1,76 @@
+"""What is settled from the messages of all sites: the value that stands for a gap, and every category's reference
+level.
+
+Both are linear maps of the columns that sites send (0 for a gap, one column per level). A gap takes the mean of the
+column over all rows that have it, so that the indicator's coefficient says how rows with gaps differ from a typical
+one; the level that most rows have is the reference, whose column is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .folds import Fold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """`matrix` (p, q) from the columns of the sites to `columns`, those that models have coefficients for; `means` of
+    these over all rows, none where they are not known."""
+
+    columns: tuple[str, ...]
+    matrix: np.ndarray
+    gaps: Mapping[str, float]
+    references: Mapping[str, str]
+    means: Mapping[str, float]
+
+    @classmethod
+    def of(
+        cls, names: Sequence[str], categories: Mapping[str, Sequence[str]], gaps: Mapping[str, str], mean: np.ndarray
+    ) -> Encoding:
+        """From the columns' `names`, the columns of each category, each number's column of gaps, and means (p,) of
+        all rows.
+        """
+        at = {name: j for j, name in enumerate(names)}
+        references = {
+            source: max(columns, key=lambda column: (mean[at[column]], column))
+            for source, columns in categories.items()
+        }
+        kept = [name for name in names if name not in references.values()]
+        matrix = np.zeros((len(names), len(kept)))
+        for j, name in enumerate(kept):
+            matrix[at[name], j] = 1.0
+        filled = {}
+        for name, gap in gaps.items():
+            there = 1 - mean[at[gap]]
+            filled[name] = float(mean[at[name]] / there) if there > 0 else 0.0
+            matrix[at[gap], kept.index(name)] = filled[name]
+        means = dict(zip(kept, (mean @ matrix).tolist()))
+        return cls(columns=tuple(kept), matrix=matrix, gaps=filled, references=references, means=means)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, p) in `columns`. NaN, a gap where the column had none to learn from, becomes the mean."""
+        gone = np.isnan(X)
+        rows = np.where(gone, 0.0, X) @ self.matrix
+        if gone.any():
+            means = [self.means[name] for name in self.columns]
+            rows = np.where(gone @ (self.matrix != 0), means, rows)
+        return rows
+
+    def folds(self, sites: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
+        """Messages (x, y) of all sites in `columns`."""
+        size, kept = self.matrix.shape
+        whole = np.zeros((size + 1, kept + 1))
+        whole[:-1, :-1] = self.matrix
+        whole[-1, -1] = 1.0
+        return [[fold.mapped(whole) for fold in site] for site in sites]
+
+
+def pooled_mean(sites: Sequence[Sequence[Fold]]) -> np.ndarray:
+    """Mean (p,) of z over all rows."""
+    folds = [fold for site in sites for fold in site]
+    rows = np.array([fold.rows for fold in folds])
+    return rows @ np.array([fold.mean for fold in folds]) / rows.sum()

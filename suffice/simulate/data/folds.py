@@ -1,0 +1,189 @@
+"""What a site sends: for each fold of its rows their number, means and centred products, nothing else.
+
+With z = (x, y) a fold of rows becomes (n, mean z, sum (z - mean)(z - mean)'). Sums of several folds follow exactly
+(Chan, Golub and LeVeque's update), about any common centre, so that neither a column far from 0 nor the order of the
+sites costs digits. A fold of one row *is* that row.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+FOLDS = 5
+"""Folds that every candidate is scored on: each is held out once."""
+CONSTANT = 1e-9
+"""A column whose deviation is below this share of its magnitude is constant."""
+LEAST_VARIANCE = 1e-9
+"""Of a site's rows, where that of all is 1: what is below is rounding."""
+
+
+def fold_of(name: str, start: int, count: int) -> np.ndarray:
+    """Folds of the rows `start` to `start + count` of a site: interleaved, from a fold that depends on its name, so
+    that single rows of many sites do not all fall into the first."""
+    return (zlib.crc32(name.encode()) + np.arange(start, start + count)) % FOLDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fold:
+    """Of one fold of one site: `rows` (total weight), mean (p,) and centred products (p, p) of z = (x, y), p = d +
+    1."""
+
+    rows: float
+    mean: np.ndarray
+    products: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None) -> Fold:
+        """Of rows X (n, d), y (n,) with `weights` (n,), by default 1 each."""
+        z = np.column_stack((X, y)).astype(float)
+        w = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=float)
+        total = float(w.sum())
+        if total == 0:
+            return cls(rows=0.0, mean=np.zeros(z.shape[1]), products=np.zeros((z.shape[1],) * 2))
+        mean = w @ z / total
+        centred = z - mean
+        return cls(rows=total, mean=mean, products=(centred * w[:, None]).T @ centred)
+
+    def wrong(self, count: int) -> str:
+        """Why no `count` rows have these sums, or "".
+
+        The products are a Gram matrix C'C, C the centred rows times the roots of their weights. In floats an entry is
+        off by at most (count + a few) eps |c_i| |c_j|, |c_i|^2 its diagonal, so that in units of these lengths no
+        eigenvalue of p columns is below minus p times that.
+        """
+        if self.rows < 0 or (self.rows == 0 and (self.mean.any() or self.products.any())):
+            return "sums of less than no rows"
+        lengths = np.sqrt(np.maximum(np.diagonal(self.products), 1e-300))
+        with np.errstate(over="ignore"):
+            scaled = self.products / np.outer(lengths, lengths)
+        least = -len(lengths) * (count + 10) * np.finfo(float).eps
+        if np.abs(scaled).max() > 1 - least or np.linalg.eigvalsh(scaled)[0] < least:
+            return "its products are not positive semidefinite, as sums over rows are"
+        return ""
+
+    def joined(self, other: Fold) -> Fold:
+        """Of the rows of both."""
+        rows = self.rows + other.rows
+        if rows == 0:
+            return self
+        apart = other.mean - self.mean
+        products = self.products + other.products + self.rows * other.rows / rows * np.outer(apart, apart)
+        return Fold(rows=rows, mean=self.mean + other.rows / rows * apart, products=products)
+
+    def mapped(self, matrix: np.ndarray) -> Fold:
+        """Of the rows z'`matrix`, `matrix` (p, p')."""
+        return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Messages:
+    """Of all sites, as quadratic functions of a model theta: for a fold, rss(theta) = q - 2 c'theta + theta'S theta.
+
+    second (F, N, d, d) S, cross (F, N, d) c, square (F, N) q, rows (F, N) total weight. The last of the F slots is
+    never held out: it has the rows of sites that sent one message for all of them.
+    """
+
+    second: np.ndarray
+    cross: np.ndarray
+    square: np.ndarray
+    rows: np.ndarray
+
+    @property
+    def sites(self) -> int:
+        return self.rows.shape[1]
+
+    @property
+    def size(self) -> int:
+        """Coefficients of a model, d."""
+        return self.cross.shape[-1]
+
+    @cached_property
+    def fits(self) -> Messages:
+        """What each fit learns from: all folds, then all but one fold, as arrays whose first axis is B = F."""
+        parts = []
+        for part in (self.second, self.cross, self.square, self.rows):
+            whole = part.sum(0)
+            # never below zero, where a fold has all that there is
+            parts.append(np.concatenate((whole[None], whole - part[:-1])))
+        second, cross, square, rows = parts
+        return Messages(second=second, cross=cross, square=square, rows=np.maximum(rows, 0.0))
+
+    @cached_property
+    def metric(self) -> np.ndarray:
+        """A (d, d): the pooled second moment, never singular."""
+        return self.second.sum((0, 1)) / self.rows.sum() + 1e-6 * np.eye(self.size)
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """(..., N, d) of each site's rows, 1 for the column of ones; 0 where there is no row."""
+        ones = self.second[..., :1, 0]
+        return np.where(ones > 0, self.second[..., 0, :] / np.where(ones > 0, ones, 1.0), 0.0)
+
+    @cached_property
+    def varying(self) -> np.ndarray:
+        """(..., N, d) whether a column differs between a site's rows, in units in which its variance over all rows is
+        1; True for the column of ones."""
+        ones = np.maximum(self.second[..., :1, 0], 1e-300)
+        answer = np.diagonal(self.second, axis1=-2, axis2=-1) / ones - self.mean**2 > LEAST_VARIANCE
+        answer[..., 0] = True
+        return answer
+
+    def loss(self, models: np.ndarray) -> np.ndarray:
+        """Summed squared residuals (..., N) of `models` (..., N, d), these messages' leading axes included."""
+        quadratic = (models * (self.second @ models[..., None])[..., 0]).sum(-1)
+        return np.maximum(self.square - 2 * (self.cross * models).sum(-1) + quadratic, 0.0)  # below only by rounding
+
+    @property
+    def held_out(self) -> Messages:
+        """The folds that are held out in turn."""
+        return Messages(second=self.second[:-1], cross=self.cross[:-1], square=self.square[:-1], rows=self.rows[:-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Units:
+    """x = mean + scale * (standardised x), the target alike; a column that never varies keeps the scale 1."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    constant: np.ndarray
+
+    @classmethod
+    def pooled(cls, sites: Sequence[Sequence[Fold]]) -> Units:
+        """Means and deviations of the rows of all sites together, from their messages."""
+        folds = [fold for site in sites for fold in site]
+        rows = np.array([fold.rows for fold in folds])
+        means = np.array([fold.mean for fold in folds])
+        mean = rows @ means / rows.sum()
+        squares = sum(np.diagonal(fold.products) for fold in folds) + rows @ (means - mean) ** 2
+        scale = np.sqrt(np.maximum(squares, 0.0) / rows.sum())  # -1e-36 by rounding, of a constant that fills gaps
+        constant = scale <= CONSTANT * np.maximum(np.abs(means).max(0), 1e-300)
+        return cls(mean=mean, scale=np.where(constant, 1.0, scale), constant=constant)
+
+    def messages(self, sites: Sequence[Sequence[Fold]]) -> Messages:
+        """Messages in standardised units with a first column of ones; a site with one `Fold` is never held out."""
+        p = len(self.mean)  # d predictors and the target; the column of ones takes the target's place in d
+        second, rows = np.zeros((FOLDS + 1, len(sites), p + 1, p + 1)), np.zeros((FOLDS + 1, len(sites)))
+        for k, site in enumerate(sites):
+            for f, fold in enumerate(site):
+                at = FOLDS if len(site) == 1 else f
+                shift = np.concatenate(([1.0], np.where(self.constant, 0.0, fold.mean - self.mean) / self.scale))
+                second[at, k] = fold.rows * np.outer(shift, shift)
+                varying = np.where(self.constant, 0.0, 1 / self.scale)
+                second[at, k, 1:, 1:] += fold.products * np.outer(varying, varying)
+                rows[at, k] = fold.rows
+        return Messages(
+            second=second[..., :-1, :-1].copy(),
+            cross=second[..., :-1, -1].copy(),
+            square=second[..., -1, -1],
+            rows=rows,
+        )
+
+    def given(self, models: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients (..., d - 1) and intercepts (...,) in the units of the given columns."""
+        slopes = models[..., 1:] * self.scale[-1] / self.scale[:-1]
+        return slopes, self.mean[-1] + models[..., 0] * self.scale[-1] - slopes @ self.mean[:-1]

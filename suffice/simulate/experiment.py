@@ -1,0 +1,162 @@
+"""`suffice simulate`: an algorithm by name on a problem, traced over seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.bounds import Constants
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers, plain
+
+if TYPE_CHECKING:
+    from . import Problem, Trace
+
+
+SHOWN = 6
+"""Clients that a warning names."""
+FAR = 1e3
+"""Times the largest start: what ends above that, at a step beyond the limit, diverged."""
+_MIXED = "the traced models alpha x_i + (1 - alpha) x_i* have the clients' own optima x_i* mixed in from the beginning"
+_STARTS = {
+    "flix": _MIXED,
+    "scafflix": _MIXED,
+    "ifca": "every client takes the best of several starting models",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What was run, and its trace.
+
+    step_limit    the largest step that a theorem here allows (`step_limit`) [theta^2 / loss]
+    step_from     where `eta` comes from and what the limit is, in words
+    """
+
+    problem: Problem
+    eta: float
+    trace: Trace
+    step_limit: float
+    step_from: str = ""
+
+    def __repr__(self) -> str:
+        what = f"{self.trace.algorithm} on {type(self.problem).__name__}, {len(self.trace.seeds)} seeds"
+        return f"Experiment({what}, {self.trace.iterations[-1]} iterations, step {self.eta:.3g})"
+
+    def mean(self) -> np.ndarray:
+        """Mean excess (grid points, N) over seeds [loss]; infinite or nan where a client diverged."""
+        with np.errstate(all="ignore"):
+            return self.trace.mean()
+
+    def standard_error(self) -> np.ndarray:
+        """Of `mean`, (grid points, N)."""
+        with np.errstate(all="ignore"):
+            return self.trace.standard_error()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Clients that diverged, and others whose mean excess ends above its start, if there are any."""
+        mean, names = self.mean(), self.problem.names
+        above = ~(mean[-1] <= mean[0])
+        gone = above & (~np.isfinite(mean[-1]) | ((mean[-1] > FAR * mean[0].max()) & (self.eta > self.step_limit)))
+        step = f"step {self.eta:.3g}, limit {self.step_limit:.3g}"
+        lines = []
+        if gone.any():
+            lines.append(f"{_names(names, gone)}: diverged; {step}")
+        if (above & ~gone).any():
+            why = "ends above its start (diverged, noise floor above it, or drawn to a shared model)"
+            lines.append(f"{_names(names, above & ~gone)}: {why}; {step}")
+        return tuple(lines)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the problem's builder remarked, and why the first excess is not that of the start, where it is not."""
+        remarks = self.problem.remarks
+        at_start = self.problem.excess(self.problem.start[None])[0].double().cpu().numpy()
+        first = self.mean()[0]
+        if (np.abs(first - at_start) <= 1e-6 * (first + at_start)).all():
+            return remarks
+        why = _STARTS.get(self.trace.algorithm, f"{self.trace.algorithm} does not trace the models of the start")
+        numbers = ", ".join(f"{value:.3g}" for value in at_start[:SHOWN]) + (", ..." if len(at_start) > SHOWN else "")
+        return (*remarks, f"iteration 0: {why}; the excess of the start itself is {numbers}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer of `suffice simulate --json`: lists per grid point, of one number per client."""
+        answer = {
+            "algorithm": self.trace.algorithm,
+            "problem": type(self.problem).__name__,
+            "clients": list(self.problem.names),
+            "eta": self.eta,
+            "step_limit": self.step_limit,
+            "step_from": self.step_from,
+            "warnings": list(self.warnings),
+            "notes": list(self.notes),
+            "seeds": len(self.trace.seeds),
+            "iterations": self.trace.iterations.tolist(),
+            "excess_mean": self.mean().tolist(),
+            "excess_se": self.standard_error().tolist(),
+            "oracle_calls": self.trace.oracle_calls.tolist(),
+            "vectors_sent": self.trace.vectors_sent.tolist(),
+        }
+        return plain(answer)
+
+
+def simulated(
+    problem: Problem | Constants,
+    algorithm: str,
+    *,
+    iterations: int,
+    seeds: int = 64,
+    eta: float | None = None,
+    options: Mapping[str, float | str] | None = None,
+    points: int = 11,
+    root: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Experiment:
+    """Run `algorithm` (a name of `simulate.ALGORITHMS`, with `options`) from the problem's start.
+
+    eta is one step size for all, by default half of `step_limit`. Raises `InputError`.
+    """
+    from . import AllForOne, run
+    from .catalogue import algorithm as named
+
+    if isinstance(problem, Constants):
+        raise InputError("setup", "constants", "constants cannot be simulated: give a [problem] or [data]")
+    if not 1 <= iterations <= 10**7:
+        raise InputError("iterations", iterations, "give a whole number from 1 to 10^7")
+    limit = step_limit(problem)
+    why = "the largest at which every client alone contracts in the mean"
+    chosen = named(algorithm, problem, eta=limit / 2, **(options or {}))
+    if isinstance(chosen, AllForOne):  # its theorems ask for eta <= q/beta; it is built without the step
+        ratio = float(np.min(chosen.criterion.step_ratio(problem.constants().shares)))
+        limit *= ratio
+        why += f", times All-for-one's ratio q = {ratio:.3g}"
+    step = limit / 2 if eta is None else as_numbers("eta", eta, ()).item()
+    if not step > 0:
+        raise InputError("eta", step, "give a positive step size")
+    if eta is not None:
+        chosen = named(algorithm, problem, eta=step, **(options or {}))
+    grid = np.unique(np.linspace(0, iterations, min(points, iterations + 1)).round().astype(int)).tolist()
+    trace = run(problem, chosen, iterations=iterations, eta=step, seeds=seeds, root=root, grid=grid, progress=progress)
+    source = f"half of the limit {limit:.3g}" if eta is None else f"as given; the limit is {limit:.3g}"
+    return Experiment(problem=problem, eta=step, trace=trace, step_limit=limit, step_from=f"{source}, {why}")
+
+
+def _names(names: tuple[str, ...], chosen: np.ndarray) -> str:
+    """The chosen clients' names, a few of many."""
+    some = [name for name, wanted in zip(names, chosen) if wanted]
+    return ", ".join(some[:SHOWN]) + (f" and {len(some) - SHOWN} more" if len(some) > SHOWN else "")
+
+
+def step_limit(problem: Problem) -> float:
+    """The largest step at which a client alone contracts in the mean: min_i 1 / (beta_i max(1, M_i)).
+
+    Var[g_i] <= floor + M_i |grad R_i|^2: M_i is 0 for additive and for bounded noise, but least squares on rows or
+    streams have noise that grows with the gradient. Source: adaptive Lemma 1 with multiplicative noise,
+    `adaptive/theorem-1-multiplicative`, whose condition eta beta Q <= kappa asks for half of this at kappa = 1/2.
+    """
+    beta, (_, factor) = problem.constants().beta, problem.noise_growth()
+    return float((1 / (beta * np.maximum(factor, 1))).min())

@@ -1,0 +1,302 @@
+"""One iteration on second moments, found by calling an algorithm's own step: for one instance or for a batch.
+
+For a linear algorithm on quadratic losses one iteration is z+ = A(draw) z in the homogeneous state
+z = (state - centre, 1). Clients draw independently and the step is affine in each client's gradient, so with the
+problem's scenarios (points x_kj of weight w_kj that have the mean and covariance of client k's draw)
+    E[z+ z+^T] = Abar M Abar^T + sum_k sum_j w_kj D_kj M D_kj^T,   D_kj = A(x_kj) - sum_j w_kj A(x_kj),
+M = E[z z^T]; a batch of m samples divides the second term by m. A coin is one more independent draw: Abar is the mean
+of its outcomes' Abar_r, and sum_r p_r (Abar_r - Abar) M (Abar_r - Abar)^T is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import vmap
+
+from suffice.support.errors import InputError
+
+from .algorithms.base import Algorithm, Draw, State
+from .problem import QuadraticProblem
+from .problem_batches import over_tensors, tensors, with_tensors
+from .problems.additive import AdditiveNoise
+
+Images = Callable[[Tensor, Tensor, State], Tensor]
+"""Where one step takes the states (K, n), seen from the centre, under draws (B, K, N, ...) and what the coins show
+(B, K, ...): (B, K, n)."""
+Outcomes = Sequence[tuple[Tensor, State]]
+"""What the coins may show, with its probability (B,)."""
+
+_ENTRIES = 1 << 24
+"""Numbers that one call of `step` may hold at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maps:
+    """One iteration on the second moment M (..., m, m) of the homogeneous state; leading axes are those of a batch.
+
+    M+ = mean M mean^T + noise + sum_k weights_k D_k M D_k^T, D = deviations: none where no coin is thrown and noise is
+    additive. mean, noise (..., m, m), weights (..., K), deviations (..., K, m, m).
+    """
+
+    mean: Tensor
+    weights: Tensor
+    deviations: Tensor
+    noise: Tensor
+
+    def advance(self, moment: Tensor) -> Tensor:
+        after = self.mean @ moment @ self.mean.mT + self.noise
+        for weight, deviation in zip(self.weights.unbind(-1), self.deviations.unbind(-3)):
+            after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
+        return after
+
+    def operator(self) -> Tensor:
+        """The same as a matrix (..., m^2, m^2) on the entries of M, the last of which is 1."""
+        every = torch.cat((self.mean[..., None, :, :], self.deviations), -3)
+        weights = torch.cat((torch.ones_like(self.mean[..., 0, :1]), self.weights), -1)
+        result = torch.einsum("...k,...kac,...kbd->...abcd", weights, every, every).flatten(-4, -3).flatten(-2)
+        result[..., -1] += self.noise.flatten(-2)
+        return result
+
+    def path(self, moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+        """M_T and the sum of M_t over t < T for T = `iterations` (B,), by doubling. For additive noise alone.
+
+        With P and Q the mean and the noise of k iterations M_{k+t} = P M_t P^T + Q.
+        """
+        if self.weights.shape[-1]:
+            raise InputError("maps", "random maps", "only additive noise composes: use the operator")
+        P, Q = torch.eye(self.mean.shape[-1]).to(self.mean).expand_as(self.mean), torch.zeros_like(self.noise)
+        M, total, reached = moment, torch.zeros_like(moment), torch.zeros_like(iterations)
+        for bit in reversed(range(int(iterations.max()).bit_length())):
+            total = total + P @ total @ P.mT + reached[:, None, None] * Q
+            M, Q, P, reached = P @ M @ P.mT + Q, P @ Q @ P.mT + Q, P @ P, 2 * reached
+            odd = ((iterations >> bit) & 1 == 1)[:, None, None]
+            total, M = torch.where(odd, total + M, total), torch.where(odd, self.advance(M), M)
+            Q, P = torch.where(odd, self.advance(Q), Q), torch.where(odd, self.mean @ P, P)
+            reached = reached + odd[:, 0, 0]
+        return M, total
+
+
+def origin(problem: QuadraticProblem, algorithm: Algorithm) -> tuple[State, State, Tensor]:
+    """The state before the first step, the centre (optima; zero for other states), and z = (state - centre, 1)."""
+    template = algorithm.init(problem, problem.start[None])
+    centre = {name: torch.zeros_like(value) for name, value in template.items()} | {"models": problem.optimum[None]}
+    start = _flatten({name: template[name] - centre[name] for name in template})
+    return template, centre, torch.cat((start, torch.ones_like(start[:, :1])), dim=1)[0]
+
+
+def probe(
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    centre: State,
+    eta: Tensor,
+    iteration: int,
+    outcomes: Sequence[tuple[float, Mapping[str, Tensor]]] | None = None,
+) -> Maps:
+    """The maps of one iteration, under `outcomes` of the coins: all that the algorithm lists unless given."""
+    weights, draws = problem.scenarios()
+    listed = possible(algorithm.outcomes(problem, iteration)) if outcomes is None else outcomes
+    tossed = [
+        (torch.full((1,), float(odds), dtype=problem.dtype), {name: value[None] for name, value in extra.items()})
+        for odds, extra in listed
+    ]
+
+    def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
+        shown = {name: value[0] for name, value in extra.items()}
+        return _images(problem, algorithm, centre, eta, draws[0], states, iteration, shown)[None]
+
+    asked = _asked(weights[None], draws[None], _others(problem, draws[None]), _states(centre), problem.batch)
+    return over_tensors(lambda each: each[0], _maps(images, tossed, asked))
+
+
+def probe_batch(
+    problems: QuadraticProblem,
+    algorithms: Algorithm,
+    centre: State,
+    eta: Tensor,
+    iteration: int,
+    outcome: int | None = None,
+    asked: Asked | None = None,
+) -> Maps:
+    """The maps of B instances (`batches.stack`), from calls of the one unmodified `step` for all of them.
+
+    centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
+    all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and
+    `scenarios`: no branch on a number. `asked_of(problems, centre)` saves time where many iterations are probed.
+    """
+    asked = asked if asked is not None else asked_of(problems, centre)
+    given = (tensors(problems), tensors(algorithms), centre, eta)
+
+    def images(draws: Tensor, states: Tensor, extra: State) -> Tensor:
+        def one(problem: list[Tensor], algorithm: list[Tensor], centre: State, eta: Tensor, draws: Tensor,
+                extra: State) -> Tensor:  # fmt: skip
+            rebuilt = with_tensors(problems, problem), with_tensors(algorithms, algorithm)
+            return _images(*rebuilt, centre, eta, draws, states, iteration, extra)
+
+        most = max(1, _ENTRIES // (states.numel() * draws.shape[2]))
+        return vmap(one, chunk_size=most if most < len(eta) else None)(*given, draws, extra)
+
+    def shown(problem: list[Tensor], algorithm: list[Tensor]) -> Outcomes:
+        listed = possible(with_tensors(algorithms, algorithm).outcomes(with_tensors(problems, problem), iteration))
+        if outcome is not None:
+            listed = [(1.0, listed[outcome][1])]
+        return [(torch.as_tensor(odds, dtype=problems.dtype), dict(extra)) for odds, extra in listed]
+
+    if type(algorithms).outcomes is Algorithm.outcomes:  # no coins
+        return _maps(images, [(torch.ones(len(eta), dtype=problems.dtype), {})], asked)
+    # an instance without tensors of its own would be no batch: eta goes along
+    outcomes = vmap(lambda problem, algorithm, _: shown(problem, algorithm))(*given[:2], eta)
+    return _maps(images, outcomes, asked)
+
+
+def possible(listed: Sequence[tuple[Any, Mapping[str, Tensor]]]) -> list[tuple[Any, Mapping[str, Tensor]]]:
+    """Outcomes without those of probability 0, such as tails of a coin that always shows heads."""
+    return [(odds, extra) for odds, extra in listed if isinstance(odds, Tensor) or odds > 0]
+
+
+def _others(problem: QuadraticProblem, draws: Tensor) -> Tensor:
+    """What the other clients draw (B, 1, N, ...) while one varies: nothing where noise is added to gradients.
+
+    Any draw would do but for rounding: a unit state is lost beside noise 1e9 times as large.
+    """
+    return torch.zeros_like(draws[:, :1]) if isinstance(problem, AdditiveNoise) else draws[:, :1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What steps are asked whatever the iteration, of B instances with J scenarios and a state of n numbers.
+
+    weights (B, J, N) of the scenarios, shares (B, N, J) of the same in a batch of samples; points (B, N J, N, ...), in
+    which one client's draw varies; draws (B, K, N, ...) and states (K, n): unit states and the origin while nothing
+    varies, then, at every point, the origin and a generic state.
+    """
+
+    weights: Tensor
+    shares: Tensor
+    points: Tensor
+    draws: Tensor
+    states: Tensor
+
+
+def asked_of(problems: QuadraticProblem, centre: State) -> Asked:
+    """Of B instances, with centres (B, 1, ...) by name."""
+    weights, draws = vmap(lambda given: with_tensors(problems, given).scenarios())(tensors(problems))
+    return _asked(weights, draws, _others(problems, draws), _states(centre) // len(weights), problems.batch)
+
+
+def _asked(weights: Tensor, draws: Tensor, others: Tensor, states: int, batch: int) -> Asked:
+    """From scenarios of weights (B, J, N), draws (B, J, N, ...), while other clients draw `others`."""
+    _, scenarios, clients = weights.shape
+    # Noise is additive where it moves a generic state just as it moves the origin.
+    generic = torch.stack((torch.zeros(states), 1 + torch.arange(1, states + 1).cos() / 2)).to(weights)
+    own = torch.eye(clients, dtype=torch.bool).view(1, clients, 1, clients, *(1,) * (draws.ndim - 3))
+    points = torch.where(own, draws[:, None], others[:, None]).flatten(1, 2)
+    still = others.expand(-1, states + 1, *others.shape[2:])
+    return Asked(
+        weights=weights,
+        shares=weights.mT / batch,
+        points=points,
+        draws=torch.cat((still, points.repeat_interleave(2, 1)), 1),
+        states=torch.cat((_units(states, weights), generic.repeat(clients * scenarios, 1))),
+    )
+
+
+def _units(states: int, like: Tensor) -> Tensor:
+    """Unit states, and the origin last, (n + 1, n)."""
+    return torch.cat((torch.eye(states), torch.zeros(1, states))).to(like)
+
+
+def _maps(images: Images, outcomes: Outcomes, asked: Asked) -> Maps:
+    """All outcomes (at least one) are probed by one call of `images`, or by two where noise is not additive."""
+    weights, shares, states = asked.weights, asked.shares, asked.states.shape[1]
+    count, scenarios, clients = weights.shape
+    odds = torch.stack([share for share, _ in outcomes], 1)  # (B, R)
+
+    def after(draws: Tensor, given: Tensor) -> Tensor:
+        """(B, R, K, n), under all outcomes in one call."""
+        extra = {
+            name: torch.cat([shown[name].expand(-1, len(given), *(-1,) * (value.ndim - 2)) for _, shown in outcomes], 1)
+            for name, value in outcomes[0][1].items()
+        }
+        times = len(outcomes)
+        moved = images(draws.repeat(1, times, *(1,) * (draws.ndim - 2)), given.repeat(times, 1), extra)
+        return moved.unflatten(1, (times, -1))
+
+    image = after(asked.draws, asked.states)
+    reference = _matrices(image[:, :, : states + 1])
+    moved = image[:, :, states + 1 :].unflatten(2, (clients, scenarios, 2))
+    grown = moved[..., 1, :] - moved[..., 0, :] - (reference[..., :-1, :-1] @ asked.states[-1])[:, :, None, None]
+    size = torch.maximum(reference.abs().amax((2, 3)), moved.abs().amax((2, 3, 4, 5)))[..., None, None, None]
+    noise = weights.new_zeros(count, states + 1, states + 1)
+    kept: list[tuple[Tensor, Tensor]] = []
+    if bool((grown.abs() <= 1e-12 * states * size).all()):
+        origin = moved[..., 0, :]  # (B, R, N, J, n)
+        middle = torch.einsum("bkj,brkja->brka", weights.mT, origin)
+        mean = reference.clone()
+        mean[..., :-1, -1] += (middle - reference[:, :, None, :-1, -1]).sum(2)
+        column = origin - middle[:, :, :, None]
+        weighted = odds[..., None, None, None] * shares[:, None, ..., None] * column
+        noise[:, :-1, :-1] = weighted.flatten(1, 3).mT @ column.flatten(1, 3)
+    else:
+        unit = _units(states, weights)
+        maps = after(asked.points.repeat_interleave(len(unit), 1), unit.repeat(clients * scenarios, 1))
+        maps = _matrices(maps.unflatten(2, (clients, scenarios, len(unit))))  # (B, R, N, J, m, m)
+        middle = torch.einsum("bkj,brkjac->brkac", weights.mT, maps)
+        mean = reference + (middle - reference[:, :, None]).sum(2)
+        kept.append(
+            ((odds[..., None, None] * shares[:, None]).flatten(1), (maps - middle[:, :, :, None]).flatten(1, 3))
+        )
+    total = torch.einsum("br,brac->bac", odds, mean)
+    if len(outcomes) > 1:
+        kept.append((odds, mean - total[:, None]))
+    none = (weights[:, :0, 0], mean[:, :0])
+    factors, deviations = (torch.cat(part, 1) for part in zip(none, *kept))
+    return Maps(mean=total, noise=noise, weights=factors, deviations=deviations)
+
+
+def _images(
+    problem: QuadraticProblem,
+    algorithm: Algorithm,
+    centre: State,
+    eta: Tensor,
+    draws: Tensor,
+    states: Tensor,
+    iteration: int,
+    extra: Mapping[str, Tensor],
+) -> Tensor:
+    """Of the states (K, n) under draws (K, N, ...) and what the coins show (K, ...), (K, n), from one call of `step` or
+    from a few."""
+    most = max(1, _ENTRIES // (states.shape[1] * draws.shape[1]))
+    if len(draws) > most:
+        given = problem, algorithm, centre, eta
+        split = [dict(zip(extra, part)) for part in zip(*(value.split(most) for value in extra.values()))]
+        pieces = zip(draws.split(most), states.split(most), split or [{}] * (len(draws) // most + 1))
+        return torch.cat([_images(*given, few, some, iteration, shown) for few, some, shown in pieces])
+    parts = states.split([value.numel() for value in centre.values()], dim=1)
+    state = {
+        name: value + part.reshape(len(part), *value.shape[1:]) for (name, value), part in zip(centre.items(), parts)
+    }
+    with torch.no_grad():
+        after = algorithm.step(problem, state, Draw(iteration=iteration, noise=draws, extra=extra), eta)
+    return _flatten({name: after[name] - centre[name] for name in centre})
+
+
+def _matrices(images: Tensor) -> Tensor:
+    """The matrices (..., m, m) on the homogeneous state that take unit states, and the origin last, to the images."""
+    origin = images[..., -1:, :]
+    upper = torch.cat((images[..., :-1, :] - origin, origin), -2).mT
+    last = torch.zeros_like(upper[..., :1, :])
+    last[..., -1] = 1
+    return torch.cat((upper, last), -2)
+
+
+def _states(centre: State) -> int:
+    return sum(value.numel() for value in centre.values())
+
+
+def _flatten(state: State) -> Tensor:
+    return torch.cat([value.flatten(1) for value in state.values()], dim=1)

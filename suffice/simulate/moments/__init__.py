@@ -1,0 +1,1 @@
+"""Exact first and second moments of clients' models and gradients: dense, batched, by rows. NumPy."""

@@ -1,0 +1,187 @@
+"""First and second moments of clients' stochastic gradients as polynomials of the model: all that an exact plan needs.
+
+Convention: R_k(theta) = mean (x . theta - y)^2 + lam |theta|^2, no factor 1/2, so that grad R_k = 2 (A_k v - h_k) with
+v = theta - centre, A_k = mean(x x') + lam I and h_k = -grad R_k(centre) / 2. The gradient of one sample has covariance
+4 C_k(v), C_k(v) = C4_k[v v'] + C3_k v + C2_k; its mean over a batch has 4 C_k / batch. Nothing else of the data enters
+the mean and the second moment of a model that follows weighted gradients with fixed rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from suffice.support.memory import Memory
+
+from .packed import cross, pack, sandwich, size
+
+RANK = 1e-10
+"""Eigenvalues below this share of the largest are zero: rows determine them to 1e-16 or so."""
+
+
+MOST_NUMBERS = 5e7
+"""Of a problem's second moments: 400 MB."""
+
+
+def manageable(clients: int, features: int, memory: Memory | None = None) -> bool:
+    """Whether N (d(d+1)/2)^2 numbers may be kept; `InputError` where they may, but are more than `memory` allows."""
+    numbers = clients * float(size(features)) ** 2
+    if numbers <= MOST_NUMBERS and memory is not None:
+        # the same in two more coordinates, and what a search puts beside them
+        memory.check(f"second moments of {clients} clients with {features} coefficients", 8.0 * 4 * numbers)
+    return numbers <= MOST_NUMBERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientMoments:
+    """Of N clients in coordinates phi, theta = centre + basis phi.
+
+    A          (N, d, d)  half the Hessians [loss / phi^2]
+    h          (N, d)     minus half the gradients at phi = 0 [loss / phi]
+    noise      (N, d(d+1)/2, 1 + d + d(d+1)/2)  packed C_k is noise_k @ (1, m, pack(S)) for mean m, second moment S
+    optimum    (N, d)     minimisers in phi, where several the one nearest the start
+    start      (N, d)     in phi
+    basis      (e, d)     columns in the problem's own coordinates; preconditioning is basis basis'
+    batch      samples that one stochastic gradient averages
+    """
+
+    A: np.ndarray
+    h: np.ndarray
+    noise: np.ndarray
+    optimum: np.ndarray
+    start: np.ndarray
+    basis: np.ndarray
+    batch: int = 1
+
+    @property
+    def clients(self) -> int:
+        return len(self.A)
+
+    @property
+    def features(self) -> int:
+        return self.A.shape[-1]
+
+    @property
+    def excess(self) -> np.ndarray:
+        """Of the start, (N,) [loss]."""
+        gap = self.start - self.optimum
+        return np.einsum("kd,kde,ke->k", gap, self.A, gap)
+
+    def only(self, clients: Sequence[int]) -> GradientMoments:
+        """Of some clients, whose stochastic gradients are all there is."""
+        kept = list(clients)
+        parts = {name: getattr(self, name)[kept] for name in ("A", "h", "noise", "optimum", "start")}
+        return replace(self, **parts)
+
+    def in_basis(self, basis: np.ndarray) -> GradientMoments:
+        """The same in coordinates psi, phi = basis psi, basis (d, e); its columns must span what rows can see."""
+        d, inverse, to = self.features, np.linalg.pinv(basis), sandwich(basis.T)
+        across = np.zeros((self.noise.shape[-1], 1 + basis.shape[1] + len(to)))
+        across[0, 0], across[1 : 1 + d, 1 : 1 + basis.shape[1]], across[1 + d :, 1 + basis.shape[1] :] = 1, basis, to.T
+        return replace(
+            self,
+            A=np.ascontiguousarray(basis.T @ self.A @ basis),
+            h=self.h @ basis,
+            noise=to @ (self.noise @ across),
+            optimum=self.optimum @ inverse.T,
+            start=self.start @ inverse.T,
+            basis=self.basis @ basis,
+        )
+
+
+def moments_of_rows(
+    blocks: Sequence[tuple[np.ndarray, np.ndarray]], *, start: np.ndarray, ridge: float = 0.0, batch: int = 1
+) -> GradientMoments:
+    """Of least squares on rows X_k (n_k, d) and responses y_k (n_k,), sampled with replacement.
+
+    ridge  lam of lam |theta|^2 in every R_k
+    start  (N, d)
+
+    Residuals are taken at the pooled minimiser: moments about 0 would lose all digits where responses are far from 0.
+    Coordinates are reduced to those that rows of some client can see.
+    """
+    d = start.shape[1]
+    X, y = (np.concatenate(parts) for parts in zip(*blocks))
+    centre = np.linalg.lstsq(X, y, rcond=None)[0]
+    A, h, noise, optimum = [], [], [], []
+    for (x, target), origin in zip(blocks, start - centre):
+        n, r = len(x), target - x @ centre
+        gram, slope = x.T @ x / n, x.T @ r / n
+        p = pack(x[:, :, None] * x[:, None])
+        noise.append(
+            np.concatenate(
+                (
+                    ((p * (r**2)[:, None]).mean(0) - pack(np.outer(slope, slope)))[:, None],
+                    cross(gram, slope) - 2 * (p * r[:, None]).T @ x / n,
+                    p.T @ p / n - sandwich(gram),
+                ),
+                axis=1,
+            )
+        )
+        if ridge:
+            x = np.concatenate((x, np.sqrt(n * ridge) * np.eye(d)))
+            r = np.concatenate((r, -np.sqrt(n * ridge) * centre))
+        A.append(gram + ridge * np.eye(d))
+        h.append(slope - ridge * centre)
+        optimum.append(origin + np.linalg.lstsq(x, r - x @ origin, rcond=None)[0])
+    full = GradientMoments(
+        A=np.stack(A),
+        h=np.stack(h),
+        noise=np.stack(noise),
+        optimum=np.stack(optimum),
+        start=start - centre,
+        basis=np.eye(d),
+        batch=batch,
+    )
+    values, vectors = np.linalg.eigh(full.A.mean(0))
+    seen = values > RANK * values[-1]
+    return full if seen.all() else full.in_basis(vectors[:, seen])
+
+
+def moments_of_quadratics(
+    A: np.ndarray, optimum: np.ndarray, *, start: np.ndarray, covariance: np.ndarray
+) -> GradientMoments:
+    """Of R_k = (theta - theta_k*)' A_k (theta - theta_k*) with gradient noise of fixed `covariance` (N, d, d)."""
+    n, d = optimum.shape
+    centre = optimum.mean(0)
+    noise = np.zeros((n, size(d), 1 + d + size(d)))
+    noise[..., 0] = pack(covariance) / 4
+    return GradientMoments(
+        A=A,
+        h=np.einsum("kde,ke->kd", A, optimum - centre),
+        noise=noise,
+        optimum=optimum - centre,
+        start=start - centre,
+        basis=np.eye(d),
+    )
+
+
+def moments_of_gaussian_features(
+    A: np.ndarray, optimum: np.ndarray, *, mean: np.ndarray, label_noise: np.ndarray, start: np.ndarray, batch: int
+) -> GradientMoments:
+    """Of streams x ~ N(mean, A - mean mean'), y = x . theta_k* + label_noise xi.
+
+    Isserlis: with w = theta - theta_k*, q = A w and a = mean . w the covariance of 2 x (x . w - noise) is
+    4 ((w'A w + label_noise^2) A + q q' - 2 a^2 mean mean').
+    """
+    n, d = optimum.shape
+    centre = optimum.mean(0)
+    noise = np.zeros((n, size(d), 1 + d + size(d)))
+    for k, (H, gap, mu) in enumerate(zip(A, optimum - centre, mean)):
+        outer = pack(np.outer(mu, mu))
+        quartic = np.outer(pack(H), pack(H)) + sandwich(H) - 2 * np.outer(outer, outer)
+        # w w' = v v' - v gap' - gap v' + gap gap'
+        noise[k, :, 0] = quartic @ pack(np.outer(gap, gap)) + label_noise[k] ** 2 * pack(H)
+        noise[k, :, 1 : 1 + d] = -quartic @ cross(np.eye(d), gap)
+        noise[k, :, 1 + d :] = quartic
+    return GradientMoments(
+        A=A,
+        h=np.einsum("kde,ke->kd", A, optimum - centre),
+        noise=noise,
+        optimum=optimum - centre,
+        start=start - centre,
+        basis=np.eye(d),
+        batch=batch,
+    )

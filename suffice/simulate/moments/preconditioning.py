@@ -1,0 +1,71 @@
+"""Coordinates in which a client may take its steps: theta_i+ = theta_i - P_i sum_k v_k g_k, P_i = basis basis'.
+
+P_i is applied by client i alone, to the mixed gradient, so that each client may choose its own. "pooled" and its kin
+need one matrix of all clients' rows; "own" and "own diagonal" need nothing of anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .gradient_moments import GradientMoments
+
+RIDGE = 0.03
+"""Of the mean eigenvalue, added before directions that rows hardly see are stretched."""
+
+Basis = Callable[[np.ndarray], np.ndarray]
+
+
+def _power(A: np.ndarray, exponent: float, ridge: float = 0.0) -> np.ndarray:
+    values, vectors = np.linalg.eigh(A)
+    shifted = np.maximum(values, 0) + ridge * values.mean()
+    return vectors * shifted**exponent
+
+
+def _diagonal(A: np.ndarray) -> np.ndarray:
+    scale = A.diagonal() + RIDGE * A.diagonal().mean()
+    return np.diag(1 / np.sqrt(scale))
+
+
+def _whole(A: np.ndarray) -> np.ndarray:
+    """A^-1/2, with a ridge where A is nearly singular."""
+    values = np.linalg.eigvalsh(A)
+    return _power(A, -0.5, 0.0 if values[0] > 1e-6 * values[-1] else RIDGE)
+
+
+def _ridged(A: np.ndarray) -> np.ndarray:
+    return _power(A, -0.5, RIDGE)
+
+
+SHARED: dict[str, Basis] = {"none": lambda A: np.eye(len(A)), "diagonal": _diagonal, "pooled": _ridged}
+"""Bases from the clients' mean second moment."""
+OWN: dict[str, Basis] = {"own": _whole, "own, ridge": _ridged}
+"""Bases from the client's second moment alone."""
+
+
+def pooled_basis(A: np.ndarray) -> np.ndarray:
+    """That of "pooled"."""
+    return SHARED["pooled"](A)
+
+
+def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
+    """Bases of all clients' common coordinates, by name; "none" first."""
+    return {name: make(moments.A.mean(0)) for name, make in SHARED.items()}
+
+
+def shared_coordinates(moments: GradientMoments) -> dict[str, GradientMoments]:
+    """The moments in all clients' common coordinates, by name; "none" first."""
+    bases = shared_bases(moments)
+    return {name: moments if name == "none" else moments.in_basis(basis) for name, basis in bases.items()}
+
+
+def own_bases(moments: GradientMoments, client: int) -> dict[str, np.ndarray]:
+    """Bases of coordinates of one client's choice."""
+    return {name: make(moments.A[client]) for name, make in OWN.items()}
+
+
+def own_coordinates(moments: GradientMoments, client: int) -> dict[str, GradientMoments]:
+    """The moments in these."""
+    return {name: moments.in_basis(basis) for name, basis in own_bases(moments, client).items()}

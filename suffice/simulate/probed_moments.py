@@ -1,0 +1,186 @@
+"""Exact expectations without sampling, by probing an algorithm's own step: no hand-derived recursion per algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_whole
+
+from .algorithms.base import Algorithm, Draw, State, check_algorithm
+from .moment_maps import Maps, origin, probe, probe_batch
+from .problem import QuadraticProblem, check_problem
+from .problem_batches import instances
+from .step_sizes import StepSize, step_sizes
+
+Outcomes = Sequence[tuple[float, Mapping[str, Tensor]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moments:
+    """E[z z^T] of the homogeneous state z = (state - centre, 1) at t = 0..T.
+
+    moments (T + 1, n + 1, n + 1), or (B, T + 1, n + 1, n + 1) of a batch; `layout` maps a state's name to its place in
+    z and its shape without the seed axis. Models are centred at the optima, other states at zero; the last row is the
+    mean.
+    """
+
+    moments: Tensor
+    layout: Mapping[str, tuple[slice, tuple[int, ...]]]
+
+    def of(self, one: str, two: str | None = None) -> Tensor:
+        """E[x y^T] of two state variables, flattened, (T + 1, |x|, |y|)."""
+        return self.moments[..., self.layout[one][0], self.layout[two or one][0]]
+
+    def mean(self, name: str) -> Tensor:
+        """E[x - centre], (T + 1, |x|)."""
+        return self.moments[..., self.layout[name][0], -1]
+
+
+def expected_excess(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> np.ndarray:
+    """E[e_t] for t = 0..T, exactly, (T + 1, N): E[e_i] = tr(A_i E[delta_i delta_i^T])."""
+    moments = expected_moments(problem, algorithm, iterations=iterations, eta=eta)
+    return _excess(problem, moments).numpy()
+
+
+def expected_excesses(
+    problems: QuadraticProblem, algorithms: Algorithm, *, iterations: int, eta: np.ndarray
+) -> np.ndarray:
+    """The same of a batch, (B, T + 1, N): see `expected_moments_batch`."""
+    return _excess(problems, expected_moments_batch(problems, algorithms, iterations=iterations, eta=eta)).numpy()
+
+
+def _excess(problem: QuadraticProblem, moments: Moments) -> Tensor:
+    second, (n, d) = moments.of("models"), moments.layout["models"][1]
+    own = second.unflatten(-1, (n, d)).unflatten(-3, (n, d)).diagonal(dim1=-4, dim2=-2)  # (..., T + 1, d, d, N)
+    return torch.einsum("...ide,...tdei->...ti", problem.A, own)
+
+
+def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterations: int, eta: StepSize) -> Moments:
+    """Second moments of the whole state, exactly. Needs a linear algorithm (`InputError` otherwise).
+
+    The cost is O((N d)^3) per iteration and source: a source is one direction of noise per client when noise is
+    additive, one scenario per client otherwise.
+    """
+    check_problem(problem)
+    check_algorithm(algorithm)
+    as_whole("iterations", iterations, least=0)
+    step_size_at = step_sizes(eta, problem)
+    if not algorithm.linear:
+        raise InputError("algorithm", algorithm.name, "it is not linear: use expected_step at given states")
+    template, centre, z = origin(problem, algorithm)
+
+    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
+        return probe(problem, algorithm, centre, step_size, t, outcomes)
+
+    return _moments(z, template, algorithm, maps, step_size_at, iterations, lambda t: algorithm.outcomes(problem, t))
+
+
+def expected_moments_batch(
+    problems: QuadraticProblem, algorithms: Algorithm, *, iterations: int, eta: np.ndarray
+) -> Moments:
+    """The moments of B instances at steps eta (B,) or (B, N), probed together; problems, algorithms by `batches.stack`.
+
+    Each instance's start is checked as if it were alone; the step has to be one that `torch.func.vmap` can follow.
+    """
+    if not algorithms.linear:
+        raise InputError("algorithm", algorithms.name, "it is not linear: use expected_step at given states")
+    count = len(eta)
+    every = list(zip(instances(problems, count), instances(algorithms, count)))
+    starts = [origin(*each) for each in every]
+    template = starts[0][0]
+    centre = {name: torch.stack([each[1][name] for each in starts]) for name in template}
+    z, step_size = torch.stack([each[2] for each in starts]), torch.from_numpy(eta)
+
+    def maps(t: int, step_size: Tensor, outcomes: Outcomes | None) -> Maps:
+        if outcomes is not None:
+            remedy = "it keeps what it draws for several iterations: ask for the moments of one instance at a time"
+            raise InputError("algorithm", algorithms.name, remedy)
+        return probe_batch(problems, algorithms, centre, step_size, t)
+
+    def listed(t: int) -> Outcomes:
+        return every[0][1].outcomes(every[0][0], t)
+
+    return _moments(z, template, algorithms, maps, lambda t: step_size, iterations, listed)
+
+
+def _moments(
+    z: Tensor,
+    template: State,
+    algorithm: Algorithm,
+    maps: Callable[[int, Tensor, Outcomes | None], Maps],
+    step_size_at: Callable[[int], Tensor],
+    iterations: int,
+    listed: Callable[[int], Outcomes],
+) -> Moments:
+    result = [z[..., :, None] * z[..., None, :]]
+    known: dict[tuple[int, int, tuple[float, ...]], Maps] = {}
+    # Within a round what was drawn stays: the moments given each outcome go on apart until the round ends.
+    given: list[Tensor] = []
+    for t in range(1, iterations + 1):
+        step_size = step_size_at(t)
+        rounds = algorithm.round_of(t) < t or algorithm.round_of(t + 1) == t
+        outcomes = listed(t) if rounds else ()
+        if len(outcomes) < 2:
+            outcomes = ()
+        elif algorithm.round_of(t) == t:
+            given = [result[-1]] * len(outcomes)
+        for at in range(max(len(outcomes), 1)):
+            key = (algorithm.phase(t), at, tuple(step_size.flatten().tolist()))
+            if key not in known:
+                if len(known) > max(64, 2 * len(outcomes) * algorithm.phase(t)):  # decreasing steps never come back
+                    known.clear()
+                known[key] = maps(t, step_size, [(1.0, outcomes[at][1])] if outcomes else None)
+            if outcomes:
+                given[at] = known[key].advance(given[at])
+            else:
+                result.append(known[key].advance(result[-1]))
+        if outcomes:
+            result.append(torch.stack([odds * moment for (odds, _), moment in zip(outcomes, given)]).sum(0))
+    layout, offset = {}, 0
+    for name, value in template.items():
+        layout[name] = (slice(offset, offset + value.numel()), tuple(value.shape[1:]))
+        offset += value.numel()
+    return Moments(moments=torch.stack(result, dim=-3), layout=layout)
+
+
+def expected_step(
+    problem: QuadraticProblem, algorithm: Algorithm, models: Tensor, eta: float | np.ndarray, *, iteration: int = 1
+) -> np.ndarray:
+    """E[e_t | theta_{t-1}] at given models (S, N, d), exactly, (S, N): any algorithm whose step is affine in the draw.
+
+    Weights may adapt to the models, not to the draw.
+    """
+    check_algorithm(algorithm)
+    step_size = step_sizes(eta, problem)(iteration).to(models)
+    weights, draws = problem.scenarios()
+    total = torch.zeros(models.shape[:2], dtype=models.dtype)
+
+    def after(draw: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+        many = draw.expand(len(models), *draw.shape[1:])
+        state = algorithm.init(problem, models)
+        moved = Draw(iteration=iteration, noise=many, extra=extra)
+        return algorithm.step(problem, state, moved, step_size)["models"]
+
+    with torch.no_grad():
+        for probability, extra in algorithm.outcomes(problem, iteration):
+            reference = after(draws[:1], extra)
+            mean, spread = reference.clone(), torch.zeros_like(total)
+            for k in range(problem.clients):
+                points = []
+                for j in range(len(draws)):
+                    point = draws[:1].clone()
+                    point[0, k] = draws[j, k]
+                    points.append(after(point, extra))
+                moved = torch.stack(points)  # (J, S, N, d)
+                centre = torch.einsum("j,jsnd->snd", weights[:, k], moved)
+                mean += centre - reference
+                gap = moved - centre
+                spread += torch.einsum("j,jsnd,nde,jsne->sn", weights[:, k], gap, problem.A, gap)
+            total += probability * (problem.excess(mean) + spread / problem.batch)
+    return total.numpy()

@@ -1,0 +1,155 @@
+"""A problem from arrays or tables, one per client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import labelled
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_choice, as_numbers
+
+from ..data.design import CHANGED, CONSTANT
+from ..data.labels import check_both_classes, negative_labels, two_classes
+from ..data.memory import MAX_MEMORY, Memory
+from ..data.standardisation import standardised
+from ..data.table import Table
+from . import LeastSquares, Logistic
+from .logistic import POINTS, REACH
+
+STANDARDISE = ("pooled", "client", "none")
+LOSSES = ("least-squares", "logistic")
+SHOWN = 12
+"""Columns named in one remark."""
+CERTAINTIES = ("certified", "estimated", "everywhere")
+
+
+def from_arrays(
+    X: Sequence[Any],
+    y: Sequence[Any],
+    *,
+    names: Sequence[str] = (),
+    columns: Sequence[str] = (),
+    loss: str = "least-squares",
+    regularisation: float = 0.0,
+    intercept: bool = True,
+    standardise: str = "pooled",
+    standardise_target: bool = False,
+    positive: Sequence[float | str] = (),
+    batch: int = 1,
+    certainty: str = "certified",
+    max_memory: float = MAX_MEMORY,
+) -> LeastSquares | Logistic:
+    """As `read`, from one (n_i, d) array and one (n_i,) array per client.
+
+    loss            "least-squares", mean (x . theta - y)^2 without a factor 1/2, or "logistic", mean log-loss of two
+                    classes; plus (regularisation / 2) |theta|^2 over all coefficients, the intercept's too
+    positive        values of y that are class 1, all others being class 0; without it the larger of two values is 1
+    batch           rows that one stochastic gradient averages
+    certainty       of a logistic problem's constants: "certified" while client i's model stays within 1.25 times the
+                    distance of its start from its optimum; "estimated" from points of that ball; or certified
+                    "everywhere". Those of least squares are exact.
+    max_memory      bytes that the problem's matrices may take
+    """
+    memory = Memory(max_memory)
+    as_choice("loss", loss, LOSSES)
+    as_choice("standardise", standardise, STANDARDISE)
+    if loss != "logistic" and not (isinstance(certainty, str) and certainty == "certified"):
+        raise InputError("certainty", certainty, "constants of least squares are exact; drop it")
+    as_choice("certainty", certainty, CERTAINTIES)
+    for name, value in (("intercept", intercept), ("standardise_target", standardise_target)):
+        if not isinstance(value, bool):
+            raise InputError(name, value, "give true or false")
+    positive = [positive] if isinstance(positive, (str, int, float)) else positive
+    if not isinstance(positive, (Sequence, np.ndarray)):
+        raise InputError("positive", positive, "give the labels of class 1 in a list")
+    if isinstance(X, np.ndarray) and X.ndim != 3:
+        raise InputError("X", f"array of shape {X.shape}", "give a list with one (n, d) array per client")
+    for name, value in (("X", X), ("y", y)):
+        if not isinstance(value, (Sequence, np.ndarray)):
+            raise InputError(name, value, "give one array per client, in a list")
+    labels = labelled(names, len(X))
+    if not labels:
+        raise InputError("clients", 0, "give at least one client")
+    if len(y) != len(X):
+        raise InputError("y", f"{len(y)} arrays", f"give one per client, {len(X)}")
+    written = y
+    if loss == "logistic":
+        if standardise_target:
+            raise InputError("standardise_target", True, "the logistic loss needs classes; drop it")
+        y = two_classes(y, positive, labels)
+    elif len(positive):
+        raise InputError("positive", list(positive), "only the logistic loss has classes; drop it")
+    blocks = [as_numbers(f"X of client {label}", block, ("n", "d")) for label, block in zip(labels, X)]
+    targets = [as_numbers(f"y of client {label}", target, ("n",)) for label, target in zip(labels, y)]
+    for label, block in zip(labels, blocks):
+        if len(block) == 0:
+            raise InputError(f"rows of client {label}", 0, "give every client at least one row")
+    if len({block.shape[1] for block in blocks}) > 1:
+        raise InputError("X", [block.shape for block in blocks], "give the same predictors for every client")
+    memory.check(*_matrices(blocks, intercept=intercept, logistic=loss == "logistic"))
+    if standardise != "none":
+        blocks = standardised(blocks, labels, columns, pooled=standardise == "pooled")
+    if standardise_target:
+        pooled = np.concatenate(targets)
+        if pooled.std() <= 1e-12 * np.abs(pooled).max():
+            remedy = "the same in every row: nothing to learn; give a target that varies"
+            raise InputError("target", pooled[0], remedy)
+        targets = [(values - pooled.mean()) / pooled.std() for values in targets]
+    if intercept:
+        blocks = [np.column_stack((np.ones(len(block)), block)) for block in blocks]
+    if loss == "least-squares":
+        return LeastSquares.of(blocks, targets, names=labels, regularisation=regularisation, batch=batch)
+    if isinstance(regularisation, (int, float)) and regularisation == 0:
+        check_both_classes(targets, written, labels)
+    problem = Logistic.of(
+        blocks,
+        targets,
+        names=labels,
+        regularisation=regularisation,
+        batch=batch,
+        reach=None if certainty == "everywhere" else REACH,
+        points=POINTS if certainty == "estimated" else 0,
+    )
+    return replace(problem, remarks=negative_labels(written, positive))
+
+
+def _matrices(blocks: Sequence[np.ndarray], *, intercept: bool, logistic: bool) -> tuple[str, float]:
+    """What the problem allocates beside its rows, and how many bytes: curvatures (N, d, d), gradients of pairs
+    (N, N, d), and of a logistic loss all clients' rows, each padded to the longest.
+    """
+    n, d = len(blocks), blocks[0].shape[1] + intercept
+    padded = n * d * max(map(len, blocks)) if logistic else 0
+    return f"matrices of {n} clients with {d} coefficients", 8.0 * (n * d * d + n * n * d + padded)
+
+
+def of_tables(
+    tables: Sequence[Table],
+    *,
+    loss: str = "least-squares",
+    positive: Sequence[float | str] = (),
+    **options: Any,
+) -> LeastSquares | Logistic:
+    """`from_arrays` of one table per client; columns that never vary are left out, as an intercept stands for them."""
+    X, columns, notes = [table.X for table in tables], tables[0].columns, tables[0].notes
+    if options.get("standardise") == "pooled" and options.get("intercept") is True:
+        low, high = np.min([x.min(0) for x in X if len(x)], axis=0), np.max([x.max(0) for x in X if len(x)], axis=0)
+        varies = high - low > 1e-12 * np.maximum(np.abs(low), np.abs(high))
+        if varies.any() and not varies.all():
+            same = [column for column, kept in zip(columns, varies) if not kept]
+            more = f" and {len(same) - SHOWN} more" if len(same) > SHOWN else ""
+            notes += (CHANGED.format(CONSTANT.format(", ".join(same[:SHOWN]) + more)),)
+            X, columns = [x[:, varies] for x in X], [column for column, kept in zip(columns, varies) if kept]
+    problem = from_arrays(
+        X,
+        [table.y for table in tables],
+        names=[table.name for table in tables],
+        columns=columns,
+        loss=loss,
+        positive=positive,
+        **options,
+    )
+    return replace(problem, remarks=(*notes, *problem.remarks)) if notes else problem

@@ -1,0 +1,284 @@
+"""The setup file: strict TOML that names constants, a quadratic problem or data, and what to plan for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from suffice.bounds import Binary, Constants, Criterion, GradientDissimilarity, named
+from suffice.support.errors import InputError
+from suffice.support.numbers import as_numbers
+from suffice.support.parse import nearest
+
+from .data.embedded import PREFIX
+from .data.memory import MAX_MEMORY, Memory, as_path
+from .data.npz import read_arrays
+from .data.toml_file import read_toml
+from .problems.read import read
+
+if TYPE_CHECKING:
+    from . import Problem
+
+Numbers = float | list[float]
+Matrix = list[list[float]]
+LARGEST_TABLE = 4000
+"""Clients in a setup file: N^2 numbers are kept."""
+
+
+class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    mu: Numbers
+    beta: Numbers
+    sigma: Numbers
+    b: Matrix
+    c: Matrix | None = None
+    excess: Numbers | None = None
+    names: list[str] = []
+
+
+class ProblemTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    kind: Literal["quadratic", "least-squares"]
+    file: str
+
+
+class DataTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    path: str
+    client: str = "client"
+    target: str = "target"
+    loss: str | None = None
+    regularisation: float | None = None
+    intercept: bool = True
+    standardise: str = "pooled"
+    standardise_target: bool = False
+    split: str | None = None
+    seed: int = 0
+    positive: list[float | str] | float | str = []
+    batch: int = 1
+    certainty: str = "certified"
+    drop: list[str] = []
+
+
+class CriterionTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    kind: Literal["binary", "continuous", "sharp"] = "binary"
+    threshold: float | None = None
+
+
+class TargetTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    epsilon: Numbers
+    horizon: int | None = None
+    confidence: float | None = None
+
+
+class SetupTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+    target: TargetTable | None = None
+    constants: ConstantsTable | None = None
+    problem: ProblemTable | None = None
+    data: DataTable | None = None
+    criterion: CriterionTable = CriterionTable()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What a setup file says, ready for `plan`."""
+
+    source: Problem | Constants
+    epsilon: list[float]
+    criterion: Criterion | None
+    horizon: int | None
+    confidence: float | None
+
+
+def read_setup(
+    path: str | Path,
+    *,
+    target: bool = True,
+    max_memory: float = MAX_MEMORY,
+    data: Mapping[str, Any] = MappingProxyType({}),
+) -> Setup:
+    """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
+
+    Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
+    itself too, so it cannot be set in one. `data` are the loss and the regularisation where [data] gives no loss.
+    """
+    path, memory = as_path("setup file", path), Memory(max_memory)
+    try:
+        table = msgspec.convert(read_toml("setup file", path, memory), SetupTable)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise InputError("setup file", path.name, _readable(str(error))) from None
+    given = [name for name in ("constants", "problem", "data") if getattr(table, name) is not None]
+    if len(given) != 1:
+        raise InputError("setup file", given or "no source", "give exactly one of [constants], [problem] and [data]")
+    if table.target is None and target:
+        raise InputError("setup file", path.name, "no [target] table; add it with epsilon = 0.1, or give --epsilon 0.1")
+    wanted = table.target or TargetTable(epsilon=[])
+    epsilon = wanted.epsilon
+    return Setup(
+        source=_source(table, path.parent, memory, data),
+        epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
+        criterion=_criterion(table.criterion),
+        horizon=wanted.horizon,
+        confidence=wanted.confidence,
+    )
+
+
+def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
+    """Where the rows of a setup file's [data] are, and its options that `fit` takes; `InputError` without [data].
+
+    What standardises, regularises or samples is about training and of no use to `fit`, which has no such knob.
+    """
+    path = as_path("setup file", path)
+    try:
+        table = msgspec.convert(read_toml("setup file", path, Memory(MAX_MEMORY)), SetupTable)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise InputError("setup file", path.name, _readable(str(error))) from None
+    if table.data is None:
+        raise InputError("setup file", path.name, "no [data] table: models are fitted to rows")
+    source = table.data.path if table.data.path.startswith(PREFIX) else path.parent / table.data.path
+    names = ("client", "target", "loss", "split", "seed", "drop")
+    return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
+
+
+def _source(table: SetupTable, folder: Path, memory: Memory, data: Mapping[str, Any]) -> Problem | Constants:
+    if table.constants is not None:
+        return _constants(table.constants)
+    if table.problem is not None:
+        built = {"quadratic": _quadratics, "least-squares": _streams}[table.problem.kind]
+        return built(folder / table.problem.file, memory)
+    assert table.data is not None
+    if not table.data.path:
+        raise InputError("data.path", "", "name a file or a folder")
+    fields = {name: value for name, value in msgspec.structs.asdict(table.data).items() if value is not None}
+    fields = fields if "loss" in fields else {**data, **fields}
+    path = fields.pop("path")
+    return read(path if path.startswith(PREFIX) else folder / path, **fields, max_memory=memory.limit)
+
+
+def _criterion(table: CriterionTable) -> Criterion | None:
+    if table.threshold is None:
+        return named(table.kind)
+    if table.kind != "binary":
+        raise InputError("criterion.threshold", table.threshold, f"{table.kind} has none; drop it")
+    return Binary(threshold=table.threshold)
+
+
+def _constants(table: ConstantsTable) -> Constants:
+    n = len(table.b)
+    if not 1 <= n <= LARGEST_TABLE:
+        raise InputError("constants.b", f"{n} rows", f"give 1 to {LARGEST_TABLE} rows, one per client")
+    _check_clients(table)
+    b = as_numbers("constants.b", table.b, (n, n), infinite=True)
+    if np.diagonal(b).any():
+        raise InputError("constants.b", np.diagonal(b).max().item(), "the diagonal (a client against itself) is 0")
+    c = as_numbers("constants.c", np.zeros((n, n)) if table.c is None else table.c, (n, n), infinite=True)
+    if (b < 0).any():
+        raise InputError("constants.b", b.min().item(), "give numbers >= 0, unsquared gradient units (inf: no bound)")
+    sigma = as_numbers("constants.sigma", table.sigma, () if isinstance(table.sigma, float) else (n,), positive=True)
+    return Constants(
+        mu=np.asarray(table.mu),
+        beta=np.asarray(table.beta),
+        sigma2=sigma**2,
+        heterogeneity=GradientDissimilarity(b2=b**2, c=c),
+        excess=None if table.excess is None else np.asarray(table.excess),
+        names=tuple(table.names),
+    )
+
+
+def _check_clients(table: ConstantsTable) -> None:
+    """Refuse lists of different lengths, naming one that most others disagree with."""
+    fields = {name: getattr(table, name) for name in ("b", "c", "names", "mu", "beta", "sigma", "excess")}
+    lengths = {name: len(value) for name, value in fields.items() if isinstance(value, list)}
+    if not table.names:
+        del lengths["names"]
+    counts = list(lengths.values())
+    usual = max(dict.fromkeys(counts), key=counts.count)  # of several the first, which is that of b
+    wrong = [name for name, length in lengths.items() if length != usual]
+    if wrong:
+        said = ", ".join(name for name, length in lengths.items() if length == usual)
+        remedy = f"{usual} in {said}; give one number of clients to all"
+        raise InputError(f"constants.{wrong[0]}", f"{lengths[wrong[0]]} clients", remedy)
+
+
+def _quadratics(path: Path, memory: Memory) -> Any:
+    from . import Quadratics
+
+    arrays = _arrays(path, ("A", "xi", "sigma"), ("theta0",), memory)
+    A = as_numbers("A", arrays["A"], ("N", "d", "d"))
+    sigma = as_numbers("sigma", arrays["sigma"], () if arrays["sigma"].ndim == 0 else (len(A),), positive=True)
+    return Quadratics.of(A, arrays["xi"], sigma2=sigma**2, start=arrays.get("theta0"))
+
+
+def _streams(path: Path, memory: Memory) -> Any:
+    from . import StreamingLeastSquares
+
+    arrays = _arrays(path, ("H", "theta_star"), ("label_noise", "batch", "theta0"), memory)
+    H = arrays["H"] if arrays["H"].ndim == 2 else as_numbers("H", arrays["H"], ("N", "d", "d"))
+    batch = arrays.get("batch", np.array(1))
+    if batch.shape or batch.dtype.kind not in "iu":
+        raise InputError("batch", f"{batch.dtype} {batch.shape}", "give one whole number")
+    n, d = len(np.atleast_1d(arrays["theta_star"])), H.shape[-1]
+    memory.check(f"matrices of {n} clients with {d} features", 8.0 * n * d * d)
+    return StreamingLeastSquares.of(
+        as_numbers("H", H, ("d", "d")) if H.ndim == 2 else H,
+        arrays["theta_star"],
+        label_noise=arrays.get("label_noise", 0.0),
+        batch=int(batch),
+        start=arrays.get("theta0"),
+    )
+
+
+def _arrays(path: Path, needed: tuple[str, ...], optional: tuple[str, ...], memory: Memory) -> dict[str, np.ndarray]:
+    known = f"arrays {', '.join(needed)} and, optionally, {', '.join(optional)}"
+    if path.suffix != ".npz":
+        raise InputError("problem.file", str(path), f"give an .npz file with {known}")
+    arrays = read_arrays("problem.file", path, memory)
+    wrong = sorted(set(arrays) - {*needed, *optional}) or sorted(set(needed) - set(arrays))
+    if wrong:
+        raise InputError("problem.file", wrong, f"the file has {known}")
+    return arrays
+
+
+_REMEDIES = {
+    "Object contains unknown field": "remove it or correct its spelling",
+    "Object missing required field": "add it",
+    "Expected `array": "write it in brackets, as [...]",
+    "Expected": "give the kind that is expected",
+    "Invalid enum value": "binary, continuous and sharp are criteria, quadratic and least-squares are problems",
+    "Number out of range": "give a smaller number",
+}
+
+
+_TABLES: dict[str, type[msgspec.Struct]] = {
+    "constants": ConstantsTable, "problem": ProblemTable, "data": DataTable, "criterion": CriterionTable,
+    "target": TargetTable, "": SetupTable,
+}  # fmt: skip
+_SYNONYMS = {
+    "eps": "epsilon", "precision": "epsilon", "T": "horizon", "delta": "confidence", "e0": "excess",
+    "L": "beta", "file": "path", "folder": "path", "type": "kind", "sigma2": "sigma (the square root of sigma2)",
+    "b2": "b (the square root of b2)",
+}  # fmt: skip
+
+
+def _meant(message: str) -> str:
+    """What an unknown key is likely to mean, in a sentence; empty where nothing is near."""
+    found = re.match(r"Object contains unknown field `([^`]*)`(?: - at `\$\.(\w+)`)?", message)
+    if found is None or (found[2] or "") not in _TABLES:
+        return ""
+    known = _TABLES[found[2] or ""].__struct_fields__
+    synonym = _SYNONYMS.get(found[1], "")
+    meant = synonym if synonym.partition(" ")[0] in known else nearest(found[1], known)
+    return f"did you mean {meant}?" if meant else ""
+
+
+def _readable(message: str) -> str:
+    """msgspec's message with the path of the offending key in TOML's words."""
+    for start, remedy in _REMEDIES.items():
+        if message.startswith(start):
+            message = f"{message}; {_meant(message) or remedy}"
+            break
+    return message.replace("Object contains unknown field", "unknown key").replace("$.", "").replace("`", "")

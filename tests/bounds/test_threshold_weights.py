@@ -1,0 +1,124 @@
+"""Fixed weights: thresholds, components, water-filling, the spectrum of W."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.bounds import InputError
+from suffice.bounds.threshold_weights import component_weights, components, optimal_weights, spectrum, threshold_weights
+
+
+def dissimilarities(rng, size):
+    """b_ij from agent i = 0, often with ties, sometimes unknown."""
+    b = np.append(0.0, rng.exponential(size=size - 1))
+    if rng.random() < 0.3:
+        b = np.round(2 * b) / 2
+    if size > 2 and rng.random() < 0.2:
+        b[-1] = np.inf
+    return b
+
+
+def weighted(weights, b):
+    return (weights * np.where(weights > 0, b, 0)).sum()
+
+
+def test_threshold_weights_are_equal_on_the_near_agents():
+    b = np.array([[0, 0.5, 0.7, np.inf], [0.5, 0, 0.5, 0.2]])
+    weights = threshold_weights(b=b, threshold=np.array([0.5, 0.1]))
+    np.testing.assert_array_equal(weights, [[0.5, 0.5, 0, 0], [0, 1, 0, 0]])
+
+
+def test_components_of_random_graphs_are_what_a_search_finds():
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 17, 40):
+        graphs = rng.random((20, size, size)) < 0.7 / size
+        for graph, labels in zip(graphs, components(graphs)):
+            for start in range(size):
+                seen, queue = {start}, [start]
+                while queue:
+                    at = queue.pop()
+                    new = set(np.flatnonzero(graph[at] | graph[:, at])) - seen
+                    seen |= new
+                    queue += new
+                assert labels[start] == min(seen)
+
+
+def test_component_weights_are_a_projection_and_may_join_distant_agents():
+    places = np.arange(10.0)
+    b = abs(np.subtract.outer(places, places))
+    joined = component_weights(b=b, threshold=1.0)
+    np.testing.assert_array_equal(joined, np.full((10, 10), 0.1))
+    b[5:, :5] = b[:5, 5:] = 100
+    two = component_weights(b=np.stack([b, b]), threshold=np.array([1.0, 1000.0]))
+    np.testing.assert_allclose(two[0] @ two[0], two[0], atol=1e-15)
+    np.testing.assert_array_equal(two[0, 0], [0.2] * 5 + [0] * 5)
+    np.testing.assert_array_equal(two[1], np.full((10, 10), 0.1))
+
+
+def test_optimal_weights_meet_the_cap_and_no_feasible_weights_have_a_smaller_square():
+    rng = np.random.default_rng(4)
+    binding = 0
+    for _ in range(1000):
+        b = dissimilarities(rng, int(rng.integers(1, 9)))
+        known = np.isfinite(b)
+        mean = b[known].mean()
+        cap = rng.choice([0, rng.uniform(0, 1.3) * mean])
+        weights = optimal_weights(b=b, cap=cap)
+        np.testing.assert_allclose(weights.sum(), 1, rtol=1e-14)
+        assert (weights >= 0).all()
+        assert weighted(weights, b) <= cap * (1 + 1e-12) + 1e-15  # rounding of a sum of eight
+        if cap < mean:
+            binding += 1
+            np.testing.assert_allclose(weighted(weights, b), cap, rtol=1e-12, atol=1e-14)
+        own = np.eye(len(b))[0]
+        for _ in range(10):
+            other = rng.dirichlet(np.ones(len(b))) * known
+            other = rng.uniform() * weights + (1 - rng.uniform()) * other / other.sum()
+            other /= other.sum()
+            if weighted(other, b) > cap:
+                share = cap / weighted(other, b)
+                other = share * other + (1 - share) * own
+            assert (other**2).sum() >= (weights**2).sum() * (1 - 1e-12)
+    assert binding > 300
+
+
+def test_optimal_weights_work_by_rows_and_refuse_a_cap_that_no_weights_meet():
+    rng = np.random.default_rng(5)
+    b = rng.exponential(size=(3, 4, 6)) * (np.arange(6) > 0)
+    cap = rng.uniform(0, 1, (3, 4))
+    together = optimal_weights(b=b, cap=cap)
+    apart = [[optimal_weights(b=b[i, j], cap=cap[i, j]) for j in range(4)] for i in range(3)]
+    np.testing.assert_array_equal(together, apart)
+    with pytest.raises(InputError, match=r"^cap = 0\.1"):
+        optimal_weights(b=np.array([0.2, 0.3]), cap=0.1)
+
+
+def test_the_spectrum_is_that_of_w_and_knows_its_rank():
+    rng = np.random.default_rng(6)
+    weights = rng.dirichlet(np.ones(6), (5, 6))
+    weights[0] = 1 / 6
+    weights[1, 3] = weights[1, 2]
+    found = spectrum(weights)
+    np.testing.assert_array_equal(found.rank, [1, 5, 6, 6, 6])
+    for row in range(5):
+        eigenvalues = np.linalg.eigvalsh(weights[row] @ weights[row].T)[::-1]
+        np.testing.assert_allclose(found.smax[row], eigenvalues[0], rtol=1e-13)
+        # eigvalsh errs by about 1e-16 of the largest eigenvalue
+        np.testing.assert_allclose(found.smin[row], eigenvalues[found.rank[row] - 1], rtol=1e-9)
+
+
+def test_a_small_singular_value_is_not_taken_for_zero():
+    small = 2.0**-20  # Lambda has the singular values 1 and 2 small: W is of rank 2, badly conditioned
+    found = spectrum(np.array([[0.5 + small, 0.5 - small], [0.5 - small, 0.5 + small]]))
+    assert found.rank == 2
+    np.testing.assert_allclose([found.smin, found.smax], [4 * small**2, 1], rtol=1e-9)
+
+
+def test_a_star_of_a_hundred_agents_has_a_wide_spectrum():
+    star = np.full((100, 100), 0.0)
+    star[0] = 1 / 100
+    star[1:, 0] = star[range(1, 100), range(1, 100)] = 0.5
+    found = spectrum(star)
+    assert found.rank == 100
+    np.testing.assert_allclose([found.smin, found.smax], [0.009604, 25.0004], rtol=3e-5)

@@ -1,0 +1,468 @@
+"""What goes wrong in practice: every mistake in files or options is one clear line and exit code 2, never a traceback.
+
+A case is what to write where, the command line, and what its line must say. All run inside this process, a few outside.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suffice.cli import main
+
+TABLE = "client,age,target\nLyon,1,2\nLyon,2,5\nLyon,4,7\nNice,4,1\nNice,5,3\nNice,9,2\n"
+CLASSES = "client,age,target\nA,1,0\nA,2,1\nA,4,0\nB,4,1\nB,5,0\nB,9,1\n"
+LIBSVM = "1 1:0.5 3:1\n-1 2:1\n1 1:1\n-1 3:2\n"
+ROWS = np.arange(12.0).reshape(6, 2) ** 1.5
+Files = dict[str, Any]
+
+
+def npz(**arrays: Any) -> bytes:
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def good(**changes: Any) -> bytes:
+    arrays = {"X": ROWS, "y": ROWS[:, 0] + [0, 1, 0, 1, 1, 0], "client": np.array(list("aaabbb"))} | changes
+    return npz(**{name: array for name, array in arrays.items() if array is not None})
+
+
+def pickled() -> bytes:
+    return good(client=np.array([{}, 1, 2, 3, 4, 5], dtype=object))
+
+
+def member() -> bytes:
+    stream = io.BytesIO(good())
+    with zipfile.ZipFile(stream, "a") as archive:
+        archive.writestr("notes.txt", "hello")
+    return stream.getvalue()
+
+
+def data(**changes: str) -> str:
+    lines = {"path": '"t.csv"', **changes}
+    return "[data]\n" + "".join(f"{key} = {value}\n" for key, value in lines.items()) + "[target]\nepsilon = 0.1\n"
+
+
+def idx(shape: tuple[int, ...], size: int) -> bytes:
+    return bytes((0, 0, 8, len(shape))) + b"".join(n.to_bytes(4, "big") for n in shape) + bytes(size)
+
+
+PLAN = ("plan", "t.csv", "--epsilon", "0.1")
+PLAN_NPZ = ("plan", "t.npz", "--epsilon", "0.1")
+PLAN_SVM = ("plan", "t.svm", "--epsilon", "0.1", "--split", "contiguous:2", "--standardise", "none")
+FOLDER = ("plan", "folder", "--epsilon", "0.1")
+LOGISTIC = (*PLAN, "--loss", "logistic", "--regularisation", "0.1")
+SETUP = ("plan", "s.toml")
+PATIENT = "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
+
+CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
+    "unknown theorem": ({}, ("theorem", "nowhere"), "theorem = 'nowhere': `suffice theorem` lists them"),
+    # --- headers
+    "header only": ({"t.csv": "client,age,target\n"}, PLAN, "give a header line and at least one row"),
+    "no header": ({"t.csv": TABLE.partition("\n")[2]}, PLAN, "target = 'target': no such column"),
+    "column twice": (
+        {"t.csv": TABLE.replace("age", "target")},
+        PLAN,
+        "header = 'target': columns 2 and 3 have this name",
+    ),
+    "column without name": ({"t.csv": TABLE.replace("age", "")}, PLAN, "name every column, each once"),
+    "missing target": (
+        {"t.csv": TABLE.replace("target", "y")},
+        PLAN,
+        "no such column; columns: client, age, y",
+    ),
+    "missing client column": ({"t.csv": TABLE.replace("client", "site")}, PLAN, "client = 'client': no such column"),
+    "client is target": ({"t.csv": TABLE}, (*PLAN, "--target", "client"), "the client column cannot be the target"),
+    "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
+    "bars": ({"t.csv": TABLE.replace(",", "|")}, PLAN, "separate the columns by commas, semicolons or tabs"),
+    # --- encodings and files
+    "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
+    "utf-16": ({"t.csv": TABLE.encode("utf-16")}, PLAN, "not UTF-8 text"),
+    "binary": ({"t.csv": bytes(range(256))}, PLAN, "not UTF-8 text"),
+    "empty file": ({"t.csv": ""}, PLAN, "give a header line and at least one row"),
+    "missing file": ({}, PLAN, "no such file or folder"),
+    "unknown kind": ({"t.xlsx": "x"}, ("plan", "t.xlsx", "--epsilon", "1"), "give a .csv, .npz or LIBSVM file"),
+    "unclosed quote": ({"t.csv": TABLE.replace("Nice,9", '"Nice,9')}, PLAN, "not a CSV table"),
+    "null byte": (
+        {"t.csv": TABLE.replace("Nice,9", "Nice,\0")},
+        PLAN,
+        "age in line 7 (client Nice) = '\\x00': give a num",
+    ),
+    "null byte in a name": ({"s.toml": data(path='"t\\u0000.csv"')}, SETUP, "no such file or folder"),
+    # --- rows and cells
+    "ragged": ({"t.csv": TABLE.replace("Nice,9,2", "Nice,9")}, PLAN, "line 7 of t.csv = '2 fields': give 3 fields"),
+    "too long": ({"t.csv": TABLE.replace("4,1", "4,1,8")}, PLAN, "line 5 of t.csv = '4 fields': give 3 fields"),
+    "text in numbers": (
+        {"t.csv": TABLE.replace("4,1", "four,1")},
+        PLAN,
+        "age in line 5 (client Nice) = 'four': give a",
+    ),
+    "text in target": (
+        {"t.csv": TABLE.replace("4,1", "4,low")},
+        PLAN,
+        "target in line 5 (client Nice) = 'low': give a",
+    ),
+    "decimal comma": ({"t.csv": TABLE.replace("4,1", '"4,5",1')}, PLAN, "'4,5': give a number"),
+    "nan": (
+        {"t.csv": TABLE.replace("4,1", "nan,1")},
+        PLAN,
+        "age in line 5 (client Nice) = 'nan': give a finite number",
+    ),
+    "infinite": ({"t.csv": TABLE.replace("4,1", "4,-inf")}, PLAN, "target in line 5 (client Nice) = '-inf'"),
+    "huge": ({"t.csv": TABLE.replace("4,1", "1e300,1")}, PLAN, "give numbers up to 1e+60"),
+    "other digits": ({"t.csv": TABLE.replace("4,1", "٤,1")}, PLAN, "give a number"),
+    "nameless client": ({"t.csv": TABLE.replace("Nice,4", " ,4")}, PLAN, "client in line 5 of t.csv = '': is empty"),
+    # --- clients
+    "one client": ({"t.csv": TABLE.replace("Nice", "Lyon")}, PLAN, "clients = 1: to plan who collaborates with whom"),
+    "one row": (
+        {"t.csv": TABLE + "Paris,3,3\n"},
+        (*PLAN, "--standardise", "client"),
+        "rows of client Paris = 1: give at least two rows: merge",
+    ),
+    "constant column": (
+        {"t.csv": TABLE.replace("e,5", "e,4").replace("e,9", "e,4")},
+        (*PLAN, "--standardise", "client"),
+        "age of client Nice = 4.0: the same in every row: drop it",
+    ),
+    "column the same for all": (
+        {"t.csv": "client,a,target\nA,3,1\nA,3,2\nB,3,1\nB,3,5\n"},
+        (*PLAN, "--standardise", "pooled"),
+        "a of all clients = 3.0: the same in every row",
+    ),
+    "constant target": (
+        {"t.csv": "client,a,target\nA,3,1\nA,4,1\nA,9,1\nB,3,1\nB,5,1\nB,6,1\n"},
+        (*PLAN, "--standardise-target"),
+        "target = 1.0: the same in every row: nothing to learn",
+    ),
+    "duplicated clients": (
+        {"folder/a.csv": "x,target\n1,2\n", "folder/a.svm": "1 1:1\n"},
+        FOLDER,
+        "columns of client a",
+    ),
+    "the same client twice": (
+        {"folder/a.csv": "x1,target\n1,2\n2,4\n3,3\n", "folder/a.npz": npz(X=ROWS[:, :1], y=ROWS[:, 1])},
+        FOLDER,
+        "names = 'a': give every client a text of its own",
+    ),
+    "other columns": (
+        {"folder/a.csv": "x,target\n1,2\n2,3\n", "folder/b.csv": "z,target\n1,2\n2,3\n"},
+        FOLDER,
+        "columns of client b = ['z']: give the same predictors to all: ['x']",
+    ),
+    "empty folder": ({"folder/read.me": "x"}, FOLDER, "no .csv, .npz or LIBSVM file in this folder"),
+    "folder and split": ({"folder/a.csv": TABLE}, (*FOLDER, "--split", "iid:2"), "a folder has one client per file"),
+    # --- classes
+    "one class": (
+        {"t.csv": CLASSES.replace("5,0", "5,1")},
+        (*PLAN, "--loss", "logistic"),
+        "labels of client B = 1.0: only one",
+    ),
+    "one class in words": (
+        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,sick\nB,4,well\nB,5,well\n"},
+        (*PLAN, "--loss", "logistic", "--positive", "sick"),
+        "labels of client B = 'well': only one",
+    ),
+    "a label in another case": (
+        {"t.csv": "client,a,target\nA,1,sick\nA,2,well\nA,4,Sick\nB,4,well\nB,5,sick\n"},
+        (*LOGISTIC, "--positive", "sick"),
+        "labels = 'Sick': differs from sick only by case",
+    ),
+    "separable": (
+        {"t.csv": "client,a,target\nA,1,0\nA,2,0\nA,4,1\nB,4,0\nB,5,1\nB,9,1\n"},
+        (*PLAN, "--loss", "logistic"),
+        "a hyperplane separates its classes, so the loss has no minimiser; use --regularisation 0.1, for example",
+    ),
+    "one class alone": (
+        {"t.csv": "client,a,target\nA,1,7\nA,2,7\nB,4,7\nB,5,7\n"},
+        LOGISTIC,
+        "one class alone; give two",
+    ),
+    "three classes": ({"t.csv": CLASSES.replace("9,1", "9,2")}, LOGISTIC, "labels = '3 classes'"),
+    "a class without name": (
+        {"t.csv": CLASSES.replace("9,1", "9,").replace("0", "no")},
+        LOGISTIC,
+        "give every row a class",
+    ),
+    "no such class": (
+        {"t.csv": CLASSES},
+        (*LOGISTIC, "--positive", "3"),
+        "positive = 3.0: not a label; labels: 0.0, 1.0",
+    ),
+    "classes of a regression": ({"t.csv": TABLE}, (*PLAN, "--positive", "1"), "only the logistic loss has classes"),
+    "standardised classes": (
+        {"t.csv": CLASSES},
+        (*LOGISTIC, "--standardise-target"),
+        "the logistic loss needs classes",
+    ),
+    # --- options
+    "unknown loss": ({"t.csv": TABLE}, (*PLAN, "--loss", "hinge"), "loss = 'hinge': use least-squares or logistic"),
+    "negative regularisation": (
+        {"t.csv": TABLE},
+        (*PLAN, "--regularisation", "-1"),
+        "regularisation = -1.0: give a number",
+    ),
+    "regularisation in words": (
+        {"t.csv": TABLE},
+        (*PLAN, "--regularisation", "low"),
+        "regularisation = 'low': give a number",
+    ),
+    "infinite regularisation": ({"t.csv": TABLE}, (*PLAN, "--regularisation", "inf"), "regularisation = inf"),
+    "unknown standardise": (
+        {"t.csv": TABLE},
+        (*PLAN, "--standardise", "row"),
+        "standardise = 'row': use pooled, client",
+    ),
+    "unknown certainty": ({"t.csv": CLASSES}, (*LOGISTIC, "--certainty", "sure"), "certainty = 'sure': use certified"),
+    "certainty of a quadratic": (
+        {"t.csv": TABLE},
+        (*PLAN, "--certainty", "estimated"),
+        "constants of least squares are exact",
+    ),
+    "no precision": ({"t.csv": TABLE}, ("plan", "t.csv"), "name a precision: --epsilon 0.1"),
+    "precision 0": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "0"), "epsilon = 0.0: give positive numbers"),
+    # --- split
+    "split of the divided": ({"t.csv": TABLE}, (*PLAN, "--split", "iid:2"), "has a column client that names clients"),
+    "unknown split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "random:2"), "split = 'random:2': write contiguous:8"),
+    "misspelt split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "contigous:2"), "did you mean contiguous?"),
+    "split without number": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid"), "split = 'iid': write contiguous:8"),
+    "split in words": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:two"), "give a whole number of clients from 2"),
+    "split for one": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:1"), "give a whole number of clients from 2"),
+    "split for too many": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:9"), "the table has 4 rows; use fewer clients"),
+    "dirichlet without number": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "dirichlet:2"), "write contiguous:8"),
+    "dirichlet of 0": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "dirichlet:2:0"), "give a concentration from 1e-6"),
+    "dirichlet that starves": (
+        {"t.svm": LIBSVM},
+        (*PLAN_SVM[:-3], "dirichlet:3:1"),
+        "no draw of 1000 leaves every client",
+    ),
+    "two classes by Definition S1": (
+        {"t.svm": LIBSVM},
+        (*PLAN_SVM[:-3], "labels:2"),
+        "puts all 2 classes into its first",
+    ),
+    "labels of a measurement": (
+        {"t.csv": TABLE.replace("client,", "place,").replace("Lyon", "1").replace("Nice", "2")},
+        (*PLAN, "--split", "labels:2"),
+        "needs classes, not measurements",
+    ),
+    "no such column to split by": (
+        {"t.svm": LIBSVM},
+        (*PLAN_SVM[:-3], "column:site"),
+        "no such column; columns: 1, 2, 3",
+    ),
+    "nothing to split by": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "column:"), "name the column, as column:site"),
+    "undivided": ({"t.svm": LIBSVM}, ("plan", "t.svm", "--epsilon", "1"), "a LIBSVM file has no clients"),
+    # --- LIBSVM lines
+    "LIBSVM label": (
+        {"t.svm": LIBSVM + "yes 1:1\n"},
+        PLAN_SVM,
+        "line 5 of t.svm = 'yes 1:1': write a number as the label",
+    ),
+    "LIBSVM value": ({"t.svm": LIBSVM + "1 1:x\n"}, PLAN_SVM, "line 5 of t.svm = '1 1:x': write index:value"),
+    "LIBSVM no colon": ({"t.svm": LIBSVM + "1 1\n"}, PLAN_SVM, "line 5 of t.svm = '1 1': write index:value"),
+    "LIBSVM order": ({"t.svm": LIBSVM + "1 3:1 2:1\n"}, PLAN_SVM, "write each index once, in rising order"),
+    "LIBSVM negative": ({"t.svm": LIBSVM + "1 -3:1\n"}, PLAN_SVM, "write indices from 0 or 1 on"),
+    "LIBSVM nan": ({"t.svm": LIBSVM + "1 3:nan\n"}, PLAN_SVM, "replace NaN by numbers"),
+    "LIBSVM empty": ({"t.svm": ""}, PLAN_SVM, "no rows with predictors"),
+    "LIBSVM labels alone": ({"t.svm": "1\n-1\n"}, PLAN_SVM, "no rows with predictors"),
+    "LIBSVM wide": (
+        {"t.svm": LIBSVM + "1 400000000:1\n"},
+        PLAN_SVM,
+        "more than the limit of 2e+09; raise it by max_memory",
+    ),
+    "LIBSVM damaged": (
+        {"t.svm.gz": gzip.compress(LIBSVM.encode())[:20]},
+        ("plan", "t.svm.gz", "--epsilon", "1", "--split", "iid:2"),
+        "damaged compression",
+    ),
+    # --- .npz
+    "pickled objects": ({"t.npz": pickled()}, PLAN_NPZ, "not an .npz file of plain number arrays"),
+    "not an archive": ({"t.npz": "hello"}, PLAN_NPZ, "not an .npz file"),
+    "truncated archive": ({"t.npz": good()[:200]}, PLAN_NPZ, "not an .npz file"),
+    "unknown array": ({"t.npz": good(w=ROWS)}, PLAN_NPZ, "unknown arrays = ['w']: the arrays of t.npz are X, y"),
+    "missing array": ({"t.npz": good(y=None)}, PLAN_NPZ, "missing arrays = ['y']"),
+    "npz undivided": ({"t.npz": good(client=None)}, PLAN_NPZ, "give t.npz an array client, or say how to divide"),
+    "npz divided twice": ({"t.npz": good()}, (*PLAN_NPZ, "--split", "iid:2"), "t.npz is divided already"),
+    "npz shapes": ({"t.npz": good(y=ROWS)}, PLAN_NPZ, "give shapes (n, d) and (n,)"),
+    "npz texts": ({"t.npz": good(X=ROWS.astype(str))}, PLAN_NPZ, "give real numbers"),
+    "npz complex": ({"t.npz": good(X=ROWS + 1j)}, PLAN_NPZ, "give real numbers"),
+    "npz truth values": ({"t.npz": good(y=ROWS[:, 0] > 3)}, PLAN_NPZ, "give real numbers"),
+    "npz nan": ({"t.npz": good(X=np.where(ROWS > 9, np.nan, ROWS))}, PLAN_NPZ, "X = nan: replace NaN"),
+    "npz no rows": ({"t.npz": good(X=ROWS[:0], y=ROWS[:0, 0])}, PLAN_NPZ, "rows of t.npz = 0"),
+    "npz clients as fractions": (
+        {"t.npz": good(client=np.arange(6.0))},
+        PLAN_NPZ,
+        "give one whole number or text a row",
+    ),
+    "npz names": ({"t.npz": good(columns=np.array(["a", "a"]))}, PLAN_NPZ, "give 2 distinct names"),
+    # --- setup files
+    "bad TOML": ({"s.toml": "[data\n"}, SETUP, "not valid TOML"),
+    "empty setup": ({"s.toml": ""}, SETUP, "give exactly one of [constants], [problem] and [data]"),
+    "missing setup": ({}, SETUP, "setup file = 's.toml': no such file"),
+    "setup in latin-1": ({"s.toml": data(client='"é"').encode("latin-1")}, SETUP, "not UTF-8 text"),
+    "unknown key": ({"t.csv": TABLE, "s.toml": data(spilt='"iid:2"')}, SETUP, "spilt"),
+    "wrong type": ({"t.csv": TABLE, "s.toml": data(regularisation='"low"')}, SETUP, "data.regularisation"),
+    "no path": ({"s.toml": data(path='""')}, SETUP, "data.path = '': name a file or a folder"),
+    "missing data": ({"s.toml": data()}, SETUP, "no such file or folder"),
+    "batch 0": ({"t.csv": TABLE, "s.toml": data(batch="0")}, SETUP, "batch = 0: give a whole number, at least 1"),
+    "negative seed": (
+        {"t.svm": LIBSVM, "s.toml": data(path='"t.svm"', split='"iid:2"', seed="-1")},
+        SETUP,
+        "seed = -1: give a whole number >= 0",
+    ),
+    "option beside a setup": ({"t.csv": TABLE, "s.toml": data()}, (*SETUP, "--split", "iid:2"), "--split = 's.toml'"),
+    "quadratic of a table": (
+        {"t.csv": TABLE, "s.toml": '[problem]\nkind = "quadratic"\nfile = "t.csv"\n[target]\nepsilon = 1\n'},
+        SETUP,
+        "give an .npz file with arrays A, xi, sigma",
+    ),
+    "stream without moments": (
+        {"p.npz": good(), "s.toml": '[problem]\nkind = "least-squares"\nfile = "p.npz"\n[target]\nepsilon = 1\n'},
+        SETUP,
+        "the file has arrays H, theta_star",
+    ),
+    "a whole number of 4301 digits": (
+        {"s.toml": data(seed="9" * 4301)},
+        SETUP,
+        "not valid TOML: Exceeds the limit (4300 digits)",
+    ),
+    # --- numbers
+    "batch of 31 digits": ({"t.csv": TABLE}, (*PLAN, "--batch", "1" + 30 * "0"), "batch = 'about 1e30': give at most"),
+    "split of 5009 digits": ({"t.csv": TABLE}, (*PLAN, "--split", f"iid:{'9' * 5009}"), "whole number of clients"),
+    "alpha": ({"t.csv": TABLE}, (*PLAN, "--alpha", "0.5"), "alpha = '0.5': methods are no longer compared"),
+    "memory as a word": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "2GB"), "max_memory = '2GB': give a number"),
+    "no memory": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "0"), "max_memory = 0.0: give a number >= 1"),
+    "memory for a setup": (
+        {"t.csv": TABLE, "s.toml": data()},
+        (*SETUP, "--max-memory", "10"),
+        "raise it by max_memory (--max-memory)",
+    ),
+    "memory for a plan": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "1000"), "memory for a plan of 2 clients = '"),
+    "a member that is no array": (
+        {"t.npz": member()},
+        PLAN_NPZ,
+        "path = 't.npz, notes.txt': no array",
+    ),
+    "a path of 300 characters": ({}, ("plan", "x" * 300, "--epsilon", "1"), "file name too long"),
+    "a setup of 300 characters": ({}, ("plan", "x" * 300 + ".toml"), "file name too long"),
+    "a figure's folder of 300 characters": (
+        {},
+        ("figure", "adaptive-1", "--out", "x" * 300),
+        "file name too long",
+    ),
+    # --- data sets
+    "unknown embedded set": (
+        {},
+        ("plan", "sklearn:mnist", "--epsilon", "1"),
+        "the embedded data sets are breast_cancer",
+    ),
+    "embedded and undivided": ({}, ("plan", "sklearn:wine", "--epsilon", "1"), "say how to divide it, as contiguous:8"),
+    "a centre is missing": ({"folder/processed.cleveland.data": PATIENT * 9}, FOLDER, "processed.hungarian.data"),
+    "a field is missing": (
+        {f"folder/processed.{name}.data": "1,2,3\n" for name in ("cleveland", "hungarian", "switzerland", "va")},
+        FOLDER,
+        "line 1 of processed.cleveland.data = '3 fields': give 14 fields",
+    ),
+    "too few patients": (
+        {f"folder/processed.{name}.data": PATIENT for name in ("cleveland", "hungarian", "switzerland", "va")},
+        FOLDER,
+        "too few to divide into training and test",
+    ),
+    "images without labels": (
+        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4)},
+        FOLDER,
+        "its file of labels is missing",
+    ),
+    "images cut short": (
+        {"folder/train-images-idx3-ubyte": idx((2, 2, 2), 5), "folder/train-labels-idx1-ubyte": idx((2,), 2)},
+        FOLDER,
+        "does not hold the [2, 2, 2] numbers that its header says",
+    ),
+    "images that are none": (
+        {"folder/train-images-idx3-ubyte": "hello", "folder/train-labels-idx1-ubyte": idx((2,), 2)},
+        FOLDER,
+        "not an IDX file of bytes with 3 axes",
+    ),
+    "images and labels differ": (
+        {"folder/train-images-idx3-ubyte": idx((1, 2, 2), 4), "folder/train-labels-idx1-ubyte": idx((2,), 2)},
+        FOLDER,
+        "train-images-idx3-ubyte has 1 images",
+    ),
+}
+
+
+def write(folder: Path, files: Files) -> None:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.fixture
+def refused(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
+    def run(arguments: tuple[str, ...]) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["suffice", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, error = capsys.readouterr()
+        assert stop.value.code == 2, (out, error)
+        assert out == ""
+        lines = error.splitlines()
+        assert len(lines) == 1, error
+        assert "Traceback" not in error
+        return lines[0]
+
+    return run
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_one_line_that_names_it(name, tmp_path, refused):
+    files, arguments, message = CASES[name]
+    write(tmp_path, files)
+    line = refused(arguments)
+    assert message in line
+    assert line.startswith("suffice: ")
+    assert len(line) <= 620
+
+
+def test_a_process_of_its_own_says_the_same(tmp_path):
+    files, arguments, message = CASES["unknown theorem"]  # torch, which takes seconds, is not loaded
+    write(tmp_path, files)
+    done = subprocess.run(
+        [sys.executable, "-c", "from suffice.cli import main; main()", *arguments],
+        capture_output=True, text=True, timeout=120, cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path, refused):
+    write(tmp_path, {"t.npz": good()})
+    assert "memory for X.npy of t.npz" in refused((*PLAN_NPZ, "--max-memory", "90"))
+
+
+def test_the_files_that_the_mistakes_start_from_are_good(tmp_path):
+    import suffice as sf
+
+    write(tmp_path, {"t.csv": TABLE, "c.csv": CLASSES, "t.npz": good(), "t.svm": LIBSVM})
+    for name, options in (
+        ("t.csv", {}),
+        ("c.csv", {"loss": "logistic", "regularisation": 0.1}),
+        ("t.npz", {"regularisation": 0.1}),
+        ("t.svm", {"split": "contiguous:2", "standardise": "none", "regularisation": 0.1}),
+    ):
+        assert sf.read(tmp_path / name, **options).clients == 2
+    assert len(CASES) >= 60

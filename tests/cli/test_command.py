@@ -1,0 +1,368 @@
+"""The command as a stranger types it: contracts of stdout, exit codes, and one clear line for every mistake."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import typer
+from rich.text import Text
+
+from suffice.bounds import InputError
+from suffice.bounds.theorems import rows
+from suffice.cli import load
+from suffice.cli.app import app
+from suffice.cli.campaign import campaign_table
+from suffice.cli.errata import saved_errata
+from suffice.cli.theorem import theorem_table
+from suffice.cli.verify import verdict_table
+from suffice.figures import makers
+from suffice.verification import errata, unchecked, verify
+from suffice.verification.campaign import markdown
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+CONSTANTS = """
+[constants]
+mu = 0.5
+beta = 1.0
+sigma = [1.0, 1.0]
+b = [[0.0, 0.1], [0.1, 0.0]]
+excess = 5.0
+[target]
+epsilon = 0.05
+"""
+
+
+def test_plan_json_has_the_contract_keys_in_every_row(command):
+    done = command("plan", EXAMPLES / "constants.toml", "--json")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    rows = json.loads(done.stdout)["clients"]
+    assert [(row["client"], row["epsilon"]) for row in rows] == [(i, e) for e in (0.5, 0.05) for i in range(3)]
+    contract = {
+        "client", "name", "epsilon", "criterion", "similarity", "cluster", "sufficient_variance", "local_variance",
+        "step_ratio", "step_limit", "schedules", "local", "speedup", "labels", "warnings",
+    }  # fmt: skip
+    for row in rows:
+        assert contract <= set(row)
+        assert row["exact"] is row["local"].pop("exact") is None
+        assert row["measured"] is row["local"].pop("measured") is None
+        for schedules in (row["schedules"], row["local"]):
+            assert set(schedules) == {"constant", "horizon", "decreasing", "hitting"}
+            assert set(schedules["hitting"]) == {"eta", "expected_iterations", "iterations_at_confidence"}
+        # Definition 2 by hand: b unsquared in the file, G = 2 mu eps
+        b, c = 0.1, 0.2
+        if row["client"] == 0:
+            expected = max(1 - b**2 / (2 * 0.5 * row["epsilon"]) - c, 0)
+            np.testing.assert_allclose(row["similarity"][1], expected, rtol=1e-12)
+
+
+def test_a_precision_far_below_the_start_is_asked_about_and_the_table_of_bounds_fits(command, tmp_path):
+    names = [f"Strasbour{site}" for site in range(9)]
+    b = [[0.0 if i == k else 1e9 for k in range(9)] for i in range(9)]
+    setup = tmp_path / "s.toml"
+    setup.write_text(f"[constants]\nmu = 0.5\nbeta = 1.0\nsigma = 1234.5\nexcess = 1e6\nb = {b}\nnames = {names}\n")
+    done = command("plan", setup, "--epsilon", 0.05, "--epsilon", 20.5, "--epsilon", "10%")
+    assert done.stderr == "epsilon 0.05 is 5e-08 of the initial excess; did you mean 5%?\n"
+    lines = done.stdout.splitlines()
+    assert lines[1].startswith("client      ")
+    assert all(line.startswith("Strasbour") for line in lines[2:29])
+    assert "peers help no client at any precision" in done.stdout
+
+
+def test_plan_on_a_csv_with_simulation_prints_measured_beside_predicted(command, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["site,x,y"]
+    for site, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
+        x = rng.normal(size=400)
+        lines += [f"{site},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=400))]
+    path = tmp_path / "clients.csv"
+    path.write_text("\n".join(lines) + "\n")
+    done = command(
+        "plan", path, "--client", "site", "--target", "y", "--epsilon", 0.6, "--simulate", "--seeds", 64, "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    names = [row["name"] for row in answer["clients"]]
+    assert names == ["Lyon", "Nice", "Brest"]
+    assert answer["clients"][0]["cluster"] == [0, 1]  # nearly equal slopes
+    assert answer["clients"][2]["cluster"] == [2]  # the opposite slope
+    for row, measured in zip(answer["clients"], answer["measured"]):
+        assert 0 < measured["together"] <= row["exact"]["hitting"]["expected_iterations"]
+        gap = abs(measured["excess_together"] - measured["exact_together"])
+        assert gap < 5 * measured["excess_together_se"]
+        assert measured["seeds"] == 64
+
+
+def test_theorem_lists_shows_and_evaluates(command):
+    rows = json.loads(command("theorem", "--json").stdout)
+    assert {
+        "key",
+        "edition",
+        "title",
+        "source",
+        "quantity",
+        "direction",
+        "mode",
+        "conditions",
+        "latex",
+        "verdict",
+    } <= set(rows[0])
+    page = command("theorem", "adaptive/theorem-2-constant").stdout
+    assert "step size eta <= q/beta" in page
+    done = command("theorem", "adaptive/lemma-2", "b=3", "c=0", "mu=1", "eps=4.5")
+    assert done.returncode == 0
+    assert "r_k" in done.stdout
+    value = json.loads(command("theorem", "adaptive/lemma-2", "b=1", "c=0.25", "mu=1", "eps=1", "--json").stdout)
+    np.testing.assert_allclose(value["bound"], 1 - 1 / 2 - 0.25, rtol=1e-12)
+
+
+def test_verify_and_errata_answer_in_the_contract_shape(command):
+    done = command("verify", "adaptive/property-1", "--json")
+    assert done.returncode == 0
+    rows = json.loads(done.stdout)
+    assert [(row["edition"], row["verdict"]) for row in rows] == [("printed", "violated"), ("corrected", "holds")]
+    assert {"engine", "instances", "worst_ratio", "worst_instance", "error_probability", "refuted_mutants", "mutants",
+            "seconds", "statement"} <= set(rows[0])  # fmt: skip
+    entries = json.loads(command("errata", "--json").stdout)
+    assert {"id", "paper", "location", "kind", "claim", "inputs", "printed", "measured", "key"} <= set(entries[0])
+    one = command("errata", entries[0]["id"])
+    assert one.returncode == 0
+    assert entries[0]["claim"] in one.stdout
+
+
+def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused):
+    done = command("theorem", "adaptive/theorem-2")
+    assert done.returncode == 0
+    assert "adaptive/theorem-2-constant-running" in done.stdout
+    assert "adaptive/theorem-3" not in done.stdout
+    assert "say which: adaptive/theorem-2-constant, " in refused("theorem", "adaptive/theorem-2", "eta=1")
+    assert command("theorem", "Adaptive Theorem 2").stdout == done.stdout
+    rows = json.loads(command("errata", "cobo", "--json").stdout)
+    assert len(rows) > 10
+    assert all(row["id"].startswith("cobo-") for row in rows)
+    assert "cobo-code-ifca" in command("errata", "cobo").stdout
+    checked = json.loads(command("verify", "cobo/lemma-[34]", "--edition", "printed", "--json").stdout)
+    assert [row["key"] for row in checked] == ["cobo/lemma-3", "cobo/lemma-4"]
+    assert "no claim" in refused("verify", "cobo/lemma-9*")
+
+
+def test_statements_without_a_number_are_counted_and_explained(capsys):
+    out = theorem_table(rows("Theorem 2")).text()
+    assert "adaptive/theorem-2-constant" in out
+    assert "scafflix/theorem-2" in out
+    assert "Order only: the statement gives no number" in out
+    summary = verdict_table([], unchecked(["Cobo Selection Time", "adaptive/remark-3-binary"])).text()
+    assert "Not evaluated: 1 printed statement that gives an order only; no claim checks adaptive/remark-3-binary" in (
+        " ".join(summary.split())
+    )
+    assert "Order only" not in theorem_table(rows("worst-case")).text()
+    with pytest.raises(InputError, match=r"^theorem = 'cobo/selection-time': it gives an order only: the text"):
+        verify(["cobo/selection-time"], edition="printed")
+
+
+def test_errata_are_found_by_paper_result_and_id_in_any_spelling(command):
+    some = errata("Adaptive/Theorem 2")
+    assert {entry.id for entry in some} == {each.id for each in errata() if each.id.startswith("adaptive-theorem-2-")}
+    assert [entry.id for entry in errata("Adaptive Theorem 2 Expectation")] == ["adaptive-theorem-2-expectation"]
+    assert [row["id"] for row in saved_errata("Adaptive/Theorem 2")] == [entry.id for entry in some]
+    assert errata("adaptive/theorem-2-constant") == some  # a row of the result
+    assert set(some) < set(errata("theorem 2"))  # and that of other papers
+    assert [row["id"] for row in saved_errata("theorem 2")] == [entry.id for entry in errata("theorem 2")]
+    assert [row["id"] for row in saved_errata(None)] == [entry.id for entry in errata()]
+    assert saved_errata("Adaptive Theorem 2 Expectation") == []
+    assert errata("worst-case") == []
+    assert command("errata", "worst-case").stdout == "worst-case: no errata\n"
+
+
+def test_true_statements_are_shown_apart_and_withdrawn_ids_with_the_reason(command):
+    first, second = command("errata", "scafflix").stdout.split("\nTrue, but\n")
+    counted = [entry.id for entry in errata("scafflix") if entry.counts]
+    assert first.startswith(f"Errata ({len(counted)})\n")
+    assert "scafflix-smoothness-logistic" not in first.replace("scafflix-code-smoothness-logistic", "")
+    assert "scafflix-smoothness-logistic" in second
+    assert "loose: no error, what is printed stands" in command("errata", "scafflix-smoothness-logistic").stdout
+    alone = command("errata", "sample-optimal/theorem-4").stdout
+    assert alone.startswith("True, but\n")
+    for name in ("adaptive-table-s1-hospitals", "Adaptive/Table S1 hospitals"):
+        done = command("errata", name)
+        assert done.returncode == 0
+        assert "\nkind      withdrawn\n" in done.stdout
+        assert "\nreason    the eight training accuracies fit four hospitals too" in done.stdout
+        (row,) = json.loads(command("errata", name, "--json").stdout)
+        assert (row["kind"], row["printed"]) == ("withdrawn", None)
+    assert "adaptive-table-s1-hospitals" not in command("errata").stdout
+
+
+def test_a_theorem_is_shown_with_its_kept_verdict(command):
+    for edition, shown in (("corrected", "holds on"), ("printed", "violated,")):
+        lines = command("theorem", "adaptive/property-1", "--edition", edition).stdout.splitlines()
+        assert lines[-1].startswith(f"verdict     {shown} "), lines[-1]
+
+
+def test_figure_writes_into_the_folder_that_was_named(command, tmp_path):
+    done = command("figure", "cobo-1", "--edition", "stated", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        f"cobo-1.{kind}" for kind in ("csv", "json", "pdf", "png")
+    ]
+
+
+def test_a_part_of_a_key_lists_those_that_have_it(command):
+    keys = {row["key"] for row in json.loads(command("theorem", "cobo", "--json").stdout)}
+    assert "cobo/lemma-3" in keys
+    assert all("cobo" in key for key in keys)
+
+
+def test_figures_are_listed_when_none_is_named(command):
+    done = command("figure")
+    assert done.returncode == 0
+    *lines, options = done.stdout.splitlines()
+    assert "--option NAME=VALUE" in options
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(makers())
+    assert max(map(len, lines)) <= 80
+    assert all(len(line.split()) > 4 for line in lines if not line.startswith(" "))  # each with what it shows
+    assert max(map(len, lines)) <= 120
+
+
+def test_brackets_of_help_texts_are_no_markup():
+    load()
+    commands = typer.main.get_command(app).commands
+    texts = {(name, entry.name): getattr(entry, "help", None) for name in commands for entry in commands[name].params}
+    texts = {where: text for where, text in texts.items() if text}
+    assert sum("\\[" in text for text in texts.values()) >= 1
+    for where, text in texts.items():
+        assert Text.from_markup(text).plain == text.replace("\\[", "["), f"{where}: escape its brackets"
+
+
+@pytest.mark.parametrize("bootstrap", [0, 5])
+def test_numbers_need_no_precision(command, refused, tmp_path, bootstrap):
+    rows = [f"{site},{x},{slope * x + 0.1 * (-1) ** x}" for site, slope in (("A", 1), ("B", 2)) for x in range(6)]
+    (tmp_path / "t.csv").write_text("\n".join(("client,x,target", *rows)))
+    (tmp_path / "t.toml").write_text('[data]\npath = "t.csv"\n')
+    for name in ("t.csv", "t.toml"):
+        answer = json.loads(command("plan", tmp_path / name, "--numbers", "--bootstrap", bootstrap, "--json").stdout)
+        assert answer["clients"] == []
+        assert len(answer["numbers"]["excess"]["value"]) == 2
+        assert (answer["numbers"]["mu"]["interval"] is None) == (bootstrap == 0)
+    assert "Constants of the clients" in command("plan", tmp_path / "t.csv", "--numbers").stdout
+    assert "--plot needs a plan" in refused("plan", tmp_path / "t.csv", "--numbers", "--plot", tmp_path / "p.png")
+    assert "--numbers instead shows" in refused("plan", tmp_path / "t.csv")
+
+
+def test_the_folder_that_one_is_in_can_be_planned(command, tmp_path, monkeypatch):
+    for name, slope in (("Lyon", 1.0), ("Oslo", -1.0)):
+        rows = [f"{x},{slope * x + 0.1 * (-1) ** x}" for x in range(6)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(("x,target", *rows)))
+    monkeypatch.chdir(tmp_path)
+    done = command("plan", ".", "--epsilon", "0.1")
+    assert done.returncode == 0, done.stderr
+    assert "Lyon" in done.stdout
+
+
+MISTAKES = {
+    "unknown key": ("beta = 1.0", "betta = 1.0", "betta"),
+    "wrong type": ("mu = 0.5", 'mu = "half"', "mu"),
+    "mu over beta": ("mu = 0.5", "mu = 1.5", "mu = 1.5: mu <= beta"),
+    "negative mu": ("mu = 0.5", "mu = -0.5", "mu = -0.5"),
+    "nan": ("b = [[0.0, 0.1]", "b = [[0.0, nan]", "constants.b = nan"),
+    "ragged": ("b = [[0.0, 0.1], [0.1, 0.0]]", "b = [[0.0, 0.1], [0.1]]", "constants.b"),
+    "wrong length": ("sigma = [1.0, 1.0]", "sigma = [1.0]", "constants.sigma"),
+    "zero sigma": ("sigma = [1.0, 1.0]", "sigma = 0.0", "sigma"),
+    "infinite mu": ("mu = 0.5", "mu = inf", "mu"),
+    "infinite excess": ("excess = 5.0", "excess = inf", "excess"),
+    "negative b": ("b = [[0.0, 0.1]", "b = [[0.0, -0.1]", "constants.b = -0.1"),
+    "diagonal": ("b = [[0.0, 0.1]", "b = [[0.3, 0.1]", "diagonal"),
+    "no precision": ("epsilon = 0.05", "epsilon = 0.0", "epsilon = 0.0"),
+    "nan precision": ("epsilon = 0.05", "epsilon = nan", "epsilon = nan"),
+    "horizon": ("epsilon = 0.05", "epsilon = 0.05\nhorizon = 0", "horizon = 0"),
+    "confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 2.0", "confidence = 2.0"),
+    "threshold": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 0.0", "threshold = 0.0"),
+    "threshold over one": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 1.01", "threshold = 1.01"),
+    "no source": (CONSTANTS.split("[target]")[0], "", "exactly one of"),
+    "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "no [target] table; add it with epsilon = 0.1"),
+    "no precisions": ("epsilon = 0.05", "epsilon = []", "at least one precision"),
+    "tiny confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 1e-320", "confidence"),
+    "tiny mu": ("mu = 0.5", "mu = 1e-200", "mu = 1e-200"),
+    "tiny sigma": ("sigma = [1.0, 1.0]", "sigma = [1e-150, 1.0]", "constants.sigma = 1e-150"),
+    "huge b": ("b = [[0.0, 0.1]", "b = [[0.0, 1e300]", "constants.b = 1e+300"),
+    "same names": ("excess = 5.0", 'excess = 5.0\nnames = ["a", "a"]', "names = 'a'"),
+    "broken toml": ("[target]", "[target", "TOML"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_a_setup_file_is_one_line_that_names_it(refused, tmp_path, name):
+    old, new, named = MISTAKES[name]
+    assert old in CONSTANTS
+    path = tmp_path / "setup.toml"
+    path.write_text(CONSTANTS.replace(old, new))
+    assert named in refused("plan", path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("plan", "absent.toml"), "absent.toml"),
+        (("plan", "absent.csv", "--epsilon", "1"), "absent.csv"),
+        (("theorem", "adaptive/theorem-2-konstant"), "did you mean adaptive/theorem-2-constant"),
+        (("theorem", "adaptive/lemma-2", "b=x"), "b = 'x'"),
+        (("theorem", "adaptive/lemma-2", "b=1"), "needs c"),
+        (
+            ("theorem", "adaptive/theorem-2-constant", "eta=0.5", "mu=1", "beta=2", "q=0.5", "e0=1", "s2=1", "T=3"),
+            "adaptive/theorem-2-constant (Theorem 2, Table 1, row 1) does not apply: step size eta <= q/beta fails "
+            "(0.5 > 0.25); use eta <= 0.25",
+        ),
+        (("verify", "adaptive/lemma-3"), "did you mean"),
+        (("errata", "adaptive-property-2"), "did you mean"),
+        (("figure", "adaptive-9"), "adaptive-1"),
+        (("verify", "adaptive/lemma-2", "--root", "99999999999999999999"), "root"),
+        (("theorem", "adaptive/lemma-2", "b=1", "b=2"), "given twice"),
+        (("theorem", "--edition", "new"), "edition = 'new'"),
+        (("plan", "examples/constants.toml", "--target", "y"), "--target"),
+        (("plan", "clients.csv", "--epsilon", "abc"), "abc"),
+        (("plan", "clients.csv", "--foo"), "--foo"),
+        (("plan",), "setup"),
+        (("simulat",), "simulat"),
+        (("figure", "adaptive-1", "--edition", "new"), "edition = 'new'"),
+        (("figure", "all", "--edition", "new"), "edition = 'new'"),
+        (("plan", ""), "setup = ''"),
+        (("simulate", "clients.csv", "--algorithm", "local"), "setup = 'clients.csv': no such file or folder"),
+        (("simulate", "", "--algorithm", "local"), "setup = ''"),
+        (("simulate", "examples/constants.toml", "--algorithm", "local", "--client", "c"), "--client = 'examples"),
+        (("plan", "examples/constants.toml", "--seeds", "9"), "seeds = 9: nothing is simulated without --simulate"),
+        (("plan", "examples/constants.toml", "--root", "1"), "root = 1: nothing is random without --simulate or"),
+        (("plan", "examples/constants.toml", "--method", "cobo"), "method = 'cobo': methods are no longer compared"),
+        (("plan", "sklearn:wine", "--epsilon", "1", "--target", "y"), "target = 'y': only a CSV has named columns"),
+        (("plan", "sklearn:wine", "--epsilon", "1", "--split", "contiguous:2", "--seed", "1"), "seed = 1: only the"),
+        (("plan", "tests", "--epsilon", "1", "--client", "site"), "client = 'site': only a CSV"),
+        (("campaign", "absent.toml", "--collect", "--summary"), "summary = True: give --collect or --summary"),
+        (("campaign", "absent.toml", "--collect", "--retry"), "retry = True: nothing is computed with --collect"),
+        (("campaign", "absent.toml", "--summary", "--jobs", "2"), "jobs = 2: nothing is computed with --collect"),
+        (("campaign", "absent.toml", "--scheduler", "tcp://x:1", "--jobs", "2"), "jobs = 2: the scheduler's workers"),
+        (("figure", "--edition", "stated"), "edition = 'stated': name the figure"),
+        (("figure", "--reuse"), "reuse = True: name the figure"),
+        (("figure", "adaptive-1", "--edition", "stated", "--reuse"), "drop one of the two"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_one_line_that_names_it(refused, arguments, named):
+    assert named in refused(*arguments)
+
+
+def test_an_infinite_worst_ratio_is_no_dash():
+    session = SimpleNamespace(computed=1, found=0, failed=0, skipped=0, seconds=0.1)
+    campaign: Any = SimpleNamespace(cells=[{}], out="out")
+    rows = [
+        {"key": "a/b", "edition": "printed", "instances": n, "worst_ratio": r} for n, r in ((3, math.inf), (0, None))
+    ]
+    text = campaign_table(campaign, cast(Any, session), rows).text()
+    cells = [line.split() for line in text.splitlines() if line.startswith("a/b")]
+    assert [line[-1] for line in cells] == ["inf", "-"]
+    summary = markdown([row | {"median_ratio": None, "instance": {}} for row in rows])
+    assert [line.split("|")[3].strip() for line in summary.splitlines()[2:]] == ["inf", "-"]

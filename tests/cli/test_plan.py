@@ -1,0 +1,231 @@
+"""Stability, files and arrivals through `suffice.plan` and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from client_data import near_and_far
+
+import suffice as sf
+from suffice.cli.demo import diabetes
+from suffice.planning.tables.csv import write_csv
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def random_quadratics(seed):
+    """A few clients near one another, noise from weak to strong, a precision below the smallest start."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 6)), int(rng.integers(1, 4))
+    Q = np.linalg.qr(rng.normal(size=(n, d, d)))[0]
+    A = Q @ (np.exp(rng.uniform(-0.7, 0.2, (n, d)))[..., None] * Q.swapaxes(1, 2))
+    if seed % 3 == 0:
+        A = np.broadcast_to(A[:1], A.shape).copy()
+    optimum = rng.normal(size=(n, d)) * np.exp(rng.uniform(-4, -1))
+    sigma2 = np.exp(rng.uniform(-4, -1, n))
+    direction = rng.normal(size=d)
+    start = rng.uniform(1, 2) * direction / np.linalg.norm(direction)  # far from every optimum
+    problem = sf.Quadratics.of((A + A.swapaxes(1, 2)) / 2, -optimum, sigma2=sigma2, start=start)
+    excess = problem.constants().excess
+    return problem, float(excess.min() * np.exp(rng.uniform(-2, -0.5)))
+
+
+def ratios(instances):
+    """Measured over predicted, alone and together, of every client."""
+    alone, together = [], []
+    for seed in instances:
+        problem, epsilon = random_quadratics(seed)
+        for entry in sf.plan(problem, epsilon).simulate(seeds=256):
+            assert entry.together_arrived == entry.alone_arrived == 1
+            # the bound is 2 or more above the mean; the standard error of 256 paths is 3 % of it
+            assert entry.together + 5 * entry.together_se <= entry.predicted_together
+            assert entry.alone + 5 * entry.alone_se <= entry.predicted_alone
+            alone.append(entry.ratio_alone)
+            together.append(entry.ratio_together)
+    return np.array(alone), np.array(together)
+
+
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_random_quadratics():
+    _, together = ratios(range(12))
+    assert 0.02 < np.median(together) < together.max() < 0.9
+
+
+@pytest.mark.slow
+def test_planned_all_for_one_arrives_within_the_predicted_mean_on_two_hundred_quadratics():
+    alone, together = ratios(range(200))
+    assert len(together) > 500
+    for name, values in (("alone", alone), ("together", together)):
+        least, low, middle, high, most = np.quantile(values, [0, 0.05, 0.5, 0.95, 1])
+        print(f"{name}, {len(values)} clients: {least:.3f} {low:.3f} {middle:.3f} {high:.3f} {most:.3f}")
+    assert max(alone.max(), together.max()) < 0.9
+
+
+def test_a_row_carries_the_weights_of_definition_1():
+    plan = sf.plan(near_and_far(300), 0.3)
+    sigma2 = plan.constants.sigma2
+    assert len(plan) == 3
+    for row in plan:
+        member = row.similarity >= row.criterion.threshold * (1 - 1e-14)
+        expected = member / sigma2 / (member * row.similarity / sigma2).sum()
+        np.testing.assert_allclose(row.weights, expected, rtol=1e-12)
+        np.testing.assert_allclose(row.weights @ row.similarity, 1, rtol=1e-12)
+        assert tuple(np.flatnonzero(row.weights)) == row.cluster
+
+
+def test_the_table_and_the_figure_carry_the_plan(tmp_path):
+    plan = sf.plan(diabetes(), 0.2)
+    measured = plan.simulate(seeds=16)
+    saved = write_csv(tmp_path / "new" / "plan.csv", plan.rows, measured=measured)
+    rows = list(csv.reader(saved.read_text().splitlines()))
+    header, body = rows[0], [dict(zip(rows[0], row)) for row in rows[1:]]
+    assert all(len(row) == len(header) for row in rows)
+    first = next(row for row in body if row["client"] == "59-64" and row["method"] == "exact")
+    assert first["collaborators"] == "; ".join(plan["59-64"].collaborators)
+    assert float(first["iterations <= [1]"]) == plan["59-64"].exact.iterations
+    assert float(first["measured/predicted [1]"]) == measured[6].ratio_together
+    assert not any(row["method"] in ("all-for-one", "local") and row["client"] for row in body)
+
+    drawn = plan.plot()
+    curves = list(csv.DictReader(drawn._csv().splitlines()))
+    row = plan["59-64"]
+    mine = [c for c in curves if (c["epsilon"], c["client"], c["how"]) == ("0.2", "59-64", "together")]
+    assert float(mine[0]["excess"]) == pytest.approx(row.exact.start, rel=1e-12)
+    (last,) = (c for c in mine if float(c["iteration"]) == row.exact.iterations)
+    assert float(last["excess"]) == pytest.approx(row.exact.excess, rel=1e-12)
+    panels = json.loads(drawn._json())["setup"]["panels"]
+    (mine,) = (panel for panel in panels if panel["name"] == "59-64")
+    np.testing.assert_array_equal(mine["weights"], row.exact.weights)
+    assert (mine["iterations"], mine["alone"]) == (row.exact.iterations, row.exact_local.iterations)
+    with pytest.raises(sf.InputError, match=r"^plot = "):
+        drawn.write(tmp_path / "matrix.docx")
+
+
+def test_constants_without_a_start_are_drawn_without_curves_and_written(tmp_path):
+    pair = sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2)))
+    plan = sf.plan(sf.Constants(mu=1.0, beta=1.0, sigma2=1.0, heterogeneity=pair), 0.1)
+    drawn = plan.plot()
+    folder = drawn.write(tmp_path / "figures")
+    assert [path.name for path in folder] == ["plan.pdf", "plan.png", "plan.csv", "plan.json"]
+    assert folder[1].stat().st_size > 5000
+    (one,) = drawn.write(tmp_path / "matrix.svg")
+    assert one.read_bytes().startswith(b"<?xml")
+
+
+def test_horizon_confidence_and_the_options_of_data_reach_the_plan(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    path = tmp_path / "t.csv"
+    path.write_text("x,target\n" + "".join(f"{a},{2 * a + e}\n" for a, e in zip(x, rng.normal(size=40))))
+    code, out, err = run(
+        capsys, "plan", path, "--split", "iid:2", "--seed", 5, "--batch", 3, "--no-intercept", "--epsilon", 0.5,
+        "--horizon", 40, "--confidence", 0.1, "--json",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    problem = sf.read(path, split="iid:2", seed=5, batch=3, intercept=False)
+    plan = sf.plan(problem, 0.5, horizon=40, confidence=0.1)
+    answer = json.loads(out)
+    assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
+    assert answer["clients"][0]["exact"]["iterations"] > 0
+    code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--horizon", 30)
+    for text in ("decreasing", "2/(mu (t + ", "Collaboration matrix at 0.5"):
+        assert text in out
+
+
+def run(capsys, *arguments):
+    from suffice.cli import main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["suffice", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+    out, err = capsys.readouterr()
+    return stopped.value.code, out, err
+
+
+def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(capsys, tmp_path):
+    code, out, _ = run(capsys, "plan", EXAMPLES / "constants.toml", "--json", "--csv", tmp_path / "p.csv")
+    answer = json.loads(out)
+    setup = sf.read_setup(EXAMPLES / "constants.toml")
+    plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
+    assert (code, set(answer)) == (0, {"clients", "methods", "notes", "stops_paying"})
+    assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
+    assert answer["methods"] == []
+    assert [entry["name"] for entry in answer["stops_paying"]] == ["0", "1", "2"]
+    assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
+
+
+def test_options_that_do_not_suit_constants_are_refused_in_one_line(capsys):
+    for arguments, start in (
+        (("--method", "cobo"), "suffice: method = 'cobo': methods are no longer compared by their bounds"),
+        (("--alpha", "0.3"), "suffice: alpha = '0.3': methods are no longer compared by their bounds"),
+        (("--bootstrap", "9"), "suffice: bootstrap = 'constants'"),
+        (("--numbers",), "suffice: numbers = 'constants'"),
+        (("--simulate",), "suffice: problem = 'constants'"),
+        (("--horizon", "0"), "suffice: horizon = 0"),
+        (("--confidence", "1.5"), "suffice: confidence = 1.5"),
+        (("--batch", "2"), "suffice: --batch = "),
+        (("--plot", "a.docx"), "suffice: plot = 'a.docx'"),
+    ):
+        code, _, err = run(capsys, "plan", EXAMPLES / "constants.toml", *arguments)
+        assert code == 2
+        assert err.startswith(start)
+        assert err.count("\n") == 1
+
+
+def test_the_command_shows_ratios_and_stability(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["client,x,target"]
+    for name, slope in (("Lyon", 1.0), ("Nice", 1.05), ("Brest", -2.0)):
+        x = rng.normal(size=300)
+        lines += [f"{name},{a},{slope * a + 0.5 * e}" for a, e in zip(x, rng.normal(size=300))]
+    path = tmp_path / "clients.csv"
+    path.write_text("\n".join(lines) + "\n")
+    arguments = ("plan", path, "--epsilon", 0.8, "--simulate", "--seeds", 4, "--bootstrap", 4, "--numbers")
+    code, out, _ = run(capsys, *arguments, "--json")
+    answer = json.loads(out)
+    assert code == 0
+    for row, entry in zip(answer["clients"], answer["measured"]):
+        predicted = row["exact"]["hitting"]["expected_iterations"]
+        np.testing.assert_allclose(entry["ratio_together"], entry["together"] / predicted, rtol=1e-12)
+    assert [entry["name"] for entry in answer["stability"]] == ["Lyon", "Nice", "Brest"]
+    first = answer["stability"][0]
+    assert first["resamples"] == 4
+    low, high = first["iterations"]
+    assert low <= answer["clients"][0]["exact"]["iterations"] * 1.5
+    assert low <= high
+    assert answer["numbers"]["mu"]["interval"][0][0] < answer["numbers"]["mu"]["interval"][1][0]
+    code, out, _ = run(capsys, *arguments)
+    assert code == 0
+    for text in ("measured/exact", "E[tau] <=", "overstate instability",
+                 "sigma^2", "Collaboration matrix"):  # fmt: skip
+        assert text in out
+
+
+def test_the_root_is_that_of_the_simulation_and_of_the_resamples(capsys, tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [
+        f"{site},{x / 9},{slope * x / 9 + (-1) ** x / 9}" for site, slope in (("A", 2), ("B", 3)) for x in range(-9, 9)
+    ]
+    path.write_text("\n".join(("client,x,target", *rows)))
+    plan = sf.plan(sf.read(path, standardise="none"), 1.0)
+    asked = ("--standardise", "none", "--epsilon", 1.0, "--simulate", "--seeds", 4, "--bootstrap", 4, "--json")
+    answers = {}
+    for root in (None, 0, 5):
+        more = () if root is None else ("--root", root)
+        code, out, err = run(capsys, "plan", path, *asked, *more)
+        assert (code, err) == (0, "")
+        answers[root] = json.loads(out)
+    assert answers[None] == answers[0] != answers[5]
+    measured, stable = plan.simulate(seeds=4, root=5), plan.stability(resamples=4, root=5)
+    assert [entry["together"] for entry in answers[5]["measured"]] == [entry.together for entry in measured]
+    assert [entry["share"] for entry in answers[5]["stability"]] == [list(entry.share) for entry in stable]
+    code, out, _ = run(
+        capsys, "plan", path, "--standardise", "none", "--numbers", "--bootstrap", 4, "--root", 5, "--json"
+    )
+    assert json.loads(out)["numbers"] == answers[5]["numbers"]
+    code, _, err = run(capsys, "plan", path, "--epsilon", 0.5, "--bootstrap", 4, "--root", -1)
+    assert (code, err) == (2, "suffice: root = -1: give a whole number within 0..2^32 - 1\n")

@@ -1,0 +1,232 @@
+"""Models in files: damage is found, and what is wrong on purpose is refused or finite."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import random
+import re
+import zipfile
+
+import numpy as np
+import pytest
+from populations import draw, table
+
+import suffice as sf
+from suffice import InputError
+from suffice.fitting.files import _digest
+
+NEW = {"client": ["s0", "new"], "x0": [0.5, 1.0], "x1": [2.0, 0.0], "kind": ["u", "v"]}
+ODD = [float("nan"), float("inf"), 1e308, -1e61, -1, 0, 10**400, None, "x", "", "a\x1b[2J", [], {}, True]
+
+
+@pytest.fixture(scope="module")
+def fits():
+    columns = table(draw(0, np.random.default_rng(0).normal(size=(3, 2)), 20))
+    columns["kind"] = list("uvw") * 20
+    columns["x1"][::7] = [None] * len(columns["x1"][::7])
+    three = np.array(["high", "low", "mid"])[np.digitize(columns["target"], [0, 2])].tolist()
+    return {"least-squares": sf.fit(columns), "multinomial": sf.fit(columns | {"target": three})}
+
+
+def opened(path):
+    """The record and the arrays of a file."""
+    if path.suffix == ".json":
+        return json.loads(path.read_text()), {}
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    return json.loads(arrays.pop("record").tobytes()), arrays
+
+
+def closed(path, record, arrays):
+    """Written as they are, without a look at the checksum."""
+    content = json.dumps(record).encode()
+    if path.suffix == ".json":
+        path.write_bytes(content)
+    else:
+        np.savez_compressed(path, **arrays, record=np.frombuffer(content, np.uint8))
+
+
+def sealed(record, arrays):
+    """With the checksum of what is there now, as somebody with malice would."""
+    record["sha256"] = _digest({name: value for name, value in record.items() if name != "sha256"}, arrays)
+
+
+def shown(fit):
+    """All that a user may see of it."""
+    text = str(fit) + fit._repr_html_() + "".join(model.words + model._repr_html_() for model in fit)
+    answer = json.dumps(fit.to_dict())
+    scores = fit.probabilities(NEW) if fit.classes else fit.predict(NEW)
+    assert np.isfinite(scores).all()
+    assert not re.search(r"\b(nan|NaN|inf|Infinity)\b", text + answer)
+    return text
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("loss", ["least-squares", "multinomial"])
+def test_a_digit_that_is_not_what_it_was_is_found(fits, loss, suffix, tmp_path):
+    """Every digit of the JSON, 300 at random; of arrays every number in turn, in its last bit."""
+    path, rng = fits[loss].save(tmp_path / f"m{suffix}"), random.Random(0)
+    record, arrays = opened(path)
+    text = json.dumps(record) if arrays else path.read_text()
+    for at in rng.sample([at for at, letter in enumerate(text) if letter.isdigit()], 300):
+        other = rng.choice([digit for digit in "123456789" if digit != text[at]])
+        changed = text[:at] + other + text[at + 1 :]
+        if arrays:
+            np.savez(path, **arrays, record=np.frombuffer(changed.encode(), np.uint8))
+        else:
+            path.write_text(changed)
+        with pytest.raises(InputError):
+            sf.load(path)
+    for name, values in arrays.items():
+        for at in np.ndindex(values.shape):
+            other = values.copy()
+            other[at] = np.nextafter(other[at], np.inf)
+            closed(path, record, arrays | {name: other})
+            with pytest.raises(InputError, match="damaged: not what was saved, by its SHA-256"):
+                sf.load(path)
+    closed(path, record, arrays)
+    assert sf.load(path).clients == fits[loss].clients
+
+
+def test_a_damaged_byte_of_an_archive_is_found_or_changes_nothing(fits, tmp_path):
+    path, rng = fits["multinomial"].save(tmp_path / "m.npz"), random.Random(1)
+    whole, found = path.read_bytes(), 0
+    for at in rng.sample(range(len(whole)), 300):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << rng.randrange(8)]) + whole[at + 1 :])
+        try:
+            again = sf.load(path)
+        except InputError:
+            found += 1
+        else:
+            assert again.clients == fits["multinomial"].clients
+            assert again.population == fits["multinomial"].population
+    assert found > 150
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("loss", ["least-squares", "multinomial"])
+def test_what_is_tampered_with_and_sealed_anew_is_refused_or_finite(fits, loss, suffix, tmp_path):
+    """One part at random, 400 times: a documented refusal, or numbers everywhere."""
+    path, rng = fits[loss].save(tmp_path / f"m{suffix}"), random.Random(2)
+    refusals = 0
+    for _ in range(400):
+        record, arrays = opened(fits[loss].save(path))
+        spoil(rng, record, arrays)
+        try:
+            sealed(record, arrays)
+            closed(path, record, arrays)
+            found = sf.load(path)
+            shown(found)
+            found.save(path)
+        except InputError:
+            refusals += 1
+    assert refusals > 200
+
+
+def spoil(rng, record, arrays):
+    """Put something odd in place of a part, take one away, or add one."""
+    if arrays and rng.random() < 0.3:
+        values = arrays[rng.choice(list(arrays))]
+        values[tuple(rng.randrange(size) for size in values.shape)] = rng.choice(
+            [np.nan, np.inf, -np.inf, 1e308, -1e61]
+        )
+        return
+    places = [(record, name) for name in record if name not in ("sha256", "kind")]
+    for holder, key in places:  # grows while it is gone through
+        value = holder[key]
+        if isinstance(value, dict | list):
+            places += [(value, inner) for inner in (value if isinstance(value, dict) else range(len(value)))]
+    holder, key = rng.choice(places)
+    if rng.random() < 0.2:
+        del holder[key]
+    elif rng.random() < 0.1 and isinstance(holder, dict):
+        holder["another"] = holder[key]
+    else:
+        holder[key] = rng.choice(ODD)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e308])
+@pytest.mark.parametrize("name", ["coefficients", "intercepts", "weights"])
+def test_both_formats_refuse_the_same_numbers(fits, suffix, value, name, tmp_path):
+    path = fits["least-squares"].save(tmp_path / f"m{suffix}")
+    record, arrays = opened(path)
+    if arrays:
+        arrays[name].flat[0] = value
+    elif name == "intercepts":
+        record["clients"][0]["intercept"] = value
+    else:
+        record["clients"][0][name]["x0" if name == "coefficients" else "s1"] = value
+    sealed(record, arrays)
+    closed(path, record, arrays)
+    with pytest.raises(InputError):
+        sf.load(path)
+
+
+@pytest.mark.parametrize(
+    "key", ["name", "candidates", "families", "network_gain", "network_gain_se", "rounds", "numbers_per_site"]
+)
+def test_a_missing_key_of_the_rule_is_named(fits, key, tmp_path, command, refused):
+    path = fits["least-squares"].save(tmp_path / "m.json")
+    record, _ = opened(path)
+    del record["rule"][key]
+    sealed(record, {})
+    closed(path, record, {})
+    with pytest.raises(InputError, match=f"missing required field `{key}`"):
+        sf.load(path)
+    (tmp_path / "new.csv").write_text("client,x0,x1,kind\ns0,1,2,u\n")
+    assert key in refused("predict", path, tmp_path / "new.csv")
+
+
+@pytest.mark.parametrize("suffix", [".json", ".npz"])
+def test_version_1_is_read_with_one_line(fits, suffix, tmp_path, command):
+    """It has neither a checksum nor means: a gap where there was none is refused, not guessed."""
+    fit = fits["least-squares"]
+    path = fit.save(tmp_path / f"m{suffix}")
+    record, arrays = opened(path)
+    del record["sha256"], record["means"]
+    closed(path, record | {"kind": "suffice models, version 1"}, arrays)
+    with pytest.warns(UserWarning, match="is of version 1: it has no checksum, so that damage may") as said:
+        old = sf.load(path)
+    assert len(said) == 1
+    assert old.clients == fit.clients
+    np.testing.assert_array_equal(old.predict(NEW), fit.predict(NEW))
+    (tmp_path / "new.csv").write_text("client,x0,x1,kind\ns0,1,,u\ns0,2,3,u\n")  # x1 had gaps in the fit
+    done = command("predict", path, tmp_path / "new.csv")
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 3)
+    assert done.stderr.splitlines() == [f"suffice: {said[0].message}"]
+    with pytest.raises(InputError, match=r"x0 in row 2 = '': is missing, and the models' file has no mean"):
+        old.predict(NEW | {"x0": [1.0, None]})
+    closed(path, record | {"kind": "suffice models, version 3"}, arrays)
+    with pytest.raises(InputError, match="this is 'suffice models, version 3'"):
+        sf.load(path)
+
+
+def test_the_checksum_is_of_the_record_without_blanks_and_of_the_arrays(fits, tmp_path):
+    """By other means: numbers as they are spelt, keys sorted."""
+    path = fits["least-squares"].save(tmp_path / "m.npz")
+    with zipfile.ZipFile(path) as archive:
+        record = np.load(io.BytesIO(archive.read("record.npy"))).tobytes().decode()
+        arrays = {
+            name: np.load(io.BytesIO(archive.read(f"{name}.npy"))) for name in ("coefficients", "intercepts", "weights")
+        }
+    said = json.loads(record)["sha256"]
+    spelt = json.loads(re.sub(r'("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)', lambda m: m[1] or f'"{m[2]}"', record))
+    del spelt["sha256"]
+    content = json.dumps(spelt, sort_keys=True)
+    for name, values in sorted(arrays.items()):
+        content += f"{name} float64 {values.shape}{values.tobytes().decode('latin-1')}"
+    assert hashlib.sha256(content.encode("latin-1")).hexdigest() == said
+    path = fits["least-squares"].save(tmp_path / "m.json")
+    path.write_text(json.dumps(json.loads(path.read_text())))  # blanks are no damage
+    assert sf.load(path).clients == fits["least-squares"].clients
+
+
+def test_a_fit_that_could_not_be_read_again_is_not_saved(tmp_path):
+    columns = table(draw(0, np.ones((2, 1)), 20))
+    fit = sf.fit(columns | {"target": [1e35 * y for y in columns["target"]]})
+    with pytest.raises(InputError, match=r"give numbers up to 1e\+60; change units"):
+        fit.save(tmp_path / "m.json")
+    assert not (tmp_path / "m.json").exists()

@@ -1,0 +1,395 @@
+"""`suffice.fit` from tables as people have them, from messages, and by the command."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import time
+
+import numpy as np
+import pytest
+from blocks import ROOT, blocks
+from populations import draw, table
+from site_data import site_file
+
+import suffice as sf
+from suffice import InputError
+
+
+@pytest.fixture
+def sites():
+    return draw(0, np.random.default_rng(0).normal(size=(4, 2)) * 0.3 + [1.0, -1.0], 30)
+
+
+def written(path, columns):
+    with open(path, "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values()))
+    return path
+
+
+def models(fit):
+    return np.array([[*model.coefficients.values(), model.intercept] for model in fit])
+
+
+def test_the_contract_of_the_answer(sites):
+    fit = sf.fit(table(sites))
+    answer = json.loads(json.dumps(fit.to_dict()))
+    assert {"loss", "rule", "clients", "left_out"} <= set(answer)
+    contract = {
+        "name", "rows", "collaborators", "weights", "coefficients", "intercept", "expected_loss",
+        "expected_loss_alone", "gain", "gain_se", "notes",
+    }  # fmt: skip
+    for client in answer["clients"]:
+        assert set(client) == contract
+        np.testing.assert_allclose(sum(client["weights"].values()), 1, rtol=1e-9)
+        expected = {name for name, share in client["weights"].items() if share > 0.125 and name != client["name"]}
+        assert set(client["collaborators"]) == expected
+        np.testing.assert_allclose(client["gain"], client["expected_loss_alone"] - client["expected_loss"], rtol=1e-9)
+    assert fit["s2"].rows == 30
+    assert "s2" in fit["s2"].words
+    assert "collaboration pays off" in str(fit) or "not significant" in str(fit)
+    with pytest.raises(InputError, match="did you mean s1"):
+        fit["s11"]
+
+
+def test_models_are_in_the_units_of_the_columns(sites):
+    """Predictions from coefficients by hand, and on a table whose columns are scaled and shifted: the same."""
+    fit, scaled = sf.fit(table(sites)), sf.fit(table([(1000 * X + 50, 3 * y) for X, y in sites]))
+    X = np.array([[0.5, 2.0]])
+    one, other = fit["s1"], scaled["s1"]
+    by_hand = X[0] @ list(one.coefficients.values()) + one.intercept
+    np.testing.assert_allclose(fit.predict({"x0": [0.5], "x1": [2.0]}, site="s1"), [by_hand], rtol=1e-12)
+    given = {"x0": [550.0], "x1": [2050.0], "client": ["s1"]}
+    np.testing.assert_allclose(scaled.predict(given), [3 * by_hand], rtol=1e-7)
+    np.testing.assert_allclose(other.coefficients["x0"], 3 * one.coefficients["x0"] / 1000, rtol=1e-6)
+
+
+def test_a_new_site_gets_the_population_s_model_and_it_is_said(sites, tmp_path, command, refused):
+    fit = sf.fit(table(sites))
+    fit.save(tmp_path / "models.json")
+    by_population = fit.predict({"x0": [1.0], "x1": [0.0], "client": ["elsewhere"]})
+    expected = fit.population.intercept + fit.population.coefficients["x0"]
+    np.testing.assert_allclose(by_population, [expected], rtol=1e-12)
+    assert abs(fit.population.coefficients["x0"] - 1) < 0.5
+    new = written(tmp_path / "new.csv", {"client": ["s0", "elsewhere"], "x0": [1, 1], "x1": [0, 0]})
+    done = command("predict", tmp_path / "models.json", new)
+    assert done.returncode == 0
+    assert "population's model: elsewhere" in done.stderr
+    moved = written(tmp_path / "moved.csv", {"place": ["s0", "elsewhere"], "x0": [1, 1], "x1": [0, 0]})
+    assert "by --client, or the site of all rows by --site" in refused("predict", tmp_path / "models.json", moved)
+    assert command("predict", tmp_path / "models.json", moved, "--client", "place").stdout == done.stdout
+    assert len(done.stdout.splitlines()) == 3
+    answer = json.loads(command("predict", tmp_path / "models.json", new, "--json").stdout)
+    np.testing.assert_allclose(answer["prediction"][1], expected, rtol=1e-12)
+
+
+def test_messages_give_the_models_of_the_rows(sites, tmp_path, command):
+    paths = []
+    for k, (X, y) in enumerate(sites):
+        rows = {"x0": X[:, 0].tolist(), "x1": X[:, 1].tolist(), "target": y.tolist()}
+        message = sf.summarise(rows, site=f"s{k}")
+        assert message.numbers == 5 * (1 + 3 + 6)
+        assert "no single row" in message.reveals
+        paths.append(message.write(tmp_path / f"s{k}.json"))
+        assert str(y[3]) not in paths[-1].read_text()
+    by_rows, by_messages = sf.fit(table(sites)), sf.fit([str(path) for path in paths])
+    np.testing.assert_allclose(models(by_messages), models(by_rows), rtol=1e-9)
+    np.testing.assert_allclose(by_messages["s1"].gain, by_rows["s1"].gain, rtol=1e-7)
+    done = command("fit", *paths, "--json")
+    assert "Each site sent one message of 50 numbers" in str(by_messages)
+    assert by_messages.rule["numbers_per_site"] == by_rows.rule["numbers_per_site"]
+    found = [client["intercept"] for client in json.loads(done.stdout)["clients"]]
+    np.testing.assert_allclose(found, models(by_rows)[:, -1], rtol=1e-9)
+
+
+def test_small_sites_send_one_message_or_opt_in(sites, tmp_path):
+    X, y = sites[0]
+    few = {"x0": X[:12, 0], "x1": X[:12, 1], "target": y[:12]}
+    assert len(sf.summarise(few, site="a").folds) == 1
+    opened = sf.summarise(few, site="a", reveal=True)
+    assert len(opened.folds) == 5
+    assert "single rows may be recovered" in opened.reveals
+    opened.write(tmp_path / "opened.json")  # was opted in
+    two = sf.summarise({name: values[:2] for name, values in few.items()}, site="a")
+    with pytest.warns(UserWarning, match="single rows may be recovered; merge a with another site"):
+        two.write(tmp_path / "two.json")
+    one = {"x0": [1.0], "x1": [2.0], "target": [3.0]}
+    with pytest.raises(InputError, match="its message is that row"):
+        sf.summarise(one, site="a")
+    np.testing.assert_array_equal(sf.summarise(one, site="a", reveal=True).folds[0].mean.size, 3)
+    rest = [sf.summarise({"x0": X[:, 0], "x1": X[:, 1], "target": y}, site=f"s{k}") for k, (X, y) in enumerate(sites)]
+    fit = sf.fit([*rest, sf.summarise(few, site="a")])
+    assert fit["a"].expected_loss is None
+    shown = " ".join(str(fit).split())
+    assert "Over 4 of 5 sites, weighted by rows, gain" in shown
+    assert "none is held out: a." in shown
+    assert "one message of 10 to 50 numbers" in shown
+    assert "not known" in fit["a"].notes[0]
+    assert np.isfinite(models(fit)).all()
+
+
+def test_categories_gaps_and_an_index(tmp_path):
+    """A category with three levels, a number with gaps, a name of every row: coefficients of a known truth."""
+    rng = np.random.default_rng(1)
+    n = 600
+    colour, x = rng.choice(["red", "green", "blue"], n, p=[0.5, 0.3, 0.2]), rng.normal(size=n)
+    gap = rng.random(n) < 0.2
+    y = 2 * x + np.where(colour == "green", 1.0, np.where(colour == "blue", -2.0, 0.0)) + 0.1 * rng.normal(size=n)
+    columns = {
+        "": range(n),
+        "site": rng.choice(["a", "b", "c"], n),
+        "colour": colour,
+        "x": np.where(gap, "NA", x.astype(str)),
+        "remark": [f"row {k}" for k in range(n)],
+        "y": y,
+    }
+    fit = sf.fit(written(tmp_path / "t.csv", columns), client="site", target="y")
+    assert set(fit["a"].coefficients) == {"colour=blue", "colour=green", "x", "x=missing"}
+    said = " | ".join(fit.left_out)
+    for words in ("index", "remark: dropped", "colour=red: the reference level", "x: gaps are filled with"):
+        assert words in said
+    model = fit["b"].coefficients
+    np.testing.assert_allclose([model["x"], model["colour=green"]], [2, 1], atol=0.3)  # gaps add noise of 2 |x|
+    seen = {"site": ["a"], "colour": ["purple"], "x": [None]}
+    with pytest.warns(UserWarning, match="no row of the fit had colour = purple: predicted as colour=red"):
+        assert np.isfinite(fit.predict(seen)).all()
+
+
+def test_sites_of_one_row_and_sites_that_lack_a_category():
+    rng = np.random.default_rng(2)
+    names = ["big"] * 60 + ["one"] + ["two"] * 2 + ["plain"] * 30
+    kind = [*rng.choice(["u", "v"], 63).tolist(), *["u"] * 30]
+    x = rng.normal(size=93)
+    y = x + (np.array(kind) == "v") + 0.1 * rng.normal(size=93)
+    fit = sf.fit({"client": names, "kind": kind, "x": x, "target": y})
+    np.testing.assert_allclose([model.coefficients["x"] for model in fit], 1, atol=0.2)
+    np.testing.assert_allclose([model.coefficients["kind=v"] for model in fit if model.name != "plain"], 1, atol=0.3)
+    assert fit["one"].gain is None
+    assert fit["big"].gain is not None
+
+
+def test_auto_takes_the_loss_from_the_target_and_predicts_probabilities(tmp_path, command):
+    rng = np.random.default_rng(3)
+    x, names = rng.normal(size=90), ["a", "b", "c"] * 30
+    two = np.where(x + rng.normal(size=90) > 0, "yes", "no")
+    three = np.where(x > 0.5, "high", np.where(x < -0.5, "low", "mid"))
+    logistic = sf.fit({"client": names, "x": x, "target": two})
+    assert (logistic.loss, logistic.classes) == ("logistic", ("no", "yes"))
+    assert logistic["a"].coefficients["x"] > 0.5
+    assert logistic.predict({"x": [5.0, -5.0]}, site="a").tolist() == ["yes", "no"]
+    logistic.save(tmp_path / "m.npz")
+    new = written(tmp_path / "new.csv", {"client": ["a", "z"], "x": [0.5, -1]})
+    _, *rows = csv.reader(command("predict", tmp_path / "m.npz", new, "--probabilities").stdout.splitlines())
+    of_yes = [1 / (1 + np.exp(-m.intercept - m.coefficients["x"] * x)) for m, x in ((logistic["a"], 0.5),
+              (logistic.population, -1))]  # fmt: skip
+    np.testing.assert_allclose([float(row[4]) for row in rows], of_yes, rtol=1e-12)
+    np.testing.assert_allclose([float(row[3]) for row in rows], 1 - np.array(of_yes), rtol=1e-12)
+    multinomial = sf.fit({"client": names, "x": x, "target": three})
+    assert multinomial.loss == "multinomial"
+    assert set(multinomial["b"].coefficients) == {"high", "low", "mid"}
+    assert multinomial.predict({"x": [5.0, -5.0, 0.0]}, site="b").tolist() == ["high", "low", "mid"]
+    np.testing.assert_allclose(multinomial.probabilities({"x": [0.3]}, site="z").sum(1), 1, rtol=1e-12)
+    assert sf.fit({"client": names, "x": x, "target": two == "yes"}).loss == "logistic"
+    assert sf.fit({"client": names, "x": x, "target": x + 1}).loss == "least-squares"
+
+
+def test_weights_of_rows_are_rows_repeated(sites):
+    columns = table(sites)
+    weights = [2.0 if k % 7 == 0 else 1.0 for k in range(120)]
+    weighted = sf.fit({**columns, "w": weights}, weight="w")
+    assert "w" not in weighted["s0"].coefficients
+    assert np.abs(models(weighted) - models(sf.fit(columns))).max() > 1e-4
+    same = sf.fit({**columns, "w": [3.0] * 120}, weight="w")
+    np.testing.assert_allclose(models(same), models(sf.fit(columns)), atol=0.05)
+    with pytest.raises(InputError, match="no row has a weight above 0"):
+        sf.fit({**columns, "w": [0.0] * 120}, weight="w")
+    with pytest.raises(InputError, match=r"column w = '-1': weights"):
+        sf.fit({**columns, "w": [-1.0] * 120}, weight="w")
+
+
+def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
+    def line(text, *options):
+        path = tmp_path / "bad.csv"
+        path.write_text(text)
+        return refused("fit", path, *options)
+
+    assert "column target = 5.0: the same in every row: nothing to learn" in line(
+        "client,x,target\na,1,5\nb,2,5\na,3,5\n", "--loss", "least-squares"
+    )
+    assert "one class alone" in line("client,x,target\na,1,u\nb,2,u\na,3,u\n")
+    assert "give a finite number" in line("client,x,target\na,inf,5\nb,2,6\na,3,7\n")
+    assert "columns 2 and 3 have this name" in line("client,x,x,target\na,1,2,5\n")
+    assert "a date: make a number of it" in line("client,d,target\na,2020-01-02,5\nb,2020-01-03,6\nb,2020-01-03,7\n")
+    assert "no such column" in line("client,x,y\na,1,5\n")
+    assert "name the site of every row" in line("client,x,target\n,1,5\n,2,6\n,2,7\n")
+    assert "no predictor is left" in line("client,target\na,1\nb,2\nb,4\n")
+    assert "give 3 fields" in line("client,x,target\na,1\n")
+    assert "least squares needs numbers" in line("client,x,target\na,1,u\nb,2,v\nc,1,w\n", "--loss", "least-squares")
+    assert "no such file" in refused("fit", tmp_path / "none.csv")
+    assert "name a .json or .npz file" in refused("fit", "x.csv", "--out", "m.pkl")
+
+
+def test_a_target_with_gaps_and_a_site_without_any():
+    rng = np.random.default_rng(4)
+    y = rng.normal(size=40)
+    y[::4] = np.nan
+    fit = sf.fit({"client": ["a", "b"] * 20 + ["c"], "x": rng.normal(size=41), "target": [*y, np.nan]})
+    assert [model.name for model in fit] == ["a", "b"]
+    assert "11 rows without a target" in fit.notes[0]
+    assert "left out: c" in fit.notes[1]
+
+
+def test_a_folder_an_npz_a_problem_and_a_setup_file_are_the_same_rows(sites, tmp_path):
+    by_table = models(sf.fit(table(sites)))
+    (tmp_path / "sites").mkdir()
+    for k, (X, y) in enumerate(sites):
+        written(tmp_path / "sites" / f"s{k}.csv", {"x0": X[:, 0], "x1": X[:, 1], "target": y})
+    np.testing.assert_allclose(models(sf.fit(tmp_path / "sites")), by_table, rtol=1e-8)
+    X, y = np.concatenate([X for X, _ in sites]), np.concatenate([y for _, y in sites])
+    np.savez(tmp_path / "all.npz", X=X, y=y, client=np.repeat(np.arange(4), 30))
+    np.testing.assert_allclose(models(sf.fit(tmp_path / "all.npz", loss="least-squares")), by_table, rtol=0.1)
+    problem = sf.from_arrays([X for X, _ in sites], [y for _, y in sites], standardise="none",
+                             names=["s0", "s1", "s2", "s3"])  # fmt: skip
+    np.testing.assert_allclose(models(sf.fit(problem)), by_table, rtol=1e-8)
+
+
+def test_it_reads_pieces_as_it_reads_the_whole(sites, tmp_path, monkeypatch):
+    path = written(tmp_path / "t.csv", table(sites))
+    whole = models(sf.fit(path))
+    monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", 7)
+    np.testing.assert_allclose(models(sf.fit(path)), whole, rtol=1e-8)
+
+
+def test_files_come_back_as_they_were(sites, tmp_path):
+    rng = np.random.default_rng(5)
+    three = {"client": ["a", "b"] * 30, "x": rng.normal(size=60), "target": [f"c{k % 3}" for k in range(60)]}
+    for number, fit in enumerate((sf.fit(table(sites)), sf.fit(three))):
+        for suffix in ("json", "npz"):
+            back = sf.load(fit.save(tmp_path / f"{number}.{suffix}"))
+            assert back.clients == fit.clients
+            assert back.population == fit.population
+            assert back.rule == fit.rule
+            assert type(back) is type(fit)
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(InputError, match="no models of suffice fit"):
+        sf.load(tmp_path / "bad.json")
+    np.savez(tmp_path / "bad.npz", x=np.ones(3))
+    with pytest.raises(InputError, match="no models of suffice fit"):
+        sf.load(tmp_path / "bad.npz")
+
+
+def test_it_beats_pooled_and_alone_on_a_real_table():
+    """Half of each subject's rows for training: least squares alone and pooled by hand."""
+    with open(site_file("subjects-sleep")) as stream:
+        rows = list(csv.DictReader(stream))
+    train = [row for k, row in enumerate(rows) if k % 2 == 0]
+    test = [row for k, row in enumerate(rows) if k % 2]
+
+    def columns(part):
+        return {name: [float(row[name]) if name != "site" else row[name] for row in part] for name in part[0]}
+
+    fit = sf.fit(columns(train), client="site")
+    y = np.array(columns(test)["target"])
+    ours = ((fit.predict(columns(test)) - y) ** 2).mean()
+
+    def lines(part):
+        return np.column_stack((np.ones(len(part)), columns(part)["Days"])), np.array(columns(part)["target"])
+
+    pooled = np.linalg.lstsq(*lines(train), rcond=None)[0]
+    losses = {"pooled": ((lines(test)[0] @ pooled - y) ** 2).mean(), "alone": 0.0}
+    for site in fit.by_name:
+        own = np.linalg.lstsq(*lines([row for row in train if row["site"] == site]), rcond=None)[0]
+        X, answer = lines([row for row in test if row["site"] == site])
+        losses["alone"] += ((X @ own - answer) ** 2).sum() / len(test)
+    assert ours < min(losses.values()), (ours, losses)
+
+
+@pytest.mark.slow
+def test_a_hundred_sites_take_less_than_five_seconds():
+    sites = draw(6, np.random.default_rng(6).normal(size=(100, 20)), 1000)
+    columns = {name: np.array(values) for name, values in table(sites).items()}
+    before = time.process_time()
+    fit = sf.fit(columns)
+    assert time.process_time() - before < 5
+    assert len(fit) == 100
+
+
+def test_the_page_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    sources = blocks(ROOT / "docs" / "fit.md", "python")
+    assert len(sources) == 2
+    for source in sources:  # their own assertions are the test
+        exec(source, names)
+
+
+def test_nothing_is_drawn_without_a_terminal(sites, tmp_path, command):
+    done = command("fit", written(tmp_path / "t.csv", table(sites)), "--out", tmp_path / "m.npz")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert (tmp_path / "m.npz").exists()
+    assert "new rows" in done.stdout
+    assert sys.stderr is not None
+
+
+def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
+    fit = sf.fit(table(sites))
+    problem = fit.quadratics
+    plan = sf.plan(fit)
+    assert [row.name for row in plan] == list(fit.by_name)
+    start = problem.excess(problem.start[None])[0].numpy()
+    np.testing.assert_allclose([row.epsilon for row in plan], start / 10, rtol=1e-9)
+    # standardised minimisers, returned to the columns' units by the table's own means and deviations
+    X, y = np.concatenate([X for X, _ in sites]), np.concatenate([y for _, y in sites])
+    slopes = problem.optimum.numpy()[:, 1:] * y.std() / X.std(0)
+    np.testing.assert_allclose(slopes, models(fit)[:, :-1], rtol=1e-9)
+    with pytest.raises(InputError, match="a fit of rows or messages"):
+        sf.plan(sf.load(fit.save(tmp_path / "m.json")), 0.05)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_a_table_holds_the_models_are_finite(seed):
+    """Tiny sites, gaps, columns that are constant, far from 0 or there twice, targets of every kind."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 60))
+    columns = {"client": [f"s{k}" for k in rng.integers(int(rng.integers(1, 8)), size=n)]}
+    made = [
+        lambda: rng.normal(size=n) * 10.0 ** rng.integers(-8, 9) + 10.0 ** rng.integers(-3, 7),
+        lambda: np.where(rng.random(n) < 0.3, None, np.array(["u", "v", "w"], dtype=object)[rng.integers(3, size=n)]),
+        lambda: np.where(rng.random(n) < 0.4, np.nan, rng.normal(size=n)),
+        lambda: np.full(n, 3.3),
+        lambda: columns["x0"],
+    ]
+    for j in range(4):
+        columns[f"x{j}"] = made[0 if j == 0 else int(rng.integers(5))]()
+    columns["target"] = [rng.normal(size=n), 1e7 * np.arange(n), rng.integers(2, size=n), list("abc" * n)[:n]][seed % 4]
+    if len(set(columns["target"])) < 2:
+        with pytest.raises(InputError, match="one class alone"):
+            sf.fit(columns)
+        return
+    fit = sf.fit(columns)
+    weights = np.array([list(model.weights.values()) for model in fit])
+    np.testing.assert_allclose(weights.sum(1), 1, rtol=1e-6)
+    if fit.classes:
+        np.testing.assert_allclose(fit.probabilities(columns).sum(1), 1, rtol=1e-9)
+    else:
+        assert np.isfinite(fit.predict(columns)).all()
+
+
+def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):
+    from suffice.cli import console
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for after, drawn in ((2.0, False), (0.0, True)):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with console.later("fitting", after=after) as report:
+            assert report is not None
+            report(1, 2)
+        assert ("fitting" in sys.stderr.getvalue()) == drawn

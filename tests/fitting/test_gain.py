@@ -1,0 +1,63 @@
+"""Gains beside the losses of the same models on many new rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from populations import draw, folded
+
+from suffice.fitting.candidates import collaborate
+from suffice.fitting.gain import gains
+from suffice.fitting.ridge import alone_models
+from suffice.simulate.data.folds import Units
+
+
+def measured(sites, truth):
+    """Gains, and what they are exactly, because rows are normal; both in squared standardised units."""
+    folds = folded(sites)
+    units = Units.pooled(folds)
+    made = units.messages(folds)
+    fitted = collaborate(made)
+    found = gains(made, fitted.held_out, np.array([len(y) for _, y in sites]))
+    risks = []
+    for models in (alone_models(made.fits, found.penalty)[0], fitted.models):
+        slopes, intercepts = units.given(models)
+        risks.append(((slopes - truth) ** 2).sum(1) + (intercepts - 1) ** 2)
+    return found, (risks[0] - risks[1]) / units.scale[-1] ** 2
+
+
+def test_intervals_cover_and_the_network_gains():
+    """100 gains of sites with four rows per coefficient: at least nine of ten intervals of two errors hold the truth,
+    which is exact because rows are normal."""
+    inside, errors = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        truth = rng.normal(size=3) + rng.choice([0.1, 0.4]) * rng.normal(size=(10, 3))
+        found, exact = measured(draw(seed, truth, 16, noise=1.0), truth)
+        inside += (np.abs(found.gain - exact) < 2 * found.error).tolist()
+        errors += ((found.gain - exact) / found.error).tolist()
+        np.testing.assert_allclose(found.alone - found.together, found.gain, rtol=1e-9)
+    assert np.mean(inside) > 0.9
+    assert np.std(errors) > 0.5  # not so wide that nothing could fail
+
+
+def test_the_network_s_interval_covers_for_few_sites_and_is_no_narrower_than_their_own():
+    """Two sites that happen to agree are no evidence: their spread alone covered half of the time."""
+    inside = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sites, rows = (2, 3)[seed % 2], 30
+        truth = rng.normal(size=3) + rng.choice([0.1, 0.4]) * rng.normal(size=(sites, 3))
+        found, exact = measured(draw(seed, truth, rows, noise=1.0), truth)
+        inside.append(abs(found.network - exact.mean()) < 2 * found.network_error)
+        assert found.network_error >= np.sqrt((found.error**2).sum()) / sites * (1 - 1e-9)  # rounding
+    assert np.mean(inside) >= 0.9
+
+
+def test_nothing_is_said_of_small_sites():
+    sites = [*draw(1, np.ones((2, 2)), 30), *draw(2, np.ones((1, 2)), 8)]
+    folds = folded(sites)
+    folds[1] = [folds[1][0].joined(folds[1][1])]
+    made = Units.pooled(folds).messages(folds)
+    found = gains(made, collaborate(made).held_out, np.array([30, 12, 8]))
+    assert np.isfinite(found.gain).tolist() == [True, False, False]
+    assert np.isfinite(found.together).tolist() == [True, False, True]  # the second was never held out

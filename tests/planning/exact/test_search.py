@@ -1,0 +1,193 @@
+"""The search for rates against enumeration of supports, and instances on which simpler searches fail."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from site_data import site_rows
+
+from suffice.planning.exact.search import best_rates, fastest
+from suffice.simulate.moments.batched import MomentMaps
+from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
+from suffice.simulate.moments.recursion import ExactRecursion
+
+
+def quadratics(seed, n=4):
+    """Clients of one or two groups with additive noise."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    root = rng.normal(size=(n, d, d))
+    A = root @ root.swapaxes(1, 2) / d + 0.2 * np.eye(d)
+    optimum = rng.normal(size=(n, d)) * np.exp(rng.uniform(-4, 0))
+    covariance = np.exp(rng.uniform(-2, 2, n))[:, None, None] * np.eye(d)
+    return moments_of_quadratics(A, optimum, start=np.tile(2 * rng.normal(size=d), (n, 1)), covariance=covariance)
+
+
+def table(name, sites, whiten=True):
+    blocks = site_rows(name, sites)
+    moments = moments_of_rows(blocks, start=np.zeros((len(blocks), blocks[0][0].shape[1])))
+    if not whiten:
+        return moments
+    values, vectors = np.linalg.eigh(moments.A.mean(0))
+    return moments.in_basis(vectors / np.sqrt(values))
+
+
+def reached(recursion, epsilon, T, *, supports, starts=2):
+    """Whether a descent on E e_T from any support, random directions and lengths stably arrives in T steps."""
+    rng = np.random.default_rng(0)
+    n, maps = recursion.moments.clients, MomentMaps.of([(recursion.moments, recursion.client)])
+    for support in supports:
+        for _ in range(starts):
+            direction = np.zeros(n)
+            direction[list(support)] = rng.dirichlet(np.ones(len(support)))
+            limit = recursion.limit(direction)
+            value, best = min((recursion.curve(s * limit * direction, T)[-1], s) for s in (0.1, 0.3, 0.6, 0.9))
+            if value <= epsilon:
+                return True
+            scale, free = best * limit, list(support)
+
+            def log_excess(x, scale=scale, free=free):
+                v = np.zeros((1, 1, n))
+                v[..., free] = x * scale
+                e, gradient = maps.trial(v, T).derivatives(np.array([T]))
+                return e[0, 0], gradient[0, 0, free] * scale
+
+            found = minimize(
+                log_excess, direction[free], jac=True, method="L-BFGS-B", bounds=[(0, 10)] * len(free),
+                options={"maxiter": 60},
+            )  # fmt: skip
+            if found.fun > np.log(epsilon):
+                continue
+            v = np.zeros(n)
+            v[free] = found.x * scale
+            v *= min(1.0, 0.999 * recursion.limit(v))  # no plan goes beyond the step limit, where paths explode
+            if recursion.curve(v, T)[-1] <= epsilon:
+                return True
+    return False
+
+
+def assert_near_best(recursion, share):
+    """T <= max(T_ref, floor(1.05 T_ref)) with T_ref over all supports; what is found must be able to lose.
+
+    The least E e_T falls with T (in 180 of 180 problems), so that one T tells: the largest that would refute.
+    """
+    n = recursion.moments.clients
+    epsilon = share * recursion.excess
+    found = best_rates(recursion, epsilon)
+    assert found.steps is not None
+    curve = recursion.curve(found.v, found.steps)
+    assert curve[-1] <= epsilon < curve[-2]
+    assert recursion.limit(found.v) > 1
+    supports = [s for size in range(1, n + 1) for s in combinations(range(n), size)]
+    faster = max((T for T in range(1, found.steps) if max(T, int(1.05 * T)) < found.steps), default=0)
+    assert not faster or not reached(recursion, epsilon, faster, supports=supports)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_support_is_faster_on_quadratics(seed):
+    moments = quadratics(seed)
+    for client in (0, 1):
+        assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "classes-language"])
+def test_none_of_63_supports_is_faster(name):
+    for client in range(3):
+        for share in (0.1, 0.05):
+            found = assert_near_best(ExactRecursion(moments=table(name, 6), client=client), share)
+            print(name, client, share, found.steps)
+
+
+def test_descent_is_faster_than_nested_families_and_never_slower_than_alone(monkeypatch):
+    gains = []
+    for seed in range(6):
+        recursion = ExactRecursion(moments=quadratics(seed), client=0)
+        epsilon = 0.05 * recursion.excess
+        alone = best_rates(recursion, epsilon, allowed=np.eye(4, dtype=bool)[0])
+        found = best_rates(recursion, epsilon)
+        with monkeypatch.context() as without:
+            without.setattr("suffice.planning.exact.search.WORK", 0.0)
+            families = best_rates(recursion, epsilon)
+        assert found.time <= min(families.time, alone.time)
+        gains.append(families.time / found.time)
+    assert max(gains) > 1.05
+
+
+def test_two_good_steps_with_a_bad_one_between():
+    """R_i = delta^2 without noise, one peer with its optimum at -.3, start 1, eps .01: T = 2 near rate .26 and .74."""
+    moments = moments_of_quadratics(
+        np.ones((2, 1, 1)), np.array([[0.0], [-0.3]]), start=np.ones((2, 1)), covariance=np.zeros((2, 1, 1))
+    )
+    recursion = ExactRecursion(moments=moments, client=0)
+    peer = np.array([0.0, 1.0])
+    times = [recursion.first(eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
+    assert (np.ceil(times[0]), times[1], np.ceil(times[2])) == (2, np.inf, 2)
+    lone = best_rates(recursion, 0.01, allowed=np.array([False, True]))
+    assert lone.steps == 1  # 1 - 2 eta 1.3 = 0 between the two
+    np.testing.assert_allclose(lone.v[1], 1 / 2.6, atol=0.1 / 2.6)
+
+
+def test_what_is_already_there_takes_no_step():
+    recursion = ExactRecursion(moments=quadratics(0), client=0)
+    there = best_rates(recursion, recursion.excess)
+    assert (there.steps, there.v.sum()) == (0, 0)
+
+
+def test_a_peer_that_cannot_help_is_no_way_to_arrive():
+    recursion = ExactRecursion(moments=quadratics(0), client=0)
+    far = np.eye(4, dtype=bool)[1]
+    assert best_rates(recursion, 1e-6 * recursion.excess, allowed=far).steps is None
+
+
+def test_a_start_that_never_arrives_by_itself_may_lead_to_the_fastest_plan():
+    gasoline = ExactRecursion(moments=table("countries-gasoline", 6), client=0)
+    assert best_rates(gasoline, 0.1 * gasoline.excess).steps <= 10
+    states = ExactRecursion(moments=table("states-output", 12), client=0)
+    assert best_rates(states, 0.02 * states.excess).steps <= 13
+
+
+def test_clients_and_coordinates_at_once_are_as_each_by_itself():
+    moments = quadratics(3)
+    scaled = moments.in_basis(np.diag(np.linspace(0.5, 2, moments.features)))
+    choices = [[ExactRecursion(moments=one, client=i) for one in (moments, scaled)] for i in range(4)]
+    epsilon = 0.1 * moments.excess
+    together = fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [1000] * 4)
+    for i, one in enumerate(together):
+        single = [best_rates(recursion, epsilon[i], horizon=1000) for recursion in choices[i]]
+        assert one.steps == min(each.steps for each in single)
+        recursion = choices[i][one.choice]
+        assert recursion.curve(one.v, one.steps)[-1] <= epsilon[i]
+    assert fastest(choices, epsilon, np.ones((4, 4), dtype=bool), [0] * 4)[0].steps is None
+
+
+def test_a_search_in_single_precision_finds_the_same_starts_even_within_rounding_of_a_step(monkeypatch):
+    search = "suffice.planning.exact.search"
+    monkeypatch.setattr(f"{search}.WORK", 0)  # no descent: starts are what is returned
+    moments = quadratics(5)
+    choices, everybody = [[ExactRecursion(moments=moments, client=i)] for i in range(4)], np.ones((4, 4), dtype=bool)
+    found = fastest(choices, 0.1 * moments.excess, everybody, [1000] * 4)
+    curves = [of[0].curve(one.v, one.steps) for of, one in zip(choices, found)]
+    for shift in (-1e-9, 1e-9):
+        epsilon = np.array([curve[-1] * (1 + shift) for curve in curves])
+        double = fastest(choices, epsilon, everybody, [1000] * 4)
+        with monkeypatch.context() as large:
+            large.setattr(f"{search}.DENSE", 0)
+            single = fastest(choices, epsilon, everybody, [1000] * 4)
+        for one, two in zip(single, double):
+            assert one.time == two.time
+            np.testing.assert_array_equal(one.v, two.v)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["subjects-sleep", "countries-gasoline", "secondary-attainment", "states-output", "classes-language"]
+)
+def test_no_support_is_faster_on_tables(name):
+    moments = table(name, 4)
+    for client in range(4):
+        assert_near_best(ExactRecursion(moments=moments, client=client), 0.1)

@@ -1,0 +1,83 @@
+"""Plans in stages: their curve, its derivatives, and never slower than constant rates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from site_data import site_rows
+
+from suffice.planning.exact.plan import exact_plans
+from suffice.planning.exact.stages import STAGES, _Staged, faster_stages, lengths, staged_curve
+from suffice.simulate.moments.batched import MomentMaps
+from suffice.simulate.moments.gradient_moments import moments_of_rows
+from suffice.simulate.moments.recursion import ExactRecursion
+
+
+@pytest.fixture(scope="module")
+def moments():
+    """Four clients alike, one of few rows, another start for each: there is much to gain from peers, then to lose."""
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(n, 2)) for n in (6, 30, 30, 12)]
+    y = [x @ (np.ones(2) + 0.3 * rng.normal(size=2)) + rng.normal(size=len(x)) for x in X]
+    return moments_of_rows(list(zip(X, y)), start=np.full((4, 2), 3.0), batch=2)
+
+
+def test_lengths_are_as_equal_as_can_be():
+    for steps in range(1, 20):
+        parts = lengths(steps)
+        assert (len(parts), sum(parts)) == (STAGES, steps)
+        assert max(parts) - min(parts) <= 1
+
+
+def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(moments):
+    rng, h = np.random.default_rng(0), 1e-6
+    steps, clients = (2, 7, 11), (0, 2, 3)
+    V = 0.03 * rng.uniform(size=(3, 1, STAGES * 4))
+    staged = _Staged(maps=MomentMaps.of([(moments, i) for i in clients]), lengths=np.array([lengths(T) for T in steps]))
+    value, gradient = staged.trial(V, 0).derivatives(np.array(steps))
+    for g, (i, T) in enumerate(zip(clients, steps)):
+        recursion, rates = ExactRecursion(moments=moments, client=i), V[g, 0].reshape(STAGES, 4)
+        z, expected = recursion.start, [float(recursion.excess)]
+        for j in np.repeat(range(STAGES), lengths(T)):
+            z = recursion.matrix(rates[j]) @ z
+            expected.append(float(recursion.loss @ z))
+        np.testing.assert_allclose(staged_curve(recursion, rates, T), expected, rtol=1e-12)
+        np.testing.assert_allclose(value[g, 0], np.log(expected[-1]), rtol=1e-12)
+        ends = [
+            [np.log(staged_curve(recursion, rates + s * h * e.reshape(STAGES, 4), T)[-1]) for s in (1, -1)]
+            for e in np.eye(STAGES * 4)
+        ]
+        # central differences: h^2 times the third derivative, and rounding 1e-16 / h
+        np.testing.assert_allclose(gradient[g, 0], np.diff(ends)[:, 0] / (-2 * h), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.02])
+def test_a_plan_in_stages_arrives_earlier_with_every_step_below_its_limit(moments, share):
+    plans = exact_plans(moments, share * moments.excess, schedule=True)
+    for i, pair in enumerate(plans):
+        for one in pair:
+            assert one.scheduled is not None
+            assert one.iterations is not None
+            assert one.scheduled <= one.iterations
+            if one.stages:
+                assert one.scheduled == sum(stage.iterations for stage in one.stages) < one.iterations
+                assert one.staged_excess is not None
+                assert one.staged_excess <= one.epsilon
+                np.testing.assert_allclose([stage.weights.sum() for stage in one.stages], 1, rtol=1e-12)
+        assert all(np.flatnonzero(stage.weights).tolist() == [i] for stage in pair[1].stages)
+    assert any(together.stages for together, _ in plans)
+
+
+def test_stages_save_two_fifths_on_a_table():
+    """Language scores: the sixth class needs 92 constant steps, in stages that shorten its steps at most 55."""
+    blocks = site_rows("classes-language", 6)
+    moments = moments_of_rows(blocks, start=np.zeros((6, blocks[0][0].shape[1])))
+    epsilon = 0.1 * moments.excess
+    constant = exact_plans(moments, epsilon, precondition=False)[5][0]
+    assert constant.iterations is not None
+    recursion = ExactRecursion(moments=moments, client=5)
+    [(rates, steps)] = faster_stages([recursion], constant.rates[None], epsilon[5:], [constant.iterations])
+    assert steps <= 0.6 * constant.iterations
+    assert staged_curve(recursion, rates, steps)[-1] <= epsilon[5]
+    assert rates[-1].sum() < rates[0].sum()
+    assert all(recursion.limit(v) > 1 for v in rates)

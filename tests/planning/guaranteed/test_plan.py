@@ -1,0 +1,341 @@
+"""The planner against a second calculator, written anew from sections 10, 14 and 17 of the theory."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+
+from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError
+from suffice.planning.guaranteed.plan import plan_rows
+
+RTOL = 1e-9  # up to 400 steps of a recursion, the outward rounding (4.5e-13), the nudge of 2^-46 per contraction
+
+
+def schedules(mu, beta, q, s2, e0, eps, T, delta):
+    """The four rows of section 14 in floats and loops; None where the input is missing."""
+    limit = q / beta
+
+    def level(steps):
+        B = e0
+        for eta in steps:
+            B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
+        return B
+
+    out = {"constant": (limit, None), "horizon": (None, None), "decreasing": (2 * beta / (mu * q) - 1, None)}
+    if e0 is not None and T is not None:
+        out["constant"] = (limit, level([limit] * T))
+        L = math.log(e0 / (beta * s2 / (2 * mu * mu * T))) if e0 > 0 else -1
+        eta = min(limit, L / (mu * T)) if L > 0 else 0.0
+        out["horizon"] = (eta, level([eta] * T))
+        gamma = out["decreasing"][0]
+        out["decreasing"] = (gamma, level([2 / (mu * (t + gamma)) for t in range(1, T + 1)]))
+    eta = min(limit, mu * eps / (beta * s2))
+    expected = at_confidence = None
+    if e0 is not None:
+        drift = eta * mu - eta * eta * beta * s2 / (2 * eps)
+        expected = (1 + math.log(e0 / eps)) / drift if e0 >= eps else 0.0
+        if delta is not None:
+            at_confidence = max(1, math.ceil(math.log(e0 / (eps * delta)) / drift)) if e0 >= eps else 0
+    out["hitting"] = (eta, expected, at_confidence)
+    return out
+
+
+def reference(i, mu, beta, sigma2, b2, c, e0, eps, T, delta):
+    """One row, for client i: everything a plan promises."""
+    n, a = len(mu), [1 / s for s in sigma2]
+    G = 2 * mu[i] * eps
+    rho = [1.0 if k == i else max(0.0, 1 - b2[i][k] / G - c[i][k]) for k in range(n)]
+    value, lam = max((r * sum(a[k] * rho[k] for k in range(n) if rho[k] >= r), r) for r in rho)
+    members = [k for k in range(n) if rho[k] >= lam]
+    S, P = sum(a[k] for k in members), sum(a[k] * rho[k] for k in members)
+    s2 = S / P**2 if 2 * lam * S >= P else 1 / (4 * lam * (P - lam * S))
+    w = a[i] / sum(a)
+    q, q_continuous = lam + (1 - lam) * w, 2 / (1 + w**-0.5)
+    s2_continuous = 1 / sum(a[k] * rho[k] ** 2 for k in range(n))
+    start = None if e0 is None else e0[i]
+    scalars = (start, eps, T, delta)
+    together = schedules(mu[i], beta[i], q, s2, *scalars)
+    alone = schedules(mu[i], beta[i], 1.0, sigma2[i], *scalars)
+    hit = schedules(mu[i], beta[i], q_continuous, s2_continuous, *scalars)["hitting"]
+    times = alone["hitting"][1], together["hitting"][1]
+    speedup = None if None in times else 1.0 if times == (0, 0) else times[0] / times[1]
+    numbers = [lam, 1 / value, s2, q, q / beta[i], speedup, s2_continuous, q_continuous, *hit[:2]]
+    return rho, members, numbers, together, alone
+
+
+def assert_number(got, wanted):
+    if wanted is None:
+        assert got is None
+    else:
+        np.testing.assert_allclose(got, wanted, rtol=RTOL)
+
+
+def assert_schedules(got, wanted):
+    for name in ("constant", "horizon"):
+        for key, value in zip(("eta", "bound"), wanted[name]):
+            assert_number(getattr(got, name)[key], value)
+    assert got.decreasing["C"] == 2
+    have = [got.decreasing["gamma"], got.decreasing["bound"], got.hitting["eta"], got.hitting["expected_iterations"]]
+    for value, want in zip(have, [*wanted["decreasing"], *wanted["hitting"][:2]], strict=True):
+        assert_number(value, want)
+    assert got.hitting["iterations_at_confidence"] == wanted["hitting"][2]
+
+
+def random_constants(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    off, mu = 1 - np.eye(n), np.exp(rng.uniform(-3, 0, n))
+    values = {"mu": mu, "beta": mu * np.exp(rng.uniform(0, 3, n)), "sigma2": np.exp(rng.uniform(-4, 2, n))}
+    values["b2"], values["c"] = np.exp(rng.uniform(-9, -1, (n, n))) * off, rng.uniform(0, 0.6, (n, n)) * off
+    if seed % 4 == 1:
+        values["b2"][0, 1] = np.inf
+    return values | {"e0": None if seed % 5 == 4 else np.exp(rng.uniform(-5, 3, n))}
+
+
+def build(values):
+    pair = GradientDissimilarity(b2=values["b2"], c=values["c"])
+    rest = {name: values[name] for name in ("mu", "beta", "sigma2")}
+    return Constants(**rest, heterogeneity=pair, excess=values["e0"])
+
+
+def simple(**changes):
+    """Two clients a little apart."""
+    off = 1 - np.eye(2)
+    base = {"mu": 0.5, "beta": 1.0, "sigma2": 2.0, "b2": 0.02 * off, "c": 0.1 * off, "e0": 3.0}
+    return build(base | changes)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_plan_agrees_with_the_second_calculator(seed):
+    values = random_constants(seed)
+    eps, T, delta = [0.5, 0.02, 1e-3], None if seed % 7 == 6 else 7 * seed + 1, None if seed % 6 == 5 else 0.05
+    n = len(values["mu"])
+    rows = plan_rows(build(values), eps, horizon=T, confidence=delta)
+    assert [(row.epsilon, row.client) for row in rows] == [(e, i) for e in eps for i in range(n)]
+    plain = {name: None if value is None else value.tolist() for name, value in values.items()}
+    for row in rows:
+        rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
+        np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
+        assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
+        assert list(row.collaborators) == [str(k) for k in members if k != row.client]
+        assert row.local_variance == plain["sigma2"][row.client]
+        got = [row.criterion.threshold, row.definition_2_variance, row.sufficient_variance, row.step_ratio]
+        got += [row.step_limit, row.speedup, *row.continuous.values()]
+        for have, want in zip(got, numbers, strict=True):
+            assert_number(have, want)
+        assert_schedules(row.schedules, together)
+        assert_schedules(row.local, alone)
+
+
+def grid_minimum(phi, q):
+    """min over r in [0, 1] of phi(r) (r - q) by a grid and golden section, to about 1e-12 of its value."""
+    r = np.linspace(0, 1, 2001)
+    at = int(np.argmin(phi(r) * (r - q)))
+    low, high = r[max(at - 1, 0)], r[min(at + 1, 2000)]
+    for _ in range(80):
+        a, b = low + 0.382 * (high - low), high - 0.382 * (high - low)
+        low, high = (low, b) if phi(a) * (a - q) < phi(b) * (b - q) else (a, high)
+    return phi(low) * (low - q)
+
+
+@cache
+def step_ratio_anew(phi, w):
+    """The root q of phi(1) (1 - q) + (1/w - 1) min_r phi(r) (r - q), which falls in q."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        q = (low + high) / 2
+        low, high = (q, high) if phi(1.0) * (1 - q) + (1 / w - 1) * grid_minimum(phi, q) > 0 else (low, q)
+    return low
+
+
+CRITERIA = {
+    "continuous": lambda x: x,
+    "sharp": lambda x: 1 - np.sqrt(1 - x),
+    "binary": lambda x: 0.3 * (x >= 0.3),
+}
+
+
+@pytest.mark.parametrize("kind", CRITERIA)
+@pytest.mark.parametrize("seed", range(6))
+def test_schedules_under_a_given_criterion_agree_with_the_second_calculator(kind, seed):
+    phi, values = CRITERIA[kind], random_constants(seed)
+    eps, T, delta = [0.7, 0.05, 4e-3], 40 + seed, 0.1
+    chosen = Binary(threshold=0.3) if kind == "binary" else kind
+    a = 1 / values["sigma2"]
+    for row in plan_rows(build(values), eps, criterion=chosen, horizon=T, confidence=delta):
+        i, G = row.client, 2 * values["mu"][row.client] * row.epsilon
+        rho = np.maximum(1 - values["b2"][i] / G - values["c"][i], 0)
+        rho[i] = 1
+        s2 = 1 / sum(a[k] * phi(rho[k]) * rho[k] for k in range(len(a)))
+        w = a[i] / a.sum()
+        q = 0.3 + 0.7 * w if kind == "binary" else step_ratio_anew(phi, w)
+        if kind == "binary":  # section 17: tight at every threshold
+            members = rho >= 0.3
+            S, P = a[members].sum(), (a * rho)[members].sum()
+            s2 = S / P**2 if P <= 0.6 * S else 1 / (1.2 * (P - 0.3 * S))
+        np.testing.assert_allclose(row.sufficient_variance, s2, rtol=RTOL)
+        np.testing.assert_allclose(row.step_ratio, q, rtol=RTOL)
+        e0 = None if values["e0"] is None else values["e0"][i]
+        scalars = (e0, row.epsilon, T, delta)
+        assert_schedules(row.schedules, schedules(values["mu"][i], values["beta"][i], q, s2, *scalars))
+        assert_schedules(row.local, schedules(values["mu"][i], values["beta"][i], 1.0, values["sigma2"][i], *scalars))
+
+
+def test_random_plans_meet_every_branch():
+    rows = [row for seed in range(20) for row in plan_rows(build(random_constants(seed)), [0.5, 1e-3], horizon=50)]
+    assert {len(row.cluster) for row in rows} >= {1, 2, 3, 4}
+    assert {row.schedules.horizon["eta"] == 0 for row in rows} == {True, False}
+    assert {row.schedules.hitting["eta"] < row.step_limit for row in rows} == {True, False}
+    assert {row.sufficient_variance < 0.999 * row.definition_2_variance for row in rows} == {True, False}
+    assert any(row.speedup is not None and row.speedup > 1.5 for row in rows)
+
+
+def test_the_decreasing_bound_is_the_recursion_over_a_long_horizon_and_below_the_corrected_row():
+    mu, beta, s2, e0, T = 0.5, 2.0, 3.0, 4.0, 100_001
+    alone = GradientDissimilarity(b2=np.zeros((1, 1)), c=np.zeros((1, 1)))
+    constants = Constants(mu=mu, beta=beta, sigma2=s2, excess=e0, heterogeneity=alone)
+    got = plan_rows(constants, 1.0, horizon=T)[0].schedules.decreasing["bound"]
+    nu = max(2 * beta * s2 / mu**2, 2 * beta / mu * e0)
+    B, gamma = e0, 2 * beta / mu - 1
+    for t in range(1, T + 1):
+        eta = 2 / (mu * (t + gamma))
+        B = (1 - eta * mu) * B + eta**2 * beta * s2 / 2
+    np.testing.assert_allclose(got, B, rtol=1e-10)  # 1e5 float steps against the closed form
+    assert got <= nu / (gamma + T + 1)
+
+
+def test_start_below_the_precision_takes_no_iteration():
+    row = plan_rows(simple(e0=0.1), 0.2, confidence=0.1)[0]
+    assert row.schedules.hitting["expected_iterations"] == row.local.hitting["expected_iterations"] == 0
+    assert row.schedules.hitting["iterations_at_confidence"] == 0
+    assert row.speedup == 1  # neither takes a step
+
+
+def test_start_at_the_precision_still_takes_iterations():
+    row = plan_rows(simple(e0=0.2), 0.2, confidence=1.0)[0]
+    step = row.local.hitting["eta"]
+    drift = step * 0.5 - step**2 * 1.0 * 2.0 / (2 * 0.2)
+    np.testing.assert_allclose(row.local.hitting["expected_iterations"], 1 / drift, rtol=1e-12)
+    assert row.local.hitting["iterations_at_confidence"] == 1  # section 17: T = max(1, ceil(ln 1 / Delta))
+
+
+def test_unknown_start_leaves_steps_and_no_bounds():
+    row = plan_rows(simple(e0=None), 0.2, horizon=10, confidence=0.1)[0]
+    for part in (row.schedules, row.local):
+        bounds = [part.constant["bound"], part.decreasing["bound"], *part.horizon.values()]
+        assert bounds + [part.hitting[k] for k in ("expected_iterations", "iterations_at_confidence")] == [None] * 6
+        assert part.constant["eta"] > 0 < part.hitting["eta"]
+    assert row.speedup is None
+    assert row.continuous["expected_iterations"] is None
+    assert any("excess" in warning for warning in row.warnings)
+
+
+def test_no_horizon_and_no_confidence_leave_none():
+    got = plan_rows(simple(), 0.2)[0].schedules
+    assert got.constant["bound"] is got.decreasing["bound"] is got.hitting["iterations_at_confidence"] is None
+    assert got.horizon == {"eta": None, "bound": None}
+    assert got.hitting["expected_iterations"] > 0
+
+
+def test_infinite_heterogeneity_means_no_collaborator():
+    b2 = np.array([[0, np.inf], [0.02, 0]])
+    apart, near = plan_rows(simple(b2=b2), 10.0, horizon=20)
+    assert (apart.cluster, apart.collaborators, apart.similarity.tolist()) == ((0,), (), [1, 0])
+    assert near.collaborators == ("0",)
+
+
+def test_a_client_alone_plans_as_local():
+    zero = np.zeros((1, 1))
+    row = plan_rows(simple(b2=zero, c=zero), 0.1, horizon=30, confidence=0.2)[0]
+    assert (row.cluster, row.speedup, row.step_ratio, row.sufficient_variance) == ((0,), 1, 1, 2)
+    assert row.schedules == row.local
+
+
+def test_a_given_criterion_replaces_the_best_threshold():
+    fixed = plan_rows(simple(), 0.2, criterion=Binary(threshold=0.25))[0]
+    assert (fixed.criterion.threshold, fixed.step_ratio) == (0.25, 0.25 + 0.75 / 2)
+    free = plan_rows(simple(), 0.2, criterion=Continuous())[0]
+    assert free.sufficient_variance == free.continuous["sufficient_variance"]
+    np.testing.assert_allclose(free.step_ratio, 2 / (1 + math.sqrt(2)), rtol=1e-14)
+    assert plan_rows(simple(), 0.2, criterion="binary")[0].to_dict() == plan_rows(simple(), 0.2)[0].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("mu", {"mu": 2.0}),
+        ("mu", {"mu": [0.5, 0.0]}),
+        ("beta", {"beta": math.nan}),
+        ("sigma2", {"sigma2": [1.0, -1.0]}),
+        ("sigma2", {"sigma2": [1.0, 1.0, 1.0]}),
+        ("excess", {"e0": math.inf}),
+        ("b2", {"b2": np.array([[0, math.nan], [0, 0]])}),
+        ("b2", {"b2": np.zeros((2, 3))}),
+        ("b2", {"b2": np.eye(2)}),
+        ("c", {"c": np.zeros((3, 3))}),
+        ("mu", {"mu": [[0.5], [0.5, 0.5]]}),
+        ("beta", {"beta": [1.0, [1.0]]}),
+        ("sigma2", {"sigma2": ["one", "two"]}),
+        ("b2", {"b2": [[0.0, 1.0], [1.0]]}),
+    ],
+)
+def test_impossible_constants_are_refused_by_name(field, changes):
+    with pytest.raises(InputError, match=f"^{field} = "):
+        simple(**changes)
+
+
+@pytest.mark.parametrize(
+    ("field", "epsilon", "options"),
+    [
+        *(("epsilon", eps, {}) for eps in (0, math.nan, -1.0, math.inf, [0.1, 0.0], [0.1, [0.2]], "small", [[0.1]])),
+        *(("horizon", 0.1, {"horizon": T}) for T in (0, 1.5, -3, math.nan)),
+        *(("confidence", 0.1, {"confidence": delta}) for delta in (0, 2, -0.5, math.nan)),
+    ],
+)
+def test_impossible_requests_are_refused_by_name(field, epsilon, options):
+    with pytest.raises(InputError, match=f"^{field} = "):
+        plan_rows(simple(), epsilon, **options)
+
+
+def test_a_client_without_noise_is_refused():
+    with pytest.raises(InputError, match=r"^sigma = 0"):
+        plan_rows(simple(sigma2=[1.0, 0.0]), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"),
+    [
+        ("heterogeneity", {"heterogeneity": [[0.0, 1.0], [1.0, 0.0]]}),
+        ("heterogeneity", {"heterogeneity": GradientDissimilarity}),
+        ("mu", {"mu": None}),
+        ("sigma2", {"sigma2": None}),
+        ("names", {"names": {"a", "b"}}),
+        ("names", {"names": 2}),
+        ("names", {"names": ["a", "a"]}),
+        ("names", {"names": ["a", 1]}),
+    ],
+)
+def test_what_describes_no_clients_is_refused_by_name(field, changes):
+    good = {
+        "mu": 0.5,
+        "beta": 1.0,
+        "sigma2": 1.0,
+        "heterogeneity": GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
+    }
+    with pytest.raises(InputError, match=f"^{field} = "):
+        Constants(**(good | changes))
+
+
+def test_names_come_from_any_ordered_collection():
+    good = {
+        "mu": 0.5,
+        "beta": 1.0,
+        "sigma2": 1.0,
+        "heterogeneity": GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
+    }
+    for names in (["a", "b"], {"a": 1, "b": 2}.keys(), np.array(["a", "b"])):
+        assert Constants(**good, names=names).names == ("a", "b")
+    assert Constants(**good).names == ("0", "1")

@@ -1,0 +1,131 @@
+"""Plans of logistic losses: times measured on the loss itself, and called measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import suffice as sf
+from suffice.bounds import Binary
+from suffice.figures.figure import SEPARATOR
+from suffice.planning.logistic import NO_MODEL, mean_excess, repeated_table
+from suffice.planning.simulated import _lonely, measure
+from suffice.planning.tables.csv import write_csv
+from suffice.simulate import AllForOne, Local
+
+SEEDS, PATHS = 512, 4_000
+
+
+def one_dimensional():
+    rng = np.random.default_rng(5)
+    X = [rng.normal(size=(n, 1)) for n in (30, 60)]
+    y = [np.where(rng.random(len(x)) < 1 / (1 + np.exp(-2 * x[:, 0])), 1, 0) for x in X]
+    return sf.Logistic.of(X, y, regularisation=0.1, start=np.full((2, 1), -2.0), names=("A", "B"))
+
+
+def own_simulation(problem, weights, eta, steps, client):
+    """Mean excess of single-row steps in plain numpy, with random numbers of its own."""
+    rng, r = np.random.default_rng(11), problem.regularisation
+    blocks, theta = [(x[:, 0], label) for x, label in problem.data.blocks()], np.full(PATHS, -2.0)
+
+    def risk(at):
+        x, label = blocks[client]
+        return np.logaddexp(0, -np.outer(label * x, at)).mean(0) + r / 2 * at**2
+
+    best, means = risk(problem.optimum[client].numpy()), []
+    for _ in range(steps):
+        means.append((risk(theta) - best).mean())
+        gradient = r * theta * sum(weights)
+        for weight, (x, label) in zip(weights, blocks):
+            j = rng.integers(len(x), size=theta.size)
+            gradient -= weight * label[j] * x[j] / (1 + np.exp(label[j] * x[j] * theta))
+        theta = theta - eta * gradient
+    return np.array([*means, (risk(theta) - best).mean()])
+
+
+def test_the_measured_time_is_that_of_the_loss_itself():
+    problem = one_dimensional()
+    plan = sf.plan(problem, "2%")
+    for row in plan:
+        assert row.exact is None
+        plans: Any = (row.measured, row.measured_local)
+        for found in plans:
+            model = found.model
+            scale = 1.0 if model.matrix is None else model.matrix.item()
+            low, high = found.between
+            mean = own_simulation(problem, model.weights, model.eta * scale, high, row.client)
+            assert low <= np.argmax(mean <= row.epsilon) <= high  # its own error is a third
+            assert low <= found.iterations <= high
+            curve, error = (values[1:, row.client] for values in mean_excess(problem, [model] * 2, high, SEEDS))
+            assert curve[found.iterations - 1] == found.excess
+            # 5 standard errors: once in a million for a normal mean
+            assert (np.abs(curve - mean[1:]) < 5 * np.sqrt(1 + SEEDS / PATHS) * error).all()
+        entry = row.to_dict()
+        assert entry["exact"] is None
+        assert entry["local"]["exact"] is None
+        assert entry["measured"]["iterations"] <= entry["local"]["measured"]["iterations"]
+        assert entry["measured"]["seeds"] == SEEDS
+    table = plan.tables()[0].text()
+    assert table.startswith("Measured")
+    assert "neither exact nor guaranteed" in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+def test_the_model_has_the_gradients_and_the_noise_of_the_loss_at_the_optimum():
+    problem = one_dimensional()
+    model: Any = problem.quadratic_model()
+    np.testing.assert_allclose(model.optimum, problem.optimum, rtol=1e-10)
+    there = problem.optimum
+    np.testing.assert_allclose(model.variance(there).diagonal(), problem.variance(there).diagonal(), rtol=1e-10)
+    near = there[None] + 1e-5
+    np.testing.assert_allclose(model.gradient(near), problem.gradient(near), rtol=1e-4)  # of the next order
+
+
+def test_a_measured_plan_is_run_again_drawn_and_written(tmp_path):
+    problem = one_dimensional()
+    plan = sf.plan(problem, "10%")
+    again = plan.simulate(seeds=SEEDS)
+    for row, entry in zip(plan, again):
+        for how, found in (("together", row.measured), ("alone", row.measured_local)):
+            assert found is not None
+            assert getattr(entry, f"iterations_{how}") == found.iterations
+            assert getattr(entry, f"exact_{how}") is None
+            mean, error = (getattr(entry, f"excess_{how}{end}") for end in ("", "_se"))
+            assert abs(mean - found.excess) > 1e-9 * mean  # other paths than those that chose T
+            # 5 standard errors: once in a million for a normal mean
+            assert abs(mean - found.excess) < 5 * np.hypot(error, found.excess_se)
+    table = repeated_table(again).text()
+    assert "other paths" in table
+    assert max(map(len, table.splitlines())) <= 80
+    figure = plan.plot(seeds=64)
+    assert figure.setup["simulated"]
+    curve = figure.data[SEPARATOR.join(("10%", "A", "together"))]
+    measured = plan["A"].measured
+    at = curve["excess"][curve["iteration"] == measured.iterations]
+    assert abs(at.item() - measured.excess) < 5 * np.sqrt(1 + SEEDS / 64) * measured.excess_se
+    lines = write_csv(tmp_path / "plan.csv", plan.rows).read_text().splitlines()
+    methods = [line.split(",")[1] for line in lines[1:]]
+    assert methods[:2] == ["measured", '"measured']
+    assert f",{measured.iterations}," in lines[1]
+
+
+def test_without_a_model_the_plan_says_why(monkeypatch):
+    monkeypatch.setattr("suffice.planning.logistic.MOST_FEATURES", 0)
+    row = sf.plan(one_dimensional(), "10%")["A"]
+    assert row.measured is None
+    assert NO_MODEL in row.warnings
+
+
+def test_all_for_one_that_follows_nobody_is_run_once():
+    """At thresholds of 1 only a peer with the same gradient is followed: the paths are those of local steps."""
+    problem = one_dimensional()
+    rows = sf.plan(problem, 0.2).rows
+    assert [getattr(row.criterion, "threshold") for row in rows] == [1, 1]  # noqa: B009
+    both = measure(problem, rows, seeds=8, root=0)
+    assert [entry.together for entry in both] == [entry.alone for entry in both]
+    assert _lonely(problem, rows)
+    rule = AllForOne(criterion=Binary(threshold=1.0))
+    eta = [row.schedules.hitting["eta"] for row in rows]
+    own, joint = (sf.run(problem, one, iterations=40, eta=np.array(eta), seeds=8).excess for one in (Local(), rule))
+    np.testing.assert_array_equal(own, joint)

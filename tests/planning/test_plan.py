@@ -1,0 +1,325 @@
+"""Plans from problems: names, collaborators, and predictions that simulation does not exceed."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from blocks import ROOT
+
+import suffice as sf
+from suffice.cli.demo import PRECISIONS, diabetes
+from suffice.planning.simulated import excesses
+from suffice.planning.tables.guaranteed import weights_tables
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return sf.plan(diabetes(), epsilon=PRECISIONS)
+
+
+@pytest.fixture(scope="module")
+def measured(demo):
+    """The demo's two larger precisions, simulated once: (row, what was measured)."""
+    plan = replace(demo, precisions={epsilon: demo.precisions[epsilon] for epsilon in PRECISIONS[:2]})
+    return list(zip(plan, plan.simulate(seeds=4096)))
+
+
+def test_the_diabetes_clients_are_those_of_the_specification():
+    constants = diabetes().constants()
+    kappa = constants.beta / constants.mu
+    assert (round(constants.mu.min(), 2), round(constants.mu.max(), 2)) == (1.07, 2.0)
+    assert round(kappa.max(), 1) == 2.6
+    assert (round(constants.excess.min(), 2), round(constants.excess.max(), 2)) == (0.24, 0.67)
+    for epsilon, sizes in ((0.1, (2, 5)), (0.03, (1, 3))):
+        members = (constants.heterogeneity.similarity(2 * constants.mu * epsilon) > 0).sum(1)
+        assert (members.min(), members.max()) == sizes
+
+
+def assert_as_predicted(pairs):
+    # 24 rows, alone and together: 48 comparisons at 5 standard errors; excesses have heavy tails, not these means
+    for row, entry in pairs:
+        for how, plan in (("alone", row.exact_local), ("together", row.exact)):
+            error = getattr(entry, f"excess_{how}_se")
+            assert 0 < error < 0.05 * plan.excess
+            assert abs(getattr(entry, f"excess_{how}") - plan.excess) < 5 * error
+            assert plan.excess <= row.epsilon
+            # E[tau] has a bound of its own, well above: 5 standard errors are at most 3 % of it
+            assert getattr(entry, f"{how}_arrived") == 1
+            assert getattr(entry, how) + 5 * getattr(entry, f"{how}_se") < plan.hitting["expected_iterations"]
+
+
+def test_measured_excesses_are_the_exact_ones_and_times_stay_below_their_bounds(measured):
+    assert_as_predicted(measured)
+
+
+def test_together_is_never_slower_and_mostly_faster(demo):
+    gains = [row.exact_speedup for row in demo]
+    assert min(gains) >= 1
+    assert sum(gain > 1 for gain in gains) >= 22
+
+
+@pytest.mark.slow
+def test_both_also_at_the_smallest_precision(demo):
+    plan = replace(demo, precisions={PRECISIONS[2]: demo.precisions[PRECISIONS[2]]})
+    assert_as_predicted(list(zip(demo.precisions[PRECISIONS[2]], plan.simulate(seeds=4096))))
+
+
+def test_no_schedule_of_least_squares_is_promised(demo):
+    """Its noise has no bound: the papers' schedules are null and the reason stands beside."""
+    for row in demo:
+        told = row.to_dict()
+        assert told["schedules"] is told["step_limit"] is None
+        assert told["guaranteed"] == {"holds": False, "reason": row.refusal}
+        assert "no one sigma bounds it" in row.refusal
+        assert told["speedup"] == told["exact"]["speedup"] == row.exact_speedup
+
+
+def test_where_there_are_no_second_moments_schedules_stand_as_estimates_and_say_so(monkeypatch):
+    monkeypatch.setattr("suffice.simulate.moments.by_rows.MOST_WORK", 1e6)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2, 240, 120)), rng.normal(size=(2, 240))
+    plan = sf.plan(sf.from_arrays(list(X), list(y), standardise="none"), epsilon="50%")
+    for row in plan:
+        told = row.to_dict()
+        assert told["exact"] is None
+        assert told["schedules"]["hitting"]["expected_iterations"] > 0
+        assert not told["guaranteed"]["holds"]
+        assert any(warning.startswith("no exact plan: it needs") for warning in row.warnings)
+    assert "Estimated: expected iterations" in str(plan)
+    assert "Not guaranteed: the noise" in str(plan)
+    assert max(map(len, str(plan).splitlines())) <= 80
+
+
+def test_more_than_twenty_clients_are_summarised():
+    rng = np.random.default_rng(0)
+    problem = sf.Quadratics.of(np.ones((22, 1, 1)), 0.1 * rng.normal(size=(22, 1)), sigma2=1.0, start=[2.0])
+    plan = sf.plan(problem, epsilon=0.3)
+    exact, promised = (table.text().splitlines() for table in plan.tables())
+    assert exact[1].split() == ["eps", "clients", "with", "peers", "groups", "alone", "together", "speed-up", "largest"]
+    counted = exact[2].split()
+    assert counted[:3] == ["0.3", "22", str(sum(bool(row.collaborators) for row in plan))]
+    assert float(counted[4]) == np.median([row.exact_local.iterations for row in plan])
+    assert float(counted[5]) == np.median([row.exact.iterations for row in plan])
+    assert "2 more rows: --csv FILE, or --json." in promised
+    assert max(map(len, exact + promised)) <= 80
+
+
+def test_a_step_for_multiplied_gradients_is_said_to_be_one(demo):
+    name = next(row.name for row in demo if row.exact.matrix is not None)
+    shown = " ".join(str(demo).split())
+    assert (
+        f"not for plain gradients: they are first multiplied by the client's matrix (plan['{name}'][0].exact" in shown
+    )
+    assert "not for plain gradients" in demo._repr_html_()
+    plain = {row.name for row in demo if row.exact.matrix is None}
+    both = shown.partition("in --json)")[2].partition(".")[0]
+    assert bool(both) == bool(plain)  # the clients are named where they are not all
+    without = sf.plan(sf.Quadratics.of(np.ones((3, 1, 1)), [[0.0], [0.1], [0.2]], sigma2=1.0, start=[2.0]), 0.3)
+    assert {row.exact.preconditioner for row in without} == {"none"}
+    assert "plain gradients" not in str(without) + without._repr_html_()
+
+
+def test_long_names_leave_the_weights_numbered(demo):
+    names = [f"{name} years of age" for name in demo.rows[0].names]
+    rows = [replace(row, name=names[row.client], names=tuple(names)) for row in demo]
+    (short,), (long,) = (weights_tables({0.1: part[:8]}) for part in (demo.rows, rows))
+    assert long.columns[1:-1] == tuple("12345678")
+    assert short.columns[1:-1] == demo.rows[0].names
+    assert long.rows[2][0] == f"3 {names[2]}"
+    assert [row[1:] for row in long.rows] == [row[1:] for row in short.rows]
+
+
+def test_rows_are_found_by_name(demo):
+    rows = demo["59-64"]
+    assert [row.epsilon for row in rows] == list(PRECISIONS)
+    assert rows[1].collaborators == tuple(name for name in rows[1].names if name != "59-64")
+    with pytest.raises(sf.InputError, match="did you mean 59-64"):
+        demo["59-65"]
+
+
+def test_a_row_of_several_says_how_to_choose_one(demo):
+    with pytest.raises(AttributeError, match=r"3 precisions.*plan\['59-64'\]\[0\].collaborators"):
+        demo["59-64"].collaborators  # noqa: B018
+    assert not hasattr(demo["59-64"], "nonsense")
+    assert isinstance(demo["59-64"], tuple)
+
+
+def test_what_is_printed_is_short(demo):
+    assert repr(demo) == "Plan(8 clients at 0.2, 0.1, 0.03; from LeastSquares; print it for the table)"
+    row = repr(demo["59-64"][1])
+    assert row.startswith("Row(59-64 at 0.1: with 19-32, 32-39, 39-46, 46-50, 50-54, 54-59, ...; step 0.2")
+    assert row.endswith("together 2, alone 12, speed-up 6)")
+    assert len(row) < 140
+    assert len(repr(demo["59-64"][1].exact)) < 700
+    lines = str(demo).splitlines()
+    assert len(lines) < 40
+    assert max(map(len, lines)) <= 80
+    assert next(line for line in lines if line.startswith("59-64    0.1")).split()[2:5] == ["7", "of", "7"]
+
+
+def test_measured_entries_are_short(demo, measured):
+    text = repr(measured[0][1])
+    assert text.startswith(f"Measured({demo.rows[0].name} at 0.2: alone ")
+    assert text.endswith("4096 seeds)")
+    assert len(text) < 100
+
+
+def test_a_plan_draws_itself(tmp_path):
+    plan = sf.plan(sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]), epsilon=0.3)
+    figure = plan.plot(tmp_path / "plan.png")
+    shown = figure._repr_png_()
+    assert (tmp_path / "plan.png").read_bytes() == shown
+    assert shown[1:4] == b"PNG"
+    assert len(repr(figure)) < 150
+    with pytest.raises(sf.InputError, match="name a"):
+        plan.plot(tmp_path / "plan.docx")
+
+
+def test_a_start_below_the_precision_is_said():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[0.1])
+    rows = sf.plan(problem, epsilon=[1000.0, 1e-3])
+    assert [any("already below" in warning for warning in row.warnings) for row in rows] == [True, True, False, False]
+
+
+def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_holds(capsys):
+    plan = runpy.run_path(str(ROOT / "examples" / "ten_predictors.py"), run_name="__main__")["plan"]
+    printed = re.findall(r"(\d+) iterations alone, (\d+) together", capsys.readouterr().out)
+    times = [(row.exact_local.iterations, row.exact.iterations) for row in plan]
+    assert printed == [(str(alone), str(together)) for alone, together in times]
+    assert all(0 < together <= alone for alone, together in times)
+    assert [row.cluster for row in plan] == [(row.client,) for row in plan]
+    assert sum(row.exact_speedup > 1.02 for row in plan) >= 6
+    found = excesses(plan.problem, plan.rows, "together", seeds=4096, root=0)[5]
+    error = 5 * found["excess_together_se"]
+    assert abs(found["excess_together"] - found["exact_together"]) < error < 0.25 * found["exact_together"]
+
+
+def test_constants_alone_cannot_be_simulated():
+    constants = sf.Constants(
+        mu=1.0,
+        beta=1.0,
+        sigma2=1.0,
+        excess=1.0,
+        heterogeneity=sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
+    )
+    with pytest.raises(sf.InputError, match="cannot be simulated"):
+        sf.plan(constants, epsilon=0.1).simulate()
+
+
+def test_a_quadratic_setup_file_plans_like_its_problem(tmp_path):
+    rng = np.random.default_rng(3)
+    A = np.stack([np.diag(rng.uniform(0.5, 1, 2)) for _ in range(3)])
+    xi, sigma = rng.normal(size=(3, 2)) * 0.1, np.array([1.0, 2.0, 0.5])
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma, theta0=np.ones(2))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    setup = sf.read_setup(tmp_path / "setup.toml")
+    from_file = sf.plan(setup.source, setup.epsilon).to_dict()
+    direct = sf.plan(sf.Quadratics.of(A, xi, sigma2=sigma**2, start=np.ones(2)), 0.1).to_dict()
+    assert from_file == direct
+    A[0, 0, 1] = 0.3
+    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match=r"A\[0\].*symmetric"):
+        sf.read_setup(tmp_path / "setup.toml")
+    np.savez(tmp_path / "clients.npz", A=np.array([None]), xi=xi, sigma=sigma)
+    with pytest.raises(sf.InputError, match="plain number arrays"):
+        sf.read_setup(tmp_path / "setup.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sigma": -np.ones(3)}, "sigma = -1.0"),
+        ({"sigma": np.ones(2)}, "sigma"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * (1 + 1j)}, "real numbers"),
+        ({"A": np.tile(np.eye(2), (3, 1, 1)) * 1e-310}, "positive definite"),
+        ({"A": np.zeros((0, 2, 2))}, "sigma"),
+        ({"theta0": np.ones(3)}, "theta0"),
+        ({"extra": np.ones(3)}, "extra"),
+    ],
+)
+def test_bad_arrays_of_a_quadratic_are_named(tmp_path, change, message):
+    arrays = {"A": np.tile(np.eye(2), (3, 1, 1)), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}
+    np.savez(tmp_path / "clients.npz", **(arrays | change))
+    (tmp_path / "setup.toml").write_text(
+        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
+    )
+    with pytest.raises(sf.InputError) as caught:
+        sf.read_setup(tmp_path / "setup.toml")
+    assert message in str(caught.value)
+
+
+def test_a_plan_in_single_precision_can_be_simulated():
+    import torch
+
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0]).to(torch.float32)
+    measured = sf.plan(problem, epsilon=0.3).simulate(seeds=64)
+    assert [entry.together_arrived for entry in measured] == [1, 1]
+
+
+def test_second_moments_beyond_the_memory_are_refused_before_they_are_built():
+    rng = np.random.default_rng(0)
+    X, y = list(rng.normal(size=(4, 90, 25))), list(rng.normal(size=(4, 90)))
+    problem = sf.from_arrays(X, y, standardise="none", intercept=False)
+    with pytest.raises(sf.InputError, match=r"^memory for second moments of 4 clients with 25 coeff.*--max-memory"):
+        sf.plan(problem, 0.1, max_memory=1e7)
+
+
+def test_rows_are_kept_by_precision_in_the_order_given():
+    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[2.0])
+    plan = sf.plan(problem, epsilon=[0.3, 0.5, 0.3])
+    assert list(plan.precisions) == [0.3, 0.5]
+    assert [(row.epsilon, row.client) for row in plan] == [(0.3, 0), (0.3, 1), (0.5, 0), (0.5, 1)]
+    assert plan.rows == (*plan.precisions[0.3], *plan.precisions[0.5])
+    assert len(plan) == 4
+
+
+@pytest.mark.parametrize("kind", ["quadratics", "constants"])
+def test_a_plan_beyond_the_memory_is_refused_before_its_matrices_are_allocated(kind):
+    """What is counted is what it takes: not less, and for quadratics not more than twice."""
+
+    def made(clients):
+        if kind == "quadratics":
+            A, xi = np.tile(np.eye(8), (clients, 1, 1)), np.random.default_rng(5).normal(size=(clients, 8))
+            # clients that draw together have no exact plan, whose search takes its time and no such matrices
+            return sf.Quadratics.of(A, xi, sigma2=1.0, start=np.ones(8), shared_noise=True)
+        b = np.subtract.outer(np.arange(clients), np.arange(clients)) ** 2 / 1e5
+        pairs = sf.bounds.GradientDissimilarity(b2=b, c=0 * b)
+        return sf.Constants(mu=0.5, beta=1.0, sigma2=1.0, excess=5.0, heterogeneity=pairs)
+
+    sf.plan(made(9), [0.1, 1.0])  # whatever is loaded at the first time
+    source = made(40 if kind == "quadratics" else 300)
+    tracemalloc.start()
+    try:
+        with pytest.raises(sf.InputError, match=r"^memory for a plan of .* \(--max-memory\)$") as caught:
+            sf.plan(source, [0.1, 1.0], max_memory=1e6)
+        refused = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        counted = 1.01 * float(caught.value.value.split()[0])  # two digits are shown
+        sf.plan(source, [0.1, 1.0], max_memory=1.05 * counted)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert refused < 1e6
+    assert counted / 2 < taken < counted
+
+
+def test_the_dictionary_of_a_plan_is_the_json_of_the_command(tmp_path, command):
+    """Five rows for eight columns: sites without constants, whose variances are not known; null, in both."""
+    rng, path = np.random.default_rng(0), tmp_path / "t.csv"
+    rows = [",".join(map(str, [f"s{k % 3}", *rng.normal(size=9)])) for k in range(15)]
+    path.write_text("\n".join([",".join(["client", *(f"x{j}" for j in range(8)), "target"]), *rows]))
+    plan = sf.plan(sf.read(path), "10%")
+    answer = plan.to_dict()
+    assert answer["clients"][0]["step_ratio"] is None
+    printed = json.loads(command("plan", path, "--epsilon", "10%", "--json").stdout)
+    assert json.loads(json.dumps(answer, allow_nan=False)) == {name: printed[name] for name in answer}
+    statistics = plan.statistics().to_dict()
+    assert json.loads(json.dumps(statistics, allow_nan=False)) == statistics

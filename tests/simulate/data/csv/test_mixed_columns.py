@@ -1,0 +1,84 @@
+"""CSV files with columns of any kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.bounds import InputError
+from suffice.simulate.data.cells import column_of, numbers_or_texts
+from suffice.simulate.data.csv.lines import INDEX, Dialect
+from suffice.simulate.data.csv.mixed_columns import csv_frames
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (["1", " 2.5 ", "-3e2"], [1, 2.5, -300]),
+        (["1", "NA", "?"], [1, np.nan, np.nan]),
+        (["", "nan"], [np.nan, np.nan]),
+        (["inf", "1"], [np.inf, 1]),
+    ],
+)
+def test_numbers(cells, numbers):
+    np.testing.assert_array_equal(numbers_or_texts(cells), numbers)
+
+
+@pytest.mark.parametrize("cells", [["1", "two"], ["1_000", "2"], ["١", "2"], ["0x1", "2"]])
+def test_texts(cells):
+    assert numbers_or_texts(cells).tolist() == cells
+    assert numbers_or_texts([*cells, "NA"]).tolist() == [*cells, None]
+
+
+def test_lists_of_python():
+    np.testing.assert_array_equal(column_of("x", [1, None, 2.5]), [1, np.nan, 2.5])
+    np.testing.assert_array_equal(column_of("x", [True, False]), [1, 0])
+    assert column_of("x", ["a", None, float("nan"), " b "]).tolist() == ["a", None, None, "b"]
+    for bad in ([[1], [2]], "abc", 3):
+        with pytest.raises(InputError):
+            column_of("x", bad)
+    with pytest.raises(InputError, match="a date"):
+        column_of("x", np.array(["2020-01-01"], dtype="datetime64[D]"))
+
+
+def test_pieces_and_an_index(tmp_path, monkeypatch):
+    monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", 2)
+    path = tmp_path / "t.csv"
+    path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
+    frames = list(csv_frames(path, Dialect()))
+    assert [frame.rows for frame in frames] == [2, 1]
+    assert list(frames[0].columns) == [INDEX, "x", "a, b"]
+    assert frames[0].texts("a, b").tolist() == ["u", "v, w"]
+    assert frames[1].texts("x").tolist() == ["3"]
+    path.write_bytes(b"x,y\n\xff,1\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        list(csv_frames(path, Dialect()))
+
+
+def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, monkeypatch):
+    """Read whole and in pieces, some of which hold nothing else, the word is a level of its own, and what was read as
+    missing is counted; rows without a site are left out."""
+    columns = {
+        "client": ["a", "b"] * 9 + ["", "NA"],
+        "promo": ["none"] * 8 + ["flyer", "Flyer"] * 4 + ["", "NA", "none", "none"],
+        "x": ["None"] * 2 + [str(k * k) for k in range(16)] + ["", "none"],
+        "target": [str(k % 7) for k in range(20)],
+    }
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
+    for piece in (50_000, 3):
+        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", piece)
+        fit = sf.fit(path, loss="least-squares")
+        assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
+        said = " | ".join((*fit.left_out, *fit.notes))
+        assert "promo: 2 cells read as missing (empty 1, NA 1); Flyer, flyer differ only in capitals" in said
+        assert "none is a level, though missing among numbers" in said
+        assert "4 cells read as missing (None 2, empty 1, none 1)" in said
+        assert "2 rows without a site (client)" in said
+    new = {"client": ["a"] * 3, "x": ["none", None, 1]}
+    none, gap = (fit.predict(new | {"promo": [level] * 3}) for level in ("none", "NA"))
+    np.testing.assert_allclose(gap - none, fit["a"].coefficients["promo=missing"], rtol=1e-9)
+    assert none[0] == none[1]
+    with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
+        sf.read(path)

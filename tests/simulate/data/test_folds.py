@@ -1,0 +1,58 @@
+"""Messages are the rows' own quadratic function, however they are joined, shifted and scaled."""
+
+from __future__ import annotations
+
+import numpy as np
+from populations import draw, folded
+
+from suffice.simulate.data.folds import FOLDS, Fold, Units
+
+
+def test_losses_are_those_of_the_rows_and_models_return_to_the_given_units():
+    sites = [(100 + 7 * X, 3 * y - 50) for X, y in draw(0, np.ones((3, 2)), 23)]
+    folds = folded(sites)
+    units = Units.pooled(folds)
+    made = units.messages(folds)
+    models = np.random.default_rng(1).normal(size=(3, 3))
+    slopes, intercepts = units.given(models)
+    by_rows = [((y - X @ slope - intercept) ** 2).sum() for (X, y), slope, intercept in zip(sites, slopes, intercepts)]
+    np.testing.assert_allclose(made.fits.loss(models)[0] * units.scale[-1] ** 2, by_rows, rtol=1e-10)
+    np.testing.assert_allclose(np.mean([x for X, _ in sites for x in X], axis=0), units.mean[:-1], rtol=1e-12)
+    assert made.fits.rows.shape == (1 + FOLDS, 3)
+    assert made.fits.rows[2].tolist() == [18.0] * 3  # 23 rows without the second fold of 5
+
+
+def test_joining_two_parts_is_the_whole_far_from_zero():
+    """The naive sum of squares has no correct digit here: 1e9 squared is 1e18, and the variance is 1."""
+    rng = np.random.default_rng(2)
+    X, y = 1e9 + rng.normal(size=(40, 1)), rng.normal(size=40)
+    whole = Fold.of(X, y)
+    joined = Fold.of(X[:13], y[:13]).joined(Fold.of(X[13:], y[13:]))
+    exact = ((X[:, 0] - 1e9) - (X[:, 0] - 1e9).mean()) @ ((X[:, 0] - 1e9) - (X[:, 0] - 1e9).mean())
+    np.testing.assert_allclose([whole.products[0, 0], joined.products[0, 0]], exact, rtol=1e-6)
+    assert joined.rows == 40
+    empty = Fold.of(np.empty((0, 1)), np.empty(0))
+    assert empty.joined(empty).rows == 0
+
+
+def test_a_weight_of_two_is_the_row_twice():
+    X, y = draw(3, np.ones((1, 2)), 9)[0]
+    weights = np.array([2.0, *np.ones(8)])
+    twice = Fold.of(np.concatenate((X[:1], X)), np.concatenate((y[:1], y)))
+    np.testing.assert_allclose(Fold.of(X, y, weights).products, twice.products, rtol=1e-12)
+
+
+def test_a_single_message_is_never_held_out():
+    sites = draw(4, np.ones((2, 1)), 12)
+    folds = folded(sites)
+    folds[1] = [Fold.of(*sites[1])]
+    made = Units.pooled(folds).messages(folds)
+    assert made.held_out.rows[:, 1].tolist() == [0.0] * FOLDS
+    assert made.fits.rows[:, 1].tolist() == [12.0] * (1 + FOLDS)
+
+
+def test_a_column_that_never_varies_has_no_part():
+    sites = [(np.column_stack((X, np.full(len(X), 7.3))), y) for X, y in draw(5, np.ones((2, 1)), 20)]
+    units = Units.pooled(folded(sites))
+    assert units.constant.tolist() == [False, True, False]
+    assert units.messages(folded(sites)).second[..., 2].any() == np.False_

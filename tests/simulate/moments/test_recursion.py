@@ -1,0 +1,224 @@
+"""The exact curve against probing the algorithm's own step, against paths in plain NumPy, and wrong variants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suffice.simulate import FixedWeights, LeastSquares, Quadratics, StreamingLeastSquares
+from suffice.simulate.moments.gradient_moments import moments_of_rows
+from suffice.simulate.moments.recursion import BLOCK, ExactRecursion, orbit
+from suffice.simulate.probed_moments import expected_excess
+
+N, D, STEPS, ETA = 3, 3, 9, 0.04
+
+
+def rows(seed=0, shift=0.0, counts=(7, 9, 30)):
+    """Three clients with different optima, noise and curvature, and an intercept."""
+    rng = np.random.default_rng(seed)
+    X = [np.column_stack((np.ones(n), rng.normal(size=(n, D - 1)) * (1 + k))) for k, n in enumerate(counts)]
+    y = [x @ rng.normal(size=D) + (0.5 + k) * rng.normal(size=len(x)) + shift for k, x in enumerate(X)]
+    return X, y
+
+
+def least_squares(**options):
+    return LeastSquares.of(*rows(), start=np.random.default_rng(5).normal(size=(N, D)), **options)
+
+
+def quadratics():
+    rng = np.random.default_rng(1)
+    root, spread = rng.normal(size=(2, N, D, D))
+    A, covariance = root @ root.swapaxes(1, 2) / D + 0.1 * np.eye(D), spread @ spread.swapaxes(1, 2)
+    return Quadratics.of(A, rng.normal(size=(N, D)), covariance=covariance, start=rng.normal(size=(N, D)))
+
+
+def streaming(bias):
+    rng = np.random.default_rng(2)
+    root = rng.normal(size=(N, D, D))
+    return StreamingLeastSquares.of(
+        root @ root.swapaxes(1, 2) / D + 0.1 * np.eye(D), rng.normal(size=(N, D + bias)), label_noise=[0.1, 1.0, 2.0],
+        batch=2, bias=bias, start=rng.normal(size=(N, D + bias)),
+    )  # fmt: skip
+
+
+PROBLEMS = {
+    "rows": lambda: least_squares(),
+    "ridge and batch": lambda: least_squares(regularisation=0.4, batch=3),
+    "quadratics": quadratics,
+    "streams": lambda: streaming(bias=False),
+    "streams with a bias": lambda: streaming(bias=True),
+}
+ALPHA = np.random.default_rng(3).uniform(0, 1, (N, N)) * [[1, 1, 0], [1, 1, 1], [1, 0, 1]]
+ALPHA /= ALPHA.sum(1, keepdims=True)
+
+
+def by_probing(problem):
+    """(T + 1, N) by `simulate.moments`, which calls the algorithm's own step on unit vectors."""
+    return expected_excess(problem, FixedWeights(alpha=ALPHA), iterations=STEPS, eta=ETA)
+
+
+def curves(moments, kind=ExactRecursion):
+    return np.stack([kind(moments=moments, client=i).curve(ETA * ALPHA[i], STEPS) for i in range(N)], axis=1)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_curve_is_that_of_the_algorithms_own_step(name):
+    problem = PROBLEMS[name]()
+    moments = problem.gradient_moments()
+    expected = by_probing(problem)
+    np.testing.assert_allclose(curves(moments), expected, rtol=1e-11)
+    # and in other coordinates, where the step is another one: theta+ = theta - basis basis' sum v_k g_k
+    d = problem.features
+    basis = np.linalg.qr(np.random.default_rng(4).normal(size=(d, d)))[0]
+    np.testing.assert_allclose(curves(moments.in_basis(basis)), expected, rtol=1e-10)
+    assert np.abs(curves(moments.in_basis(1.1 * basis)) / expected - 1).max() > 1e-3
+
+
+class Correlated(ExactRecursion):
+    """Rates where their squares belong."""
+
+    def _noise(self, v):
+        return super()._noise(np.sqrt(v))
+
+
+class Anywhere(ExactRecursion):
+    """Noise that is not moved to the client's own optimum."""
+
+    @property
+    def _shift(self):
+        one, mean = super()._shift
+        return np.eye(len(one))[0], 0 * mean
+
+
+class Pushed(ExactRecursion):
+    """Peers' pull with the wrong sign."""
+
+    @property
+    def h(self):
+        return -super().h
+
+
+@pytest.mark.parametrize("wrong", [Correlated, Anywhere, Pushed, "batch", "additive", "no cross term"])
+def test_wrong_variants_are_refuted(wrong):
+    problem = least_squares(batch=2)
+    moments, kind = problem.gradient_moments(), ExactRecursion
+    if wrong == "batch":
+        moments = replace(moments, batch=1)
+    elif wrong == "additive":
+        noise = moments.noise.copy()
+        noise[..., 1 + D :] = 0
+        moments = replace(moments, noise=noise)
+    elif wrong == "no cross term":
+        noise = moments.noise.copy()
+        noise[..., 1 : 1 + D] = 0
+        moments = replace(moments, noise=noise)
+    else:
+        kind = wrong
+    assert np.abs(curves(moments, kind) / by_probing(problem) - 1).max() > 1e-2
+
+
+def test_paths_in_plain_numpy_agree():
+    """20,000 paths of one client, batch 2, at under half the step limit; 4 standard errors for 12 dependent times."""
+    X, y = rows()
+    moments = moments_of_rows(list(zip(X, y)), start=np.ones((N, D)), ridge=0.05, batch=2)
+    recursion = ExactRecursion(moments=moments, client=0)
+    v = np.array([0.03, 0.004, 0.002])
+    assert recursion.limit(v) > 2
+    rng, paths = np.random.default_rng(7), 20_000
+    theta = np.ones((paths, D))
+    A = X[0].T @ X[0] / len(X[0]) + 0.05 * np.eye(D)
+    best = np.linalg.solve(A, X[0].T @ y[0] / len(X[0]))
+    exact = recursion.curve(v, 12)
+    for t in range(12):
+        step = 0
+        for x, target, rate in zip(X, y, v):
+            chosen = rng.integers(len(x), size=(paths, 2))
+            residual = np.einsum("sbd,sd->sb", x[chosen], theta) - target[chosen]
+            step = step + rate * (2 * np.einsum("sb,sbd->sd", residual, x[chosen]) / 2 + 0.1 * theta)
+        theta = theta - step
+        gap = theta - best
+        e = np.einsum("sd,de,se->s", gap, A, gap)
+        assert abs(e.mean() - exact[t + 1]) < 4 * e.std() / np.sqrt(paths)
+
+
+def test_the_step_limit_separates_decay_from_explosion():
+    for client in range(N):
+        recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=client)
+        v = recursion.limit(ALPHA[client]) * ALPHA[client]
+        np.testing.assert_allclose(recursion.limit(v), 1, rtol=1e-10)
+        np.testing.assert_allclose(recursion.radius(v), 1, rtol=1e-10)
+        assert recursion.radius(0.99 * v) < 1 < recursion.radius(1.01 * v)
+        # the whole matrix has the eigenvalue of the block, found by an unsymmetric solver
+        spectrum = np.abs(np.linalg.eigvals(recursion.matrix(1.01 * v)[1:, 1:])).max()
+        np.testing.assert_allclose(spectrum, recursion.radius(1.01 * v), rtol=1e-10)
+        assert recursion.floor(0.99 * v) < np.inf == recursion.floor(1.01 * v)
+
+
+def test_the_floor_is_where_the_curve_ends():
+    recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=0)
+    v = 0.3 * recursion.limit(ALPHA[0]) * ALPHA[0]
+    np.testing.assert_allclose(recursion.floor(v), recursion.curve(v, 3000)[-1], rtol=1e-11)
+    assert recursion.bias(v) < recursion.floor(v)
+    small = 1e-4 * v
+    np.testing.assert_allclose(recursion.floor(small), recursion.bias(v), rtol=1e-2)
+
+
+def test_the_first_step_below_is_found_by_steps_and_by_blocks():
+    recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=2)
+    for share, horizon in ((0.5, 1000), (0.02, 2000), (0.001, 20_000)):
+        v = share * recursion.limit(ALPHA[2]) * ALPHA[2]
+        curve = recursion.curve(v, horizon)
+        epsilon = 1.1 * curve[-1]
+        expected = int(np.flatnonzero(curve <= epsilon)[0])
+        found = recursion.first(v, epsilon, horizon)
+        assert expected - 1 < found <= expected
+        assert recursion.first(v, epsilon, expected - 1) == np.inf
+        assert recursion.first(v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
+    assert expected > 20 * BLOCK  # blocks were needed
+    assert recursion.first(v, recursion.excess, 10) == 0
+
+
+def test_many_steps_by_squaring_are_those_one_by_one():
+    recursion = ExactRecursion(moments=least_squares().gradient_moments(), client=0)
+    M = recursion.matrix(0.02 * ALPHA[0])
+    many, z = orbit(M, recursion.start, 500), recursion.start
+    for column in many.T:
+        np.testing.assert_allclose(column, z, rtol=1e-11)
+        z = M @ z
+
+
+def test_responses_far_from_zero_lose_no_digits():
+    start = np.zeros((N, D))
+    found = []
+    for shift in (0.0, 1e6):
+        X, y = rows(shift=shift)
+        start[:, 0] = shift
+        moments = moments_of_rows(list(zip(X, y)), start=start)
+        found.append(ExactRecursion(moments=moments, client=0).curve(0.03 * ALPHA[0], 60))
+    # responses near 1e6 carry rounding of 1e-10 themselves
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-8)
+
+
+def test_a_site_with_fewer_rows_than_coefficients_goes_to_the_nearest_minimiser():
+    X, y = rows(counts=(2, 9, 30))
+    start = np.ones((N, D))
+    moments = moments_of_rows(list(zip(X, y)), start=start)
+    recursion = ExactRecursion(moments=moments, client=0)
+    # it moves in the span of its rows and fits them
+    found = moments.optimum[0] - moments.start[0] + start[0]
+    np.testing.assert_allclose(X[0] @ found, y[0], rtol=1e-10)
+    np.testing.assert_allclose(np.linalg.lstsq(X[0].T, found - start[0], rcond=None)[1], 0, atol=1e-20)
+    np.testing.assert_allclose(recursion.excess, ((X[0] @ start[0] - y[0]) ** 2).mean(), rtol=1e-12)
+    alone = np.array([1.0, 0, 0])
+    v = 0.5 * recursion.limit(alone) * alone
+    assert recursion.radius(v) < 1
+    assert recursion.floor(v) < 1e-12 * recursion.excess  # fitted exactly: no noise there
+    np.testing.assert_allclose(
+        recursion.floor(0.01 * ALPHA[0]), recursion.curve(0.01 * ALPHA[0], 30_000)[-1], rtol=1e-9
+    )
+    # a peer's directions that the client itself cannot see stay where they are under its own gradients
+    far = ExactRecursion(moments=moments, client=1)
+    rates = far.limit(alone) / 2 * alone
+    np.testing.assert_allclose(far.floor(rates), far.curve(rates, 30_000)[-1], rtol=1e-9)

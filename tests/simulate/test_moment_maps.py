@@ -1,0 +1,153 @@
+"""Maps of second moments: a batch probed together, powers of one iteration, and which noise counts as additive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from suffice.bounds import InputError
+from suffice.simulate import (
+    AllForAll,
+    FixedWeights,
+    LeastSquares,
+    Local,
+    Quadratics,
+    Scaffnew,
+    StreamingLeastSquares,
+    expected_excess,
+    expected_excesses,
+    expected_moments_batch,
+    stack,
+)
+from suffice.simulate.moment_maps import Maps, origin, probe, probe_batch
+
+N, D, B = 3, 2, 4
+
+
+def quadratics(seed: int) -> Quadratics:
+    rng = np.random.default_rng([60, seed])
+    root = 0.1 * rng.normal(size=(N, D, D))
+    A = np.eye(D) + root + root.transpose(0, 2, 1)
+    return Quadratics.of(A, rng.normal(size=(N, D)), sigma2=rng.uniform(0.1, 1, N), start=rng.normal(size=(N, D)))
+
+
+def rows(seed: int) -> LeastSquares:
+    rng = np.random.default_rng([61, seed])
+    return LeastSquares.of(list(rng.normal(size=(N, 5, D))), list(rng.normal(size=(N, 5))), regularisation=0.2)
+
+
+def stream(seed: int) -> StreamingLeastSquares:
+    rng = np.random.default_rng([62, seed])
+    root = rng.normal(size=(N, D, D))
+    return StreamingLeastSquares.of(
+        np.eye(D) + 0.1 * root @ root.transpose(0, 2, 1), rng.normal(size=(N, D)), label_noise=0.3, batch=2
+    )
+
+
+def weights(seed: int) -> Tensor:
+    alpha = np.random.default_rng([63, seed]).uniform(0.1, 1, (N, N))
+    return torch.from_numpy(alpha / alpha.sum(-1, keepdims=True))
+
+
+@pytest.mark.parametrize("make", [quadratics, rows, stream])
+def test_a_batch_of_any_problem_is_probed_to_the_moments_of_its_instances(make):
+    problems, rules = [make(seed) for seed in range(B)], [FixedWeights(alpha=weights(seed)) for seed in range(B)]
+    steps = np.linspace(0.02, 0.08, B * N).reshape(B, N)
+    together = expected_excesses(stack(problems), stack(rules), iterations=6, eta=steps)
+    alone = [expected_excess(one, rule, iterations=6, eta=step) for one, rule, step in zip(problems, rules, steps)]
+    np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
+
+
+def test_a_coin_that_always_shows_one_side_stands_beside_others():
+    rules = [Scaffnew(p=p) for p in (0.3, 1.0, 0.7)]
+    problems = [quadratics(seed) for seed in range(3)]
+    together = expected_excesses(stack(problems), stack(rules), iterations=4, eta=np.full(3, 0.1))
+    alone = [expected_excess(one, rule, iterations=4, eta=0.1) for one, rule in zip(problems, rules)]
+    np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
+
+
+def test_a_batch_can_be_built_at_once():
+    problems = [quadratics(seed) for seed in range(B)]
+    stacked = stack(problems)
+    plain = Quadratics(A=stacked.A, xi=stacked.xi, noise=stacked.noise, start=stacked.start, names=problems[0].names)
+    one, two = (
+        expected_excesses(given, stack([Local()] * B), iterations=3, eta=np.full(B, 0.1)) for given in (stacked, plain)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    "second", [replace(quadratics(1), names=("a", "b", "c")), replace(quadratics(1), shared_noise=True)]
+)
+def test_instances_of_a_batch_differ_in_numbers_alone(second):
+    with pytest.raises(InputError, match="differ in numbers alone"):
+        stack([quadratics(0), second])
+
+
+def test_every_start_of_a_batch_is_checked():
+    good, bad = (AllForAll(Lambda=weights(0) * scale) for scale in (1.0, 1.1))
+    problems = stack([quadratics(0), quadratics(1)])
+    with pytest.raises(InputError, match="every row sum to 1"):
+        expected_moments_batch(problems, stack([good, bad]), iterations=1, eta=np.full(2, 0.1))
+
+
+def maps(rule, steps=(0.1, 0.2, 0.05, 0.3)) -> tuple[Maps, Tensor]:
+    problems = [quadratics(seed) for seed in range(B)]
+    starts = [origin(problem, rule) for problem in problems]
+    centre = {name: torch.stack([start[1][name] for start in starts]) for name in starts[0][1]}
+    z = torch.stack([start[2] for start in starts])
+    found = probe_batch(stack(problems), stack([rule] * B), centre, torch.tensor(steps, dtype=torch.float64), 1)
+    return found, z[:, :, None] * z[:, None]
+
+
+def test_doubling_goes_where_single_steps_go():
+    found, moment = maps(FixedWeights(alpha=weights(0)))
+    iterations = torch.tensor([0, 1, 7, 22])
+    last, total = found.path(moment, iterations)
+    for at, T in enumerate(iterations.tolist()):
+        at_t, summed = moment, torch.zeros_like(moment)
+        for _ in range(T):
+            summed, at_t = summed + at_t, found.advance(at_t)
+        np.testing.assert_allclose(last[at], at_t[at], rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(total[at], summed[at], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("rule", [FixedWeights(alpha=weights(0)), Scaffnew(p=0.4)], ids=["additive", "coin"])
+def test_the_operator_is_one_iteration(rule):
+    found, moment = maps(rule)
+    after = (found.operator() @ moment.flatten(1)[..., None])[..., 0].view_as(moment)
+    np.testing.assert_allclose(after, found.advance(moment), rtol=1e-12, atol=1e-14)
+
+
+def test_random_maps_do_not_compose():
+    found, moment = maps(Scaffnew(p=0.4))
+    with pytest.raises(InputError, match="use the operator"):
+        found.path(moment, torch.ones(B, dtype=torch.int64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growing(Quadratics):
+    """Noise that one coordinate of one client's model makes larger by one part in a thousand."""
+
+    def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
+        grown = torch.zeros_like(theta)
+        grown[:, 1, 0] = 1e-3 * draw[:, 1, 0, 0] * theta[:, 1, 1]
+        return super().stochastic_gradient(theta, weights, draw) + grown
+
+
+def test_noise_that_hardly_grows_is_not_taken_for_additive():
+    problem = quadratics(0)
+    growing = Growing(**{name: getattr(problem, name) for name in ("A", "xi", "noise", "start", "names")})
+    _, centre, z = origin(problem, Local())
+    eta, moment = torch.tensor(0.1, dtype=torch.float64), torch.outer(z, z)
+    additive, grown = (probe(each, Local(), centre, eta, 1) for each in (problem, growing))
+    assert len(additive.weights) == 0
+    assert len(grown.weights) > 0
+    difference = (grown.advance(moment) - additive.advance(moment))[2, 2]
+    # E (eta (1 + 1e-3 theta) noise)^2 with the noise's variance v in this coordinate
+    v, theta = problem.noise.covariance[1, 0, 0], problem.start[1, 1]
+    np.testing.assert_allclose(difference, 0.01 * v * ((1 + 1e-3 * theta) ** 2 - 1), rtol=1e-9)

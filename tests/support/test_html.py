@@ -1,0 +1,115 @@
+"""What notebooks show: complete, escaped, and drawn inside its box."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import suffice as sf
+from suffice.bounds import THEOREMS
+from suffice.support.html import sparkline, table
+
+TRIO = sf.Quadratics.of([[[1.0]]] * 3, [[0.0], [0.1], [3.0]], sigma2=1.0, start=[2.0], names=("a<b>", "$x$", "c & d"))
+
+
+class Balanced(HTMLParser):
+    """Fails when a tag is not closed in turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen = ""
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.seen += data
+
+
+@pytest.mark.parametrize("theorem", THEOREMS[::7], ids=lambda t: f"{t.key}-{t.edition}")
+def test_a_theorem_shows_formula_fault_and_every_symbol(theorem):
+    text = theorem._repr_html_()
+    seen = Balanced(text).seen
+    assert theorem.statement in seen
+    assert theorem.fault is None or theorem.fault in seen
+    assert ("$$" in text) == (theorem.bound is not None)
+    for parameter in theorem.parameters:
+        assert f"${theorem.symbol(parameter.name)}$" in seen
+
+
+def test_a_plan_shows_a_row_per_client_and_precision_with_names_escaped():
+    text = sf.plan(TRIO, epsilon=[0.5, 0.1])._repr_html_()
+    assert text.count("<tr>") == 1 + 6
+    assert "a<b>" in Balanced(text).seen
+    assert "<b>" not in text
+    assert "$x$" not in text  # MathJax would take it for a formula
+
+
+def test_a_site_shows_a_row_per_coefficient_and_a_problem_one_line():
+    rows = {"site": ["a<b>", "c"] * 8, "x": range(16), "target": [k % 5 for k in range(16)]}
+    seen = Balanced(sf.fit(rows, client="site")["a<b>"]._repr_html_()).seen
+    assert "a<b>: " in seen
+    assert "columncoefficientx" in seen
+    assert (
+        repr(sf.from_arrays([np.eye(4, 1)] * 2, [[1.0, 2, 3, 4]] * 2)) == "LeastSquares(2 clients, 8 rows, 2 features)"
+    )
+    assert repr(TRIO) == "Quadratics(3 clients, 1 features)"
+
+
+def test_numbers_of_a_table_stand_to_the_right():
+    shown = table(["site", "gain"], [["Lyon", "-1.5e+03"], ["Oslo", "-"]])
+    assert shown.count("text-align:right") == 3
+    assert shown.count("text-align:left") == 3
+
+
+def test_a_row_shows_its_peers_and_times_escaped():
+    row = sf.plan(TRIO, epsilon=0.1)["a<b>"]
+    seen = Balanced(re.sub("<br>", "", row._repr_html_())).seen
+    assert "a<b>" in seen
+    assert "$x$" in seen.replace("&#36;", "$")
+    assert f"together{row.exact_local.iterations}, {row.exact.iterations}" in seen
+    assert row.exact.iterations < row.exact_local.iterations
+
+
+def test_a_trace_shows_start_and_end_and_draws_its_course():
+    trace = sf.run(TRIO, sf.Local(), iterations=20, eta=0.1, seeds=4)
+    text = trace._repr_html_()
+    assert text.count("<polyline") == 3
+    assert f"{trace.mean()[-1, 2]:.4g}" in Balanced(text).seen
+
+
+def test_a_verdict_shows_its_evidence():
+    (verdict,) = sf.verify(["adaptive/remark-3-binary"])
+    assert verdict.summary in Balanced(verdict._repr_html_()).seen
+
+
+@given(st.lists(st.floats(), max_size=12))
+def test_a_sparkline_stays_inside_its_box(values):
+    drawn = sparkline(np.array(values, dtype=float), width=50, height=20)
+    if not drawn:
+        return
+    points = np.array([[float(x) for x in pair.split(",")] for pair in re.findall(r"[\d.]+,[\d.]+", drawn)])
+    assert len(points) == len(values)
+    assert (points >= 0).all()
+    assert (points <= [50, 20]).all()
+
+
+def test_a_sparkline_of_a_decay_falls_in_a_straight_line():
+    points = re.findall(r"[\d.]+,[\d.]+", sparkline(np.exp(-np.arange(10.0))))
+    heights = np.diff([float(pair.split(",")[1]) for pair in points])
+    np.testing.assert_allclose(heights, heights[0], atol=0.11)  # coordinates have one decimal
+
+
+def test_cells_are_given_as_html_and_headings_as_text():
+    assert table(("a & b",), [("<i>c</i>",)]).count("&amp;") == 1

@@ -1,0 +1,259 @@
+"""Verdicts on the sharp results; the supremum of one step found by search; planted faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suffice.bounds import Binary, Continuous, QuadraticCertificate, collaboration_weights, find, quadratic_certificate
+from suffice.simulate import Additive
+from suffice.verification import Outcome
+from suffice.verification.claims import worst_case
+from suffice.verification.instances import quadratic_pairs, worst_path, worst_step
+from suffice.verification.instances.quadratic_pairs import Pairs
+from suffice.verification.instances.worst_step import Steps
+from suffice.verification.search import search
+
+CLAIMS = {claim.theorem.key.removeprefix("worst-case/"): claim for claim in worst_case.claims()}
+EXPECTED = {
+    "quadratic-certificate": 7,  # one square, of the quotient
+    "quadratic-norms": 5,
+    "quadratic-excess": 6,
+    "one-step": 11,
+    "sharp-step": 2,  # one fraction, whose other variants are weaker
+    "contraction": 2,  # one power, whose other variant is weaker
+    "noise-floor": 11,
+}
+"""Mutants tried at least; every claim holds."""
+
+
+def test_every_claim_is_listed():
+    assert set(CLAIMS) == set(EXPECTED)
+    assert all(claim.theorem.edition == "corrected" for claim in CLAIMS.values())
+
+
+@pytest.mark.parametrize("key", EXPECTED)
+def test_verdict(key):
+    verdict = CLAIMS[key].verify()
+    assert verdict.outcome is Outcome.HOLDS, str(verdict)
+    assert verdict.expected
+    assert verdict.survivors == ()
+    assert verdict.mutants >= EXPECTED[key]
+    assert verdict.instances > 30
+    assert 1 - 1e-9 < verdict.worst_ratio <= 1 + 1e-9  # all are attained
+    assert verdict.necessity == dict.fromkeys(CLAIMS[key].outside_conditions, True)
+
+
+@pytest.mark.parametrize("key", ["quadratic-excess", "one-step", "contraction", "noise-floor"])
+def test_verdicts_do_not_depend_on_the_root(key):
+    verdict = CLAIMS[key].verify(root=1)
+    assert verdict.holds, str(verdict)
+
+
+FAULTS = {
+    "certificate, c doubled": ("quadratic-certificate", lambda b, c, gradient: 2 * c + b**2 / gradient**2),
+    "norms, shift not doubled": ("quadratic-norms", lambda distortion, shift, gradient: (
+        (distortion + shift / gradient) ** 2)),
+    "norms, squares apart": ("quadratic-norms", lambda distortion, shift, gradient: (
+        distortion**2 + (2 * shift / gradient) ** 2)),
+    "excess, half of what is seen": ("quadratic-excess", lambda dual, seen, slack: dual + seen**2 / (2 * slack)),
+    "one step, first branch alone": ("one-step", lambda eta, beta, weight, pull, gradient, V: (
+        gradient**2 / (2 * beta) * (1 - eta * beta * pull) ** 2 + eta**2 * beta * V / 2)),
+    "one step, all of the weight": ("one-step", lambda eta, beta, weight, pull, gradient, V: (
+        gradient**2 / (2 * beta) * (1 - eta * beta * weight) ** 2 + eta**2 * beta * V / 2)),
+    "one step, noise halved": ("one-step", lambda eta, beta, weight, pull, gradient, V: (
+        gradient**2 / (2 * beta) * np.maximum((1 - eta * beta * pull) ** 2, (eta * beta * (2 * weight - pull) - 1) ** 2)
+        + eta**2 * beta * V / 4)),
+    "sharp step, agreement of all the mass": ("sharp-step", lambda beta, gradient, agreement: (
+        gradient**2 / (2 * beta * (1 + gradient**2 * np.sqrt(agreement))))),
+    "contraction by the whole weight": ("contraction", lambda eta, mu, pull, e0, T: (
+        (1 - 1.1 * eta * mu * pull) ** (2 * T) * e0)),
+    "contraction with another step": ("contraction", lambda eta, mu, pull, e0, T: (
+        (1 - eta * mu * pull) ** (2 * T + 1) * e0)),
+    "noise floor of small steps": ("noise-floor", lambda eta, mu, beta, pull, e0, V, T: (
+        (1 - eta * mu * pull) ** (2 * T) * e0
+        + eta * V / (4 * pull) * (1 - (1 - eta * beta * pull) ** (2 * T)))),
+    "noise floor of curvature mu": ("noise-floor", lambda eta, mu, beta, pull, e0, V, T: (
+        (1 - eta * mu * pull) ** (2 * T) * e0
+        + eta * V / (2 * pull * (2 - eta * mu * pull)) * (1 - (1 - eta * mu * pull) ** (2 * T)))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_violated(fault):
+    key, bound = FAULTS[fault]
+    verdict = replace(CLAIMS[key], theorem=replace(CLAIMS[key].theorem, bound=bound)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def contraction_anyhow(*, eta, mu, beta, weight, pull):
+    return {"step": (eta, 2.5 / (beta * (2 * weight - pull) + mu * pull)), "curvature": (mu, beta)}
+
+
+def test_conditions_that_admit_too_much_are_violated():
+    claim = CLAIMS["contraction"]
+    wide = replace(claim.theorem, conditions=contraction_anyhow)
+    outside = claim.families[0].evidence(worst_path.turned_attained(1.2))
+    evidence = lambda effort, root: [outside]  # noqa: E731
+    assert replace(claim, theorem=wide, exact=evidence).verify().outcome is Outcome.VIOLATED
+    assert replace(claim, exact=evidence).verify().holds  # not counted at the true limit
+
+
+def test_a_certificate_that_is_too_small_is_caught(monkeypatch):
+    honest = quadratic_certificate._b2
+    monkeypatch.setattr(quadratic_certificate, "_b2", lambda *given: 0.999 * honest(*given))
+    assert CLAIMS["quadratic-certificate"].verify().outcome is Outcome.VIOLATED
+
+
+def test_a_simulator_with_twice_the_noise_is_caught(monkeypatch):
+    honest = Additive.scenarios
+    monkeypatch.setattr(Additive, "scenarios", lambda self: (honest(self)[0], 2 * honest(self)[1]))
+    theorem = find("worst-case/one-step")
+    assert worst_step.simulated(2, 0).ratio(theorem).max() > 1.5
+
+
+def test_a_simulator_of_more_noise_over_many_steps_is_caught(monkeypatch):
+    theorem = find("worst-case/noise-floor")
+    assert worst_path.simulated(8, 0).ratio(theorem).max() <= 1 + 1e-12
+    given = Additive.given
+
+    def louder(covariance):
+        return given(1.1 * covariance)
+
+    monkeypatch.setattr(Additive, "given", louder)
+    assert worst_path.simulated(8, 0).ratio(theorem).max() > 1.02
+
+
+# --- the supremum of one step by search --------------------------------------------------------------------------
+
+
+def test_the_worst_instance_found_attains_the_bound_on_the_line_and_in_the_plane():
+    theorem = find("worst-case/one-step")
+    line, plane = worst_step.found(100, 5)
+    for evidence, least in ((line, 1 - 1e-9), (plane, 1 - 1e-5)):  # the climb slows down near eta beta A = 1
+        assert evidence.counted(theorem).all()
+        ratio = evidence.ratio(theorem)
+        assert (ratio > least).all()
+        assert (ratio <= 1 + 1e-9).all()
+    lengths = line.arguments["eta"] * line.arguments["beta"] * line.arguments["weight"]
+    assert 20 < (lengths <= 1).sum() < 80  # both branches
+
+
+TABLE = (  # beta = sigma = |g| = 1; E[e_t] - e_{t-1} at eta beta A = .1, .5, .999
+    ((1.0,), Continuous(), (-0.0900, -0.2500, -0.0010)),
+    ((1.0, 0.5), Continuous(), (-0.0707, -0.2397, -0.1948)),
+    ((1.0, 0.8, 0.5), Continuous(), (-0.0649, -0.2411, -0.2737)),
+    ((1.0, 0.5), Binary(threshold=0.5), (-0.0601, -0.2085, -0.1878)),
+)
+
+
+@pytest.mark.parametrize(("similarity", "criterion", "expected"), TABLE)
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_worst_instance_found_has_the_known_values(similarity, criterion, expected, d):
+    r = np.array([similarity] * 3)
+    n, peers = r.shape
+    alpha = collaboration_weights(criterion, similarity=r, sigma2=np.ones_like(r))
+    rng = np.random.default_rng(7)
+    steps = Steps(
+        eta=np.array([0.1, 0.5, 0.999]) / alpha.sum(-1),
+        beta=np.ones(n),
+        gradient=np.ones(n),
+        alpha=alpha,
+        r=r,
+        sigma2=np.ones_like(r),
+        H=np.zeros((n, d, d)),
+        u=rng.normal(size=(n, peers, d)),
+        noise=np.broadcast_to(np.eye(d)[0], (n, peers, d)),
+    )
+    found = worst_step.worst(steps).shortfall() - 0.5
+    np.testing.assert_allclose(found, expected, rtol=0, atol=6e-5)  # printed to four digits
+
+
+@pytest.mark.parametrize("family", [worst_step.plane(), worst_step.line(), worst_step.sharp_weights()])
+def test_ascent_from_random_instances_reaches_the_bound(family):
+    theorem = find("worst-case/sharp-step" if "sharp" in family.name else "worst-case/one-step")
+    evidence = search(theorem, family, draws=100, restarts=4, ascents=40, root=3)
+    ratio = evidence.ratio(theorem)
+    assert evidence.counted(theorem).all()
+    assert (ratio <= 1 + 1e-9).all()
+    assert ratio.max() > 1 - 1e-6
+    assert ratio.min() > 0.99
+
+
+def test_the_weights_of_the_sharp_step_have_the_least_worst_case_found():
+    family = worst_step.sharp_weights()
+    values = family.draw(30, seed=2)
+    best = family.evidence(values)
+    bound = find("worst-case/sharp-step").bound
+    assert bound is not None
+    least = bound(**{name: best.arguments[name] for name in ("beta", "gradient", "agreement")})
+    n, peers = values["r"].shape
+    p = 1 - np.sqrt(1 - values["r"])
+    G, Y = best.arguments["gradient"] ** 2, best.arguments["agreement"]
+    x = (G / (values["beta"] * (1 + G * Y)))[:, None] * p / values["sigma2"]
+    rng = np.random.default_rng(8)
+    for spread in (0.0, 0.03, 0.3, 1.0):
+        other = Steps(
+            eta=np.ones(n),
+            beta=values["beta"],
+            gradient=best.arguments["gradient"],
+            alpha=x * np.exp(spread * rng.normal(size=x.shape)),
+            r=values["r"],
+            sigma2=values["sigma2"],
+            H=np.ones((n, 1, 1)),
+            u=np.ones((n, peers, 1)),
+            noise=np.ones((n, peers, 1)),
+        )
+        found = worst_step.worst(other).shortfall()
+        assert (found >= least * (1 - 1e-9)).all()
+        if spread == 0:
+            np.testing.assert_allclose(found, least, rtol=1e-9)
+
+
+# --- the other measured sides ---------------------------------------------------------------------------------------
+
+
+def test_largest_ratios_on_the_circle_are_those_of_the_ascent_and_of_the_exact_certificates():
+    family = quadratic_pairs.family(2)
+    values = family.draw(40, seed=4)
+    batch = Pairs(values)
+    circle = batch.largest_ratio_on_circle()
+    np.testing.assert_allclose(circle, batch.largest_ratio(), rtol=1e-11)
+    eps = batch.lemma_2()["eps"]
+    ellipse = batch.largest_ratio_at_excess()
+    for n in range(40):
+        certificate = QuadraticCertificate(A=batch.A[n], xi=batch.xi[n])
+        exact = certificate.ratio_at_excess(np.full(2, eps[n]))[0, 1]
+        np.testing.assert_allclose(ellipse[n], exact, rtol=1e-8)
+    level = 2 * batch.lemma_2()["mu"] * eps  # what PL says of |grad R_i|^2 at that excess
+    assert (level <= (batch.g**2).sum(-1) * (1 + 1e-12)).all()
+
+
+def test_the_turned_peers_have_the_similarity_they_are_given():
+    # one step of the family by hand: grad R_k = (I + sqrt(1 - r_k) reach_k turn_k) grad R_i
+    family = worst_path.turned()
+    values = family.draw(1, seed=6) | {"T": np.ones(1)}
+    evidence = family.evidence(values)
+    mu, kappa = values["mu"][0], values["kappa"][0]
+    H = np.diag(mu * kappa ** values["curvature"][0])
+    theta = np.array([np.cos(values["start"][0]), np.sin(values["start"][0])])
+    own, after = H @ theta, theta.copy()
+    for alpha, r, reach, angle in zip(*(values[name][0] for name in ("alpha", "r", "reach", "angle"))):
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        peer = own + np.sqrt(1 - r) * reach * turn @ own
+        assert 1 - ((peer - own) ** 2).sum() / (own**2).sum() >= r - 1e-12
+        after = after - evidence.arguments["eta"][0] * alpha * peer
+    np.testing.assert_allclose(evidence.measured[0], after @ H @ after / 2, rtol=1e-12)
+    np.testing.assert_allclose(evidence.arguments["e0"][0], theta @ H @ theta / 2, rtol=1e-12)
+
+
+def test_curvature_of_the_bent_loss_is_between_mu_and_beta():
+    family = worst_path.bent()
+    values = family.draw(200, seed=7)
+    one = {**values, "T": np.zeros(200)}
+    evidence = family.evidence(one)
+    # at theta = 1 with the kink inside: the excess is between that of curvature mu and of curvature beta
+    assert (evidence.measured >= evidence.arguments["mu"] / 2 * (1 - 1e-12)).all()
+    assert (evidence.measured <= evidence.arguments["beta"] / 2 * (1 + 1e-12)).all()

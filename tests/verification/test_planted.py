@@ -1,0 +1,103 @@
+"""Subtle faults in a bound, the simulator, the moment engine, conditions and the random numbers.
+
+The verification itself has to catch them: no test of the faulty part is run here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from suffice.bounds.elementary import fall, survive
+from suffice.simulate import Randomness, Scaffnew, run
+from suffice.simulate.moment_maps import Maps
+from suffice.verification import Outcome, sampled
+from suffice.verification.claims import claim_of
+from suffice.verification.claims.sample_optimal import simulated
+
+
+def test_a_bound_with_mu_for_beta_in_one_place_is_violated():
+    def bound(*, eta, mu, beta, pull, e0, V, T):
+        x = eta * beta * pull
+        return survive(eta * mu * pull, 2 * T) * e0 + eta * V / (2 * pull * (2 - eta * mu * pull)) * fall(x, 2 * T)
+
+    claim = claim_of("worst-case/noise-floor")
+    verdict = replace(claim, theorem=replace(claim.theorem, bound=bound)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_control_variate_that_moves_from_the_model_before_the_local_step_is_violated(monkeypatch):
+    honest = Scaffnew.step
+
+    def step(self, problem, state, draw, eta):
+        after = honest(self, problem, state, draw, eta)
+        g = problem.stochastic_gradient(state["models"], None, draw.noise)
+        coin = draw.extra["coin"][:, None, None]
+        missed = -self.p * (g - state["control"])  # (p/gamma)(t'_i - t_i)
+        return {**after, "control": after["control"] + coin * missed}
+
+    monkeypatch.setattr(Scaffnew, "step", step)
+    verdict = claim_of("scafflix/theorem-1").verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+@pytest.mark.slow
+def test_moments_that_are_too_small_are_told_by_their_second_route(monkeypatch):
+    """Noise added before the step contracts it: no upper bound is violated by what is measured too small."""
+
+    def advance(self, moment):
+        after = self.mean @ (moment + self.noise) @ self.mean.mT
+        for weight, deviation in zip(self.weights.unbind(-1), self.deviations.unbind(-3)):
+            after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
+        return after
+
+    claim = claim_of("adaptive/theorem-2-constant")
+    monkeypatch.setattr(Maps, "advance", advance)
+    verdict = claim.verify()
+    assert verdict.outcome is Outcome.INCONCLUSIVE, str(verdict)
+    assert not verdict.expected
+    assert any(text.startswith("two routes differ: aligned peers") for text in verdict.survivors)
+
+
+def test_noise_that_does_not_grow_with_the_loss_is_told_by_its_second_route(monkeypatch):
+    assert simulated.least_squares(4, 0).agrees()
+    honest = Maps.advance
+    monkeypatch.setattr(Maps, "advance", lambda self, m: honest(replace(self, weights=0.99 * self.weights), m))
+    assert not simulated.least_squares(4, 0).agrees()
+
+
+def test_a_step_limit_that_forgets_the_spectrum_is_violated():
+    def wide(*, eta, mu, beta, smin, smax):
+        limit = 2 / (beta + mu)
+        return {"step size eta <= 2/(beta + mu)": (eta, limit), "curvature": (mu, beta), "eigenvalues": (smin, smax)}
+
+    claim = claim_of("sample-optimal/theorem-3-sharp")
+    assert claim.verify().holds
+    verdict = replace(claim, theorem=replace(claim.theorem, conditions=wide)).verify()
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_a_first_step_that_is_counted_one_iteration_late_is_violated():
+    def late(*, C, gamma, mu, beta, q):
+        return {"first step C/(mu (2 + gamma)) <= q/beta": (C / (mu * (2 + gamma)), q / beta), "curvature": (mu, beta)}
+
+    for row in ("", "-running-sharp", "-stopped", "-unconditional"):
+        claim = claim_of(f"adaptive/theorem-2-decreasing{row}")
+        verdict = replace(claim, theorem=replace(claim.theorem, conditions=late)).verify()
+        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+@pytest.mark.slow
+def test_random_numbers_that_two_clients_share_are_violated(monkeypatch):
+    honest = Randomness._words
+
+    def shared(self, *, clients, **more):
+        words = honest(self, clients=clients, **more)
+        return words[:, [client // 2 for client in range(words.shape[1])]]
+
+    monkeypatch.setattr(Randomness, "_words", shared)
+    monkeypatch.setattr(sampled, "run", partial(run, kernel="reference"))  # compiled code has words of its own
+    verdict = claim_of("adaptive/theorem-2-constant").verify(alpha=3e-7)
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)

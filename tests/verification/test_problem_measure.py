@@ -1,0 +1,177 @@
+"""What `check` measures beside the excess: other quantities that second moments determine, lower bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from suffice.bounds import InputError
+from suffice.bounds.elementary import survive
+from suffice.simulate import Local
+from suffice.simulate.algorithms import Momentum
+from suffice.verification import Outcome, check
+from suffice.verification.check import record
+from suffice.verification.check_extent import not_tried
+from suffice.verification.families import quadratics
+from suffice.verification.problem_measure import measures
+from suffice.verification.sampled_check import path_measures
+from suffice.verification.verdict import Verdict
+
+pytestmark = pytest.mark.usefixtures("brief")
+
+
+def right(*, eta, mu, e0, sigma2, T):
+    return survive(eta * mu, 2 * T) * e0 + eta * sigma2 / 2
+
+
+def within(*, eta, beta):
+    return {"step": (eta, 1 / beta)}
+
+
+def test_bounds_of_other_quantities_are_judged():
+    """SGD on strongly convex quadratics: each true bound is valid, each with a constant too small is violated."""
+    line = quadratics(features=1, longest=20)
+    one = quadratics(features=2, longest=20)
+    cases = (
+        ("last_distance", lambda *, eta, mu, e0, sigma2, T: 2 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu,
+         lambda *, eta, mu, e0, sigma2, T: 1 / mu * (1 - eta * mu) ** (2 * T) * e0 + eta * sigma2 / mu, one),
+        # the descent lemma, summed over t < T: (eta/2) sum |grad|^2 <= e0 + T beta eta^2 sigma2/2
+        ("average_gradient", lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T) + eta * beta * sigma2,
+         lambda *, eta, beta, e0, sigma2, T: 2 * e0 / (eta * T**2) + eta * beta * sigma2, one),
+        ("mean_iterate_excess", lambda *, e0, sigma2, T, mu: e0 + sigma2 * T / (2 * mu * (T + 1) ** 2),
+         lambda *, e0, sigma2, T, mu: e0 + sigma2 / (2 * mu * (T + 1) ** 2), line),
+    )  # fmt: skip
+    for quantity, true, wrong, family in cases:
+        verdict = check(true, conditions=within, quantity=quantity, family=family)
+        assert verdict.valid, str(verdict)
+        verdict = check(wrong, conditions=within, quantity=quantity, family=family)
+        assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+        assert verdict.counterexample is not None
+        assert verdict.counterexample["margin"] > 0
+
+
+def test_bounds_of_what_stops_at_a_precision_are_judged():
+    """While e_t >= eps, one step contracts the excess by 1 - eta mu at least and adds eta^2 beta sigma2/2."""
+    family = quadratics(features=1, longest=3)
+
+    def still(*, eta, mu, beta, e0, sigma2, T, eps):
+        return ((1 - eta * mu) ** T * e0 + eta * beta * sigma2 / (2 * mu)) / eps
+
+    def too_small(*, eta, mu, beta, e0, sigma2, T, eps):  # as if the noise added nothing
+        return (1 - eta * mu) ** T * e0 / eps
+
+    verdict = check(still, conditions=within, quantity="still_running", family=family)
+    assert verdict.valid, str(verdict)
+    assert verdict.ranges["eps"][0] < 0.1 * verdict.ranges["e0"][1]  # a precision was drawn with every instance
+    verdict = check(too_small, conditions=within, quantity="still_running", family=family)
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    with pytest.raises(InputError, match="paths end at T"):
+        check(still, conditions=within, quantity="hitting_time", direction="lower", family=family)
+
+
+def test_lower_bounds_are_judged():
+    """On a quadratic of curvatures up to beta at eta <= 1/beta no direction contracts faster than 1 - eta beta."""
+    given = {"conditions": within, "direction": "lower", "family": quadratics(features=2, longest=20)}
+    verdict = check(lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, **given)
+    assert verdict.valid, str(verdict)
+    wrong = check(lambda *, eta, mu, e0, T: (1 - eta * mu) ** (2 * T) * e0, **given)
+    assert wrong.outcome is Outcome.VIOLATED
+    assert wrong.counterexample is not None
+    assert wrong.counterexample["measured"] < wrong.counterexample["bound"]
+
+
+def test_quantities_and_directions_that_are_none_are_named():
+    with pytest.raises(InputError, match=r"^quantity = 'samples': use excess, last_distance, last_gradient"):
+        check(right, quantity="samples")
+    with pytest.raises(InputError, match=r"^direction = 'sideways': use upper or lower"):
+        check(right, direction="sideways")
+
+
+class Second(Local):
+    """Client 1 tells all: not for one client."""
+
+    def step(self, problem, state, draw, eta):
+        after = super().step(problem, state, draw, eta)
+        return {"models": after["models"][:, [1]].expand_as(after["models"])}
+
+
+class Dragged(Local):
+    drag = delta = 0.25  # delta means a confidence only where one is asked for
+
+
+def test_an_algorithm_s_own_number_may_be_asked_for_and_its_exceptions_are_named():
+    family = quadratics(features=1, longest=3)
+    bounds = {"weight": lambda *, weight: weight, "drag": lambda *, drag: drag, "delta": lambda *, delta: delta}
+    for name, chosen in (("weight", Momentum(weight=0.25)), ("drag", Dragged()), ("delta", Dragged())):
+        theorem = record(bounds[name], algorithm=chosen)
+        for given in (family, None):
+            measured, reason = measures(theorem, chosen, given, 0, effort="quick")
+            assert reason == ""
+            drawn = measured[0].family(theorem)
+            evidence = drawn.evidence(drawn.draw(3, seed=0))
+            assert set(evidence.arguments[name]) == {0.25}
+            verdict = replace(Verdict.inconclusive(theorem, ""), ranges={name: (0.25, 0.25), "mu": (0.25, 0.25)})
+            assert f"other values of the algorithm's {name} than 0.25; " in not_tried(measured, verdict)
+            assert "mu than" not in not_tried(measured, verdict)
+    with pytest.raises(InputError, match=r"^parameter = 'drag': name it as in suffice\.PARAMETERS"):
+        record(lambda *, drag: drag, algorithm=Local())
+
+
+def test_an_algorithm_of_two_clients_is_tried_on_as_many():
+    """Without a family: shapes on which its step fails are left out."""
+    for linear in (True, False):
+        chosen = Second()
+        object.__setattr__(chosen, "linear", linear)
+        given = record(right), chosen, None, 0
+        found, _ = (
+            measures(*given, effort="quick") if linear else path_measures(*given, effort="quick", root=0, delta=None)
+        )
+        assert len(found) >= 2
+        assert not any("one quadratic" in each.problems.name for each in found)
+
+
+def test_a_counterexample_of_several_clients_is_printed_whole():
+    found = {"arguments": {"e0": 1.0}, "measured": 2.0, "bound": 1.0, "clients": 2, "digits": 15,
+             "values": {"minimiser": [[0.0], [1 / 3]], "T": 2.0}}  # fmt: skip
+    options = {
+        "theorem": record(right), "engine": "exact moments", "outcome": Outcome.VIOLATED, "instances": 3,
+        "violations": 1, "worst_ratio": 2.0, "worst_instance": {"e0": 1.0}, "error_probability": 0.0, "mutants": 0,
+        "survivors": (), "seconds": 0.0, "tried": "local on quadratics",
+    }  # fmt: skip
+    text = str(Verdict(counterexample=found, **options)).splitlines()
+    assert text[2:] == ["  built from minimiser = [[0], [0.333333]], T = 2", "  tried: local on quadratics"]
+    assert "built from" not in str(Verdict(counterexample={**found, "clients": 1}, **options))
+
+
+def test_conditions_that_no_instance_meets_are_named():
+    line = quadratics(features=1, longest=3)
+    never = check(
+        right, conditions=lambda *, eta, beta: {"fine": (eta * beta, 1), "long": (2 / beta, eta)}, family=line
+    )
+    assert str(never).startswith("vacuous: no instance meets the hypotheses: fine and long contradict each other; ")
+    assert "long holds at none of " in never.unmet
+    assert "(nearest: 2 <= 1)" in never.unmet
+
+    apart = check(right, conditions=lambda *, T: {"low": (T, 1), "high": (2, T), "any": (0, T)}, family=line)
+    assert "low contradicts high; no condition fails everywhere, but some does at each" in str(apart)
+
+
+def test_what_numbers_meet_is_not_vacuous():
+    """A band of 1e-7 of the noise is found; steps that no instance has are told from those that contradict others."""
+    line = quadratics(features=1, longest=3)
+
+    def band(low):
+        return lambda *, eta, beta, sigma2: {"fine": (eta, 1 / beta), "from": (low, sigma2), "to": (sigma2, 0.3700001)}
+
+    assert check(right, conditions=band(0.37), family=line).valid
+    assert check(right, conditions=band(0.38), family=line).outcome is Outcome.VACUOUS
+    beyond = check(right, conditions=lambda *, eta, beta: {"long": (8, eta * beta)}, family=line)
+    assert beyond.outcome is Outcome.INCONCLUSIVE
+    assert "numbers do (eta = " in str(beyond)
+
+
+def test_a_counterexample_says_what_the_bound_does_not_have():
+    wrong = check(lambda *, mu, e0, sigma2: e0 + sigma2 / (2 * mu), family=quadratics(features=1, longest=2))
+    assert "(and eta = " in wrong.violation
+    assert "which the bound does not have)" in wrong.violation
