@@ -95,9 +95,9 @@ def plan(
             **random,
         )
         return
-    _hint(source, request["epsilon"])
     with progress("planning", patience=PATIENCE) as report:
         result = make(source, **(request | memory_limit(data)), schedule=schedule, progress=report)
+    _hint(source, request["epsilon"])  # what is refused above has one line
     if numbers or bootstrap:
         result.check_rows("bootstrap" if bootstrap else "numbers")
     runs_of = SEEDS if seeds is None else seeds
