@@ -340,7 +340,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "batch of 31 digits": ({"t.csv": TABLE}, (*PLAN, "--batch", "1" + 30 * "0"), "batch = 'about 1e30': give at most"),
     "split of 5009 digits": ({"t.csv": TABLE}, (*PLAN, "--split", f"iid:{'9' * 5009}"), "whole number of clients"),
     "alpha": ({"t.csv": TABLE}, (*PLAN, "--alpha", "0.5"), "alpha = '0.5': methods are no longer compared"),
-    "epsilon 1e-170": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "1e-170"), "epsilon = 1e-170: give positive numbers"),
+    "epsilon 1e-170": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "1e-170"), "epsilon = 1e-170: give positive"),
     "memory as a word": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "2GB"), "max_memory = '2GB': give a number"),
     "no memory": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "0"), "max_memory = 0.0: give a number >= 1"),
     "memory for a setup": (
