@@ -24,7 +24,7 @@ _AT_ONCE = 2**13  # terms of the quadrature that are computed together
 _NUDGE = 2.0**-48  # sixteen roundings: of the argument, and of the quadrature
 
 
-def risk(u: Any) -> Any:
+def risk(u):
     """R(u), rounded down."""
     library = library_of(u)
     if library is None:
@@ -37,7 +37,7 @@ def risk(u: Any) -> Any:
     return library.mpf(0) if library.isinf(u) else library.exp(-(u**2) / 2) * _moments_at_any_precision(library, u)[0]
 
 
-def inverse_risk(rho: Any) -> Any:
+def inverse_risk(rho):
     """The u with R(u) = rho, rounded down; 0 for rho >= 1."""
     library = library_of(rho)
     if library is None:
@@ -62,14 +62,14 @@ def _newton(rho: np.ndarray) -> np.ndarray:
     return v
 
 
-def _step(u: Any, digits: Any) -> tuple[Any, Any]:
+def _step(u, digits) -> tuple[Any, Any]:
     """Step of the quadrature and number of nodes on one side, for an error of exp(-digits)."""
     shift = np.minimum(1.4 / np.maximum(u, 1e-9), math.sqrt(2 * digits))
     step = 2 * math.pi * shift / (digits + shift**2 / 2 + 3)
     return step, np.minimum(math.sqrt(2 * digits), (digits + 1) / np.maximum(u, 1e-9)) / step
 
 
-def _moments(u: Any) -> tuple[Any, Any]:
+def _moments(u) -> tuple[Any, Any]:
     """E sech(uZ) and E Z sech(uZ) tanh(uZ) = -(d/du) E sech(uZ)."""
     step, nodes = _step(u, _DIGITS)
     sums = np.stack((np.full_like(u, 0.5), np.zeros_like(u)))
@@ -84,13 +84,13 @@ def _moments(u: Any) -> tuple[Any, Any]:
     return scale * sums[0], scale * sums[1]
 
 
-def _moments_at_any_precision(mpmath: Any, u: Any) -> tuple[Any, Any]:
+def _moments_at_any_precision(mpmath, u) -> tuple[Any, Any]:
     """The same at the working precision, in fixed point: every number below is an integer over 2^bits."""
     bits = mpmath.mp.prec + 30
     size, nodes = (float(x) for x in _step(float(u), bits * math.log(2)))
     with mpmath.workprec(bits + 10):
 
-        def fixed(x: Any) -> int:
+        def fixed(x) -> int:
             return int(mpmath.ldexp(x, bits))
 
         step = mpmath.mpf(size)
@@ -109,7 +109,7 @@ def _moments_at_any_precision(mpmath: Any, u: Any) -> tuple[Any, Any]:
         return scale * mpmath.ldexp(mass, -bits), scale * step * mpmath.ldexp(slope, -bits)
 
 
-def _inverse_at_any_precision(mpmath: Any, rho: Any) -> Any:
+def _inverse_at_any_precision(mpmath, rho):
     if rho >= 1 or rho <= 0:
         return mpmath.mpf(0) if rho >= 1 else mpmath.inf
     with mpmath.workprec(mpmath.mp.prec + 20):

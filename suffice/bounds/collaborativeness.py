@@ -5,8 +5,6 @@ f_i(x) = (x - m_i)^T H_i (x - m_i) / 2 with symmetric positive definite H_i. Fur
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 # --- a common minimiser: |grad f_i - grad f_j| <= M |grad f_i + grad f_j| ------------------------------------------
@@ -15,19 +13,19 @@ import numpy as np
 # is a spectral norm, M^2 the largest generalised eigenvalue of ((H_i - H_j)^2, (H_i + H_j)^2).
 
 
-def relative_heterogeneity(*, own: Any, peer: Any) -> Any:
+def relative_heterogeneity(*, own, peer):
     """The least M of two quadratics (..., d, d) with a common minimiser; from 1 on they are not collaborative."""
     transposed = np.linalg.solve(np.asarray(own) + peer, np.asarray(own) - peer)
     return np.linalg.norm(transposed, 2, axis=(-2, -1))
 
 
-def pairwise_heterogeneity(hessians: Any) -> Any:
+def pairwise_heterogeneity(hessians):
     """M_ij of all pairs of quadratics (..., N, d, d) with a common minimiser: (..., N, N)."""
     hessians = np.asarray(hessians, dtype=float)
     return relative_heterogeneity(own=hessians[..., :, None, :, :], peer=hessians[..., None, :, :, :])
 
 
-def isotropic_heterogeneity(*, curvature: Any) -> Any:
+def isotropic_heterogeneity(*, curvature):
     """max_ij |a_i - a_j| / (a_i + a_j) of Hessians a_i I: the extreme pair, since a pair's M grows with a_i / a_j."""
     curvature = np.asarray(curvature, dtype=float)
     low, high = curvature.min(-1), curvature.max(-1)
@@ -37,7 +35,7 @@ def isotropic_heterogeneity(*, curvature: Any) -> Any:
 # --- different minimisers: |grad f_i|^2 + |grad f_j|^2 >= zeta^2 ---------------------------------------------------
 
 
-def least_gradient_sum(*, own: Any, peer: Any, shift: Any) -> Any:
+def least_gradient_sum(*, own, peer, shift):
     """zeta^2 = min_x |H_i (x - shift)|^2 + |H_j x|^2, shift = m_i - m_j: the residual of a least-squares problem."""
     own, peer = np.broadcast_arrays(np.asarray(own, dtype=float), np.asarray(peer, dtype=float))
     basis = np.linalg.qr(np.concatenate([own, peer], axis=-2)).Q
@@ -49,7 +47,7 @@ def least_gradient_sum(*, own: Any, peer: Any, shift: Any) -> Any:
 # --- models --------------------------------------------------------------------------------------------------------
 
 
-def consensus_distance(*, models: Any) -> Any:
+def consensus_distance(*, models):
     """Xi = (1/N) sum_i |x_i - xbar|^2 of models (..., N, d); the mean over all pairs of |x_i - x_j|^2 is 2 Xi."""
     models = np.asarray(models, dtype=float)
     return ((models - models.mean(-2, keepdims=True)) ** 2).sum(-1).mean(-1)

@@ -30,9 +30,9 @@ class Criterion(Protocol):
 
     @property
     def kind(self) -> str: ...
-    def phi(self, x: Any) -> Any: ...
-    def psi(self, x: Any) -> Any: ...
-    def step_ratio(self, share: Any) -> Any: ...
+    def phi(self, x): ...
+    def psi(self, x): ...
+    def step_ratio(self, share): ...
 
 
 # The step condition of Lemma 1 is eta <= rbar / beta with rbar = 1 / sum_k alpha_k
@@ -42,12 +42,12 @@ class Criterion(Protocol):
 # and the left side decreases in q: the sharp q is its root.
 
 
-def binary_step_ratio(*, threshold: Any, share: Any) -> Any:
+def binary_step_ratio(*, threshold, share):
     """q = lambda + (1 - lambda) w: the minimum of phi(r)(r - q) is at r = lambda."""
     return threshold + (1 - threshold) * share
 
 
-def continuous_step_ratio(*, share: Any) -> Any:
+def continuous_step_ratio(*, share):
     """q = 2 sqrt(w) / (1 + sqrt(w)): r (r - q) is least at r = q/2, so 1 - q = (1/w - 1) q^2 / 4."""
     return 2 * sqrt(share) / (1 + sqrt(share))
 
@@ -56,7 +56,7 @@ def continuous_step_ratio(*, share: Any) -> Any:
 # is where (1 - p) (1 - 3 p) = 2 (1/w - 1) p^2 (1 - p), that is 2 (1/w - 1) p^2 + 3 p - 1 = 0.
 
 
-def sharp_step_ratio(*, share: Any) -> Any:
+def sharp_step_ratio(*, share):
     """q = p (4 - 3 p) with p = 2 / (3 + sqrt(1 + 8 / w)): the criterion phi*(x) = 1 - sqrt(1 - x)."""
     p = 2 / (3 + sqrt(1 + 8 / share))
     return p * (4 - 3 * p)
@@ -84,14 +84,14 @@ class Binary:
     def kind(self) -> str:
         return "binary"
 
-    def phi(self, x: Any) -> Any:
+    def phi(self, x):
         # 0 * x keeps dtype and library of x; a boolean times a float would fall back to float32 in torch.
         return ((x >= self.threshold * (1 - TOLERANCE)) + 0 * x) * self.threshold
 
-    def psi(self, x: Any) -> Any:
+    def psi(self, x):
         return x * self.phi(x)
 
-    def step_ratio(self, share: Any) -> Any:
+    def step_ratio(self, share):
         return binary_step_ratio(threshold=self.threshold, share=share)
 
 
@@ -103,13 +103,13 @@ class Continuous:
     def kind(self) -> str:
         return "continuous"
 
-    def phi(self, x: Any) -> Any:
+    def phi(self, x):
         return x
 
-    def psi(self, x: Any) -> Any:
+    def psi(self, x):
         return x * x
 
-    def step_ratio(self, share: Any) -> Any:
+    def step_ratio(self, share):
         return continuous_step_ratio(share=share)
 
 
@@ -121,13 +121,13 @@ class Sharp:
     def kind(self) -> str:
         return "sharp"
 
-    def phi(self, x: Any) -> Any:
+    def phi(self, x):
         return 1 - abs(1 - x) ** 0.5
 
-    def psi(self, x: Any) -> Any:
+    def psi(self, x):
         return x * self.phi(x)
 
-    def step_ratio(self, share: Any) -> Any:
+    def step_ratio(self, share):
         return sharp_step_ratio(share=share)
 
 
@@ -157,19 +157,19 @@ class Custom:
     def kind(self) -> str:
         return "custom"
 
-    def phi(self, x: Any) -> Any:
+    def phi(self, x):
         return self.function(x)
 
-    def psi(self, x: Any) -> Any:
+    def psi(self, x):
         return x * self.phi(x)
 
-    def step_ratio(self, share: Any) -> Any:
+    def step_ratio(self, share):
         """The root by bisection, on the safe side: between grid points phi (r - q) is at least phi(r+) (r- - q)."""
         x = np.linspace(0, 1, 4097)
         y = np.asarray(self.function(x), dtype=float)
         top = y[-1]
 
-        def least(q: Any) -> Any:  # on [x_j, x_j+1]: phi <= y_j+1 where r - q < 0, and r >= x_j
+        def least(q):  # on [x_j, x_j+1]: phi <= y_j+1 where r - q < 0, and r >= x_j
             gap = np.minimum(x[:-1] - np.asarray(q)[..., None], 0)
             return (y[1:] * gap).min(-1) / top
 

@@ -21,7 +21,7 @@ _NUDGE = 2.0**-46
 _SMALLEST = np.finfo(float).tiny
 
 
-def library_of(*arguments: Any) -> Any:
+def library_of(*arguments):
     """SymPy or mpmath if an argument is theirs, else None: the arguments are floats."""
     for argument in arguments:
         root = type(argument).__module__.partition(".")[0]
@@ -30,7 +30,7 @@ def library_of(*arguments: Any) -> Any:
     return None
 
 
-def survive(x: Any, n: Any) -> Any:
+def survive(x, n):
     """(1 - x)^n, rounded up: the share that is left after n contractions by x."""
     if library_of(x, n) is not None:
         return (1 - x) ** n
@@ -41,7 +41,7 @@ def survive(x: Any, n: Any) -> Any:
         return np.where(x <= 1, np.maximum(stable, _SMALLEST), np.power(1 - x, n))[()]
 
 
-def fall(x: Any, n: Any) -> Any:
+def fall(x, n):
     """1 - (1 - x)^n, rounded up: the share that n contractions by x have removed."""
     if library_of(x, n) is not None:
         return 1 - (1 - x) ** n
@@ -52,7 +52,7 @@ def fall(x: Any, n: Any) -> Any:
         return np.where(x <= 1, stable, 1 - np.power(1 - x, n))[()]
 
 
-def spare(*terms: Any) -> Any:
+def spare(*terms):
     """1 - sum of terms, rounded down: what is left of one. The terms are >= 0 and carry at most 8 roundings."""
     if library_of(*terms) is not None:
         left = 1
@@ -62,19 +62,19 @@ def spare(*terms: Any) -> Any:
     return 1 - sum(terms) * (1 + 2.0**-49)
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x):
     """Square root."""
     library = library_of(x)
     return np.sqrt(x) if library is None else library.sqrt(x)
 
 
-def log(x: Any) -> Any:
+def log(x):
     """Natural logarithm."""
     library = library_of(x)
     return np.log(x) if library is None else library.log(x)
 
 
-def maximum(x: Any, y: Any) -> Any:
+def maximum(x, y):
     """The larger of two numbers, entry by entry."""
     library = library_of(x, y)
     if library is None:
@@ -82,7 +82,7 @@ def maximum(x: Any, y: Any) -> Any:
     return library.Max(*_strict(library, x, y)) if library.__name__ == "sympy" else max(x, y)
 
 
-def minimum(x: Any, y: Any) -> Any:
+def minimum(x, y):
     """The smaller of two numbers, entry by entry."""
     library = library_of(x, y)
     if library is None:
@@ -90,12 +90,12 @@ def minimum(x: Any, y: Any) -> Any:
     return library.Min(*_strict(library, x, y)) if library.__name__ == "sympy" else min(x, y)
 
 
-def _strict(sympy: Any, *values: Any) -> list[Any]:
+def _strict(sympy, *values) -> list[Any]:
     """The values as expressions; texts are refused, which SymPy would evaluate as Python."""
     return [sympy.sympify(value, strict=True) for value in values]
 
 
-def decay(x: Any) -> Any:
+def decay(x):
     """exp(-x), rounded up and never 0; x >= 0 carries at most eight roundings."""
     library = library_of(x)
     if library is not None:
@@ -103,35 +103,35 @@ def decay(x: Any) -> Any:
     return np.maximum(np.exp(-np.asarray(x, dtype=float) * (1 - 2.0**-50)), _SMALLEST)[()]
 
 
-def log1p(x: Any) -> Any:
+def log1p(x):
     """ln(1 + x)."""
     library = library_of(x)
     return np.log1p(x) if library is None else library.log(1 + x)
 
 
-def log_ratio(x: Any, y: Any) -> Any:
+def log_ratio(x, y):
     """ln(x / y) where x > y, else 0; rounded up in floats, where x and y carry at most four roundings."""
     if library_of(x, y) is not None:
         return log(maximum(1, x / y))
     return np.log(np.maximum(x / y * (1 + 2.0**-50), 1))
 
 
-def up(x: Any) -> Any:
+def up(x):
     """x >= 0, rounded up by sixteen roundings; what reaches it carries at most eight."""
     return x * (1 + 2.0**-49) if library_of(x) is None else x
 
 
-def down(x: Any) -> Any:
+def down(x):
     """x >= 0, rounded down by sixteen roundings."""
     return x * (1 - 2.0**-49) if library_of(x) is None else x
 
 
-def difference(x: Any, y: Any) -> Any:
+def difference(x, y):
     """x - y for x, y >= 0, rounded up, however much of them cancels."""
     return up(x) - down(y) if library_of(x, y) is None else x - y
 
 
-def quotient(x: Any, y: Any) -> Any:
+def quotient(x, y):
     """x / y for x, y >= 0, and 0 where x is 0: the least r with x <= r y."""
     library = library_of(x, y)
     if library is None:
@@ -142,7 +142,7 @@ def quotient(x: Any, y: Any) -> Any:
     return x / y
 
 
-def times_log_ratio(a: Any, x: Any, y: Any) -> Any:
+def times_log_ratio(a, x, y):
     """a ln(x / y), and 0 where a is 0: the limit if y falls to 0 no faster than a power of a."""
     library = library_of(a, x, y)
     if library is None:

@@ -103,7 +103,7 @@ def _at(key: str, bound: Any, exact: dict[str, Any], working: int) -> Any:
             raise InputError(key, "no number", f"at these values ({error})") from None
 
 
-def _places(value: Any) -> int:
+def _places(value) -> int:
     """How many decimal places a number is away from 1, on either side."""
     import mpmath
 

@@ -67,7 +67,7 @@ class Paper:
                 raise ValueError(f"{key} is there twice")
 
 
-def _identity(entry: Any) -> str:
+def _identity(entry) -> str:
     """What may be there once: an id, or a key with its edition."""
     entry = getattr(entry, "theorem", entry)  # a claim is about one
     return entry.id if hasattr(entry, "id") else f"{entry.key} {getattr(entry, 'edition', '')}".rstrip()

@@ -30,7 +30,7 @@ class Parameter:
     open_lower: bool = False
     integer: bool = False
 
-    def extreme(self, x: Any) -> Any:
+    def extreme(self, x):
         """Whether numbers are not finite, or of a size that overflows in products of floats and fills exact digits."""
         return ~np.isfinite(x) | (np.abs(x) > LARGEST) | ((x > 0) & (x < LEAST) & self.open_lower)
 

@@ -10,12 +10,12 @@ from typing import Any
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
 
 
-def text_of(formula: Any) -> str:
+def text_of(formula) -> str:
     """`formula`, a SymPy expression, in the order written; its value is that of the text."""
     return _written(formula)[0]
 
 
-def _written(node: Any) -> tuple[str, int]:
+def _written(node) -> tuple[str, int]:
     """The text and how tightly its outermost operation binds."""
     import sympy
 
@@ -33,7 +33,7 @@ def _written(node: Any) -> tuple[str, int]:
     return text, _SUM if text.startswith("-") else _ATOM
 
 
-def _flat(node: Any, kind: Any) -> list[Any]:
+def _flat(node, kind) -> list[Any]:
     """The terms of a sum of sums, or the factors of a product of products."""
     return [leaf for each in node.args for leaf in (_flat(each, kind) if isinstance(each, kind) else [each])]
 
@@ -74,7 +74,7 @@ def _product(factors: list[Any]) -> tuple[str, int]:
     return (f"-{text}", _SUM) if negative else (text, _PRODUCT)
 
 
-def _power(base: Any, exponent: Any) -> tuple[str, int]:
+def _power(base, exponent) -> tuple[str, int]:
     import sympy
 
     if exponent == sympy.Rational(1, 2):

@@ -32,14 +32,14 @@ def running_step_ratio(criterion: Criterion, *, similarity: Any, sigma2: Any) ->
     return largest_root(lambda q: (least(q) / sigma2).sum(-1), similarity.shape[:-1])
 
 
-def binary_running(*, similarity: Any, sigma2: Any, threshold: Any) -> Any:
+def binary_running(*, similarity, sigma2, threshold):
     """sum_k a_k max(lambda, rho_k) / sum_k a_k: members at rho_k, all others just admitted, at r = lambda."""
     least = np.maximum(similarity, np.asarray(threshold, dtype=float)[..., None])
     mass = np.broadcast_to(1 / np.asarray(sigma2, dtype=float), least.shape)
     return (least * mass).sum(-1) / mass.sum(-1) * _DOWN
 
 
-def continuous_running(*, similarity: Any, sigma2: Any) -> Any:
+def continuous_running(*, similarity, sigma2):
     """The root q of sum_k a_k x_k (x_k - q) = 0 with x_k = clip(q / 2, rho_k, 1).
 
     Suppose that x_k = rho_k for the j largest rho and q / 2 for the rest, of mass A. With B = sum_{l <= j} a rho and
@@ -61,7 +61,7 @@ def continuous_running(*, similarity: Any, sigma2: Any) -> Any:
     return (np.take_along_axis(q, first[..., None], -1)[..., 0] * _DOWN)[()]
 
 
-def sharp_running(*, similarity: Any, sigma2: Any) -> Any:
+def sharp_running(*, similarity, sigma2):
     """The root for phi*(x) = 1 - sqrt(1 - x)."""
     return running_step_ratio(Sharp(), similarity=similarity, sigma2=sigma2)
 

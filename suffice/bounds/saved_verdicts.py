@@ -89,7 +89,7 @@ def extent(row: dict[str, Any]) -> str:
     return f"violated, {counted} tried" if row["verdict"] == "violated" else f"{row['verdict']} on {counted}"
 
 
-def _ratio(verdict: Any) -> float | None:
+def _ratio(verdict) -> float | None:
     """Six digits; None where nothing met the hypotheses, or where a printed bound of 0 was passed (JSON has no inf)."""
     if not verdict.instances or not math.isfinite(verdict.worst_ratio):
         return None
@@ -114,5 +114,5 @@ def _formula(bound: Callable[..., Any]) -> str:
 
 
 @lru_cache(maxsize=None, typed=True)
-def _evaluated(formula: Any) -> str:
+def _evaluated(formula) -> str:
     return str(formula.doit())

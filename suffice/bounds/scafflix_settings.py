@@ -24,7 +24,7 @@ class Steps:
     eta: np.ndarray
     p: float
 
-    def arguments(self, *, A: Any, C: Any, mu: Any) -> dict[str, float]:
+    def arguments(self, *, A, C, mu) -> dict[str, float]:
         """What `scafflix/theorem-1` takes, besides Psi0 and T, for clients with these constants (N,)."""
         A, C, mu = _per_client(A=A, C=C, mu=mu)
         return {
@@ -72,7 +72,7 @@ def released_steps(*, L: Any, mu: float, alpha: Any) -> Steps:
 # alpha_i / gamma_i, and comes no further from the optimum's h, which lies in that space.
 
 
-def initial_control_variates(gradients: Any, *, eta: Any, alpha: Any) -> np.ndarray:
+def initial_control_variates(gradients, *, eta, alpha) -> np.ndarray:
     """h_i^0 (N, d) from the gradients g_i (N, d) of f_i at the common start, for one communication.
 
     h_i = g_i - (alpha_i / eta_i) sum_j alpha_j g_j / sum_j alpha_j^2 / eta_j, so that sum_i alpha_i h_i = 0.
@@ -84,7 +84,7 @@ def initial_control_variates(gradients: Any, *, eta: Any, alpha: Any) -> np.ndar
     return gradients - (alpha / eta)[:, None] * total / (alpha**2 / eta).sum()
 
 
-def _per_client(**given: Any) -> list[np.ndarray]:
+def _per_client(**given) -> list[np.ndarray]:
     """Constants as arrays of one length (N,), numbers repeated; all positive but C, which may be 0."""
     raw = {name: real_array(name, value) for name, value in given.items()}
     clients = max((len(value) for value in raw.values() if value.ndim), default=1)

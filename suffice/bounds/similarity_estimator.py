@@ -7,12 +7,10 @@ gradient equals the client's own has similarity 1, even at a stationary point.
 
 from __future__ import annotations
 
-from typing import Any
-
 from suffice.support.errors import InputError
 
 
-def similarity_estimate(*, own: Any, peer: Any) -> Any:
+def similarity_estimate(*, own, peer):
     """rhat = (1 - Z_ik / Z_i)_+ with Z_ik = |mean_j (g_i^j - g_k^j)|^2 and Z_i = |mean_j g_i^j|^2.
 
     Not unbiased: identical clients have E Z_ik > 0, and dissimilar ones are admitted by chance.
@@ -20,7 +18,7 @@ def similarity_estimate(*, own: Any, peer: Any) -> Any:
     return _ratio(_square((own - peer).mean(-2)), _square(own.mean(-2)))
 
 
-def debiased_estimate(*, own: Any, peer: Any) -> Any:
+def debiased_estimate(*, own, peer):
     """clip(1 - D / G, 0, 1), D = Z_ik - v_ik / m and G = Z_i - v_i / m; 0 where G <= 0. Needs m >= 2.
 
     v_i is the sample variance of g_i^j over j, v_ik that of g_i^j - g_k^j: E D = |grad R_i - grad R_k|^2 and
@@ -33,17 +31,17 @@ def debiased_estimate(*, own: Any, peer: Any) -> Any:
     return _ratio(gap, norm, gap - _mean_variance(difference), norm - _mean_variance(own))
 
 
-def _square(x: Any) -> Any:
+def _square(x):
     return (x * x).sum(-1)
 
 
-def _mean_variance(gradients: Any) -> Any:
+def _mean_variance(gradients):
     """The unbiased estimate of the variance of the mean of m gradients."""
     m = gradients.shape[-2]
     return _square(gradients - gradients.mean(-2)[..., None, :]).sum(-1) / (m * (m - 1))
 
 
-def _ratio(gap: Any, norm: Any, above: Any = None, below: Any = None) -> Any:
+def _ratio(gap, norm, above=None, below=None):
     """clip(1 - above / below, 0, 1) where below > 0, else 0; 1 where the gap vanishes. For both libraries: no where."""
     above, below = (gap if above is None else above), (norm if below is None else below)
     good = (below > 0) & (gap > 0)

@@ -6,12 +6,10 @@ Least squares: f(x) = (1/(2 n)) |A x - y|^2 + (r/2) |x|^2. Logistic: f(x) = (1/n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
-def _second_moment(features: Any) -> np.ndarray:
+def _second_moment(features) -> np.ndarray:
     """Largest eigenvalue of A^T A / n, from the smaller of the two Gram matrices."""
     A = np.asarray(features, dtype=float)
     n, d = A.shape[-2:]
@@ -19,7 +17,7 @@ def _second_moment(features: Any) -> np.ndarray:
     return np.linalg.eigvalsh(gram)[..., -1] / n
 
 
-def _squared_rows(features: Any) -> np.ndarray:
+def _squared_rows(features) -> np.ndarray:
     """|a_j|^2, one per sample."""
     return (np.asarray(features, dtype=float) ** 2).sum(-1)
 
@@ -28,27 +26,27 @@ def _squared_rows(features: Any) -> np.ndarray:
 # 0 < s_j <= 1/4, and s_j = 1/4 at x = 0: the constants below are attained. One sample has A = a_j^T.
 
 
-def least_squares_smoothness(*, features: Any, regularisation: Any) -> Any:
+def least_squares_smoothness(*, features, regularisation):
     """lambda_max(A^T A) / n + r."""
     return _second_moment(features) + regularisation
 
 
-def logistic_smoothness(*, features: Any, regularisation: Any) -> Any:
+def logistic_smoothness(*, features, regularisation):
     """lambda_max(A^T A) / (4 n) + r."""
     return _second_moment(features) / 4 + regularisation
 
 
-def least_squares_sample_smoothness(*, features: Any, regularisation: Any) -> Any:
+def least_squares_sample_smoothness(*, features, regularisation):
     """max_j |a_j|^2 + r: every sample's loss is smooth with this constant."""
     return _squared_rows(features).max(-1) + regularisation
 
 
-def logistic_sample_smoothness(*, features: Any, regularisation: Any) -> Any:
+def logistic_sample_smoothness(*, features, regularisation):
     """max_j |a_j|^2 / 4 + r: every sample's loss is smooth with this constant."""
     return _squared_rows(features).max(-1) / 4 + regularisation
 
 
-def logistic_smoothness_by_trace(*, features: Any, regularisation: Any) -> Any:
+def logistic_smoothness_by_trace(*, features, regularisation):
     """(1/(4 n)) sum_j |a_j|^2 + r: the trace in place of the largest eigenvalue."""
     return _squared_rows(features).mean(-1) / 4 + regularisation
 
@@ -57,11 +55,11 @@ def logistic_smoothness_by_trace(*, features: Any, regularisation: Any) -> Any:
 # and the step 1/L may exceed twice the stable one.
 
 
-def least_squares_smoothness_released(*, features: Any, regularisation: Any) -> Any:
+def least_squares_smoothness_released(*, features, regularisation):
     """lambda_max(A^T A + r I) / n."""
     return _second_moment(features) + regularisation / np.shape(features)[-2]
 
 
-def logistic_smoothness_released(*, features: Any, regularisation: Any) -> Any:
+def logistic_smoothness_released(*, features, regularisation):
     """lambda_max(A^T A + r I) / (4 n)."""
     return _second_moment(features) / 4 + regularisation / (4 * np.shape(features)[-2])

@@ -13,7 +13,7 @@ from .criteria import Criterion
 from .heterogeneity import Heterogeneity
 
 
-def best_threshold(*, similarity: Any, sigma2: Any) -> Any:
+def best_threshold(*, similarity, sigma2):
     """The binary threshold of least sufficient variance.
 
     lambda sum_{rho_k >= lambda} a_k rho_k grows linearly between consecutive similarities, so its maximiser is

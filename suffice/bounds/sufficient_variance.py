@@ -12,7 +12,7 @@ import numpy as np
 from .criteria import TOLERANCE, Binary, Criterion
 
 
-def combined_variance(*, values: Any, sigma2: Any) -> Any:
+def combined_variance(*, values, sigma2):
     """sigma_f^2 = 1 / sum_k f_k / sigma_k^2 for values f_k = f(r_k) (Definition 1)."""
     return 1 / (values / sigma2).sum(-1)
 

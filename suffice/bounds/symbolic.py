@@ -18,7 +18,7 @@ def on_symbols(function: Callable[..., Any]) -> Any:
         return function(**symbols)
 
 
-def as_expression(value: Any) -> Any:
+def as_expression(value):
     """A number or an expression as an expression; `InputError` for anything else: SymPy runs texts as Python."""
     import sympy
 

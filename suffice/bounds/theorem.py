@@ -71,7 +71,7 @@ class Sharper:
         """The old bound at `values`, from the bound of the new record."""
         given, taken = self.at(**values), inspect.signature(bound).parameters
 
-        def new(**changes: Any) -> Any:
+        def new(**changes):
             return bound(**{name: value for name, value in {**given, **changes}.items() if name in taken})
 
         return self.ratio[0] * new() if self.exactly is None else self.exactly(new, **values)

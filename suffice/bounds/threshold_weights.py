@@ -6,7 +6,7 @@ b_ii = 0, or inf where none is known. W = Lambda Lambda^T for a row-stochastic L
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +16,13 @@ RANK_TOLERANCE = 2.0**-44
 """Singular values of Lambda below this times N times the largest count as zero (a float SVD errs by N 2^-52)."""
 
 
-def threshold_weights(*, b: Any, threshold: Any) -> Any:
+def threshold_weights(*, b, threshold):
     """Equal weights on the agents with b_ij <= threshold."""
     inside = np.asarray(b) <= np.asarray(threshold)[..., None]
     return inside / inside.sum(-1, keepdims=True)
 
 
-def components(linked: Any) -> Any:
+def components(linked):
     """Labels (..., N) of the connected components of a graph (..., N, N): the smallest index in each."""
     linked = np.asarray(linked, dtype=bool)
     reached = linked | linked.swapaxes(-1, -2) | np.eye(linked.shape[-1], dtype=bool)
@@ -34,7 +34,7 @@ def components(linked: Any) -> Any:
         reached = longer
 
 
-def component_weights(*, b: Any, threshold: Any) -> Any:
+def component_weights(*, b, threshold):
     """Equal weights inside each connected component of {b_ij <= threshold}: Lambda = W, a projection.
 
     Within a component b_ij may exceed the threshold: compute the bias of these weights, do not assume it.
@@ -44,7 +44,7 @@ def component_weights(*, b: Any, threshold: Any) -> Any:
     return same / same.sum(-1, keepdims=True)
 
 
-def optimal_weights(*, b: Any, cap: Any) -> Any:
+def optimal_weights(*, b, cap):
     """The weights of least sum lambda^2 among those with sum lambda b <= cap.
 
     The optimality conditions read lambda_j proportional to (level - b_j)_+ (water-filling). The weighted b grows with
@@ -79,7 +79,7 @@ class Spectrum(NamedTuple):
     rank: np.ndarray
 
 
-def spectrum(weights: Any) -> Spectrum:
+def spectrum(weights) -> Spectrum:
     """The spectrum of W = Lambda Lambda^T from the singular values of Lambda.
 
     What is non-zero is a numerical decision (RANK_TOLERANCE). Where an eigenvalue is near it, smin is not to be

@@ -7,8 +7,6 @@ with the start: thetabar_T is the mean of theta_0, ..., theta_T.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..elementary import fall
 from ..quantities import Quantity
 from ..theorem import Conditions, Source, Theorem
@@ -21,12 +19,12 @@ from ..theorem import Conditions, Source, Theorem
 # last sum is at most T, and 1/l at most 1/mu.
 
 
-def averaged(*, eta: Any, mu: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+def averaged(*, eta, mu, e0, sigma2, T):
     """e_0 ((1 - (1 - eta mu)^n) / (n eta mu))^2 + sigma^2 T / (2 mu n^2) with n = T + 1 iterates."""
     return (fall(eta * mu, T + 1) / ((T + 1) * eta * mu)) ** 2 * e0 + sigma2 * T / (2 * mu * (T + 1) ** 2)
 
 
-def averaged_conditions(*, eta: Any, mu: Any, beta: Any) -> Conditions:
+def averaged_conditions(*, eta, mu, beta) -> Conditions:
     """No direction overshoots."""
     return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
 

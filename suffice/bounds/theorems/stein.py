@@ -51,12 +51,12 @@ _BIAS = new_quantity(
 # So |theta_w - x_i|^2 + V_i (2 w_i - 1) is an unbiased estimate of the risk, for weights that look at no x.
 
 
-def weighting(*, own_weight: Any, own_variance: Any, apart2: Any) -> Any:
+def weighting(*, own_weight, own_variance, apart2):
     """E|theta_w - x_i|^2 + V_i (2 w_i - 1)."""
     return difference(apart2 + 2 * own_weight * own_variance, own_variance)
 
 
-def weighting_conditions(*, own_weight: Any, own_variance: Any, apart2: Any) -> Conditions:
+def weighting_conditions(*, own_weight, own_variance, apart2) -> Conditions:
     """What the site's own noise adds to the distance."""
     return {"own noise (1 - own_weight)^2 own_variance <= apart2": ((1 - own_weight) ** 2 * own_variance, apart2)}
 
@@ -68,12 +68,12 @@ def weighting_conditions(*, own_weight: Any, own_variance: Any, apart2: Any) -> 
 # and cutting the weight at 1 lowers it. 1/x is convex, so a random x_k has the mean of its squared distance in it.
 
 
-def james_stein(*, d: Any, v: Any, shrink: Any, gap2: Any) -> Any:
+def james_stein(*, d, v, shrink, gap2):
     """d v - c (2 (d - 2) v - c) / (Delta^2 + d v)."""
     return difference(d * v, shrink * (2 * (d - 2) * v - shrink) / (gap2 + d * v))
 
 
-def james_stein_conditions(*, d: Any, v: Any, shrink: Any) -> Conditions:
+def james_stein_conditions(*, d, v, shrink) -> Conditions:
     """No harm; c = d v, which minimises the unbiased estimate, meets it from d = 4 on."""
     return {"shrink <= 2 (d - 2) v": (shrink, 2 * (d - 2) * v)}
 
@@ -89,17 +89,17 @@ def james_stein_conditions(*, d: Any, v: Any, shrink: Any) -> Conditions:
 # and H = 4 (p - 2) v^2 S a^(p-2) belongs to James and Stein's rule.
 
 
-def line(*, v: Any, inner: Any, outer: Any) -> Any:
+def line(*, v, inner, outer):
     """4 v^2 / (a (b - a))."""
     return 4 * v**2 / (inner * (outer - inner))
 
 
-def plane(*, v: Any, inner: Any, outer: Any) -> Any:
+def plane(*, v, inner, outer):
     """8 v^2 / (a^2 ln(b/a))."""
     return 8 * v**2 / (inner**2 * log1p((outer - inner) / inner))
 
 
-def within(*, inner: Any, outer: Any) -> Conditions:
+def within(*, inner, outer) -> Conditions:
     """One ball inside the other, short of where the bound is infinite: a rounding beyond, it would be negative."""
     return {"inner <= 0.999 outer": (inner, 0.999 * outer)}
 

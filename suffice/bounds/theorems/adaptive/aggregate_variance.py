@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import minimum
 from ...quantities import GRADIENT_SQUARED, Quantity
 from ...sufficient_variance import combined_variance
@@ -15,7 +13,7 @@ from .paper import source
 # sigma_psi^2 = 1 / sum_k a_k psi(r_k) <= 1 / (a_i psi(1)) = sigma_i^2 / p, p = phi(1).
 
 
-def definition_1_effective_local(*, sigma2: Any, peak: Any) -> Any:
+def definition_1_effective_local(*, sigma2, peak):
     """sigma_i^2 / phi(1)."""
     return sigma2 / peak
 
@@ -26,18 +24,18 @@ def definition_1_effective_local(*, sigma2: Any, peak: Any) -> Any:
 # sigma_i^2 / (l (2 - l)) with l = min(2 p, 1). Binary weights have phi(lambda) = lambda = p: attained.
 
 
-def definition_1_variance_local(*, sigma2: Any, peak: Any) -> Any:
+def definition_1_variance_local(*, sigma2, peak):
     """sigma_i^2 / (l (2 - l)), l = min(2 phi(1), 1)."""
     least = minimum(2 * peak, 1)
     return sigma2 / (least * (2 - least))
 
 
-def largest_variance_binary(*, sigma2: Any, threshold: Any) -> Any:
+def largest_variance_binary(*, sigma2, threshold):
     """sigma_i^2 / (l (2 - l)), l = min(2 lambda, 1)."""
     return definition_1_variance_local(sigma2=sigma2, peak=threshold)
 
 
-def largest_variance_continuous(*, sigma2: Any) -> Any:
+def largest_variance_continuous(*, sigma2):
     """sigma_i^2."""
     return sigma2
 
@@ -47,12 +45,12 @@ def largest_variance_continuous(*, sigma2: Any) -> Any:
 # Cauchy-Schwarz: (sum_members a r)^2 <= sum_members a * sum_all a r^2.
 
 
-def continuous_dominates(*, mass: Any, similar_mass: Any) -> Any:
+def continuous_dominates(*, mass, similar_mass):
     """S / P^2, the variance of binary weights."""
     return mass / similar_mass**2
 
 
-def subset(*, mass: Any, similar_mass: Any) -> Conditions:
+def subset(*, mass, similar_mass) -> Conditions:
     """Similarities are at most 1."""
     return {"similarities at most 1, similar_mass <= mass": (similar_mass, mass)}
 

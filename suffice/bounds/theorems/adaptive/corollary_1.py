@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -26,20 +25,18 @@ from .theorem_2_printed import decreasing_conditions_printed
 # Also P(tau > T) = P(X_T >= eps) <= B_T/eps, at most delta once T >= nu/(eps delta) - gamma - 1.
 
 
-def corollary_1_printed(*, C: Any, mu: Any, beta: Any, s2: Any, eps: Any) -> Any:
+def corollary_1_printed(*, C, mu, beta, s2, eps):
     """C' beta s2 / (2 mu^2 eps), C' = C^2 / (C - 1)."""
     return C**2 / (C - 1) * beta * s2 / (2 * mu**2 * eps)
 
 
-def corollary_1(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any) -> Any:
+def corollary_1(*, C, gamma, mu, beta, e0, s2, eps):
     """(nu / eps - gamma - 1)_+."""
     nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
     return maximum(0, difference(nu / eps, gamma + 1))
 
 
-def corollary_1_decreasing_confidence(
-    *, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any, delta: Any
-) -> Any:
+def corollary_1_decreasing_confidence(*, C, gamma, mu, beta, e0, s2, eps, delta):
     """(nu / (eps delta) - gamma - 1)_+."""
     nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
     return maximum(0, difference(nu / (eps * delta), gamma + 1))
@@ -50,9 +47,7 @@ def corollary_1_decreasing_confidence(
 # y^p e^{(p-1)(1-y)} <= y <= delta as x e^{1-x} <= 1; otherwise g(delta) <= g(y).
 
 
-def corollary_1_decreasing_confidence_sharp(
-    *, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, eps: Any, delta: Any
-) -> Any:
+def corollary_1_decreasing_confidence_sharp(*, C, gamma, mu, beta, e0, s2, eps, delta):
     """(nu delta^(-1/p) e^{(1-1/p)(1-delta)} / eps - gamma - 1)_+, p = min(C, 2)."""
     nu = decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2)
     p = minimum(C, 2)
@@ -70,22 +65,22 @@ def corollary_1_decreasing_confidence_sharp(
 # largest drift is at eta = mu eps / (beta s2). (1 - Delta)^T <= exp(-Delta T) gives the iterations at a confidence.
 
 
-def drift(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any) -> Any:
+def drift(*, eta, mu, beta, s2, eps):
     """Delta = eta mu - eta^2 beta s2 / (2 eps)."""
     return eta * mu - eta**2 * beta * s2 / (2 * eps)
 
 
-def corollary_1_probability(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, T: Any) -> Any:
+def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
     """P(tau > T) <= (1 - Delta)^T e_0 / eps."""
     return survive(drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps), T) * e0 / eps
 
 
-def corollary_1_expected_time(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any) -> Any:
+def corollary_1_expected_time(*, eta, mu, beta, s2, eps, e0):
     """E[tau] <= (1 + ln(e_0 / eps)) / Delta."""
     return (1 + log(e0 / eps)) / drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps)
 
 
-def corollary_1_confidence(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e0: Any, delta: Any) -> Any:
+def corollary_1_confidence(*, eta, mu, beta, s2, eps, e0, delta):
     """ln(e_0 / (eps delta)) / Delta."""
     return log(up(e0 / (eps * delta))) / drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps)
 
@@ -94,13 +89,13 @@ def corollary_1_confidence(*, eta: Any, mu: Any, beta: Any, s2: Any, eps: Any, e
 # parenthesis is at least 1/2: E[tau] <= 2 max(beta/(q mu), beta s2/(mu^2 eps)) (1 + ln(e_0/eps)) follows.
 
 
-def corollary_1_best_step(*, mu: Any, beta: Any, q: Any, s2: Any, eps: Any, e0: Any) -> Any:
+def corollary_1_best_step(*, mu, beta, q, s2, eps, e0):
     """(1 + ln(e_0 / eps)) / (eta mu (1 - eta beta s2 / (2 mu eps))), 1/eta = max(beta/q, beta s2/(mu eps))."""
     inverse = maximum(beta / q, beta * s2 / (mu * eps))
     return (1 + log(e0 / eps)) * inverse / (mu * spare(beta * s2 / (2 * mu * eps * inverse)))
 
 
-def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: Any, e0: Any) -> Conditions:
+def hitting_conditions(*, eta, q, beta, mu, s2, eps, e0) -> Conditions:
     """The step limit, a drift of at least eta mu / 10, and a start above the precision."""
     return {
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
@@ -109,7 +104,7 @@ def hitting_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: An
     }
 
 
-def best_step_conditions(*, mu: Any, beta: Any, eps: Any, e0: Any) -> Conditions:
+def best_step_conditions(*, mu, beta, eps, e0) -> Conditions:
     """A start above the precision; the step is within its limit by choice."""
     return {**curvature_conditions(mu=mu, beta=beta), "start above the precision, eps <= e0": (eps, e0)}
 

@@ -6,8 +6,6 @@ across clients and samples. A mean of m of them has variance sigma^2 / m, and E|
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import quotient
 from ...quantities import GRADIENT, Quantity
 from ...similarity_estimator import debiased_estimate, similarity_estimate
@@ -15,12 +13,12 @@ from ...theorem import Definition, Theorem
 from .paper import source
 
 
-def equation_1_gap(*, gap: Any, sigma2: Any, peer_sigma2: Any, m: Any) -> Any:
+def equation_1_gap(*, gap, sigma2, peer_sigma2, m):
     """|grad R_i - grad R_k|^2 + (sigma_i^2 + sigma_k^2) / m."""
     return gap**2 + (sigma2 + peer_sigma2) / m
 
 
-def equation_1_norm(*, gradient: Any, sigma2: Any, m: Any) -> Any:
+def equation_1_norm(*, gradient, sigma2, m):
     """|grad R_i|^2 + sigma_i^2 / m."""
     return gradient**2 + sigma2 / m
 
@@ -29,7 +27,7 @@ def equation_1_norm(*, gradient: Any, sigma2: Any, m: Any) -> Any:
 # |grad R_i|^2 > (lambda sigma_i^2 + sigma_k^2) / ((1 - lambda) m); with lambda -> 0 iff |grad R_i|^2 > sigma_k^2 / m.
 
 
-def equation_1_identical(*, gradient: Any, sigma2: Any, peer_sigma2: Any, m: Any) -> Any:
+def equation_1_identical(*, gradient, sigma2, peer_sigma2, m):
     """(sigma_i^2 + sigma_k^2) / (m |grad R_i|^2 + sigma_i^2)."""
     return quotient(sigma2 + peer_sigma2, m * gradient**2 + sigma2)
 

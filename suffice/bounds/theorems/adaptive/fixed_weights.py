@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import fall, sqrt, survive
@@ -20,23 +18,23 @@ from .paper import source
 # with equality at s = v/u: these are all the affine bounds in |grad R_i|^2 that are not above another one.
 
 
-def peer_noise(*, sigma2: Any, noise_factor: Any, b: Any, c: Any, gradient: Any) -> Any:
+def peer_noise(*, sigma2, noise_factor, b, c, gradient):
     """floor + M (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2."""
     return sigma2 + noise_factor * (gradient + sqrt(b**2 + c * gradient**2)) ** 2
 
 
-def _over(x: Any, s: Any) -> Any:
+def _over(x, s):
     """x/s, 0 where x is 0: client i itself has b = c = 0 and may have s = 0."""
     with np.errstate(all="ignore"):
         return np.where(np.equal(x, 0), 0.0, np.divide(x, s))
 
 
-def noise_of_weights(*, weights: Any, floor: Any, factor: Any, b: Any, s: Any) -> Any:
+def noise_of_weights(*, weights, floor, factor, b, s):
     """V = sum_k w_k^2 (floor_k + M_k (b_k^2 + b_k^2/s_k))."""
     return (weights**2 * (floor + factor * (b**2 + _over(b**2, s)))).sum(-1)
 
 
-def growth_of_weights(*, weights: Any, factor: Any, c: Any, s: Any) -> Any:
+def growth_of_weights(*, weights, factor, c, s):
     """Q = sum_k w_k^2 M_k (1 + s_k + c_k + c_k/s_k)."""
     return (weights**2 * factor * (1 + s + c + _over(c, s))).sum(-1)
 
@@ -51,15 +49,13 @@ def growth_of_weights(*, weights: Any, factor: Any, c: Any, s: Any) -> Any:
 # Nothing here is random but e_t: the bound needs no stopping.
 
 
-def theorem_1_fixed_weights(
-    *, eta: Any, mu: Any, beta: Any, e0: Any, bias2: Any, c: Any, V: Any, T: Any, split: Any
-) -> Any:
+def theorem_1_fixed_weights(*, eta, mu, beta, e0, bias2, c, V, T, split):
     """(1 - x)^T e_0 + (B^2 + eta beta V)/(2 mu (1 - c - kappa)) (1 - (1 - x)^T), x = eta mu (1 - c - kappa)."""
     mu = (1 - c - split) * mu
     return survive(eta * mu, T) * e0 + (bias2 + eta * beta * V) / (2 * mu) * fall(eta * mu, T)
 
 
-def fixed_conditions(*, eta: Any, beta: Any, mu: Any, c: Any, Q: Any, split: Any) -> Conditions:
+def fixed_conditions(*, eta, beta, mu, c, Q, split) -> Conditions:
     """Both limits of the step, and a descent that dissimilarity and noise leave something of."""
     return {
         "step size eta <= 1/beta": step_conditions(eta=eta, q=1, beta=beta, mu=mu)["step size eta <= q/beta"],
@@ -76,7 +72,7 @@ def fixed_conditions(*, eta: Any, beta: Any, mu: Any, c: Any, Q: Any, split: Any
 # [rho, 1] it is at most h(max(rho, 8/9)). The denominator is least at rho. For n alike clients this is M/n.
 
 
-def running_total(*, similarity: Any, sigma2: Any, factor: Any) -> Any:
+def running_total(*, similarity, sigma2, factor):
     """sum_k a_k^2 M_k h(max(rho_k, 8/9))^2 / (sum_k a_k rho_k^2)^2, client i first; h(1) = 1."""
     highest = np.maximum(similarity, 8 / 9)
     peak = np.where(np.equal(similarity, 1), 1.0, highest * (1 + np.sqrt(1 - highest)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...theorem import Conditions
 
 STANDING = (
@@ -23,6 +21,6 @@ UNBIASED = (
 )
 
 
-def step_conditions(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
+def step_conditions(*, eta, q, beta, mu) -> Conditions:
     """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step; mu <= beta always."""
     return {"step size eta <= q/beta": (eta, q / beta), "curvature mu <= beta": (mu, beta)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import difference, fall, maximum, spare, survive
 from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Theorem
@@ -22,12 +20,12 @@ from .theorem_3 import theorem_3_any_step
 # eta beta Q <= kappa and PL: (*) with (1 - kappa) mu for mu.
 
 
-def lemma_1_multiplicative(*, eta: Any, beta: Any, e0: Any, gradient: Any, Q: Any, V: Any) -> Any:
+def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
     """e - (eta/2)(1 - eta beta Q) |grad R_i|^2 + (eta^2 beta/2) V, the terms that add first."""
     return difference(e0 + eta**2 * beta * (Q * gradient**2 + V) / 2, eta * gradient**2 / 2)
 
 
-def theorem_1_multiplicative(*, eta: Any, mu: Any, beta: Any, e0: Any, V: Any, T: Any, split: Any) -> Any:
+def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
     """Theorem 1 with (1 - kappa) mu in the place of mu."""
     mu = (1 - split) * mu
     return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
@@ -36,12 +34,12 @@ def theorem_1_multiplicative(*, eta: Any, mu: Any, beta: Any, e0: Any, V: Any, T
 # Theorem 3: without PL, sum the descent over t <= T, e >= 0 at the end; divide by (1 - kappa) eta T/2.
 
 
-def theorem_3_multiplicative(*, eta: Any, beta: Any, e0: Any, V: Any, T: Any, split: Any) -> Any:
+def theorem_3_multiplicative(*, eta, beta, e0, V, T, split):
     """(2 e_0/(eta T) + eta beta V)/(1 - kappa)."""
     return theorem_3_any_step(eta=eta, beta=beta, e0=e0, s2=V, T=T) / spare(split)
 
 
-def gradient_conditions(*, eta: Any, q: Any, beta: Any, T: Any, Q: Any, split: Any) -> Conditions:
+def gradient_conditions(*, eta, q, beta, T, Q, split) -> Conditions:
     """Both limits on the step, and an average of T gradients."""
     return {
         **theorem_3_conditions(eta=eta, q=q, beta=beta, T=T),
@@ -49,12 +47,12 @@ def gradient_conditions(*, eta: Any, q: Any, beta: Any, T: Any, Q: Any, split: A
     }
 
 
-def limit_conditions(*, eta: Any, q: Any, beta: Any) -> Conditions:
+def limit_conditions(*, eta, q, beta) -> Conditions:
     """eta <= q/beta makes eta beta sum_k alpha_k <= 1."""
     return {"step size eta <= q/beta": (eta, q / beta)}
 
 
-def split_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, Q: Any, split: Any) -> Conditions:
+def split_conditions(*, eta, q, beta, mu, Q, split) -> Conditions:
     """Both limits on the step: for the descent, and for the noise that grows with the gradient."""
     return {
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
@@ -70,7 +68,7 @@ def split_conditions(*, eta: Any, q: Any, beta: Any, mu: Any, Q: Any, split: Any
 # 2K >= p, with value 4 K^2/(p (4K - p)), and at Y = 0 with value 1 otherwise; that is the same formula at K = p/2.
 
 
-def multiplicative_total(*, noise_factor: Any, peak: Any, advantage: Any) -> Any:
+def multiplicative_total(*, noise_factor, peak, advantage):
     """M 4 K^2 / (p (4K - p)), K at least p/2."""
     K = maximum(advantage, peak / 2)
     return 4 * noise_factor * K**2 / (peak * (4 * K - peak))
@@ -86,19 +84,19 @@ def multiplicative_total(*, noise_factor: Any, peak: Any, advantage: Any) -> Any
 # a factor f = 1 - 4u (1 - u (n + d + 1)/n), and a geometric sum.
 
 
-def least_squares_variance(*, trace: Any, e0: Any, gradient: Any, label_variance: Any, batch: Any) -> Any:
+def least_squares_variance(*, trace, e0, gradient, label_variance, batch):
     """(4 tr(H) e + |grad R|^2 + 4 s^2 tr(H)) / n."""
     return (4 * trace * (e0 + label_variance) + gradient**2) / batch
 
 
-def least_squares_rate(*, eta: Any, h: Any, d: Any, batch: Any, e0: Any, label_variance: Any, T: Any) -> Any:
+def least_squares_rate(*, eta, h, d, batch, e0, label_variance, T):
     """f^T e_0 + 4 u^2 s^2 (d/n) (1 - f^T)/(1 - f), with (1 - f)/(4u) = 1 - u (n + d + 1)/n."""
     room = spare(eta * h * (batch + d + 1) / batch)
     floor = eta * h * label_variance * d / (batch * room)
     return survive(4 * eta * h * room, T) * e0 + floor * fall(4 * eta * h * room, T)
 
 
-def stability_conditions(*, eta: Any, h: Any, d: Any, batch: Any) -> Conditions:
+def stability_conditions(*, eta, h, d, batch) -> Conditions:
     """A safe distance from the step at which the second moment stops shrinking, n/(h (n + d + 1))."""
     return {"step size eta <= 0.9 batch/(h (batch + d + 1))": (eta, 0.9 * batch / (h * (batch + d + 1)))}
 

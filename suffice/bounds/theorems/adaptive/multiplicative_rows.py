@@ -27,13 +27,13 @@ Function = Callable[..., Any]
 def contracting(row: Function) -> Function:
     """A bound at (1 - kappa) mu."""
 
-    def bound(*, mu: Any, split: Any, **values: Any) -> Any:
+    def bound(*, mu, split, **values):
         return row(mu=(1 - split) * mu, **values)
 
     return keywords(bound, row, "split")
 
 
-def grown_step(*, eta: Any, q: Any, beta: Any, mu: Any, Q: Any, split: Any) -> Conditions:
+def grown_step(*, eta, q, beta, mu, Q, split) -> Conditions:
     """Both limits of a constant step: for the descent, and for the noise that grows with the gradient."""
     return {
         **step_conditions(eta=eta, q=q, beta=beta, mu=mu),
@@ -41,7 +41,7 @@ def grown_step(*, eta: Any, q: Any, beta: Any, mu: Any, Q: Any, split: Any) -> C
     }
 
 
-def grown_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any, Q: Any, split: Any) -> Conditions:
+def grown_horizon(*, mu, beta, q, e0, s2, T, Q, split) -> Conditions:
     """A step at all, a start above the noise floor K = beta s2/(2 mu'^2 T), and the row's own step within the limit."""
     left = (1 - split) * mu
     logarithm = times_log_ratio(1.0, 2 * left**2 * T * e0, beta * s2)
@@ -56,7 +56,7 @@ def grown_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any, Q: An
     }
 
 
-def grown_first_step(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any, Q: Any, split: Any) -> Conditions:
+def grown_first_step(*, C, gamma, mu, beta, q, Q, split) -> Conditions:
     """The first step C/((1 - kappa) mu (1 + gamma)) within both limits."""
     left = (1 - split) * mu
     return {
@@ -66,9 +66,7 @@ def grown_first_step(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any, Q: Any, 
     }
 
 
-def grown_hitting(
-    *, eta: Any, q: Any, beta: Any, mu: Any, s2: Any, eps: Any, e0: Any, Q: Any, split: Any
-) -> Conditions:
+def grown_hitting(*, eta, q, beta, mu, s2, eps, e0, Q, split) -> Conditions:
     """The step's limits, a drift of at least a tenth of (1 - kappa) eta mu, and a start above the precision."""
     return {
         **grown_step(eta=eta, q=q, beta=beta, mu=mu, Q=Q, split=split),
@@ -77,7 +75,7 @@ def grown_hitting(
     }
 
 
-def grown_best_step(*, mu: Any, beta: Any, q: Any, eps: Any, e0: Any, Q: Any, split: Any) -> Conditions:
+def grown_best_step(*, mu, beta, q, eps, e0, Q, split) -> Conditions:
     """A start above the precision, and q within the limit of the noise that grows."""
     return {
         **corollary_1.best_step_conditions(mu=mu, beta=beta, eps=eps, e0=e0),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import maximum, spare
 from ...quantities import Quantity
 from ...theorem import Reduction, Theorem
@@ -17,12 +15,12 @@ from .paper import source
 # The print forgets the 2 of the gradient: sqrt(2) for 2 sqrt(2).
 
 
-def property_1_printed(*, shift: Any, distortion: Any, gradient: Any) -> Any:
+def property_1_printed(*, shift, distortion, gradient):
     """b^2 + c |grad R_i|^2 with b = sqrt(2) |A_k (xi_i - xi_k)|, c = 2 |I - A_k A_i^{-1}|^2."""
     return 2 * shift**2 + 2 * distortion**2 * gradient**2
 
 
-def property_1(*, shift: Any, distortion: Any, gradient: Any) -> Any:
+def property_1(*, shift, distortion, gradient):
     """b^2 + c |grad R_i|^2 with b = 2 sqrt(2) |A_k (xi_i - xi_k)|, c = 2 |I - A_k A_i^{-1}|^2."""
     return 8 * shift**2 + 2 * distortion**2 * gradient**2
 
@@ -34,12 +32,12 @@ def property_1(*, shift: Any, distortion: Any, gradient: Any) -> Any:
 # The print divides b, not b^2: gradient units against loss units squared.
 
 
-def lemma_2_printed(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
+def lemma_2_printed(*, b, c, mu, eps):
     """(1 - b / (2 mu eps) - c)_+."""
     return maximum(0, spare(b / (2 * mu * eps), c))
 
 
-def lemma_2(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
+def lemma_2(*, b, c, mu, eps):
     """(1 - b^2 / (2 mu eps) - c)_+."""
     return maximum(0, spare(b**2 / (2 * mu * eps), c))
 
@@ -47,7 +45,7 @@ def lemma_2(*, b: Any, c: Any, mu: Any, eps: Any) -> Any:
 # Without PL the same division works wherever |grad R_i|^2 >= G.
 
 
-def lemma_2_gradient(*, b: Any, c: Any, G: Any) -> Any:
+def lemma_2_gradient(*, b, c, G):
     """(1 - b^2 / G - c)_+."""
     return maximum(0, spare(b**2 / G, c))
 

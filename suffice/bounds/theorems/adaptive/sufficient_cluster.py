@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import quotient
 from ...parameters import new_parameter
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, new_quantity
@@ -35,17 +33,17 @@ new_quantity(
 # One peer and psi(x) = x^2, client i's own similarity being 1; further peers add their terms to the sum.
 
 
-def _with_peer(rho: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+def _with_peer(rho, sigma2, peer_sigma2):
     """1/(1/sigma_i^2 + rho^2/sigma_k^2): sigma_i^2 where rho = 0, whatever the peer's noise."""
     return sigma2 / (1 + quotient(rho**2 * sigma2, peer_sigma2))
 
 
-def lemma_2_variance_printed(*, b: Any, c: Any, mu: Any, eps: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+def lemma_2_variance_printed(*, b, c, mu, eps, sigma2, peer_sigma2):
     """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b/(2 mu eps) - c)_+."""
     return _with_peer(lemma_2_printed(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
 
 
-def lemma_2_variance(*, b: Any, c: Any, mu: Any, eps: Any, sigma2: Any, peer_sigma2: Any) -> Any:
+def lemma_2_variance(*, b, c, mu, eps, sigma2, peer_sigma2):
     """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b^2/(2 mu eps) - c)_+."""
     return _with_peer(lemma_2(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
 
@@ -57,12 +55,12 @@ def lemma_2_variance(*, b: Any, c: Any, mu: Any, eps: Any, sigma2: Any, peer_sig
 # T_eps; both corollaries and rows grow with s2, so that any bound of it may be put there.
 
 
-def corollary_1_variance(*, sigma2: Any, near: Any, least_psi: Any) -> Any:
+def corollary_1_variance(*, sigma2, near, least_psi):
     """sigma^2/(|N*| min psi)."""
     return sigma2 / (near * least_psi)
 
 
-def section_4_variance(*, sigma2: Any, near: Any, peak: Any) -> Any:
+def section_4_variance(*, sigma2, near, peak):
     """sigma^2/(psi(1) |N*|)."""
     return sigma2 / (peak * near)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import log, maximum
@@ -22,18 +20,18 @@ from .paper import source
 # for P >= lambda S and x >= 0.
 
 
-def definition_2_binary_printed(*, threshold: Any, similar_mass: Any) -> Any:
+def definition_2_binary_printed(*, threshold, similar_mass):
     """1 / (lambda P)."""
     return 1 / (threshold * similar_mass)
 
 
-def definition_2_binary(*, threshold: Any, mass: Any, similar_mass: Any) -> Any:
+def definition_2_binary(*, threshold, mass, similar_mass):
     """(S + x / lambda) / (P + x)^2, x = max(0, P - 2 lambda S)."""
     joining = maximum(0, similar_mass - 2 * threshold * mass)
     return (mass + joining / threshold) / (similar_mass + joining) ** 2
 
 
-def members(*, threshold: Any, mass: Any, similar_mass: Any) -> Conditions:
+def members(*, threshold, mass, similar_mass) -> Conditions:
     """Similarities of members are between lambda and 1."""
     return {
         "similarities at least lambda, threshold mass <= similar_mass": (threshold * mass, similar_mass),
@@ -56,12 +54,12 @@ def members(*, threshold: Any, mass: Any, similar_mass: Any) -> Conditions:
 # Attained by many peers of vanishing mass with r_j R_j = 1: then every inequality is an equality.
 
 
-def best_threshold_gap(*, share: Any) -> Any:
+def best_threshold_gap(*, share):
     """1 + ln(2/w - 1) / 2."""
     return 1 + log(2 / share - 1) / 2
 
 
-def share_condition(*, share: Any) -> Conditions:
+def share_condition(*, share) -> Conditions:
     """A share, so that the logarithm is of a number >= 1."""
     return {"share <= 1": (share, 1.0)}
 
@@ -72,19 +70,19 @@ def share_condition(*, share: Any) -> Conditions:
 # and rises to (1 - c_k)_+ from below as eps grows, without reaching it: where psi jumps, its left limit stays.
 
 
-def limit_at_zero_printed(*, values: Any, b: Any, sigma2: Any) -> Any:
+def limit_at_zero_printed(*, values, b, sigma2):
     """1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}."""
     with np.errstate(divide="ignore"):
         return combined_variance(values=values * (b == 0), sigma2=1 / sigma2)
 
 
-def limit_at_zero(*, values: Any, b: Any, sigma2: Any) -> Any:
+def limit_at_zero(*, values, b, sigma2):
     """1 / sum_k sigma_k^-2 psi((1 - c_k)_+) 1{b_k = 0}; infinite when no client, not even i, has b_k = 0."""
     with np.errstate(divide="ignore"):
         return combined_variance(values=values * (b == 0), sigma2=sigma2)
 
 
-def limit_at_infinity(*, values: Any, left: Any, b: Any, sigma2: Any) -> Any:
+def limit_at_infinity(*, values, left, b, sigma2):
     """1 / sum_k sigma_k^-2 psi_k, psi_k the value of psi at (1 - c_k)_+ if b_k = 0, else its left limit there."""
     return combined_variance(values=np.where(np.equal(b, 0), values, left), sigma2=sigma2)
 

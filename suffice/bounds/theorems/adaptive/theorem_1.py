@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
 from ...quantities import GRADIENT_SQUARED, Quantity
@@ -29,19 +27,17 @@ new_parameter(
 # It is an equality when R_i is a quadratic of Hessian beta I and the variances are attained.
 
 
-def lemma_1_printed(*, eta: Any, beta: Any, e0: Any, weight: Any, discrepancy: Any, next_gradient2: Any, V: Any) -> Any:
+def lemma_1_printed(*, eta, beta, e0, weight, discrepancy, next_gradient2, V):
     """e + (eta / 2) (D - A E|grad R_i(theta_t)|^2 + eta beta V)."""
     return difference(e0 + eta * (discrepancy + eta * beta * V) / 2, eta * weight * next_gradient2 / 2)
 
 
-def lemma_1(*, eta: Any, beta: Any, e0: Any, weight: Any, discrepancy: Any, gradient: Any, V: Any) -> Any:
+def lemma_1(*, eta, beta, e0, weight, discrepancy, gradient, V):
     """e + (eta / 2) (D - A |grad R_i|^2 + eta beta V)."""
     return difference(e0 + eta * (discrepancy + eta * beta * V) / 2, eta * weight * gradient**2 / 2)
 
 
-def lemma_1_mean_gradient(
-    *, eta: Any, beta: Any, e0: Any, weight: Any, gradient: Any, aggregate: Any, aggregate_gap: Any, V: Any
-) -> Any:
+def lemma_1_mean_gradient(*, eta, beta, e0, weight, gradient, aggregate, aggregate_gap, V):
     """The first display, the terms that add before those that subtract."""
     step = eta * weight
     added = e0 + step * (aggregate_gap**2 + step * beta * aggregate**2) / 2 + eta**2 * beta * V / 2
@@ -54,17 +50,17 @@ def lemma_1_mean_gradient(
 # beta sum_k x_k = (G/2) sum_k r_k/sigma_k^2 has to be at most 1.
 
 
-def lemma_1_best_weights(*, beta: Any, e0: Any, gradient: Any, continuous_variance: Any) -> Any:
+def lemma_1_best_weights(*, beta, e0, gradient, continuous_variance):
     """e - |grad R_i|^4/(8 beta sigma_cont^2)."""
     return difference(e0, gradient**4 / (8 * beta * continuous_variance))
 
 
-def best_weights_conditions(*, gradient: Any, similar_mass: Any) -> Conditions:
+def best_weights_conditions(*, gradient, similar_mass) -> Conditions:
     """The step that the best weights ask for is within the limit of Lemma 1."""
     return {"total step gradient^2 similar_mass <= 2": (gradient**2 * similar_mass, 2)}
 
 
-def weight_conditions(*, eta: Any, beta: Any, weight: Any) -> Conditions:
+def weight_conditions(*, eta, beta, weight) -> Conditions:
     """1 - eta A beta >= 0: the term that Lemma 1 drops is not positive."""
     return {"step size eta <= 1/(beta weight)": (eta, 1 / (beta * weight))}
 
@@ -77,17 +73,17 @@ def weight_conditions(*, eta: Any, beta: Any, weight: Any) -> Conditions:
 # The weights w = alpha / sum alpha at step eta are the weights alpha at step eta / sum alpha.
 
 
-def theorem_1(*, eta: Any, mu: Any, beta: Any, e0: Any, V: Any, T: Any) -> Any:
+def theorem_1(*, eta, mu, beta, e0, V, T):
     """(1 - eta mu)^T e_0 + (eta beta V / (2 mu)) (1 - (1 - eta mu)^T)."""
     return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
 
 
-def theorem_1_normalised(*, eta: Any, mu: Any, beta: Any, q: Any, e0: Any, V: Any, T: Any) -> Any:
+def theorem_1_normalised(*, eta, mu, beta, q, e0, V, T):
     """(1 - eta mu q)^T e_0 + (eta beta V / (2 mu q)) (1 - (1 - eta mu q)^T)."""
     return survive(eta * mu * q, T) * e0 + eta * beta * V / (2 * mu * q) * fall(eta * mu * q, T)
 
 
-def normalised_conditions(*, eta: Any, beta: Any, mu: Any) -> Conditions:
+def normalised_conditions(*, eta, beta, mu) -> Conditions:
     """Weights that sum to 1 make the limit 1/beta."""
     return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
 

@@ -25,7 +25,7 @@ Function = Callable[..., Any]
 # and {tau >= t} is contained in {tau >= t-1}, so u_t <= (1 - eta_t mu) u_{t-1} + eta_t^2 beta s2 / 2.
 
 
-def recursion(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
+def recursion(*, eta, mu, beta, e0, s2):
     """B_0 = e_0, B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2 for steps eta[T, ...]; returns B[T + 1, ...]."""
     eta = np.asarray(eta, dtype=float)
     level = np.broadcast_to(np.asarray(e0, dtype=float), np.broadcast_shapes(np.shape(e0), eta.shape[1:]))
@@ -35,7 +35,7 @@ def recursion(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
     return np.stack(levels)
 
 
-def theorem_2_constant(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_constant(*, eta, mu, beta, e0, s2, T):
     """The recursion's closed form for a constant step: a geometric sum."""
     return survive(eta * mu, T) * e0 + eta * beta * s2 / (2 * mu) * fall(eta * mu, T)
 
@@ -44,7 +44,7 @@ def theorem_2_constant(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any
 # On {tau_G > T}, e_T >= |grad R_i(theta_T)|^2 / (2 beta) >= mu eps / beta, and Markov.
 
 
-def theorem_2_constant_gradient_running(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
+def theorem_2_constant_gradient_running(*, eta, mu, beta, e0, s2, T, eps):
     """P(tau_G > T) <= beta B_T / (mu eps)."""
     return theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * beta / (mu * eps)
 
@@ -54,13 +54,13 @@ def theorem_2_constant_gradient_running(*, eta: Any, mu: Any, beta: Any, e0: Any
 # Without noise K = 0, the limit binds, and K L -> 0.
 
 
-def theorem_2_horizon(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_horizon(*, mu, beta, q, e0, s2, T):
     """max(K, (1 - q mu/beta)^T e_0) + K ln(e_0 / K)."""
     floor = beta * s2 / (2 * mu**2 * T)
     return maximum(floor, survive(q * mu / beta, T) * e0) + times_log_ratio(floor, e0, floor)
 
 
-def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+def horizon_conditions(*, mu, beta, e0, s2, T) -> Conditions:
     """A step at all, and a start above the noise floor K; otherwise the row's best step is 0 and its bound e_0."""
     return {
         "iterations 1 <= T": (1, T),
@@ -78,12 +78,12 @@ def horizon_conditions(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Condi
 # nu/(gamma_min + T + 1) = 2 beta m^2/(mu (2 beta m + mu q (2m - q s2) T)).
 
 
-def decreasing_level(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any) -> Any:
+def decreasing_level(*, C, gamma, mu, beta, e0, s2):
     """nu = max(C^2 beta s2 / (2 mu^2 (C - 1)), (gamma + 1) e_0)."""
     return maximum(C**2 * beta * s2 / (2 * mu**2 * (C - 1)), (gamma + 1) * e0)
 
 
-def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_decreasing(*, C, gamma, mu, beta, e0, s2, T):
     """nu / (gamma + T + 1)."""
     return decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2) / (gamma + T + 1)
 
@@ -99,25 +99,25 @@ def theorem_2_decreasing(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2:
 # largest at N = n and p = 2, where the same bound of ln(1 + 1/n) leaves ln(1 - 1/n) <= -1/n.
 
 
-def theorem_2_decreasing_running(*, C: Any, gamma: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any, eps: Any) -> Any:
+def theorem_2_decreasing_running(*, C, gamma, mu, beta, e0, s2, T, eps):
     """y^p e^{(p-1)(1-y)} with y = min(1, B_T/eps) and p = min(C, 2)."""
     y = minimum(1, theorem_2_decreasing(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps)
     p = minimum(C, 2)
     return y**p / decay((p - 1) * (1 - y))
 
 
-def theorem_2_offset(*, C: Any, mu: Any, beta: Any, q: Any) -> Any:
+def theorem_2_offset(*, C, mu, beta, q):
     """C beta / (mu q) - 1."""
     return difference(C * beta / (mu * q), 1)
 
 
-def theorem_2_decreasing_best(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_decreasing_best(*, mu, beta, q, e0, s2, T):
     """nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
     m = maximum(mu * e0, q * s2)
     return 2 * beta * m * quotient(m, mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
 
 
-def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+def decreasing_conditions(*, C, gamma, mu, beta, q) -> Conditions:
     """The first step within the limit: gamma at least C beta/(mu q) - 1."""
     return {
         "first step C/(mu (1 + gamma)) <= q/beta": (C / (mu * (1 + gamma)), q / beta),
@@ -125,7 +125,7 @@ def decreasing_conditions(*, C: Any, gamma: Any, mu: Any, beta: Any, q: Any) -> 
     }
 
 
-def curvature_conditions(*, mu: Any, beta: Any) -> Conditions:
+def curvature_conditions(*, mu, beta) -> Conditions:
     """mu <= beta always."""
     return {"curvature mu <= beta": (mu, beta)}
 
@@ -146,7 +146,7 @@ def curvature_conditions(*, mu: Any, beta: Any) -> Conditions:
 def over_precision(row: Function) -> Function:
     """(ii): B_T / eps."""
 
-    def bound(*, eps: Any, **values: Any) -> Any:
+    def bound(*, eps, **values):
         return row(**values) / eps
 
     return keywords(bound, row, "eps")
@@ -155,7 +155,7 @@ def over_precision(row: Function) -> Function:
 def above_precision(row: Function) -> Function:
     """(iii): eps + B_T."""
 
-    def bound(*, eps: Any, **values: Any) -> Any:
+    def bound(*, eps, **values):
         return eps + row(**values)
 
     return keywords(bound, row, "eps")
@@ -166,7 +166,7 @@ def with_local_variance(function: Function) -> Function:
     if "s2" not in inspect.signature(function).parameters:
         return function
 
-    def bound(*, s2: Any, V_max: Any, below: Any, **values: Any) -> Any:
+    def bound(*, s2, V_max, below, **values):
         return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
 
     return keywords(bound, function, "V_max", "below")
@@ -175,7 +175,7 @@ def with_local_variance(function: Function) -> Function:
 def keywords(bound: Function, row: Function, *added: str) -> Function:
     """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
     names = dict.fromkeys((*inspect.signature(row).parameters, *added))
-    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Any) for name in names]
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
     bound.__dict__["__signature__"] = inspect.Signature(keywords)
     return bound
 
@@ -314,7 +314,7 @@ _HORIZON = Row(
 _FAR = 1e40
 
 
-def _of_sharper(new: Any, *, C: Any, eps: Any, **others: Any) -> Any:
+def _of_sharper(new, *, C, eps, **others):
     """P(tau > T) by Markov from `theorem-2-decreasing-running-sharp`."""
     power = minimum(C, 2)
     return _FAR * (new(eps=_FAR * eps) * decay(power - 1)) ** (1 / power)

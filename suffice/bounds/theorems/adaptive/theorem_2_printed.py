@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ...elementary import log, maximum, survive
 from ...quantities import Quantity
@@ -12,22 +11,22 @@ from .hypotheses import STANDING, step_conditions
 from .paper import source
 
 
-def theorem_2_constant_printed(*, eta: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_constant_printed(*, eta, mu, beta, e0, s2, T):
     """Table 1, row 1, as printed."""
     return survive(eta * mu, T) * e0 + eta * beta / (2 * mu) * s2
 
 
-def constant_conditions_printed(*, eta: Any, q: Any, beta: Any, mu: Any) -> Conditions:
+def constant_conditions_printed(*, eta, q, beta, mu) -> Conditions:
     """As printed: eta <= 1/mu in the table and eta <= (sigma_phi / sigma_psi)^2 / beta in the text."""
     return {"step size eta <= 1/mu": (eta, 1 / mu), **step_conditions(eta=eta, q=q, beta=beta, mu=mu)}
 
 
-def theorem_2_horizon_printed(*, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_horizon_printed(*, mu, beta, e0, s2, T):
     """Table 1, row 2, as printed: K (1 + ln(e_0 / K))."""
     return beta * s2 / (2 * mu**2 * T) * (log(2 * T * mu**2 * e0 / (beta * s2)) + 1)
 
 
-def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Conditions:
+def horizon_conditions_printed(*, mu, beta, q, e0, s2, T) -> Conditions:
     """The printed step within the limits that the text asks for."""
     step = log(2 * T * mu**2 * e0 / (beta * s2)) / (mu * T)
     return {
@@ -37,12 +36,12 @@ def horizon_conditions_printed(*, mu: Any, beta: Any, q: Any, e0: Any, s2: Any, 
     }
 
 
-def theorem_2_decreasing_printed(*, C: Any, mu: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_2_decreasing_printed(*, C, mu, beta, e0, s2, T):
     """Table 1, row 3, as printed."""
     return maximum(beta * s2 * C**2 / (2 * mu**2 * (C - 1)), e0) / T
 
 
-def decreasing_conditions_printed(*, C: Any, mu: Any, beta: Any, q: Any) -> Conditions:
+def decreasing_conditions_printed(*, C, mu, beta, q) -> Conditions:
     """The first step, C/mu, within the limit: impossible, since C > 1 >= q mu/beta."""
     return {"first step C/mu <= q/beta": (C / mu, q / beta), "curvature mu <= beta": (mu, beta)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import maximum, minimum, spare, sqrt
@@ -21,18 +19,18 @@ from .theorem_2 import with_local_variance
 # g = sqrt(2 e_0 beta s2/T): 2 e_0/(eta T) = max(2 e_0 beta/(q T), g) and eta beta s2 = min(q s2, g).
 
 
-def theorem_3_printed(*, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_3_printed(*, beta, e0, s2, T):
     """2 sqrt(2 e_0 beta s2 / T)."""
     return 2 * sqrt(2 * e0 * beta * s2 / T)
 
 
-def theorem_3(*, beta: Any, q: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_3(*, beta, q, e0, s2, T):
     """max(2 e_0 beta/(q T), g) + min(q s2, g), g = sqrt(2 e_0 beta s2/T)."""
     g = sqrt(2 * e0 * beta * s2 / T)
     return maximum(2 * e0 * beta / (q * T), g) + minimum(q * s2, g)
 
 
-def theorem_3_any_step(*, eta: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
+def theorem_3_any_step(*, eta, beta, e0, s2, T):
     """2 e_0/(eta T) + eta beta s2."""
     return 2 * e0 / (eta * T) + eta * beta * s2
 
@@ -44,28 +42,28 @@ def theorem_3_any_step(*, eta: Any, beta: Any, e0: Any, s2: Any, T: Any) -> Any:
 # eta (G - eta beta s2) is largest at eta = G/(2 beta s2), and grows up to there.
 
 
-def theorem_3_hitting_time(*, eta: Any, beta: Any, e0: Any, s2: Any, G: Any) -> Any:
+def theorem_3_hitting_time(*, eta, beta, e0, s2, G):
     """2 e_0 / (eta G (1 - eta beta s2/G))."""
     return 2 * e0 / (eta * G * spare(eta * beta * s2 / G))
 
 
-def theorem_3_best_step(*, beta: Any, q: Any, e0: Any, s2: Any, G: Any) -> Any:
+def theorem_3_best_step(*, beta, q, e0, s2, G):
     """The same at 1/eta = max(beta/q, 2 beta s2/G), where eta beta s2/G is at most 1/2."""
     inverse = maximum(beta / q, 2 * beta * s2 / G)
     return 2 * e0 * inverse / (G * spare(beta * s2 / (G * inverse)))
 
 
-def horizon_conditions(*, T: Any) -> Conditions:
+def horizon_conditions(*, T) -> Conditions:
     """An average of T gradients."""
     return {"iterations 1 <= T": (1, T)}
 
 
-def step_conditions(*, eta: Any, q: Any, beta: Any, T: Any) -> Conditions:
+def step_conditions(*, eta, q, beta, T) -> Conditions:
     """eta <= q/beta makes eta beta sum_k alpha_k <= 1 at every step."""
     return {"step size eta <= q/beta": (eta, q / beta), **horizon_conditions(T=T)}
 
 
-def hitting_conditions(*, eta: Any, q: Any, beta: Any, s2: Any, G: Any) -> Conditions:
+def hitting_conditions(*, eta, q, beta, s2, G) -> Conditions:
     """The step limit and a noise floor at a safe distance below the level."""
     return {"step size eta <= q/beta": (eta, q / beta), "noise floor eta beta s2 <= 0.9 G": (eta * beta * s2, 0.9 * G)}
 

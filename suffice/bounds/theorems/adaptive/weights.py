@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
 from ...quantities import GRADIENT_SQUARED, Quantity
@@ -19,14 +18,14 @@ from .paper import source
 #     V = sum_k alpha_k^2 sigma_k^2 = sigma_psi^4 sum_k a_k phi(r_k)^2.
 
 
-def total_weight(*, values: Any, similarity: Any, sigma2: Any) -> Any:
+def total_weight(*, values, similarity, sigma2):
     """sum_k alpha_k from values phi(r_k)."""
     return combined_variance(values=values * similarity, sigma2=sigma2) / combined_variance(
         values=values, sigma2=sigma2
     )
 
 
-def weighted_noise(*, values: Any, similarity: Any, sigma2: Any) -> Any:
+def weighted_noise(*, values, similarity, sigma2):
     """V = sum_k alpha_k^2 sigma_k^2 from values phi(r_k)."""
     effective = combined_variance(values=values * similarity, sigma2=sigma2)
     return effective**2 / combined_variance(values=values**2, sigma2=sigma2)
@@ -35,7 +34,7 @@ def weighted_noise(*, values: Any, similarity: Any, sigma2: Any) -> Any:
 # Remark 1: with sigma_k^2 = sigma^2 / n_k, sigma_psi^2 / sigma_k^2 = (n_k / sigma^2) sigma^2 / sum_j n_j psi(r_j).
 
 
-def batch_ratio(*, values: Any, batch: Any, peer_batch: Any) -> Any:
+def batch_ratio(*, values, batch, peer_batch):
     """(sigma_psi / sigma_k)^2 from values psi(r_j), batch sizes n_j and the peer's own batch size n_k."""
     return peer_batch / (values * batch).sum(-1)
 
@@ -44,12 +43,12 @@ def batch_ratio(*, values: Any, batch: Any, peer_batch: Any) -> Any:
 #     alpha_k <= a_k phi(r_k) / (a_i phi(1) + a_k phi(r_k) r_k) <= a_k / (a_i + a_k r_k).
 
 
-def definition_1_weights_printed(*, similarity: Any) -> Any:
+def definition_1_weights_printed(*, similarity):
     """1, whatever the similarity."""
     return 1 + 0 * similarity
 
 
-def definition_1_weights(*, similarity: Any, variance_ratio: Any) -> Any:
+def definition_1_weights(*, similarity, variance_ratio):
     """1 / (r_k + sigma_k^2 / sigma_i^2)."""
     return 1 / (similarity + variance_ratio)
 
@@ -57,12 +56,12 @@ def definition_1_weights(*, similarity: Any, variance_ratio: Any) -> Any:
 # --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.criteria` ------------------
 
 
-def remark_3_binary_printed(*, threshold: Any) -> Any:
+def remark_3_binary_printed(*, threshold):
     """lambda."""
     return threshold
 
 
-def remark_3_continuous_printed(*, share: Any) -> Any:
+def remark_3_continuous_printed(*, share):
     """w."""
     return share
 

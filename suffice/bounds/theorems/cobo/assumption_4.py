@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...collaborativeness import consensus_distance, isotropic_heterogeneity, least_gradient_sum, relative_heterogeneity
 from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
 from ...theorem import Conditions, Definition, Theorem
@@ -17,17 +15,17 @@ from .paper import source
 # The print has s^2.
 
 
-def example_2_similarity(*, own_curvature: Any, peer_curvature: Any) -> Any:
+def example_2_similarity(*, own_curvature, peer_curvature):
     """|a_i - a_j| / (a_i + a_j)."""
     return abs(own_curvature - peer_curvature) / (own_curvature + peer_curvature)
 
 
-def example_2_dissimilarity_printed(*, own_curvature: Any, peer_curvature: Any, separation: Any) -> Any:
+def example_2_dissimilarity_printed(*, own_curvature, peer_curvature, separation):
     """a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2."""
     return own_curvature**2 * peer_curvature**2 / (own_curvature**2 + peer_curvature**2) ** 2 * separation**2
 
 
-def example_2_dissimilarity(*, own_curvature: Any, peer_curvature: Any, separation: Any) -> Any:
+def example_2_dissimilarity(*, own_curvature, peer_curvature, separation):
     """a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2."""
     return own_curvature**2 * peer_curvature**2 / (own_curvature**2 + peer_curvature**2) * separation**2
 
@@ -38,7 +36,7 @@ def example_2_dissimilarity(*, own_curvature: Any, peer_curvature: Any, separati
 # p >= (1 - M^2) S / (2 (1 + M^2)).
 
 
-def alignment(*, M: Any, gradient: Any, peer_gradient: Any) -> Any:
+def alignment(*, M, gradient, peer_gradient):
     """(1 - M^2) / (2 (1 + M^2)) (|grad f_i|^2 + |grad f_j|^2)."""
     return (1 - M) * (1 + M) / (2 * (1 + M**2)) * (gradient**2 + peer_gradient**2)
 
@@ -50,12 +48,12 @@ def alignment(*, M: Any, gradient: Any, peer_gradient: Any) -> Any:
 # Hence V (c - (c - 2) M^2) <= 2 c (c - 1) M^2 |g|^2, and c - (c - 2) M^2 = c (1 - M^2) + 2 M^2 does not cancel.
 
 
-def cluster_dissimilarity(*, M: Any, size: Any) -> Any:
+def cluster_dissimilarity(*, M, size):
     """m^2 = 2 M^2 (c - 1) / (c - (c - 2) M^2), at most 2 M^2 / (1 - M^2)."""
     return 2 * M**2 * (size - 1) / (size * (1 - M) * (1 + M) + 2 * M**2)
 
 
-def collaborative(*, M: Any) -> Conditions:
+def collaborative(*, M) -> Conditions:
     """Beyond M = 1 the assumption lets gradients point in opposite directions."""
     return {"relative heterogeneity M <= 1": (M, 1)}
 

@@ -46,7 +46,7 @@ def best_tilt(known: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {"tilt": tilt[at], "kept": np.take_along_axis(kept, at[..., None], -1)[..., 0]}
 
 
-def of_settled_clients(**values: Any) -> Mapping[str, Any]:
+def of_settled_clients(**values) -> Mapping[str, Any]:
     """The arguments of `star_clients` from those of the corrected Corollary II, at the best tilt."""
     given = of_settled(**values)
     return {**given, **best_tilt(given)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import survive
 from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
@@ -24,15 +22,13 @@ from .paper import source
 # (1 + 1/c) eta^2 sigma2 / 2 on average. The print counts all pairs as i != j.
 
 
-def lemma_3_printed(
-    *, eta: Any, beta: Any, rho: Any, size: Any, batch: Any, decrease: Any, spread: Any, sigma2: Any
-) -> Any:
+def lemma_3_printed(*, eta, beta, rho, size, batch, decrease, spread, sigma2):
     """(2/eta) delta + D_1 2 Xi + L eta sigma2 / 2, D_1 as printed."""
     coefficient = 3 * beta**2 / 4 + 3 * size**2 * rho**2 + 2 * beta * eta * rho**2 * (size - 2) * sigma2 / batch
     return 2 * decrease / eta + coefficient * 2 * spread + beta * eta * sigma2 / 2
 
 
-def lemma_3(*, eta: Any, beta: Any, rho: Any, size: Any, decrease: Any, spread: Any, sigma2: Any) -> Any:
+def lemma_3(*, eta, beta, rho, size, decrease, spread, sigma2):
     """(2/eta) delta + (L + rho c)^2 Xi / 2 + L eta sigma2 (1 + 1/c) / 2."""
     return 2 * decrease / eta + (beta + rho * size) ** 2 * spread / 2 + beta * eta * sigma2 * (1 + 1 / size) / 2
 
@@ -43,7 +39,7 @@ def lemma_3(*, eta: Any, beta: Any, rho: Any, size: Any, decrease: Any, spread: 
 # (1/c) sum_i grad f_i(x_i), |e|^2 <= (1/c) sum_i L^2 |d_i|^2 = L^2 Xi, and Var xbar+ <= eta^2 sigma2 / c.
 
 
-def mean_descent(*, eta: Any, beta: Any, size: Any, decrease: Any, spread: Any, sigma2: Any) -> Any:
+def mean_descent(*, eta, beta, size, decrease, spread, sigma2):
     """(2/eta) delta + L^2 Xi + L eta sigma2 / c."""
     return 2 * decrease / eta + beta**2 * spread + beta * eta * sigma2 / size
 
@@ -59,41 +55,37 @@ def mean_descent(*, eta: Any, beta: Any, size: Any, decrease: Any, spread: Any, 
 # The print contracts d by 1 - 2 eta rho c, replaces |b|^2 by a decrease, and keeps 1/c^2 of the noise.
 
 
-def lemma_4_printed(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, decrease: Any, spread: Any, sigma2: Any
-) -> Any:
+def lemma_4_printed(*, eta, beta, rho, size, M, decrease, spread, sigma2):
     """(1 - eta rho c) 2 Xi + 6 M^2 delta / (rho c) + (1/c^2 + 3 eta L M^2) eta sigma2 / (2 rho c)."""
     noise = (1 / size**2 + 3 * eta * beta * M**2) * eta * sigma2 / (2 * rho * size)
     return (1 - eta * rho * size) * 2 * spread + 6 * M**2 * decrease / (rho * size) + noise
 
 
-def lemma_4(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, mean_gradient: Any, spread: Any, sigma2: Any) -> Any:
+def lemma_4(*, eta, beta, rho, size, M, mean_gradient, spread, sigma2):
     """2 [(1 - eta (rho c - L)) Xi + eta m^2 |grad fbar|^2 / (rho c - L) + eta^2 sigma2 (1 - 1/c)]."""
     margin = rho * size - beta
     drift = eta * cluster_dissimilarity(M=M, size=size) * mean_gradient**2 / margin
     return 2 * (survive(eta * margin, 1) * spread + drift + eta**2 * sigma2 * (size - 1) / size)
 
 
-def smooth_step(*, eta: Any, beta: Any) -> Conditions:
+def smooth_step(*, eta, beta) -> Conditions:
     """The step of a descent lemma."""
     return {"step size eta <= 1/beta": (eta, 1 / beta)}
 
 
-def lemma_3_conditions_printed(*, eta: Any, beta: Any) -> Conditions:
+def lemma_3_conditions_printed(*, eta, beta) -> Conditions:
     """Half of what is needed."""
     return {"step size eta <= 1/(2 beta)": (eta, 1 / (2 * beta))}
 
 
-def minibatch_printed(*, eta: Any, beta: Any, size: Any, batch: Any, sigma2: Any) -> Conditions:
+def minibatch_printed(*, eta, beta, size, batch, sigma2) -> Conditions:
     """b >= (2/c^2) 2 L eta (c - 2) sigma2, a number of samples against a squared gradient."""
     return {"minibatch 4 beta eta (size - 2) sigma2/size^2 <= batch": (
         4 * beta * eta * (size - 2) * sigma2 / size**2, batch,
     )}  # fmt: skip
 
 
-def lemma_4_conditions_printed(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, batch: Any, sigma2: Any
-) -> Conditions:
+def lemma_4_conditions_printed(*, eta, beta, rho, size, M, batch, sigma2) -> Conditions:
     """As printed."""
     return {
         "step size eta <= 1/(2 rho size)": (eta, 1 / (2 * rho * size)),
@@ -103,7 +95,7 @@ def lemma_4_conditions_printed(
     }
 
 
-def lemma_4_conditions(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any) -> Conditions:
+def lemma_4_conditions(*, eta, beta, rho, size, M) -> Conditions:
     """A penalty above the curvature, and a step that does not overshoot the mean."""
     return {
         "step size eta <= 1/(rho size)": (eta, 1 / (rho * size)),

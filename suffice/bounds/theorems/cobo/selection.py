@@ -5,8 +5,6 @@ No statement here covers noisy gradients: no guarantee for them follows from the
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import survive
 from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
@@ -19,7 +17,7 @@ from .paper import source
 # is at most r^2 - D^2/4 = -(D/2 - r)(D/2 + r). The test is negative exactly in the ball with diameter [m_i, m_j].
 
 
-def selection_margin(*, own_curvature: Any, peer_curvature: Any, separation: Any, radius: Any) -> Any:
+def selection_margin(*, own_curvature, peer_curvature, separation, radius):
     """-theta, theta = a_i a_j (D^2/4 - r^2)."""
     return -own_curvature * peer_curvature * ((separation / 2 - radius) * (separation / 2 + radius))
 
@@ -27,7 +25,7 @@ def selection_margin(*, own_curvature: Any, peer_curvature: Any, separation: Any
 # Every update of w_ij <= 1 adds gamma times the inner product and clips at 0.
 
 
-def selection_time(*, own_curvature: Any, peer_curvature: Any, separation: Any, radius: Any, weight_step: Any) -> Any:
+def selection_time(*, own_curvature, peer_curvature, separation, radius, weight_step):
     """1 / (gamma theta)."""
     margin = (separation / 2 - radius) * (separation / 2 + radius)
     return 1 / (weight_step * own_curvature * peer_curvature * margin)
@@ -40,22 +38,22 @@ def selection_time(*, own_curvature: Any, peer_curvature: Any, separation: Any, 
 # For eta <= 1/(max a + rho (c - 1)) the factors are >= 0, of sum 1 - eta a_i <= 1 - eta min a.
 
 
-def selection_radius(*, eta: Any, mu: Any, radius: Any, T: Any) -> Any:
+def selection_radius(*, eta, mu, radius, T):
     """(1 - eta min a)^T r."""
     return survive(eta * mu, T) * radius
 
 
-def inside(*, separation: Any, radius: Any) -> Conditions:
+def inside(*, separation, radius) -> Conditions:
     """The models are nearer to their own minimiser than half of the way to the other one."""
     return {"radius <= separation/2": (radius, separation / 2)}
 
 
-def well_inside(*, separation: Any, radius: Any) -> Conditions:
+def well_inside(*, separation, radius) -> Conditions:
     """As `inside`, short of the point where the margin vanishes."""
     return {"radius <= 0.499 separation": (radius, 0.499 * separation)}
 
 
-def invariance_conditions(*, eta: Any, mu: Any, beta: Any, rho: Any, size: Any) -> Conditions:
+def invariance_conditions(*, eta, mu, beta, rho, size) -> Conditions:
     """The step of the largest cluster."""
     return {
         "step size eta <= 1/(beta + rho (size - 1))": (eta, 1 / (beta + rho * (size - 1))),

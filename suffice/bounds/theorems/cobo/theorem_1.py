@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf
-from typing import Any
 
 from ...elementary import maximum, minimum, spare, sqrt
 from ...quantities import Quantity
@@ -24,29 +23,27 @@ from .theorem_1_star import of_settled, of_settled_consensus, of_settled_midpoin
 # B also bounds the average over t = 1..T: p sum Xi_t is then at most (1 - p)(Xi_0 - Xi_T) and the same other terms.
 
 
-def lag(*, beta: Any, rho: Any, size: Any) -> Any:
+def lag(*, beta, rho, size):
     """l = L / (rho c - L): how far the models lag behind their mean, in units of the curvature."""
     return beta / (rho * size - beta)
 
 
-def noise_share(*, beta: Any, rho: Any, size: Any) -> Any:
+def noise_share(*, beta, rho, size):
     """v = 1/c + l (1 - 1/c): the share of one client's variance that is left; at most 2/c when rho c >= L (c + 1)."""
     return (1 + lag(beta=beta, rho=rho, size=size) * (size - 1)) / size
 
 
-def start(*, beta: Any, rho: Any, size: Any, e0: Any, spread: Any) -> Any:
+def start(*, beta, rho, size, e0, spread):
     """P = 2 Delta + l L Xi_0."""
     return 2 * e0 + lag(beta=beta, rho=rho, size=size) * beta * spread
 
 
-def absorbed(*, beta: Any, rho: Any, size: Any, M: Any) -> Any:
+def absorbed(*, beta, rho, size, M):
     """1 - m^2 l^2."""
     return spare(cluster_dissimilarity(M=M, size=size) * lag(beta=beta, rho=rho, size=size) ** 2)
 
 
-def mean_gradient(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
-) -> Any:
+def mean_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """[(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v] / (1 - m^2 l^2)."""
     bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread) / (eta * T)
     noise = beta * eta * sigma2 * noise_share(beta=beta, rho=rho, size=size)
@@ -57,22 +54,20 @@ def mean_gradient(
 # the root; P/(eta T) is S at the root and rho c P/T >= S at the limit.
 
 
-def tuned_step(*, beta: Any, rho: Any, size: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+def tuned_step(*, beta, rho, size, e0, spread, sigma2, T):
     """eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), for a start P > 0."""
     balance = T * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size)
     return 1 / maximum(rho * size, sqrt(balance / start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)))
 
 
-def tuned(*, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+def tuned(*, beta, rho, size, M, e0, spread, sigma2, T):
     """[max(rho c P/T, S) + S] / (1 - m^2 l^2), S = sqrt(P L sigma2 v/T)."""
     bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)
     noise = sqrt(bias * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size) / T)
     return (maximum(rho * size * bias / T, noise) + noise) / absorbed(beta=beta, rho=rho, size=size, M=M)
 
 
-def mean_distance(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
-) -> Any:
+def mean_distance(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """B = Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c), k = rho c - L."""
     margin = rho * size - beta
     gradient = mean_gradient(eta=eta, beta=beta, rho=rho, size=size, M=M, e0=e0, spread=spread, sigma2=sigma2, T=T)
@@ -80,7 +75,7 @@ def mean_distance(
     return spread / (eta * T * margin) + drift + eta * sigma2 * (size - 1) / (size * margin)
 
 
-def consensus(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any) -> Any:
+def consensus(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """2 B: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
     return 2 * mean_distance(eta=eta, beta=beta, rho=rho, size=size, M=M, e0=e0, spread=spread, sigma2=sigma2, T=T)
 
@@ -91,9 +86,7 @@ def consensus(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spre
 # z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2.
 
 
-def client_gradient(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
-) -> Any:
+def client_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """(sqrt((1 + m^2) A) + L sqrt(B))^2."""
     at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
     share = 1 + cluster_dissimilarity(M=M, size=size)
@@ -101,9 +94,7 @@ def client_gradient(
     return (sqrt(share * gradient) + beta * sqrt(distance)) ** 2
 
 
-def midpoint_gradient(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, e0: Any, spread: Any, sigma2: Any, T: Any
-) -> Any:
+def midpoint_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2."""
     at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
     share = 1 + cluster_dissimilarity(M=M, size=size) / 2
@@ -115,7 +106,7 @@ def midpoint_gradient(
 # rho >= sqrt(3) L/c suffice, since 1.01 (1 + sqrt(1/2)) < sqrt(3).
 
 
-def tuned_conditions(*, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> Conditions:
+def tuned_conditions(*, beta, rho, size, M, T) -> Conditions:
     """The penalty outweighs curvature and heterogeneity: rho c >= 1.01 (1 + m) L."""
     m = sqrt(maximum(0, cluster_dissimilarity(M=M, size=size)))  # negative beyond M = 1, which is refused below
     required = 1.01 * (1 + m) * beta / size
@@ -126,7 +117,7 @@ def tuned_conditions(*, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> Condi
     }
 
 
-def conditions(*, eta: Any, beta: Any, rho: Any, size: Any, M: Any, T: Any) -> Conditions:
+def conditions(*, eta, beta, rho, size, M, T) -> Conditions:
     """The step must not overshoot the mean."""
     return {
         "step size eta <= 1/(rho size)": (eta, 1 / (rho * size)),
@@ -150,13 +141,13 @@ _MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
 # `star` with rho - L/c for rho has the lag l = L/(rho c - L), and 1 - m^2 l^2 with m^2 (1 - l^2) for m^2.
 
 
-def _of_star(new: Any, *, beta: Any, rho: Any, size: Any, M: Any, **others: Any) -> Any:
+def _of_star(new, *, beta, rho, size, M, **others):
     """`mean_gradient` from `star`, or what `others` change of it."""
     m2 = cluster_dissimilarity(M=M, size=size) * (1 - lag(beta=beta, rho=rho, size=size) ** 2)
     return new(rho=rho - beta / size, dissimilarity=m2, **others)
 
 
-def _of_tuned_star(new: Any, *, e0: Any, spread: Any, sigma2: Any, T: Any, **given: Any) -> Any:
+def _of_tuned_star(new, *, e0, spread, sigma2, T, **given):
     """`tuned` from `star`: its start at the tuned step without noise, its noise at the balanced step."""
     place = {name: given[name] for name in ("beta", "rho", "size")}
     bias = start(**place, e0=e0, spread=spread)
@@ -166,9 +157,7 @@ def _of_tuned_star(new: Any, *, e0: Any, spread: Any, sigma2: Any, T: Any, **giv
     return left + _of_star(new, **given, e0=0 * e0, spread=0 * spread, sigma2=sigma2, T=T, eta=balanced)
 
 
-def _of_star_consensus(
-    new: Any, *, eta: Any, beta: Any, rho: Any, size: Any, spread: Any, sigma2: Any, **others: Any
-) -> Any:
+def _of_star_consensus(new, *, eta, beta, rho, size, spread, sigma2, **others):
     """`consensus` from `star_consensus`: at eta = 1/k its root is that of nu^2 + P2 alone, k = rho c - L, p = eta k."""
     margin, given = rho * size - beta, {"eta": eta, "beta": beta, "rho": rho, "size": size, **others}
     gradient = mean_gradient(**given, spread=spread, sigma2=sigma2)
@@ -176,7 +165,7 @@ def _of_star_consensus(
     return new(eta=1 / margin, spread=spread / kept, sigma2=sigma2 * kept, mean_gradient2=gradient)
 
 
-def _of_midpoints(share: Any, **values: Any) -> Any:
+def _of_midpoints(share, **values):
     """(sqrt((1 + s m^2/2) A) + L sqrt(s B/2))^2 by `star_midpoints`: its midpoints at s = 1, clients at s = 2."""
     return star_midpoints(
         beta=values["beta"],

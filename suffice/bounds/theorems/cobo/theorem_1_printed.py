@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ...elementary import sqrt
 from ...quantities import Quantity
@@ -15,29 +14,27 @@ from .paper import source
 # minimisers; r = sqrt(L sigma2 Delta / T).
 
 
-def rate_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+def rate_printed(*, beta, e0, sigma2, T):
     """r = sqrt(L sigma2 Delta / T)."""
     return sqrt(beta * sigma2 * e0 / T)
 
 
-def consensus_printed(*, beta: Any, rho: Any, size: Any, M: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+def consensus_printed(*, beta, rho, size, M, e0, sigma2, T):
     """6 M^2 r / (rho^2 c^2)."""
     return 6 * M**2 / (rho**2 * size**2) * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
 
 
-def midpoint_gradient_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+def midpoint_gradient_printed(*, beta, e0, sigma2, T):
     """3 r."""
     return 3 * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
 
 
-def client_gradient_printed(*, beta: Any, e0: Any, sigma2: Any, T: Any) -> Any:
+def client_gradient_printed(*, beta, e0, sigma2, T):
     """4 r."""
     return 4 * rate_printed(beta=beta, e0=e0, sigma2=sigma2, T=T)
 
 
-def conditions_printed(
-    *, eta: Any, beta: Any, rho: Any, size: Any, M: Any, batch: Any, e0: Any, sigma2: Any, T: Any
-) -> Conditions:
+def conditions_printed(*, eta, beta, rho, size, M, batch, e0, sigma2, T) -> Conditions:
     """As printed; eta may be as small as one likes, and eta <= 1/(2 rho c) of Lemma 4 is missing."""
     return {
         "iterations 1 <= T": (1, T),

@@ -70,19 +70,7 @@ new_parameter(
 #   (1 - m^2 l2) A <= [2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)].
 
 
-def star(
-    *,
-    eta: Any,
-    beta: Any,
-    rho: Any,
-    size: Any,
-    least_weight: Any,
-    dissimilarity: Any,
-    e0: Any,
-    spread: Any,
-    sigma2: Any,
-    T: Any,
-) -> Any:
+def star(*, eta, beta, rho, size, least_weight, dissimilarity, e0, spread, sigma2, T):
     """{[2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)]}/(1 - m^2 L^2/(k0^2 - L^2))."""
     pull = least_weight * rho * size
     bias = (2 * e0 + beta / pull * beta * spread) / (eta * T)
@@ -97,19 +85,7 @@ def star(
 # Divide by p: b is at most the larger root, P2 = Xi_0/(p T) + (eta sigma^2/k)(1 - 1/c).
 
 
-def star_consensus(
-    *,
-    eta: Any,
-    beta: Any,
-    rho: Any,
-    size: Any,
-    least_weight: Any,
-    dissimilarity: Any,
-    mean_gradient2: Any,
-    spread: Any,
-    sigma2: Any,
-    T: Any,
-) -> Any:
+def star_consensus(*, eta, beta, rho, size, least_weight, dissimilarity, mean_gradient2, spread, sigma2, T):
     """2 {[(1 - p) nu + sqrt(nu^2 + (2 - p) P2)]/(2 - p)}^2: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
     margin = least_weight * rho * size - beta
     kept = eta * margin
@@ -132,20 +108,7 @@ def star_consensus(
 # The latter must not be multiplied by A + C: at A = C = 0 that would say 0 >= 0, whatever theta is.
 
 
-def star_clients(
-    *,
-    eta: Any,
-    beta: Any,
-    rho: Any,
-    size: Any,
-    least_weight: Any,
-    e0: Any,
-    spread: Any,
-    sigma2: Any,
-    T: Any,
-    tilt: Any,
-    kept: Any,
-) -> Any:
+def star_clients(*, eta, beta, rho, size, least_weight, e0, spread, sigma2, T, tilt, kept):
     """{[2 Delta + lam (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + lam (L/k0)(1 - 1/c)]}/theta."""
     lag = tilt * beta / (least_weight * rho * size)
     bias = (2 * e0 + lag * beta * spread) / (eta * T)
@@ -158,7 +121,7 @@ def star_clients(
 # and z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2, a quarter of the mean of |x_i - x_j|^2 = 2 Xi.
 
 
-def star_midpoints(*, beta: Any, dissimilarity: Any, mean_gradient2: Any, consensus2: Any) -> Any:
+def star_midpoints(*, beta, dissimilarity, mean_gradient2, consensus2):
     """(sqrt((1 + m^2/2) A) + (L/2) sqrt(C))^2."""
     return (sqrt((1 + dissimilarity / 2) * mean_gradient2) + beta * sqrt(consensus2) / 2) ** 2
 
@@ -166,18 +129,14 @@ def star_midpoints(*, beta: Any, dissimilarity: Any, mean_gradient2: Any, consen
 # The step that balances start and noise, P = 2 Delta + (L/k0) L Xi_0 and v = 1/c + (L/k0)(1 - 1/c).
 
 
-def star_step(
-    *, beta: Any, rho: Any, size: Any, least_weight: Any, e0: Any, spread: Any, sigma2: Any, T: Any, **others: Any
-) -> Any:
+def star_step(*, beta, rho, size, least_weight, e0, spread, sigma2, T, **others):
     """eta = min(2/((1 + least_weight) rho c), sqrt(P/(T L sigma^2 v))), for a start P > 0."""
     lag = beta / (least_weight * rho * size)
     balance = T * beta * sigma2 * (1 + lag * (size - 1)) / size
     return 1 / maximum((1 + least_weight) * rho * size / 2, sqrt(balance / (2 * e0 + lag * beta * spread)))
 
 
-def clients_conditions(
-    *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any, tilt: Any, kept: Any
-) -> Conditions:
+def clients_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T, tilt, kept) -> Conditions:
     """What `tilt` and `kept` may be: with tilt = 1, kept <= min(1 - L eta, 1/(1 + m^2) - L^2/k0^2); for clients alike,
     kept <= min(2 - L eta - 1/tilt, tilt (1 - L^2/k0^2))."""
     used = tilt * (beta / (least_weight * rho * size)) ** 2 + kept
@@ -192,31 +151,31 @@ def clients_conditions(
     }
 
 
-def of_settled(*, M: Any, size: Any, **others: Any) -> Mapping[str, Any]:
+def of_settled(*, M, size, **others) -> Mapping[str, Any]:
     """The arguments of `star` from those of the corrected Theorem I."""
     return {**others, "size": size, "dissimilarity": cluster_dissimilarity(M=M, size=size), "least_weight": 1.0}
 
 
-def of_tuned(**values: Any) -> Mapping[str, Any]:
+def of_tuned(**values) -> Mapping[str, Any]:
     """The arguments of `star`, at the step that it balances, from those of Theorem I at the tuned step."""
     given = of_settled(**values)
     return {**given, "eta": star_step(**given)}
 
 
-def of_settled_midpoints(**values: Any) -> Mapping[str, Any]:
+def of_settled_midpoints(**values) -> Mapping[str, Any]:
     """The arguments of `star_midpoints`: A by `star` and C by `star_consensus`."""
     given = of_settled_consensus(**values)
     named = {name: given[name] for name in signature(star_consensus).parameters}
     return {**given, "consensus2": star_consensus(**named)}
 
 
-def of_settled_consensus(*, e0: Any, **values: Any) -> Mapping[str, Any]:
+def of_settled_consensus(*, e0, **values) -> Mapping[str, Any]:
     """The same for `star_consensus`, A by `star`."""
     given = of_settled(**values)
     return {**given, "mean_gradient2": star(e0=e0, **given)}
 
 
-def run_conditions(*, eta: Any, rho: Any, size: Any, least_weight: Any, T: Any) -> Conditions:
+def run_conditions(*, eta, rho, size, least_weight, T) -> Conditions:
     """Deviations are not overshot under any of the weights."""
     return {
         "step size eta <= 2/((1 + least_weight) rho size)": (eta, 2 / ((1 + least_weight) * rho * size)),
@@ -224,9 +183,7 @@ def run_conditions(*, eta: Any, rho: Any, size: Any, least_weight: Any, T: Any) 
     }
 
 
-def star_conditions(
-    *, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, dissimilarity: Any, T: Any
-) -> Conditions:
+def star_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T) -> Conditions:
     """k0 >= 1.01 sqrt(1 + m^2) L, which keeps 1 - m^2 l2 above .0197: at the threshold itself models need not stay."""
     required = 1.01 * sqrt(1 + dissimilarity) * beta / (least_weight * size)
     return {
@@ -235,7 +192,7 @@ def star_conditions(
     }
 
 
-def consensus_conditions(*, eta: Any, beta: Any, rho: Any, size: Any, least_weight: Any, T: Any) -> Conditions:
+def consensus_conditions(*, eta, beta, rho, size, least_weight, T) -> Conditions:
     """The penalty outweighs the curvature."""
     return {
         "penalty 1.01 beta/(least_weight size) <= rho": (1.01 * beta / (least_weight * size), rho),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import inf
-from typing import Any
 
 from ...elementary import maximum, spare, up
 from ...quantities import Quantity
@@ -27,14 +26,12 @@ from .paper import ALL_FOR_ALL, source
 # (a = 0 leaves D^2/(2 eta (T + 2)) in the mean: Huber losses of one agent attain it.)
 
 
-def theorem_3_averaged_sharp(
-    *, eta: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any, T: Any
-) -> Any:
+def theorem_3_averaged_sharp(*, eta, sigma2, lambda2, mean_distance2, peer_excess, T):
     """D^2/(2 eta (T + 1) N) + eta sigma^2 |Lambda|_F^2/(2 N) + Phi."""
     return mean_distance2 / (2 * eta * (T + 1)) + eta * sigma2 * lambda2 / 2 + peer_excess
 
 
-def theorem_3_averaged(*, eta: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any, T: Any) -> Any:
+def theorem_3_averaged(*, eta, sigma2, lambda2, mean_distance2, peer_excess, T):
     """D^2/(2 eta T N) + eta sigma^2 |Lambda|_F^2/N + Phi: by one step's descent alone."""
     return mean_distance2 / (2 * eta * T) + eta * sigma2 * lambda2 + peer_excess
 
@@ -44,9 +41,7 @@ def theorem_3_averaged(*, eta: Any, sigma2: Any, lambda2: Any, mean_distance2: A
 # twice the noise: eta = min(1/(L smax), 1/(2 V)), and D^2/(2 eta T N) <= s/2.
 
 
-def theorem_3_averaged_sharp_rounds(
-    *, beta: Any, smax: Any, eps: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any
-) -> Any:
+def theorem_3_averaged_sharp_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
     """((D^2/(N s)) M^2/(2 M - V) - 1)_+, V = sigma^2 Lambda_2/s, M = max(L smax, V), s = eps - Phi."""
     slack = eps * spare(peer_excess / eps)
     noise = sigma2 * lambda2 / slack
@@ -54,20 +49,18 @@ def theorem_3_averaged_sharp_rounds(
     return maximum(0, up(mean_distance2 / slack * most**2 / (2 * most - noise)) - 1)
 
 
-def theorem_3_averaged_rounds(
-    *, beta: Any, smax: Any, eps: Any, sigma2: Any, lambda2: Any, mean_distance2: Any, peer_excess: Any
-) -> Any:
+def theorem_3_averaged_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
     """(D^2/(N s)) max(L smax, 2 sigma^2 Lambda_2/s), s = eps - Phi."""
     slack = eps * spare(peer_excess / eps)
     return mean_distance2 / slack * maximum(beta * smax, 2 * sigma2 * lambda2 / slack)
 
 
-def averaged_conditions(*, eta: Any, beta: Any, smax: Any, T: Any) -> Conditions:
+def averaged_conditions(*, eta, beta, smax, T) -> Conditions:
     """The step of the descent inequality for W, and something to average."""
     return {"step size eta <= 1/(beta smax)": (eta, 1 / (beta * smax)), "one round 1 <= T": (1, T)}
 
 
-def averaged_rounds_conditions(*, eps: Any, peer_excess: Any) -> Conditions:
+def averaged_rounds_conditions(*, eps, peer_excess) -> Conditions:
     """The bias leaves at least a tenth of the precision."""
     return {"bias peer_excess <= 0.9 eps": (peer_excess, 0.9 * eps)}
 
@@ -82,17 +75,7 @@ _CONVEX = (
 _FAR = 1e40
 
 
-def _of_sharper_rounds(
-    new: Any,
-    *,
-    beta: Any,
-    smax: Any,
-    eps: Any,
-    sigma2: Any,
-    lambda2: Any,
-    mean_distance2: Any,
-    peer_excess: Any,
-) -> Any:
+def _of_sharper_rounds(new, *, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
     """`theorem_3_averaged_rounds` from the sharper one."""
     inverse = maximum(beta * smax, 2 * sigma2 * lambda2 / (eps - peer_excess))
     return (new(sigma2=0 * sigma2, beta=2 * inverse / smax, mean_distance2=_FAR * mean_distance2) + 1) / _FAR

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from ...elementary import fall, log, log1p, maximum, minimum, sqrt, survive
 from ...quantities import Quantity
@@ -16,12 +15,12 @@ from .theorem_2 import step_conditions
 # l |grad f_i(x) - grad f_j(x)| <= |E xi_i - E xi_j| |(x/l, -1)| in spectral (or Frobenius) norm.
 
 
-def linear_dissimilarity_printed(*, ball: Any, scale: Any, moment: Any) -> Any:
+def linear_dissimilarity_printed(*, ball, scale, moment):
     """D* |E xi_i - E xi_j|, lengths in units of l."""
     return ball * moment / scale**2
 
 
-def linear_dissimilarity(*, ball: Any, scale: Any, moment: Any) -> Any:
+def linear_dissimilarity(*, ball, scale, moment):
     """sqrt(1 + (D*/l)^2) |E xi_i - E xi_j|/l."""
     return sqrt(scale**2 + ball**2) * moment / scale**2
 
@@ -32,7 +31,7 @@ def linear_dissimilarity(*, ball: Any, scale: Any, moment: Any) -> Any:
 # probability 1 - p. If r_S <= Delta/2, pairs of one cluster are then nearer than Delta/2 and all others further.
 
 
-def theorem_5_samples(*, N: Any, failure: Any, proxy_trace: Any, nu2: Any, moment_gap: Any) -> Any:
+def theorem_5_samples(*, N, failure, proxy_trace, nu2, moment_gap):
     """8 (sqrt(tr Sigma) + nu sqrt(2 ln(N (N - 1)/(2 p))))^2/Delta^2."""
     reach = sqrt(proxy_trace) + sqrt(2 * nu2 * log(N * (N - 1) / (2 * failure)))
     return 8 * reach**2 / moment_gap**2
@@ -43,9 +42,7 @@ def theorem_5_samples(*, N: Any, failure: Any, proxy_trace: Any, nu2: Any, momen
 # one; when not, with probability at most p, |W|_F^2/N <= 1 and Phi <= b_max^2/(2 mu).
 
 
-def theorem_5(
-    *, eta: Any, mu: Any, beta: Any, e0: Any, sigma2: Any, size: Any, failure: Any, b_max: Any, T: Any
-) -> Any:
+def theorem_5(*, eta, mu, beta, e0, sigma2, size, failure, b_max, T):
     """(1 - eta mu)^T F^0 + [1 - (1 - eta mu)^T] (eta L sigma^2 (1/C + p) + p b_max^2)/(2 mu)."""
     floor = (eta * beta * sigma2 * (1 / size + failure) + failure * b_max**2) / (2 * mu)
     return survive(eta * mu, T) * e0 + floor * fall(eta * mu, T)
@@ -55,38 +52,25 @@ def theorem_5(
 # left of eps is s/2 = eps/4.
 
 
-def corollary_2(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, size: Any) -> Any:
+def corollary_2(*, mu, beta, eps, e0, sigma2, size):
     """max(kappa, 2 kappa sigma^2/(mu eps C)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 / (mu**2 * eps * size))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps)
 
 
-def theorem_4(
-    *,
-    mu: Any,
-    beta: Any,
-    eps: Any,
-    e0: Any,
-    sigma2: Any,
-    N: Any,
-    size: Any,
-    b_max: Any,
-    proxy_trace: Any,
-    nu2: Any,
-    moment_gap: Any,
-) -> Any:
+def theorem_4(*, mu, beta, eps, e0, sigma2, N, size, b_max, proxy_trace, nu2, moment_gap):
     """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and the rounds of Corollary 2, each rounded up."""
     failure = minimum(1 / size, mu * eps / (2 * b_max**2))
     samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
     return corollary_2(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
 
 
-def samples_conditions(*, N: Any, proxy_trace: Any, nu2: Any) -> Conditions:
+def samples_conditions(*, N, proxy_trace, nu2) -> Conditions:
     """A pair to compare, and an eigenvalue that is at most the trace."""
     return {"two agents 2 <= N": (2, N), "top eigenvalue nu2 <= proxy_trace": (nu2, proxy_trace)}
 
 
-def total_conditions(*, mu: Any, beta: Any, N: Any, size: Any, proxy_trace: Any, nu2: Any) -> Conditions:
+def total_conditions(*, mu, beta, N, size, proxy_trace, nu2) -> Conditions:
     """Two clusters at least."""
     return {
         "two clusters 2 size <= N": (2 * size, N),
@@ -127,19 +111,7 @@ _LINEAR_DISSIMILARITY = Theorem(
 # As `theorem_3` from its sharper record: noise stands for what wrong clusters add, failure b_max^2/(2 mu).
 
 
-def _slower(
-    new: Any,
-    *,
-    eta: Any,
-    mu: Any,
-    beta: Any,
-    T: Any,
-    sigma2: Any,
-    size: Any,
-    failure: Any,
-    b_max: Any,
-    **others: Any,
-) -> Any:
+def _slower(new, *, eta, mu, beta, T, sigma2, size, failure, b_max, **others):
     """`theorem_5` from the sharper one."""
     noise = sigma2 + failure * b_max**2 / (eta * beta * (failure + 1 / size))
     return new(T=T / 2, sigma2=(2 - eta * mu) * noise, b_max=0 * b_max)

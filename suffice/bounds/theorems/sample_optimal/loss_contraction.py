@@ -6,8 +6,6 @@ steps up to 2/(L smax + mu smin).
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import fall, log1p, maximum, minimum, spare, survive
 from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Theorem
@@ -25,9 +23,7 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
 # sum_{t < T} (1 - eta m)^(2t) = (1 - (1 - eta m)^(2T)) / (eta m (2 - eta m)).
 
 
-def theorem_3_sharp(
-    *, eta: Any, mu: Any, beta: Any, smin: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any, T: Any
-) -> Any:
+def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
     """q F^0 + (1 - q) [eta L sigma^2 |W|_F^2/(2 m (2 - eta m) N) + min(Phi, F^0)], q = (1 - eta m)^2T, m = mu smin."""
     m = mu * smin
     floor = eta * beta * sigma2 * weight2 / (2 * m * (2 - eta * m)) + minimum(peer_excess, e0)
@@ -41,9 +37,7 @@ def theorem_3_sharp(
 # rounds of theorem-3-rounds.
 
 
-def theorem_3_sharp_rounds(
-    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any
-) -> Any:
+def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, peer_excess):
     """(1/4) max(kappa smax/smin, kappa sigma^2 |W|_F^2/(mu s smin^2 N)) ln(1 + 2 (F^0 - eps)_+/s), s = eps - Phi."""
     slack = eps * spare(peer_excess / eps)
     steps = maximum(beta * smax / (mu * smin), beta * sigma2 * weight2 / (mu**2 * slack * smin**2))
@@ -53,15 +47,13 @@ def theorem_3_sharp_rounds(
 # Thresholded weights have Phi <= eps/2 (b_ij^2 <= mu eps with mu, not mu smin): s = eps/2 serves.
 
 
-def corollary_1_general_sharp(
-    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any
-) -> Any:
+def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2):
     """(1/4) max(kappa smax/smin, 2 kappa sigma^2 |W|_F^2/(mu eps smin^2 N)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta * smax / (mu * smin), 2 * beta * sigma2 * weight2 / (mu**2 * eps * smin**2))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
-def corollary_1_sharp(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lambda2: Any) -> Any:
+def corollary_1_sharp(*, mu, beta, eps, e0, sigma2, lambda2):
     """(1/4) max(kappa, (2 kappa sigma^2/(mu eps)) (1/N) sum_i 1/N_i) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 * lambda2 / (mu**2 * eps))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
@@ -72,42 +64,27 @@ def corollary_1_sharp(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lam
 # is at most (1/M) (kappa sigma^2 (1/C + p)/mu)/2 <= eps/2 since 1/C + p <= 2/C, the bias at most eps/4; eps/4 is left.
 
 
-def theorem_5_sharp(
-    *, eta: Any, mu: Any, beta: Any, e0: Any, sigma2: Any, size: Any, failure: Any, b_max: Any, T: Any
-) -> Any:
+def theorem_5_sharp(*, eta, mu, beta, e0, sigma2, size, failure, b_max, T):
     """q F^0 + (1 - q) [eta L sigma^2 (1/C + p)/(2 mu (2 - x)) + p min(b_max^2/(2 mu), F^0)], x = eta mu."""
     noise = eta * beta * sigma2 * (1 / size + failure) / (2 * mu * (2 - eta * mu))
     floor = noise + failure * minimum(b_max**2 / (2 * mu), e0)
     return survive(eta * mu, 2 * T) * e0 + floor * fall(eta * mu, 2 * T)
 
 
-def corollary_2_sharp(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, size: Any) -> Any:
+def corollary_2_sharp(*, mu, beta, eps, e0, sigma2, size):
     """(1/4) max(kappa, 2 kappa sigma^2/(mu eps C)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 / (mu**2 * eps * size))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
-def theorem_4_sharp(
-    *,
-    mu: Any,
-    beta: Any,
-    eps: Any,
-    e0: Any,
-    sigma2: Any,
-    N: Any,
-    size: Any,
-    b_max: Any,
-    proxy_trace: Any,
-    nu2: Any,
-    moment_gap: Any,
-) -> Any:
+def theorem_4_sharp(*, mu, beta, eps, e0, sigma2, N, size, b_max, proxy_trace, nu2, moment_gap):
     """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and these rounds, each rounded up."""
     failure = minimum(1 / size, mu * eps / (2 * b_max**2))
     samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
     return corollary_2_sharp(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
 
 
-def wide_step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) -> Conditions:
+def wide_step_conditions(*, eta, mu, beta, smin, smax) -> Conditions:
     """The step of a gradient step on phi."""
     return {
         "step size eta <= 2/(beta smax + mu smin)": (eta, 2 / (beta * smax + mu * smin)),
@@ -115,7 +92,7 @@ def wide_step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) 
     }
 
 
-def cluster_step_conditions(*, eta: Any, mu: Any, beta: Any) -> Conditions:
+def cluster_step_conditions(*, eta, mu, beta) -> Conditions:
     """The same for a projection."""
     return {"step size eta <= 2/(beta + mu)": (eta, 2 / (beta + mu)), **convexity_conditions(mu=mu, beta=beta)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...quantities import LOSS, Quantity, new_quantity
@@ -25,17 +23,17 @@ new_quantity(
 # where Section 5 prints sum_i alpha_i/(N (N - 1)) sum_j b_ij, a gradient and not a loss.
 
 
-def peer_excess(*, b: Any, mu: Any) -> Any:
+def peer_excess(*, b, mu):
     """b_ij^2/(2 mu)."""
     return b**2 / (2 * mu)
 
 
-def mixture_bias_printed(*, bias: Any) -> Any:
+def mixture_bias_printed(*, bias):
     """(1/N) sum_ij lambda_ij b_ij."""
     return 1 * bias
 
 
-def mixture_bias(*, bias2: Any, mu: Any) -> Any:
+def mixture_bias(*, bias2, mu):
     """(1/N) sum_ij lambda_ij b_ij^2/(2 mu)."""
     return bias2 / (2 * mu)
 
@@ -49,12 +47,12 @@ def mixture_bias(*, bias2: Any, mu: Any) -> Any:
 # rest is no nearer without it. f_i(x_j*) - f_i* <= |grad f_i(x_j*)|^2/(2 mu) <= l_b^2 |E xi_i - E xi_j|^2/(2 mu).
 
 
-def theorem_5_threshold(*, mu: Any, clusters: Any, sensitivity: Any, link: Any, deviation: Any) -> Any:
+def theorem_5_threshold(*, mu, clusters, sensitivity, link, deviation):
     """((M^2 - 1)/6) l_b^2 (u^(1/2) + r)^2/(2 mu)."""
     return (clusters**2 - 1) * (sensitivity * (link + deviation)) ** 2 / (12 * mu)
 
 
-def threshold_conditions(*, link: Any, deviation: Any) -> Conditions:
+def threshold_conditions(*, link, deviation) -> Conditions:
     """No cluster falls apart."""
     return {"no cluster apart, deviation <= link": (deviation, link)}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -23,12 +22,12 @@ from .paper import source
 # u >= R^{-1}(eps/e_0).
 
 
-def theorem_1_excess(*, e0: Any, sigma2: Any, signal2: Any, T: Any) -> Any:
+def theorem_1_excess(*, e0, sigma2, signal2, T):
     """e_0 R(sqrt(T S/sigma^2))."""
     return e0 * risk(sqrt(quotient(T * signal2, sigma2)))
 
 
-def theorem_1_optimised(*, eps: Any, e0: Any, sigma2: Any, signal2: Any) -> Any:
+def theorem_1_optimised(*, eps, e0, sigma2, signal2):
     """(sigma^2/S) R^{-1}(eps/e_0)^2."""
     return sigma2 / signal2 * inverse_risk(eps / e0) ** 2
 
@@ -37,7 +36,7 @@ def theorem_1_optimised(*, eps: Any, e0: Any, sigma2: Any, signal2: Any) -> Any:
 HALF = 0.8508444376141607
 
 
-def theorem_1_sum(*, sigma2: Any, signal2: Any) -> Any:
+def theorem_1_sum(*, sigma2, signal2):
     """0.8508 sigma^2/S."""
     return HALF * sigma2 / signal2
 
@@ -45,7 +44,7 @@ def theorem_1_sum(*, sigma2: Any, signal2: Any) -> Any:
 # S <= 4 mu eps N_i: each of the N_i agents with b_ij^2 <= 4 mu eps adds at most (2 sqrt(mu eps))^2.
 
 
-def theorem_1(*, mu: Any, eps: Any, sigma2: Any, near: Any) -> Any:
+def theorem_1(*, mu, eps, sigma2, near):
     """0.2127 sigma^2/(mu eps N_i)."""
     return HALF / 4 * sigma2 / (mu * eps * near)
 
@@ -58,12 +57,12 @@ _LEAST, _FURTHEST = 1e-3, 2.1451
 _RISES = np.geomspace(_LEAST / _FURTHEST, 1, 120)
 
 
-def signal(*, b: Any, mu: Any, e0: Any) -> Any:
+def signal(*, b, mu, e0):
     """S = sum_j (sqrt(2 mu e_0) - b_ij)_+^2."""
     return (np.maximum(np.sqrt(2 * mu * e0)[..., None] - np.asarray(b, dtype=float), 0) ** 2).sum(-1)
 
 
-def best_level(*, b: Any, mu: Any, eps: Any, ball: Any) -> Any:
+def best_level(*, b, mu, eps, ball):
     """The e_0 in (eps, mu r^2/2] at which Theorem 1 asks for most rounds; eps itself where there is none."""
     b, mu, eps, ball = (np.asarray(x, dtype=float) for x in (b, mu, eps, ball))
     room = np.minimum(mu * ball**2 / (2 * eps) - 1, _FURTHEST)
@@ -82,7 +81,7 @@ def best_level(*, b: Any, mu: Any, eps: Any, ball: Any) -> Any:
     return (eps * (1 + np.where(room >= _LEAST, chosen, 0)))[()]
 
 
-def family_conditions(*, mu: Any, eps: Any, e0: Any, signal2: Any, ball: Any) -> Conditions:
+def family_conditions(*, mu, eps, e0, signal2, ball) -> Conditions:
     """The family lies in the ball, agent i counts itself, and the risk eps/e_0 is clear of 1."""
     return {
         "precision eps <= 0.9991 e0": (eps, 0.9991 * e0),
@@ -91,7 +90,7 @@ def family_conditions(*, mu: Any, eps: Any, e0: Any, signal2: Any, ball: Any) ->
     }
 
 
-def excess_conditions(*, mu: Any, e0: Any, sigma2: Any, signal2: Any, ball: Any, T: Any) -> Conditions:
+def excess_conditions(*, mu, e0, sigma2, signal2, ball, T) -> Conditions:
     """The same family; beyond T S = 100 sigma^2 the bound is below e_0 exp(-50)."""
     return {
         "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
@@ -100,12 +99,12 @@ def excess_conditions(*, mu: Any, e0: Any, sigma2: Any, signal2: Any, ball: Any,
     }
 
 
-def sum_conditions(*, mu: Any, eps: Any, signal2: Any, ball: Any) -> Conditions:
+def sum_conditions(*, mu, eps, signal2, ball) -> Conditions:
     """The family at e_0 = 2 eps."""
     return {**theorem_1_conditions(mu=mu, eps=eps, ball=ball), "own share 4 mu eps <= signal2": (4 * mu * eps, signal2)}
 
 
-def theorem_1_conditions(*, mu: Any, eps: Any, ball: Any) -> Conditions:
+def theorem_1_conditions(*, mu, eps, ball) -> Conditions:
     """The family at e_0 = 2 eps lies in the ball."""
     return {"family in the ball, 4 eps <= mu ball^2": (4 * eps, mu * ball**2)}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from ...elementary import decay, fall, log1p, maximum, spare, sqrt, survive, times_log_ratio
 from ...quantities import Quantity
@@ -18,12 +17,12 @@ from .paper import source
 # and PL gives e+ <= (1 - eta mu) e + eta B^2/2 + L eta^2 sigma^2 Lambda_2/2: a geometric sum.          (*)
 
 
-def theorem_2_printed(*, mu: Any, beta: Any, e0: Any, bias2: Any, T: Any) -> Any:
+def theorem_2_printed(*, mu, beta, e0, bias2, T):
     """e_0 exp(-T/(2 kappa)) + sum_j lambda_ij b_ij^2/mu, the noise term left out."""
     return e0 * decay(T * mu / (2 * beta)) + bias2 / mu
 
 
-def theorem_2(*, eta: Any, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, bias: Any, T: Any) -> Any:
+def theorem_2(*, eta, mu, beta, e0, sigma2, lambda2, bias, T):
     """(1 - eta mu)^T e_0 + [1 - (1 - eta mu)^T] (eta L sigma^2 Lambda_2 + B^2)/(2 mu)."""
     return survive(eta * mu, T) * e0 + (eta * beta * sigma2 * lambda2 + bias**2) / (2 * mu) * fall(eta * mu, T)
 
@@ -32,7 +31,7 @@ def theorem_2(*, eta: Any, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: An
 # most X = max(A, e_0 exp(-T/kappa)) = e_0 exp(-eta mu T), and the noise term is at most A eta mu T = A ln(e_0/X).
 
 
-def theorem_2_tuned(*, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, bias: Any, T: Any) -> Any:
+def theorem_2_tuned(*, mu, beta, e0, sigma2, lambda2, bias, T):
     """X + A ln(e_0/X) + B^2/(2 mu)."""
     floor = beta * sigma2 * lambda2 / (2 * mu**2 * T)
     left = maximum(floor, e0 * decay(T * mu / beta))
@@ -44,9 +43,7 @@ def theorem_2_tuned(*, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, b
 # gains eta^2 sigma^2 Lambda_2. Then |x - x_i*| <= |x - y| + B/mu (Minkowski) and f_i - f_i* <= (L/2) |x - x_i*|^2.
 
 
-def theorem_2_weak(
-    *, eta: Any, mu: Any, beta: Any, distance2: Any, sigma2: Any, lambda2: Any, bias: Any, T: Any
-) -> Any:
+def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
     """(L/2) (sqrt(p |x^0 - y|^2 + (1 - p) eta sigma^2 Lambda_2/(mu (2 - eta mu))) + B/mu)^2, p = (1 - eta mu)^2T."""
     noise = eta * sigma2 * lambda2 / (mu * (2 - eta * mu))
     spread = survive(eta * mu, 2 * T) * distance2 + noise * fall(eta * mu, 2 * T)
@@ -59,7 +56,7 @@ def theorem_2_weak(
 # (e_0 - phi)/(eps - phi) <= 1 + 2 (e_0 - eps)/s.
 
 
-def theorem_2_rounds(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lambda2: Any, bias: Any) -> Any:
+def theorem_2_rounds(*, mu, beta, eps, e0, sigma2, lambda2, bias):
     """max(kappa, kappa sigma^2 Lambda_2/(mu s)) ln(1 + 2 (e_0 - eps)_+/s), s = eps - B^2/(2 mu)."""
     slack = eps * spare(bias**2 / (2 * mu * eps))
     steps = maximum(beta / mu, beta * sigma2 * lambda2 / (mu**2 * slack))
@@ -69,7 +66,7 @@ def theorem_2_rounds(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lamb
 # Equal weights on the agents with b_ij^2 <= mu eps: B^2/(2 mu) <= eps/2, so s >= eps/2, and Lambda_2 = 1/near.
 
 
-def theorem_2_rounds_threshold(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, near: Any) -> Any:
+def theorem_2_rounds_threshold(*, mu, beta, eps, e0, sigma2, near):
     """max(kappa, 2 kappa sigma^2/(mu eps near)) ln(1 + 4 (e_0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 / (mu**2 * eps * near))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps)
@@ -78,7 +75,7 @@ def theorem_2_rounds_threshold(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2:
 # Without noise the excess tends to at most B^2/(2 mu), B <= b for weights on agents with b_ij <= b.
 
 
-def theorem_2_threshold(*, eps: Any) -> Any:
+def theorem_2_threshold(*, eps):
     """eps."""
     return eps
 
@@ -89,22 +86,22 @@ def theorem_2_threshold(*, eps: Any) -> Any:
 # the descent -(eta/2) |grad f_i|^2: e+ <= (1 - eta mu/2) e + eta B^2/2 + L eta^2 V/2.
 
 
-def theorem_2_least_squares(*, eta: Any, mu: Any, beta: Any, e0: Any, bias: Any, noise2: Any, T: Any) -> Any:
+def theorem_2_least_squares(*, eta, mu, beta, e0, bias, noise2, T):
     """(1 - eta mu/2)^T e_0 + [1 - (1 - eta mu/2)^T] (B^2 + eta L V)/mu."""
     return survive(eta * mu / 2, T) * e0 + (bias**2 + eta * beta * noise2) / mu * fall(eta * mu / 2, T)
 
 
-def convexity_conditions(*, mu: Any, beta: Any) -> Conditions:
+def convexity_conditions(*, mu, beta) -> Conditions:
     """No function is more curved below than above."""
     return {"curvature mu <= beta": (mu, beta)}
 
 
-def step_conditions(*, eta: Any, mu: Any, beta: Any) -> Conditions:
+def step_conditions(*, eta, mu, beta) -> Conditions:
     """The step of the descent inequality."""
     return {"step size eta <= 1/beta": (eta, 1 / beta), **convexity_conditions(mu=mu, beta=beta)}
 
 
-def tuned_conditions(*, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, T: Any) -> Conditions:
+def tuned_conditions(*, mu, beta, e0, sigma2, lambda2, T) -> Conditions:
     """A start above the noise floor A; otherwise the best step is 0 and its bound e_0."""
     floor = beta * sigma2 * lambda2 / (2 * mu**2)
     return {
@@ -114,22 +111,22 @@ def tuned_conditions(*, mu: Any, beta: Any, e0: Any, sigma2: Any, lambda2: Any, 
     }
 
 
-def rounds_conditions(*, mu: Any, beta: Any, eps: Any, bias: Any) -> Conditions:
+def rounds_conditions(*, mu, beta, eps, bias) -> Conditions:
     """The bias B^2/(2 mu) leaves at least a tenth of the precision."""
     return {"bias bias^2 <= 1.8 mu eps": (bias**2, 1.8 * mu * eps), **convexity_conditions(mu=mu, beta=beta)}
 
 
-def threshold_conditions_printed(*, b: Any, eps: Any) -> Conditions:
+def threshold_conditions_printed(*, b, eps) -> Conditions:
     """As printed: b_ij^2 against eps, whatever mu."""
     return {"threshold b^2 <= eps/2": (b**2, eps / 2)}
 
 
-def threshold_conditions(*, b: Any, mu: Any, eps: Any) -> Conditions:
+def threshold_conditions(*, b, mu, eps) -> Conditions:
     """b^2/(2 mu) at most eps."""
     return {"threshold b^2 <= 2 mu eps": (b**2, 2 * mu * eps)}
 
 
-def least_squares_conditions(*, eta: Any, mu: Any, beta: Any, growth: Any, lambda2: Any) -> Conditions:
+def least_squares_conditions(*, eta, mu, beta, growth, lambda2) -> Conditions:
     """The step of the descent inequality, small enough for the growing noise."""
     return {
         "step size eta <= mu/(4 beta growth lambda2)": (eta, mu / (4 * beta * growth * lambda2)),

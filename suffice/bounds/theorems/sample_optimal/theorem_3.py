@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import Any
 
 from ...elementary import decay, fall, log, log1p, maximum, spare, survive
 from ...quantities import Quantity
@@ -21,14 +20,12 @@ from .theorem_2 import convexity_conditions
 # Phi <= (1/N) sum lambda_ij b_ij^2/(2 mu). Divide by N; |W|_F^2/N is the mean squared eigenvalue.
 
 
-def theorem_3_printed(*, mu: Any, beta: Any, e0: Any, bias2: Any, T: Any) -> Any:
+def theorem_3_printed(*, mu, beta, e0, bias2, T):
     """F^0 exp(-T/(2 kappa)) + (1/N) sum lambda_ij b_ij^2/(2 mu), the noise term left out."""
     return e0 * decay(T * mu / (2 * beta)) + bias2 / (2 * mu)
 
 
-def theorem_3(
-    *, eta: Any, mu: Any, beta: Any, smin: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any, T: Any
-) -> Any:
+def theorem_3(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
     """(1 - eta mu smin)^T F^0 + [1 - (1 - eta mu smin)^T] (eta L sigma^2 |W|_F^2/(2 mu smin N) + Phi)."""
     rate = eta * mu * smin
     return survive(rate, T) * e0 + (eta * beta * sigma2 * weight2 / (2 * mu * smin) + peer_excess) * fall(rate, T)
@@ -38,9 +35,7 @@ def theorem_3(
 # eta = min(1/(L smax), mu smin s N/(L sigma^2 |W|_F^2)).
 
 
-def theorem_3_rounds(
-    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any, peer_excess: Any
-) -> Any:
+def theorem_3_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, peer_excess):
     """max(kappa smax/smin, kappa sigma^2 |W|_F^2/(mu s smin^2 N)) ln(1 + 2 (F^0 - eps)_+/s), s = eps - Phi."""
     slack = eps * spare(peer_excess / eps)
     steps = maximum(beta * smax / (mu * smin), beta * sigma2 * weight2 / (mu**2 * slack * smin**2))
@@ -51,31 +46,29 @@ def theorem_3_rounds(
 # smin = smax = 1 and |W|_F^2/N = Lambda_2 = (1/N) sum_i 1/N_i.
 
 
-def corollary_1_printed(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lambda2: Any) -> Any:
+def corollary_1_printed(*, mu, beta, eps, e0, sigma2, lambda2):
     """2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)."""
     return 2 * maximum(beta * sigma2 * lambda2 / (eps * mu**2), beta / mu) * log(e0 / eps)
 
 
-def corollary_1(*, mu: Any, beta: Any, eps: Any, e0: Any, sigma2: Any, lambda2: Any) -> Any:
+def corollary_1(*, mu, beta, eps, e0, sigma2, lambda2):
     """max(kappa, (2 kappa sigma^2/(mu eps)) (1/N) sum_i 1/N_i) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 * lambda2 / (mu**2 * eps))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps)
 
 
-def corollary_1_general(
-    *, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, e0: Any, sigma2: Any, weight2: Any
-) -> Any:
+def corollary_1_general(*, mu, beta, smin, smax, eps, e0, sigma2, weight2):
     """max(kappa smax/smin, 2 kappa sigma^2 |W|_F^2/(mu eps smin^2 N)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta * smax / (mu * smin), 2 * beta * sigma2 * weight2 / (mu**2 * eps * smin**2))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps)
 
 
-def spectrum_conditions(*, mu: Any, beta: Any, smin: Any, smax: Any) -> Conditions:
+def spectrum_conditions(*, mu, beta, smin, smax) -> Conditions:
     """Eigenvalues and curvatures in order."""
     return {"eigenvalues smin <= smax": (smin, smax), **convexity_conditions(mu=mu, beta=beta)}
 
 
-def step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) -> Conditions:
+def step_conditions(*, eta, mu, beta, smin, smax) -> Conditions:
     """The step of the descent inequality for W."""
     return {
         "step size eta <= 1/(beta smax)": (eta, 1 / (beta * smax)),
@@ -83,7 +76,7 @@ def step_conditions(*, eta: Any, mu: Any, beta: Any, smin: Any, smax: Any) -> Co
     }
 
 
-def rounds_conditions(*, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, peer_excess: Any) -> Conditions:
+def rounds_conditions(*, mu, beta, smin, smax, eps, peer_excess) -> Conditions:
     """The bias leaves at least a tenth of the precision."""
     return {
         "bias peer_excess <= 0.9 eps": (peer_excess, 0.9 * eps),
@@ -91,7 +84,7 @@ def rounds_conditions(*, mu: Any, beta: Any, smin: Any, smax: Any, eps: Any, pee
     }
 
 
-def printed_rounds_conditions(*, mu: Any, beta: Any, eps: Any, e0: Any) -> Conditions:
+def printed_rounds_conditions(*, mu, beta, eps, e0) -> Conditions:
     """A logarithm that is not negative."""
     return {"start above the precision, eps <= e0": (eps, e0), **convexity_conditions(mu=mu, beta=beta)}
 
@@ -106,19 +99,7 @@ THRESHOLD = "Lambda has equal weights on {j: b_ij^2 <= mu eps}, b_ij weak dissim
 # The sharper floor has min(e_0, peer_excess): noise that leaves as much stands for peer_excess.
 
 
-def _slower(
-    new: Any,
-    *,
-    eta: Any,
-    mu: Any,
-    beta: Any,
-    smin: Any,
-    T: Any,
-    sigma2: Any,
-    weight2: Any,
-    peer_excess: Any,
-    **others: Any,
-) -> Any:
+def _slower(new, *, eta, mu, beta, smin, T, sigma2, weight2, peer_excess, **others):
     """`theorem_3` from the sharper one."""
     noise = sigma2 + 2 * mu * smin * peer_excess / (eta * beta * weight2)
     return new(T=T / 2, sigma2=(2 - eta * mu * smin) * noise, peer_excess=0 * peer_excess)

@@ -6,8 +6,6 @@ footnote mark on A_i >= L_i is not a square.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import maximum
@@ -29,7 +27,7 @@ new_parameter(
 # sigma^2: A_i = L_i, C_i = sigma^2.
 
 
-def additive(*, beta: Any, bregman: Any, sigma2: Any) -> Any:
+def additive(*, beta, bregman, sigma2):
     """2 L_i D + sigma_i^2."""
     return 2 * beta * bregman + sigma2
 
@@ -42,12 +40,12 @@ def additive(*, beta: Any, bregman: Any, sigma2: Any) -> Any:
 # convexity: f_ij = 5 x^2 and -4.5 x^2 have E|g|^2 = 90.5 x^2, and 4 L_i D is 10 x^2.
 
 
-def finite_sum_printed(*, beta: Any, bregman: Any, sigma2_star: Any) -> Any:
+def finite_sum_printed(*, beta, bregman, sigma2_star):
     """4 L_i D + 2 sigma_*^2, every f_ij L_i-smooth."""
     return 4 * beta * bregman + 2 * sigma2_star
 
 
-def finite_sum(*, beta_max: Any, bregman: Any, sigma2_star: Any) -> Any:
+def finite_sum(*, beta_max, bregman, sigma2_star):
     """4 max_j L_ij D + 2 sigma_*^2."""
     return 4 * beta_max * bregman + 2 * sigma2_star
 
@@ -57,12 +55,12 @@ def finite_sum(*, beta_max: Any, bregman: Any, sigma2_star: Any) -> Any:
 # (if m >= 2) and the rest is that of one sample, divided by m.
 
 
-def minibatch(*, beta: Any, beta_max: Any, batch: Any, bregman: Any, sigma2_star: Any) -> Any:
+def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
     """2 ((1 - 2/m)_+ L_i + (2/m) max_j L_ij) D + (2/m) sigma_*^2."""
     return 2 * (maximum(0, batch - 2) / batch * beta + 2 / batch * beta_max) * bregman + 2 / batch * sigma2_star
 
 
-def minibatch_conditions(*, beta: Any, beta_max: Any) -> Conditions:
+def minibatch_conditions(*, beta, beta_max) -> Conditions:
     """A mean is as smooth as its least smooth term, or smoother."""
     return {"smoothness beta <= beta_max": (beta, beta_max)}
 
@@ -73,12 +71,12 @@ def minibatch_conditions(*, beta: Any, beta_max: Any) -> Conditions:
 # proportional to L_ij, where the maximum is the mean of the L_ij.
 
 
-def nonuniform(*, beta_drawn: Any, bregman: Any, sigma2_star: Any) -> Any:
+def nonuniform(*, beta_drawn, bregman, sigma2_star):
     """4 max_j L_ij/(n p_j) D + 2 sigma_*^2."""
     return 4 * beta_drawn * bregman + 2 * sigma2_star
 
 
-def sample_noise(*, gradients: Any) -> Any:
+def sample_noise(*, gradients):
     """C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2, the samples' gradients in rows."""
     deviation = gradients - np.mean(gradients, axis=-2, keepdims=True)
     return 2 * (deviation**2).sum(-1).mean(-1)

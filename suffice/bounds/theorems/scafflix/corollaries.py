@@ -6,8 +6,6 @@ p T communications on average, and the smallest whole T exceeds the bound by les
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
@@ -21,17 +19,17 @@ from .paper import source
 # communications p T are, up to the last coin, max(p kappa_max, 1/p) ln(Psi_0/eps), least at p = 1/sqrt(kappa_max).
 
 
-def corollary_1_iterations(*, kappa_max: Any, p: Any, Psi0: Any, eps_Psi: Any) -> Any:
+def corollary_1_iterations(*, kappa_max, p, Psi0, eps_Psi):
     """max(kappa_max, 1/p^2) ln(Psi_0/eps)_+."""
     return maximum(kappa_max, 1 / p**2) * log_ratio(Psi0, eps_Psi)
 
 
-def corollary_1_communications(*, kappa_max: Any, p: Any, Psi0: Any, eps_Psi: Any) -> Any:
+def corollary_1_communications(*, kappa_max, p, Psi0, eps_Psi):
     """max(p kappa_max, 1/p) ln(Psi_0/eps)_+ + p."""
     return maximum(p * kappa_max, 1 / p) * log_ratio(Psi0, eps_Psi) + p
 
 
-def corollary_1(*, kappa_max: Any, Psi0: Any, eps_Psi: Any) -> Any:
+def corollary_1(*, kappa_max, Psi0, eps_Psi):
     """sqrt(kappa_max) ln(Psi_0/eps)_+ + 1/sqrt(kappa_max)."""
     return sqrt(kappa_max) * log_ratio(Psi0, eps_Psi) + 1 / sqrt(kappa_max)
 
@@ -43,12 +41,12 @@ def corollary_1(*, kappa_max: Any, Psi0: Any, eps_Psi: Any) -> Any:
 # Psi_0 <= eps/2 both terms of E Psi_T = (1 - zeta)^T Psi_0 + ... are in order from the start.
 
 
-def corollary_2_iterations(*, kappa_max: Any, noise_max: Any, mu_min: Any, Psi0: Any, eps_Psi: Any) -> Any:
+def corollary_2_iterations(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
     """max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min)) ln(2 Psi_0/eps)_+."""
     return maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)) * log_ratio(2 * Psi0, eps_Psi)
 
 
-def corollary_2_communications(*, kappa_max: Any, noise_max: Any, mu_min: Any, Psi0: Any, eps_Psi: Any) -> Any:
+def corollary_2_communications(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
     """sqrt(M) ln(2 Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min))."""
     root = sqrt(maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)))
     return root * log_ratio(2 * Psi0, eps_Psi) + 1 / root
@@ -61,28 +59,28 @@ def corollary_2_communications(*, kappa_max: Any, noise_max: Any, mu_min: Any, P
 # (mu_max/2) (1 - zeta)^T Psi_0 once T >= ln(mu_max Psi_0/eps) / zeta.
 
 
-def equalised_iterations(*, kappa_max: Any, noise_mean: Any, mu_max: Any, Psi0: Any, eps_mu: Any) -> Any:
+def equalised_iterations(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
     """max(kappa_max, mean_i(C_i/mu_i)/eps) ln(mu_max Psi_0/eps)_+."""
     return maximum(kappa_max, noise_mean / eps_mu) * log_ratio(mu_max * Psi0, eps_mu)
 
 
-def equalised_communications(*, kappa_max: Any, noise_mean: Any, mu_max: Any, Psi0: Any, eps_mu: Any) -> Any:
+def equalised_communications(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
     """sqrt(M) ln(mu_max Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, mean_i(C_i/mu_i)/eps)."""
     root = sqrt(maximum(kappa_max, noise_mean / eps_mu))
     return root * log_ratio(mu_max * Psi0, eps_mu) + 1 / root
 
 
-def condition_number(*, A: Any, mu: Any) -> Any:
+def condition_number(*, A, mu):
     """max_i A_i / mu_i."""
     return (np.asarray(A) / mu).max(-1)
 
 
-def largest_noise(*, C: Any, mu: Any) -> Any:
+def largest_noise(*, C, mu):
     """max_i C_i / mu_i."""
     return (np.asarray(C) / mu).max(-1)
 
 
-def mean_noise(*, C: Any, mu: Any) -> Any:
+def mean_noise(*, C, mu):
     """mean_i C_i / mu_i."""
     return (np.asarray(C) / mu).mean(-1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -24,12 +23,12 @@ from .paper import source
 # anchor y_i is any fixed point: an inexact local optimum changes f~, not its constants.
 
 
-def mixed_smoothness(*, alpha: Any, beta: Any) -> Any:
+def mixed_smoothness(*, alpha, beta):
     """mean(alpha_i^2 L_i)."""
     return (np.asarray(alpha) ** 2 * beta).mean(-1)
 
 
-def mixed_strong_convexity(*, alpha: Any, mu: Any) -> Any:
+def mixed_strong_convexity(*, alpha, mu):
     """mean(alpha_i^2 mu_i)."""
     return (np.asarray(alpha) ** 2 * mu).mean(-1)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA_SQUARED, Quantity
@@ -14,7 +12,7 @@ from .paper import source
 # largest weight of a distance is 1/n.
 
 
-def lyapunov(*, model_distance2: Any, control_distance2: Any, eta: Any, p: Any) -> Any:
+def lyapunov(*, model_distance2, control_distance2, eta, p):
     """gamma_min mean(|x_i - x_i*|^2 / gamma_i + gamma_i |h_i - grad f_i(x_i*)|^2 / p^2), x_i the personalised model."""
     eta = np.asarray(eta, dtype=float)
     control = eta * control_distance2 / np.asarray(p)[..., None] ** 2
@@ -28,22 +26,22 @@ def lyapunov(*, model_distance2: Any, control_distance2: Any, eta: Any, p: Any) 
 # point of it.
 
 
-def initial_lyapunov(*, eta_min: Any, p: Any, distance2: Any, inverse_step: Any, stiffness: Any) -> Any:
+def initial_lyapunov(*, eta_min, p, distance2, inverse_step, stiffness):
     """gamma_min |x^0 - x*|^2 mean_i alpha_i^2 (1/gamma_i + gamma_i L_i^2 / p^2)."""
     return eta_min * distance2 * (inverse_step + stiffness / p**2)
 
 
-def start_conditions(*, eta_min: Any, inverse_step: Any) -> Conditions:
+def start_conditions(*, eta_min, inverse_step) -> Conditions:
     """alpha_i <= 1 and gamma_i >= gamma_min."""
     return {"weights alpha_i <= 1: eta_min <= 1/inverse_step": (eta_min, 1 / inverse_step)}
 
 
-def inverse_step(*, alpha: Any, eta: Any) -> Any:
+def inverse_step(*, alpha, eta):
     """mean_i alpha_i^2 / gamma_i."""
     return (np.asarray(alpha) ** 2 / eta).mean(-1)
 
 
-def stiffness(*, alpha: Any, eta: Any, beta: Any) -> Any:
+def stiffness(*, alpha, eta, beta):
     """mean_i alpha_i^2 gamma_i L_i^2."""
     return (np.asarray(alpha) ** 2 * eta * np.asarray(beta) ** 2).mean(-1)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...elementary import fall, minimum, survive
@@ -17,12 +15,12 @@ from .paper import source
 # gamma_i C_i. Unrolled, the geometric sum ends with the factor 1 - (1 - zeta)^T, which the print replaces by 1.
 
 
-def theorem_1_printed(*, p: Any, contraction: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+def theorem_1_printed(*, p, contraction, eta_min, noise, Psi0, T):
     """(1 - zeta)^T Psi_0 + gamma_min noise / zeta, zeta = min(min_i gamma_i mu_i, p^2)."""
     return survive(minimum(contraction, p**2), T) * Psi0 + eta_min * noise / minimum(contraction, p**2)
 
 
-def theorem_1(*, p: Any, contraction: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+def theorem_1(*, p, contraction, eta_min, noise, Psi0, T):
     """(1 - zeta)^T Psi_0 + (gamma_min noise / zeta) (1 - (1 - zeta)^T), zeta = min(min_i gamma_i mu_i, p^2)."""
     zeta = minimum(contraction, p**2)
     return survive(zeta, T) * Psi0 + eta_min * noise / zeta * fall(zeta, T)
@@ -35,7 +33,7 @@ def theorem_1(*, p: Any, contraction: Any, eta_min: Any, noise: Any, Psi0: Any, 
 #     |xbar - x*|^2 / 2 <= max_i(gamma_i L_i) Psi / (2 gamma_min), and L_i <= A_i.
 
 
-def theorem_1_excess(*, p: Any, contraction: Any, reach: Any, eta_min: Any, noise: Any, Psi0: Any, T: Any) -> Any:
+def theorem_1_excess(*, p, contraction, reach, eta_min, noise, Psi0, T):
     """max_i(gamma_i A_i) / (2 gamma_min) times the bound of Theorem 1."""
     zeta = minimum(contraction, p**2)
     return reach / 2 * (survive(zeta, T) * Psi0 / eta_min + noise / zeta * fall(zeta, T))
@@ -44,18 +42,18 @@ def theorem_1_excess(*, p: Any, contraction: Any, reach: Any, eta_min: Any, nois
 # --- Theorem 2: alpha_i = 1, and V itself -----------------------------------------------------------------
 
 
-def theorem_2_printed(*, p: Any, contraction: Any, N: Any, noise: Any, V0: Any, T: Any) -> Any:
+def theorem_2_printed(*, p, contraction, N, noise, V0, T):
     """(1 - zeta)^T V_0 + n noise / zeta, zeta = min(min_i gamma_i mu_i, p^2)."""
     return survive(minimum(contraction, p**2), T) * V0 + N * noise / minimum(contraction, p**2)
 
 
-def theorem_2(*, p: Any, contraction: Any, N: Any, noise: Any, V0: Any, T: Any) -> Any:
+def theorem_2(*, p, contraction, N, noise, V0, T):
     """(1 - zeta)^T V_0 + (n noise / zeta) (1 - (1 - zeta)^T), zeta = min(min_i gamma_i mu_i, p^2)."""
     zeta = minimum(contraction, p**2)
     return survive(zeta, T) * V0 + N * noise / zeta * fall(zeta, T)
 
 
-def step_conditions(*, reach: Any, contraction: Any) -> Conditions:
+def step_conditions(*, reach, contraction) -> Conditions:
     """gamma_i <= 1/A_i for all clients, and mu_i <= A_i."""
     return {
         "every step gamma_i <= 1/A_i: reach <= 1": (reach, 1),
@@ -63,17 +61,17 @@ def step_conditions(*, reach: Any, contraction: Any) -> Conditions:
     }
 
 
-def reach(*, eta: Any, A: Any) -> Any:
+def reach(*, eta, A):
     """max_i gamma_i A_i."""
     return (np.asarray(eta) * A).max(-1)
 
 
-def contraction(*, eta: Any, mu: Any) -> Any:
+def contraction(*, eta, mu):
     """min_i gamma_i mu_i."""
     return (np.asarray(eta) * mu).min(-1)
 
 
-def noise(*, eta: Any, C: Any) -> Any:
+def noise(*, eta, C):
     """mean_i gamma_i C_i."""
     return (np.asarray(eta) * C).mean(-1)
 

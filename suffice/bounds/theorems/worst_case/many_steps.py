@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import fall, survive
 from ...quantities import Quantity
 from ...theorem import Conditions, Theorem
@@ -18,12 +16,12 @@ from .paper import source
 # remains is a sum of squares (Taylor, Hendrickx, Glineur 2018).
 
 
-def contraction(*, eta: Any, mu: Any, pull: Any, e0: Any, T: Any) -> Any:
+def contraction(*, eta, mu, pull, e0, T):
     """(1 - eta mu A_-)^(2 T) e_0."""
     return survive(eta * mu * pull, 2 * T) * e0
 
 
-def contraction_conditions(*, eta: Any, mu: Any, beta: Any, weight: Any, pull: Any) -> Conditions:
+def contraction_conditions(*, eta, mu, beta, weight, pull) -> Conditions:
     """The step limit; implied by eta beta A <= 1."""
     return {
         "step size eta <= 2/(beta (2 weight - pull) + mu pull)": (eta, 2 / (beta * (2 * weight - pull) + mu * pull)),
@@ -38,13 +36,13 @@ def contraction_conditions(*, eta: Any, mu: Any, beta: Any, weight: Any, pull: A
 # For x <= 1 the first factor falls and the second rises with x: they are largest at l = mu and at l = beta.
 
 
-def noise_floor(*, eta: Any, mu: Any, beta: Any, pull: Any, e0: Any, V: Any, T: Any) -> Any:
+def noise_floor(*, eta, mu, beta, pull, e0, V, T):
     """(1 - eta mu A_-)^(2 T) e_0 + eta V (1 - (1 - eta beta A_-)^(2 T)) / (2 A_- (2 - eta beta A_-))."""
     x = eta * beta * pull
     return survive(eta * mu * pull, 2 * T) * e0 + eta * V / (2 * pull * (2 - x)) * fall(x, 2 * T)
 
 
-def noise_floor_conditions(*, eta: Any, mu: Any, beta: Any, pull: Any) -> Conditions:
+def noise_floor_conditions(*, eta, mu, beta, pull) -> Conditions:
     """No overshoot along the steepest direction."""
     return {"step size eta <= 1/(beta pull)": (eta, 1 / (beta * pull)), "curvature mu <= beta": (mu, beta)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import maximum, spare, sqrt, survive
 from ...quantities import Quantity, Unit
 from ...theorem import Conditions, Definition, Theorem
@@ -18,13 +16,13 @@ from .paper import source
 #         <= (|g_i|^2 / (2 beta)) max((1 - eta beta A_-)^2, (eta beta (2 A - A_-) - 1)^2) + eta^2 beta V / 2.
 
 
-def one_step(*, eta: Any, beta: Any, weight: Any, pull: Any, gradient: Any, V: Any) -> Any:
+def one_step(*, eta, beta, weight, pull, gradient, V):
     """What one step falls short of the decrease |g_i|^2 / (2 beta)."""
     farthest = maximum(survive(eta * beta * pull, 2), spare(eta * beta * (2 * weight - pull)) ** 2)
     return gradient**2 / (2 * beta) * farthest + eta**2 * beta * V / 2
 
 
-def pull_condition(*, weight: Any, pull: Any) -> Conditions:
+def pull_condition(*, weight, pull) -> Conditions:
     """1 - sqrt(1 - r_k) is at most 1."""
     return {"pull <= weight": (pull, weight)}
 
@@ -35,12 +33,12 @@ def pull_condition(*, weight: Any, pull: Any) -> Conditions:
 # beta sum x_k = G Z / (1 + G Y), Z = sum p_k / sigma_k^2; if that is <= 1 the first branch is the larger one.
 
 
-def sharp_step(*, beta: Any, gradient: Any, agreement: Any) -> Any:
+def sharp_step(*, beta, gradient, agreement):
     """G / (2 beta (1 + G Y)); the change of the excess is this less G / (2 beta), -G^2 Y / (2 beta (1 + G Y))."""
     return gradient**2 / (2 * beta * (1 + gradient**2 * agreement))
 
 
-def sharp_step_conditions(*, gradient: Any, agreement: Any, sharp_mass: Any) -> Conditions:
+def sharp_step_conditions(*, gradient, agreement, sharp_mass) -> Conditions:
     """The step limit eta beta A <= 1 at the best weights, and p_k <= 1."""
     return {
         "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement": (
@@ -51,12 +49,12 @@ def sharp_step_conditions(*, gradient: Any, agreement: Any, sharp_mass: Any) -> 
     }
 
 
-def least_pull(*, weights: Any, similarity: Any) -> Any:
+def least_pull(*, weights, similarity):
     """sum_k alpha_k (1 - sqrt(1 - r_k)), without cancellation at small r_k."""
     return (weights * similarity / (1 + sqrt(1 - similarity))).sum(-1)
 
 
-def agreement(*, similarity: Any, sigma2: Any) -> Any:
+def agreement(*, similarity, sigma2):
     """sum_k (1 - sqrt(1 - r_k))^2 / sigma_k^2."""
     return ((similarity / (1 + sqrt(1 - similarity))) ** 2 / sigma2).sum(-1)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...elementary import quotient
 from ...quantities import Quantity
 from ...theorem import Theorem
@@ -14,20 +12,20 @@ from .paper import source
 # For every c > |M|^2, |M g + v|^2 <= b^2 + c |g|^2 holds for all g iff b^2 >= c v^T (c I - M M^T)^{-1} v
 # (complete the square in g). Divide by |g|^2 >= gradient^2; with b = 0 no level is needed. Minimising over c loses
 # nothing: see `bounds.heterogeneity`.
-def quadratic_certificate(*, b: Any, c: Any, gradient: Any) -> Any:
+def quadratic_certificate(*, b, c, gradient):
     """c + b^2 / |grad R_i|^2, with (b, c) on the frontier of the pair."""
     return c + quotient(b, gradient) ** 2
 
 
 # |M g + v| / |g| <= |M| + |v| / |g|. By (x + y)^2 <= 2 x^2 + 2 y^2 never above Property 1.
-def quadratic_norms(*, distortion: Any, shift: Any, gradient: Any) -> Any:
+def quadratic_norms(*, distortion, shift, gradient):
     """(|M| + |v| / |grad R_i|)^2."""
     return (distortion + 2 * quotient(shift, gradient)) ** 2
 
 
 # Where e_i >= eps, every s > 0 bounds the ratio by lambda_max(M^T M + (s + |v|^2) A_i^{-1} / (4 eps) + w w^T / s) with
 # w = M^T v (derived in `bounds.excess_certificate`), and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
-def quadratic_excess(*, dual: Any, seen: Any, slack: Any) -> Any:
+def quadratic_excess(*, dual, seen, slack):
     """Lambda_s + |M^T v|^2 / s."""
     return dual + seen**2 / slack
 
