@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from suffice.support import html
 
@@ -18,6 +18,7 @@ from .quantities import DIMENSIONLESS, Quantity, Unit
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]
+Bound = TypeVar("Bound", bound=Callable[..., Any])
 _RELATION = {"upper": r"\le", "lower": r"\ge"}
 _KEY = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*/[a-z0-9]+(-[a-z0-9]+)*$")
 
@@ -235,6 +236,38 @@ class Theorem:
         title = f"<h4>{html.text(self.key)} ({self.edition}): {html.text(self.title)}</h4>"
         # the class asks MathJax to look inside, where a page restricts it
         return f'<div class="mathjax_process">{title}<p>{html.text(self.statement)}</p>{bound}{about}{symbols}</div>'
+
+
+def theorem(**fields: Any) -> Callable[[Bound], Bound]:
+    """A `Theorem` declared on its bound, which stays a plain function: `record_of` is its record.
+
+    `fields` are the others; without a statement among them it is the first paragraph of the docstring.
+    """
+    return _declared(Theorem, fields)
+
+
+def printed(corrected: Callable[..., Any], **fields: Any) -> Callable[[Bound], Bound]:
+    """The same result `as_printed`, declared on the bound that its paper prints."""
+    return _declared(record_of(corrected).as_printed, fields)
+
+
+def _declared(make: Callable[..., Theorem], fields: Mapping[str, Any]) -> Callable[[Bound], Bound]:
+    def declare(bound: Bound) -> Bound:
+        said = " ".join((bound.__doc__ or "").partition("\n\n")[0].split())
+        bound.__dict__["record"] = make(bound=bound, **{"statement": said} | dict(fields))
+        return bound
+
+    return declare
+
+
+def record_of(bound: Callable[..., Any]) -> Theorem:
+    """The record that `theorem` declared on a function."""
+    return bound.__dict__["record"]
+
+
+def records(*stated: Theorem | Callable[..., Any]) -> tuple[Theorem, ...]:
+    """Records, or the functions that they are declared on, in the order given."""
+    return tuple(each if isinstance(each, Theorem) else record_of(each) for each in stated)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..elementary import fall
 from ..quantities import Quantity
-from ..theorem import Conditions, Source, Theorem
+from ..theorem import Source, records, theorem
 
 # Along an eigenvector of curvature l put x = eta l. The errors are u_t = (1 - x) u_{t-1} - eta z_t, so that
 #     ubar_T = u_0 (1 - (1 - x)^n) / (n x) - (eta / n) sum_{m=1..T} z_{n-m} (1 - (1 - x)^m) / x,   n = T + 1.
@@ -19,28 +19,24 @@ from ..theorem import Conditions, Source, Theorem
 # last sum is at most T, and 1/l at most 1/mu.
 
 
+@theorem(
+    key="averaged-sgd/theorem-1-finite",
+    title="SGD with averaged iterates",
+    source=Source(paper="Polyak, Juditsky (1992)", locator="Theorem 1, linear case, for finite T"),
+    quantity=Quantity.MEAN_ITERATE_EXCESS,
+    hypotheses="R quadratic; noise unbiased, of total variance at most sigma^2, uncorrelated over the steps",
+    # No direction overshoots.
+    conditions=lambda *, eta, mu, beta: {
+        "step size eta <= 1/beta": (eta, 1 / beta),
+        "curvature mu <= beta": (mu, beta),
+    },
+    tight="always: curvature mu = beta = 1/eta; without noise, the start along curvature mu",
+    monotone={"e0": 1, "sigma2": 1},
+)
 def averaged(*, eta, mu, e0, sigma2, T):
-    """e_0 ((1 - (1 - eta mu)^n) / (n eta mu))^2 + sigma^2 T / (2 mu n^2) with n = T + 1 iterates."""
+    """SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta]: the excess loss of the
+    mean of theta_0, ..., theta_T is in expectation at most the bound."""
     return (fall(eta * mu, T + 1) / ((T + 1) * eta * mu)) ** 2 * e0 + sigma2 * T / (2 * mu * (T + 1) ** 2)
 
 
-def averaged_conditions(*, eta, mu, beta) -> Conditions:
-    """No direction overshoots."""
-    return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
-
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="averaged-sgd/theorem-1-finite",
-        title="SGD with averaged iterates",
-        source=Source(paper="Polyak, Juditsky (1992)", locator="Theorem 1, linear case, for finite T"),
-        statement="SGD with a constant step eta <= 1/beta on a quadratic R with curvatures in [mu, beta]: the excess "
-        "loss of the mean of theta_0, ..., theta_T is in expectation at most the bound.",
-        quantity=Quantity.MEAN_ITERATE_EXCESS,
-        hypotheses="R quadratic; noise unbiased, of total variance at most sigma^2, uncorrelated over the steps",
-        bound=averaged,
-        conditions=averaged_conditions,
-        tight="always: curvature mu = beta = 1/eta; without noise, the start along curvature mu",
-        monotone={"e0": 1, "sigma2": 1},
-    ),
-)
+THEOREMS = records(averaged)

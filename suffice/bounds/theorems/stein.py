@@ -12,7 +12,7 @@ from ..elementary import difference, log1p
 from ..papers import OWN
 from ..parameters import new_parameter
 from ..quantities import DIMENSIONLESS, THETA, THETA_SQUARED, new_quantity
-from ..theorem import Conditions, Source, Theorem
+from ..theorem import Conditions, Source, Theorem, records, theorem
 
 _PAPER = OWN["stein"].citation
 
@@ -46,19 +46,29 @@ _BIAS = new_quantity(
     THETA_SQUARED,
 )
 
+
 # theta_w - theta_i has the bias sum_k w_k theta_k - theta_i and the variance sum_k w_k^2 V_k; theta_w - x_i the same
 # bias, and (1 - w_i)^2 V_i in place of w_i^2 V_i, since x_i is independent of the others: V_i (2 w_i - 1) more risk.
 # So |theta_w - x_i|^2 + V_i (2 w_i - 1) is an unbiased estimate of the risk, for weights that look at no x.
 
 
+@theorem(
+    key="stein/weighting",
+    title="Unbiased risk of a weighting",
+    source=Source(paper=_PAPER, locator="1981, Theorem 1, for fixed weights"),
+    quantity=_RISK,
+    hypotheses="x_i unbiased of total variance V_i and uncorrelated with the others; weights look at no estimate",
+    # What the site's own noise adds to the distance.
+    conditions=lambda *, own_weight, own_variance, apart2: {
+        "own noise (1 - own_weight)^2 own_variance <= apart2": ((1 - own_weight) ** 2 * own_variance, apart2)
+    },
+    tight="always: an equality",
+    monotone={"apart2": 1, "own_weight": 1},
+)
 def weighting(*, own_weight, own_variance, apart2):
-    """E|theta_w - x_i|^2 + V_i (2 w_i - 1)."""
+    """For fixed weights the squared distance of theta_w from the site's own estimate, plus V_i (2 w_i - 1), is an
+    unbiased estimate of its risk."""
     return difference(apart2 + 2 * own_weight * own_variance, own_variance)
-
-
-def weighting_conditions(*, own_weight, own_variance, apart2) -> Conditions:
-    """What the site's own noise adds to the distance."""
-    return {"own noise (1 - own_weight)^2 own_variance <= apart2": ((1 - own_weight) ** 2 * own_variance, apart2)}
 
 
 # For two sites the estimate is (1 - w)^2 D + V (2 w - 1), D = |x_i - x_k|^2, least at 1 - w = min(1, V/D): the
@@ -68,14 +78,21 @@ def weighting_conditions(*, own_weight, own_variance, apart2) -> Conditions:
 # and cutting the weight at 1 lowers it. 1/x is convex, so a random x_k has the mean of its squared distance in it.
 
 
+@theorem(
+    key="stein/james-stein",
+    title="Positive-part James-Stein between two sites",
+    source=Source(paper=_PAPER, locator="1981, section 4; James and Stein (1961)"),
+    quantity=_RISK,
+    hypotheses="x_i ~ N(theta_i, v I_d), independent of x_k",
+    # No harm; c = d v, which minimises the unbiased estimate, meets it from d = 4 on.
+    conditions=lambda *, d, v, shrink: {"shrink <= 2 (d - 2) v": (shrink, 2 * (d - 2) * v)},
+    tight="as the sites move apart: the gain times Delta^2 tends to c (2 (d - 2) v - c)",
+    monotone={"gap2": 1},
+)
 def james_stein(*, d, v, shrink, gap2):
-    """d v - c (2 (d - 2) v - c) / (Delta^2 + d v)."""
+    """Two sites, theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i): the risk is at most the bound, which is below d
+    v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting."""
     return difference(d * v, shrink * (2 * (d - 2) * v - shrink) / (gap2 + d * v))
-
-
-def james_stein_conditions(*, d, v, shrink) -> Conditions:
-    """No harm; c = d v, which minimises the unbiased estimate, meets it from d = 4 on."""
-    return {"shrink <= 2 (d - 2) v": (shrink, 2 * (d - 2) * v)}
 
 
 # N sites of d coefficients each have p = (N - 1) d contrasts x ~ N(theta, v I_p); a rule that moves with all estimates
@@ -127,33 +144,4 @@ def _harmless(p: int, bound: Any) -> Theorem:
     )
 
 
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="stein/weighting",
-        title="Unbiased risk of a weighting",
-        source=Source(paper=_PAPER, locator="1981, Theorem 1, for fixed weights"),
-        statement="For fixed weights the squared distance of theta_w from the site's own estimate, plus "
-        "V_i (2 w_i - 1), is an unbiased estimate of its risk.",
-        quantity=_RISK,
-        hypotheses="x_i unbiased of total variance V_i and uncorrelated with the others; weights look at no estimate",
-        bound=weighting,
-        conditions=weighting_conditions,
-        tight="always: an equality",
-        monotone={"apart2": 1, "own_weight": 1},
-    ),
-    Theorem(
-        key="stein/james-stein",
-        title="Positive-part James-Stein between two sites",
-        source=Source(paper=_PAPER, locator="1981, section 4; James and Stein (1961)"),
-        statement="Two sites, theta_w = x_i + min(1, c/|x_i - x_k|^2) (x_k - x_i): the risk is at most the bound, "
-        "which is below d v, that of being alone. c = d v minimises the unbiased estimate of the risk of a weighting.",
-        quantity=_RISK,
-        hypotheses="x_i ~ N(theta_i, v I_d), independent of x_k",
-        bound=james_stein,
-        conditions=james_stein_conditions,
-        tight="as the sites move apart: the gain times Delta^2 tends to c (2 (d - 2) v - c)",
-        monotone={"gap2": 1},
-    ),
-    _harmless(1, line),
-    _harmless(2, plane),
-)
+THEOREMS = records(weighting, james_stein, _harmless(1, line), _harmless(2, plane))

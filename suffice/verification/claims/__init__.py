@@ -12,6 +12,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from multiprocessing import active_children, get_context
+from typing import cast
 
 from suffice.bounds import THEOREMS, Theorem, find
 from suffice.bounds.papers import parts
@@ -170,7 +171,7 @@ def _answers(group: list[tuple[int, Question]]) -> Iterator[tuple[int, Verdict]]
 
 def _answered(group: list[tuple[int, Question]]) -> list[tuple[int, Verdict]]:
     """Without the records: they hold functions, which pickle refuses."""
-    return [(at, replace(verdict, theorem=THEOREMS[0])) for at, verdict in _answers(group)]
+    return [(at, replace(verdict, theorem=cast(Theorem, None))) for at, verdict in _answers(group)]
 
 
 @cache

@@ -5,16 +5,29 @@ from __future__ import annotations
 from ...elementary import minimum
 from ...quantities import GRADIENT_SQUARED, Quantity
 from ...sufficient_variance import combined_variance
-from ...theorem import Conditions, Definition, Reduction, Theorem
+from ...theorem import Definition, Reduction, records, theorem
 from .paper import source
 
 # --- The largest variance of a criterion, over all similarities and all peers --------------------------------
-#
+
+_WEIGHTS = "weights of Definition 1"
+_OWN = {"sigma2": r"\sigma_i^2"}
+
 # sigma_psi^2 = 1 / sum_k a_k psi(r_k) <= 1 / (a_i psi(1)) = sigma_i^2 / p, p = phi(1).
 
 
+@theorem(
+    key="adaptive/definition-1-effective-local",
+    title="Effective variance against the local one",
+    source=source("Definition 1", **_OWN),
+    quantity=Quantity.EFFECTIVE_VARIANCE,
+    mode="sure",
+    hypotheses=_WEIGHTS,
+    tight="no peer collaborates",
+    monotone={"sigma2": 1, "peak": -1},
+)
 def definition_1_effective_local(*, sigma2, peak):
-    """sigma_i^2 / phi(1)."""
+    """sigma_psi^2 <= sigma_i^2 / phi(1), whatever the similarities."""
     return sigma2 / peak
 
 
@@ -24,19 +37,67 @@ def definition_1_effective_local(*, sigma2, peak):
 # sigma_i^2 / (l (2 - l)) with l = min(2 p, 1). Binary weights have phi(lambda) = lambda = p: attained.
 
 
+@theorem(
+    key="adaptive/definition-1-variance-local",
+    title="Largest variance of any criterion",
+    source=source("Definition 1", **_OWN),
+    quantity=Quantity.COMBINED_VARIANCE,
+    mode="sure",
+    hypotheses=_WEIGHTS,
+    tight="phi(1) >= 1/2 and no peer; otherwise binary weights and peers of similarity phi(1) with total mass "
+    "sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1)",
+    monotone={"sigma2": 1, "peak": -1},
+    reduces_to=(
+        Reduction(
+            key="adaptive/largest-variance-binary",
+            when="binary weights, phi(1) = lambda",
+            at=lambda *, sigma2, threshold: {"sigma2": sigma2, "peak": threshold},
+        ),
+        Reduction(
+            key="adaptive/largest-variance-continuous",
+            when="continuous weights, phi(1) = 1",
+            at=lambda *, sigma2: {"sigma2": sigma2, "peak": 1.0},
+        ),
+    ),
+)
 def definition_1_variance_local(*, sigma2, peak):
-    """sigma_i^2 / (l (2 - l)), l = min(2 phi(1), 1)."""
+    """Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= sigma_i^2 / (4 phi(1)
+    (1 - phi(1))) otherwise; in particular at most sigma_i^2 / phi(1).
+
+    sigma_i^2 / (l (2 - l)), l = min(2 phi(1), 1)."""
     least = minimum(2 * peak, 1)
     return sigma2 / (least * (2 - least))
 
 
+@theorem(
+    key="adaptive/largest-variance-binary",
+    title="Largest variance of binary weights",
+    source=source("Definition 3", **_OWN),
+    quantity=Quantity.COMBINED_VARIANCE,
+    mode="sure",
+    hypotheses="binary weights of Definition 3",
+    tight="lambda >= 1/2 and no peer; otherwise peers of similarity lambda with total mass "
+    "sum_k sigma_i^2/sigma_k^2 = (1 - 2 lambda) / lambda",
+    monotone={"sigma2": 1, "threshold": -1},
+)
 def largest_variance_binary(*, sigma2, threshold):
-    """sigma_i^2 / (l (2 - l)), l = min(2 lambda, 1)."""
+    """Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if lambda >= 1/2, and <= sigma_i^2 / (4 lambda
+    (1 - lambda)) otherwise: then collaboration can be noisier than working alone."""
     return definition_1_variance_local(sigma2=sigma2, peak=threshold)
 
 
+@theorem(
+    key="adaptive/largest-variance-continuous",
+    title="Largest variance of continuous weights",
+    source=source("Definition 3", **_OWN),
+    quantity=Quantity.COMBINED_VARIANCE,
+    mode="sure",
+    hypotheses="continuous weights of Definition 3",
+    tight="no peer collaborates",
+    monotone={"sigma2": 1},
+)
 def largest_variance_continuous(*, sigma2):
-    """sigma_i^2."""
+    """Whatever the similarities, sum_k alpha_k^2 sigma_k^2 = 1 / sum_k r_k^2/sigma_k^2 <= sigma_i^2."""
     return sigma2
 
 
@@ -45,98 +106,30 @@ def largest_variance_continuous(*, sigma2):
 # Cauchy-Schwarz: (sum_members a r)^2 <= sum_members a * sum_all a r^2.
 
 
+@theorem(
+    key="adaptive/continuous-dominates",
+    title="Continuous weights against binary ones",
+    source=source("Section 4"),
+    quantity=Quantity.CONTINUOUS_VARIANCE,
+    mode="sure",
+    hypotheses="S and P sum 1/sigma_k^2 and r_k/sigma_k^2 over the k with r_k >= lambda (or any set of clients)",
+    # Similarities are at most 1.
+    conditions=lambda *, mass, similar_mass: {"similarities at most 1, similar_mass <= mass": (similar_mass, mass)},
+    tight="all members equally similar, all others at similarity 0",
+    monotone={"mass": 1, "similar_mass": -1},
+)
 def continuous_dominates(*, mass, similar_mass):
-    """S / P^2, the variance of binary weights."""
+    """For every threshold and all similarities the variance of continuous weights, 1 / sum_k r_k^2/sigma_k^2, is at
+    most that of binary weights, S/P^2."""
     return mass / similar_mass**2
 
 
-def subset(*, mass, similar_mass) -> Conditions:
-    """Similarities are at most 1."""
-    return {"similarities at most 1, similar_mass <= mass": (similar_mass, mass)}
-
-
-_WEIGHTS = "weights of Definition 1"
-_OWN = {"sigma2": r"\sigma_i^2"}
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/definition-1-effective-local",
-        title="Effective variance against the local one",
-        source=source("Definition 1", **_OWN),
-        statement="sigma_psi^2 <= sigma_i^2 / phi(1), whatever the similarities.",
-        quantity=Quantity.EFFECTIVE_VARIANCE,
-        mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=definition_1_effective_local,
-        tight="no peer collaborates",
-        monotone={"sigma2": 1, "peak": -1},
-    ),
-    Theorem(
-        key="adaptive/definition-1-variance-local",
-        title="Largest variance of any criterion",
-        source=source("Definition 1", **_OWN),
-        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= "
-        "sigma_i^2 / (4 phi(1) (1 - phi(1))) otherwise; in particular at most sigma_i^2 / phi(1).",
-        quantity=Quantity.COMBINED_VARIANCE,
-        mode="sure",
-        hypotheses=_WEIGHTS,
-        bound=definition_1_variance_local,
-        tight="phi(1) >= 1/2 and no peer; otherwise binary weights and peers of similarity phi(1) with total mass "
-        "sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1)",
-        monotone={"sigma2": 1, "peak": -1},
-        reduces_to=(
-            Reduction(
-                key="adaptive/largest-variance-binary",
-                when="binary weights, phi(1) = lambda",
-                at=lambda *, sigma2, threshold: {"sigma2": sigma2, "peak": threshold},
-            ),
-            Reduction(
-                key="adaptive/largest-variance-continuous",
-                when="continuous weights, phi(1) = 1",
-                at=lambda *, sigma2: {"sigma2": sigma2, "peak": 1.0},
-            ),
-        ),
-    ),
-    Theorem(
-        key="adaptive/largest-variance-binary",
-        title="Largest variance of binary weights",
-        source=source("Definition 3", **_OWN),
-        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if lambda >= 1/2, and <= "
-        "sigma_i^2 / (4 lambda (1 - lambda)) otherwise: then collaboration can be noisier than working alone.",
-        quantity=Quantity.COMBINED_VARIANCE,
-        mode="sure",
-        hypotheses="binary weights of Definition 3",
-        bound=largest_variance_binary,
-        tight="lambda >= 1/2 and no peer; otherwise peers of similarity lambda with total mass "
-        "sum_k sigma_i^2/sigma_k^2 = (1 - 2 lambda) / lambda",
-        monotone={"sigma2": 1, "threshold": -1},
-    ),
-    Theorem(
-        key="adaptive/largest-variance-continuous",
-        title="Largest variance of continuous weights",
-        source=source("Definition 3", **_OWN),
-        statement="Whatever the similarities, sum_k alpha_k^2 sigma_k^2 = 1 / sum_k r_k^2/sigma_k^2 <= sigma_i^2.",
-        quantity=Quantity.COMBINED_VARIANCE,
-        mode="sure",
-        hypotheses="continuous weights of Definition 3",
-        bound=largest_variance_continuous,
-        tight="no peer collaborates",
-        monotone={"sigma2": 1},
-    ),
-    Theorem(
-        key="adaptive/continuous-dominates",
-        title="Continuous weights against binary ones",
-        source=source("Section 4"),
-        statement="For every threshold and all similarities the variance of continuous weights, "
-        "1 / sum_k r_k^2/sigma_k^2, is at most that of binary weights, S/P^2.",
-        quantity=Quantity.CONTINUOUS_VARIANCE,
-        mode="sure",
-        hypotheses="S and P sum 1/sigma_k^2 and r_k/sigma_k^2 over the k with r_k >= lambda (or any set of clients)",
-        bound=continuous_dominates,
-        conditions=subset,
-        tight="all members equally similar, all others at similarity 0",
-        monotone={"mass": 1, "similar_mass": -1},
-    ),
+THEOREMS = records(
+    definition_1_effective_local,
+    definition_1_variance_local,
+    largest_variance_binary,
+    largest_variance_continuous,
+    continuous_dominates,
 )
 
 DEFINITIONS: tuple[Definition, ...] = (

@@ -9,28 +9,8 @@ from __future__ import annotations
 from ...elementary import quotient
 from ...quantities import GRADIENT, Quantity
 from ...similarity_estimator import debiased_estimate, similarity_estimate
-from ...theorem import Definition, Theorem
+from ...theorem import Definition, records, theorem
 from .paper import source
-
-
-def equation_1_gap(*, gap, sigma2, peer_sigma2, m):
-    """|grad R_i - grad R_k|^2 + (sigma_i^2 + sigma_k^2) / m."""
-    return gap**2 + (sigma2 + peer_sigma2) / m
-
-
-def equation_1_norm(*, gradient, sigma2, m):
-    """|grad R_i|^2 + sigma_i^2 / m."""
-    return gradient**2 + sigma2 / m
-
-
-# Identical clients: the quotient of the two. It is below 1 - lambda, so that means are found lambda-similar, iff
-# |grad R_i|^2 > (lambda sigma_i^2 + sigma_k^2) / ((1 - lambda) m); with lambda -> 0 iff |grad R_i|^2 > sigma_k^2 / m.
-
-
-def equation_1_identical(*, gradient, sigma2, peer_sigma2, m):
-    """(sigma_i^2 + sigma_k^2) / (m |grad R_i|^2 + sigma_i^2)."""
-    return quotient(sigma2 + peer_sigma2, m * gradient**2 + sigma2)
-
 
 _SAMPLES = (
     "m unbiased stochastic gradients per client at theta_i, uncorrelated across clients and samples, of total "
@@ -38,43 +18,56 @@ _SAMPLES = (
 )
 _SOURCE = source("Equation (1)", sigma2=r"\sigma_i^2")
 
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/equation-1-gap",
-        title="Mean of the estimated gap",
-        source=_SOURCE,
-        statement="Z_ik = |mean_j (g_i^j - g_k^j)|^2 over m samples has mean |grad R_i - grad R_k|^2 + (sigma_i^2 + "
-        "sigma_k^2)/m: too large, so that similarity is underestimated far from the clip at 0.",
-        quantity=Quantity.MEAN_GAP_ESTIMATE,
-        hypotheses=_SAMPLES,
-        bound=equation_1_gap,
-        tight="always, if sigma_i^2 and sigma_k^2 are the variances at theta_i",
-        monotone={"gap": 1, "sigma2": 1, "peer_sigma2": 1, "m": -1},
-    ),
-    Theorem(
-        key="adaptive/equation-1-norm",
-        title="Mean of the estimated squared gradient",
-        source=_SOURCE,
-        statement="Z_i = |mean_j g_i^j|^2 over m samples has mean |grad R_i|^2 + sigma_i^2/m.",
-        quantity=Quantity.MEAN_NORM_ESTIMATE,
-        hypotheses=_SAMPLES,
-        bound=equation_1_norm,
-        tight="always, if sigma_i^2 is the variance at theta_i",
-        monotone={"gradient": 1, "sigma2": 1, "m": -1},
-    ),
-    Theorem(
-        key="adaptive/equation-1-identical",
-        title="Identical clients as the estimator sees them",
-        source=_SOURCE,
-        statement="For R_k = R_i, whose similarity is 1, E[Z_ik] / E[Z_i] is the bound. It is below 1, so that they "
-        "look similar at all, iff |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind.",
-        quantity=Quantity.IDENTICAL_RATIO,
-        hypotheses=_SAMPLES.replace("at most ", "exactly "),
-        bound=equation_1_identical,
-        tight="always",
-        monotone={"gradient": -1, "peer_sigma2": 1, "m": -1},
-    ),
+
+@theorem(
+    key="adaptive/equation-1-gap",
+    title="Mean of the estimated gap",
+    source=_SOURCE,
+    quantity=Quantity.MEAN_GAP_ESTIMATE,
+    hypotheses=_SAMPLES,
+    tight="always, if sigma_i^2 and sigma_k^2 are the variances at theta_i",
+    monotone={"gap": 1, "sigma2": 1, "peer_sigma2": 1, "m": -1},
 )
+def equation_1_gap(*, gap, sigma2, peer_sigma2, m):
+    """Z_ik = |mean_j (g_i^j - g_k^j)|^2 over m samples has mean |grad R_i - grad R_k|^2 + (sigma_i^2 + sigma_k^2)/m:
+    too large, so that similarity is underestimated far from the clip at 0."""
+    return gap**2 + (sigma2 + peer_sigma2) / m
+
+
+@theorem(
+    key="adaptive/equation-1-norm",
+    title="Mean of the estimated squared gradient",
+    source=_SOURCE,
+    quantity=Quantity.MEAN_NORM_ESTIMATE,
+    hypotheses=_SAMPLES,
+    tight="always, if sigma_i^2 is the variance at theta_i",
+    monotone={"gradient": 1, "sigma2": 1, "m": -1},
+)
+def equation_1_norm(*, gradient, sigma2, m):
+    """Z_i = |mean_j g_i^j|^2 over m samples has mean |grad R_i|^2 + sigma_i^2/m."""
+    return gradient**2 + sigma2 / m
+
+
+# Identical clients: the quotient of the two. It is below 1 - lambda, so that means are found lambda-similar, iff
+# |grad R_i|^2 > (lambda sigma_i^2 + sigma_k^2) / ((1 - lambda) m); with lambda -> 0 iff |grad R_i|^2 > sigma_k^2 / m.
+
+
+@theorem(
+    key="adaptive/equation-1-identical",
+    title="Identical clients as the estimator sees them",
+    source=_SOURCE,
+    quantity=Quantity.IDENTICAL_RATIO,
+    hypotheses=_SAMPLES.replace("at most ", "exactly "),
+    tight="always",
+    monotone={"gradient": -1, "peer_sigma2": 1, "m": -1},
+)
+def equation_1_identical(*, gradient, sigma2, peer_sigma2, m):
+    """For R_k = R_i, whose similarity is 1, E[Z_ik] / E[Z_i] is the bound. It is below 1, so that they look similar at
+    all, iff |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind."""
+    return quotient(sigma2 + peer_sigma2, m * gradient**2 + sigma2)
+
+
+THEOREMS = records(equation_1_gap, equation_1_norm, equation_1_identical)
 
 _GRADIENTS = {"own": GRADIENT, "peer": GRADIENT}
 _SHAPES = {"own": "nd", "peer": "nd"}

@@ -6,20 +6,34 @@ import numpy as np
 
 from ...elementary import fall, sqrt, survive
 from ...quantities import GRADIENT_SQUARED, Quantity
-from ...theorem import Conditions, Definition, Reduction, Theorem
+from ...theorem import Definition, Reduction, records, theorem
 from .hypotheses import step_conditions
 from .paper import source
 
 # --- A peer's noise at client i's model ---------------------------------------------------------------------------
-#
+
+_NOISE = "Var[g_k] <= floor_k + M_k |grad R_k|^2"
+_PAIR = {"sigma2": r"s_k", "noise_factor": "M_k"}
+
 # Var[g_k] <= floor_k + M_k |grad R_k|^2 and |grad R_k| <= |grad R_i| + |grad R_k - grad R_i|, the last at most
 # sqrt(b^2 + c |grad R_i|^2) by Assumption 3. For any s > 0, (u + v)^2 <= (1 + s) u^2 + (1 + 1/s) v^2 makes it
 #     Var[g_k] <= floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2,
 # with equality at s = v/u: these are all the affine bounds in |grad R_i|^2 that are not above another one.
 
 
+@theorem(
+    key="adaptive/peer-noise",
+    title="Noise of a peer at client i's model",
+    source=source("Assumption 3, with noise that grows", **_PAIR),
+    quantity=Quantity.GRADIENT_VARIANCE,
+    mode="sure",
+    hypotheses=f"{_NOISE} (rows of data have such constants); with the peer, R_i satisfies Assumption 3 (b, c)",
+    tight="grad R_k - grad R_i along grad R_i, b and c attained",
+    monotone={"sigma2": 1, "noise_factor": 1, "b": 1, "c": 1, "gradient": 1},
+)
 def peer_noise(*, sigma2, noise_factor, b, c, gradient):
-    """floor + M (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2."""
+    """Var[g_k(theta)] <= floor_k + M_k (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2, sigma2 the floor; for any s > 0 at
+    most floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2."""
     return sigma2 + noise_factor * (gradient + sqrt(b**2 + c * gradient**2)) ** 2
 
 
@@ -49,20 +63,38 @@ def growth_of_weights(*, weights, factor, c, s):
 # Nothing here is random but e_t: the bound needs no stopping.
 
 
-def theorem_1_fixed_weights(*, eta, mu, beta, e0, bias2, c, V, T, split):
-    """(1 - x)^T e_0 + (B^2 + eta beta V)/(2 mu (1 - c - kappa)) (1 - (1 - x)^T), x = eta mu (1 - c - kappa)."""
-    mu = (1 - c - split) * mu
-    return survive(eta * mu, T) * e0 + (bias2 + eta * beta * V) / (2 * mu) * fall(eta * mu, T)
-
-
-def fixed_conditions(*, eta, beta, mu, c, Q, split) -> Conditions:
-    """Both limits of the step, and a descent that dissimilarity and noise leave something of."""
-    return {
+@theorem(
+    key="adaptive/theorem-1-fixed-weights",
+    title="Excess after T steps with fixed weights, multiplicative noise",
+    source=source("Theorem 1 without Assumption 2, weights that sum to 1", bias2=r"B^2", c=r"\bar c"),
+    quantity=Quantity.EXCESS,
+    hypotheses=f"R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, {_NOISE}, "
+    "uncorrelated across clients given the past",
+    # Both limits of the step, and a descent that dissimilarity and noise leave something of.
+    conditions=lambda *, eta, beta, mu, c, Q, split: {
         "step size eta <= 1/beta": step_conditions(eta=eta, q=1, beta=beta, mu=mu)["step size eta <= q/beta"],
         "curvature mu <= beta": (mu, beta),
         "multiplicative noise eta beta Q <= split": (eta * beta * Q, split),
         "descent c + split <= 0.99": (c + split, 0.99),
-    }
+    },
+    tight="mu = beta and eta = 1/beta: noise of identical clients, or one peer (1 - sqrt(c)) grad R_i + b alone",
+    monotone={"e0": 1, "V": 1, "bias2": 1, "c": 1, "beta": 1, "split": 1},
+    reduces_to=(
+        Reduction(
+            key="adaptive/theorem-1-multiplicative",
+            when="similar without a gap: b = c = 0",
+            at=lambda *, q, **values: {**values, "bias2": 0.0, "c": 0.0},
+        ),
+    ),
+)
+def theorem_1_fixed_weights(*, eta, mu, beta, e0, bias2, c, V, T, split):
+    """With fixed weights w_k >= 0 of sum 1, bias2 = sum_k w_k b_k^2, c = sum_k w_k c_k, V = sum_k w_k^2 (floor_k + M_k
+    (1 + 1/s_k) b_k^2), Q = sum_k w_k^2 M_k (1 + s_k + c_k + c_k/s_k) for any s_k > 0 (of client i floor_i and M_i) and
+    a constant step eta <= min(1, kappa/Q)/beta: E[e_T] is at most the bound, stopped or not.
+
+    (1 - x)^T e_0 + (B^2 + eta beta V)/(2 mu (1 - c - kappa)) (1 - (1 - x)^T), x = eta mu (1 - c - kappa)."""
+    mu = (1 - c - split) * mu
+    return survive(eta * mu, T) * e0 + (bias2 + eta * beta * V) / (2 * mu) * fall(eta * mu, T)
 
 
 # --- Q of the weights of Definition 1 before the precision ----------------------------------------------------------
@@ -79,47 +111,7 @@ def running_total(*, similarity, sigma2, factor):
     return (factor * (peak / sigma2) ** 2).sum(-1) / (similarity**2 / sigma2).sum(-1) ** 2
 
 
-_NOISE = "Var[g_k] <= floor_k + M_k |grad R_k|^2"
-_PAIR = {"sigma2": r"s_k", "noise_factor": "M_k"}
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/peer-noise",
-        title="Noise of a peer at client i's model",
-        source=source("Assumption 3, with noise that grows", **_PAIR),
-        statement="Var[g_k(theta)] <= floor_k + M_k (|grad R_i| + sqrt(b^2 + c |grad R_i|^2))^2, sigma2 the floor; "
-        "for any s > 0 at most floor_k + M_k (1 + 1/s) b^2 + M_k (1 + s + c + c/s) |grad R_i|^2.",
-        quantity=Quantity.GRADIENT_VARIANCE,
-        mode="sure",
-        hypotheses=f"{_NOISE} (rows of data have such constants); with the peer, R_i satisfies Assumption 3 (b, c)",
-        bound=peer_noise,
-        tight="grad R_k - grad R_i along grad R_i, b and c attained",
-        monotone={"sigma2": 1, "noise_factor": 1, "b": 1, "c": 1, "gradient": 1},
-    ),
-    Theorem(
-        key="adaptive/theorem-1-fixed-weights",
-        title="Excess after T steps with fixed weights, multiplicative noise",
-        source=source("Theorem 1 without Assumption 2, weights that sum to 1", bias2=r"B^2", c=r"\bar c"),
-        statement="With fixed weights w_k >= 0 of sum 1, bias2 = sum_k w_k b_k^2, c = sum_k w_k c_k, V = sum_k w_k^2 "
-        "(floor_k + M_k (1 + 1/s_k) b_k^2), Q = sum_k w_k^2 M_k (1 + s_k + c_k + c_k/s_k) for any s_k > 0 (of client i "
-        "floor_i and M_i) and a constant step eta <= min(1, kappa/Q)/beta: E[e_T] is at most the bound, stopped or "
-        "not.",
-        quantity=Quantity.EXCESS,
-        hypotheses=f"R_i is beta-smooth and satisfies PL(mu) and Assumption 3; gradients are unbiased, {_NOISE}, "
-        "uncorrelated across clients given the past",
-        bound=theorem_1_fixed_weights,
-        conditions=fixed_conditions,
-        tight="mu = beta and eta = 1/beta: noise of identical clients, or one peer (1 - sqrt(c)) grad R_i + b alone",
-        monotone={"e0": 1, "V": 1, "bias2": 1, "c": 1, "beta": 1, "split": 1},
-        reduces_to=(
-            Reduction(
-                key="adaptive/theorem-1-multiplicative",
-                when="similar without a gap: b = c = 0",
-                at=lambda *, q, **values: {**values, "bias2": 0.0, "c": 0.0},
-            ),
-        ),
-    ),
-)
+THEOREMS = records(peer_noise, theorem_1_fixed_weights)
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(

@@ -113,11 +113,7 @@ STATEMENTS = (
         "least squares in two clusters, d = 2 and 10",
         "least-squares-variance least-squares-rate adaptive-code-figure-2-step",
     ),
-    statement(
-        "Table S1",
-        "settings",
-        reason="settings; the simulator's generators have those of synthetic data",
-    ),
+    statement("Table S1", "settings", reason="settings; the simulator's generators have those of synthetic data"),
     statement("Table S2", "standard deviations", "adaptive-table-s2-loss", _EXPERIMENT),
     statement(
         "Definition S1",

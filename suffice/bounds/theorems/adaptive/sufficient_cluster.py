@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...elementary import quotient
 from ...parameters import new_parameter
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, new_quantity
-from ...theorem import Theorem
+from ...theorem import records, theorem
 from .paper import source
 from .similarity import lemma_2, lemma_2_printed
 
@@ -38,90 +38,83 @@ def _with_peer(rho, sigma2, peer_sigma2):
     return sigma2 / (1 + quotient(rho**2 * sigma2, peer_sigma2))
 
 
+_PAIR = "client i and one peer, psi(x) = x^2; R_i satisfies PL(mu) and, with the peer, Assumption 3 (b, c)"
+
+
+@theorem(
+    key="adaptive/lemma-2-variance",
+    edition="printed",
+    title="Effective variance above a precision",
+    source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
+    quantity=Quantity.EFFECTIVE_VARIANCE,
+    mode="sure",
+    hypotheses=_PAIR,
+    fault="b stands where b^2 is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
+    monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
+)
 def lemma_2_variance_printed(*, b, c, mu, eps, sigma2, peer_sigma2):
-    """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b/(2 mu eps) - c)_+."""
+    """While the excess loss is at least eps, N*(eps) is in N^t and sigma_eff <= sigma_suf(eps), with b/(2 mu eps) in
+    both."""
     return _with_peer(lemma_2_printed(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
 
 
+@theorem(
+    key="adaptive/lemma-2-variance",
+    title="Effective variance above a precision",
+    source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
+    quantity=Quantity.EFFECTIVE_VARIANCE,
+    mode="sure",
+    hypotheses=_PAIR,
+    tight="mu = beta, b attained, e = eps; and where the peer does not count",
+    monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
+)
 def lemma_2_variance(*, b, c, mu, eps, sigma2, peer_sigma2):
-    """1/(1/sigma_i^2 + rho^2/sigma_k^2), rho = (1 - b^2/(2 mu eps) - c)_+."""
+    """At every model with R_i - min R_i = e >= eps: N*(eps) is in N*(e), which is in N^t, and
+    sigma_psi^2 <= sigma_suf^2(e) <= sigma_suf^2(eps) = 1/(1/sigma_i^2 + sum_k rho_k^2/sigma_k^2); the bound is the
+    last, with one peer."""
     return _with_peer(lemma_2(b=b, c=c, mu=mu, eps=eps), sigma2, peer_sigma2)
 
 
 # --- Equal variances ----------------------------------------------------------------------------------------
-#
+
+_EQUAL = "all clients have the variance sigma2; near = |N*(eps)|, client i included"
+_CLUSTER = {"near": r"|\mathcal{N}_i^*|"}
+
 # sigma_k = sigma for all k: sigma^2/sigma_suf^2 is the sum of psi(rho_k) over N*, between |N*| min psi and |N*| psi(1).
 # psi(1) = phi(1). The first is Corollary 1's second display, which puts sigma^2/(|N*| min psi) for sigma_suf^2 into
 # T_eps; both corollaries and rows grow with s2, so that any bound of it may be put there.
 
 
+@theorem(
+    key="adaptive/corollary-1-variance",
+    title="Sufficient variance by the size of the cluster, from above",
+    source=source("Corollary 1, second display", **_CLUSTER),
+    quantity=Quantity.SUFFICIENT_VARIANCE,
+    mode="sure",
+    hypotheses=_EQUAL,
+    tight="psi(rho_k) = psi(1) for all of N*",
+    monotone={"sigma2": 1, "near": -1, "least_psi": -1},
+)
 def corollary_1_variance(*, sigma2, near, least_psi):
-    """sigma^2/(|N*| min psi)."""
+    """sigma_suf^2(eps) <= sigma^2/(|N*(eps)| min psi(rho_k)), the minimum over N*(eps). In Corollary 1 and in the rows
+    of Theorem 2 it may stand for s2."""
     return sigma2 / (near * least_psi)
 
 
+@theorem(
+    key="adaptive/section-4-variance",
+    title="Sufficient variance by the size of the cluster, from below",
+    source=source("Section 4, below Definition 3", **_CLUSTER),
+    quantity=Quantity.SUFFICIENT_VARIANCE,
+    direction="lower",
+    mode="sure",
+    hypotheses=f"{_EQUAL}; psi(1) = phi(1)",
+    tight="b_k = c_k = 0 for all of N*",
+    monotone={"sigma2": 1, "near": -1, "peak": -1},
+)
 def section_4_variance(*, sigma2, near, peak):
-    """sigma^2/(psi(1) |N*|)."""
+    """sigma_suf^2(eps) >= sigma^2/(psi(1) |N*(eps)|)."""
     return sigma2 / (peak * near)
 
 
-_PAIR = "client i and one peer, psi(x) = x^2; R_i satisfies PL(mu) and, with the peer, Assumption 3 (b, c)"
-_EQUAL = "all clients have the variance sigma2; near = |N*(eps)|, client i included"
-_CLUSTER = {"near": r"|\mathcal{N}_i^*|"}
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="adaptive/lemma-2-variance",
-        edition="printed",
-        title="Effective variance above a precision",
-        source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
-        statement="While the excess loss is at least eps, N*(eps) is in N^t and sigma_eff <= sigma_suf(eps), with "
-        "b/(2 mu eps) in both.",
-        quantity=Quantity.EFFECTIVE_VARIANCE,
-        mode="sure",
-        hypotheses=_PAIR,
-        bound=lemma_2_variance_printed,
-        fault="b stands where b^2 is needed: for b > 1 the sufficient cluster holds peers that no weight is given to",
-        monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
-    ),
-    Theorem(
-        key="adaptive/lemma-2-variance",
-        title="Effective variance above a precision",
-        source=source("Lemma 2, its second chain", peer_sigma2=r"\sigma_k^2", sigma2=r"\sigma_i^2"),
-        statement="At every model with R_i - min R_i = e >= eps: N*(eps) is in N*(e), which is in N^t, and sigma_psi^2 "
-        "<= sigma_suf^2(e) <= sigma_suf^2(eps) = 1/(1/sigma_i^2 + sum_k rho_k^2/sigma_k^2); the bound is the last, "
-        "with one peer.",
-        quantity=Quantity.EFFECTIVE_VARIANCE,
-        mode="sure",
-        hypotheses=_PAIR,
-        bound=lemma_2_variance,
-        tight="mu = beta, b attained, e = eps; and where the peer does not count",
-        monotone={"b": 1, "c": 1, "mu": -1, "eps": -1, "sigma2": 1, "peer_sigma2": 1},
-    ),
-    Theorem(
-        key="adaptive/corollary-1-variance",
-        title="Sufficient variance by the size of the cluster, from above",
-        source=source("Corollary 1, second display", **_CLUSTER),
-        statement="sigma_suf^2(eps) <= sigma^2/(|N*(eps)| min psi(rho_k)), the minimum over N*(eps). In Corollary 1 "
-        "and in the rows of Theorem 2 it may stand for s2.",
-        quantity=Quantity.SUFFICIENT_VARIANCE,
-        mode="sure",
-        hypotheses=_EQUAL,
-        bound=corollary_1_variance,
-        tight="psi(rho_k) = psi(1) for all of N*",
-        monotone={"sigma2": 1, "near": -1, "least_psi": -1},
-    ),
-    Theorem(
-        key="adaptive/section-4-variance",
-        title="Sufficient variance by the size of the cluster, from below",
-        source=source("Section 4, below Definition 3", **_CLUSTER),
-        statement="sigma_suf^2(eps) >= sigma^2/(psi(1) |N*(eps)|).",
-        quantity=Quantity.SUFFICIENT_VARIANCE,
-        direction="lower",
-        mode="sure",
-        hypotheses=f"{_EQUAL}; psi(1) = phi(1)",
-        bound=section_4_variance,
-        tight="b_k = c_k = 0 for all of N*",
-        monotone={"sigma2": 1, "near": -1, "peak": -1},
-    ),
-)
+THEOREMS = records(lemma_2_variance_printed, lemma_2_variance, corollary_1_variance, section_4_variance)

@@ -8,27 +8,10 @@ from ...elementary import log, maximum
 from ...quantities import GRADIENT_SQUARED, Quantity, Unit
 from ...sufficient_cluster import best_threshold
 from ...sufficient_variance import combined_variance
-from ...theorem import Conditions, Definition, Theorem, no_conditions
+from ...theorem import Conditions, Definition, no_conditions, printed, records, theorem
 from .paper import source
 
 # --- Sufficient variance of binary weights -------------------------------------------------------------------
-#
-# Similarities are at least rho; S = sum a_k and P = sum a_k rho_k over the k with rho_k >= lambda. Binary weights give
-# V = sum a / (sum a r)^2 over the realised members. V falls when a member's r_k rises: members sit at rho_k. Others may
-# join at r = lambda, with mass x / lambda in all: V = (S + x / lambda) / (P + x)^2 is largest at
-# x = max(0, P - 2 lambda S). Definition 2 gives 1 / (lambda P), which is larger: (P + x)^2 >= lambda P (S + x / lambda)
-# for P >= lambda S and x >= 0.
-
-
-def definition_2_binary_printed(*, threshold, similar_mass):
-    """1 / (lambda P)."""
-    return 1 / (threshold * similar_mass)
-
-
-def definition_2_binary(*, threshold, mass, similar_mass):
-    """(S + x / lambda) / (P + x)^2, x = max(0, P - 2 lambda S)."""
-    joining = maximum(0, similar_mass - 2 * threshold * mass)
-    return (mass + joining / threshold) / (similar_mass + joining) ** 2
 
 
 def members(*, threshold, mass, similar_mass) -> Conditions:
@@ -37,6 +20,49 @@ def members(*, threshold, mass, similar_mass) -> Conditions:
         "similarities at least lambda, threshold mass <= similar_mass": (threshold * mass, similar_mass),
         "similarities at most 1, similar_mass <= mass": (similar_mass, mass),
     }
+
+
+_RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with rho_k >= lambda"
+
+# Similarities are at least rho; S = sum a_k and P = sum a_k rho_k over the k with rho_k >= lambda. Binary weights give
+# V = sum a / (sum a r)^2 over the realised members. V falls when a member's r_k rises: members sit at rho_k. Others may
+# join at r = lambda, with mass x / lambda in all: V = (S + x / lambda) / (P + x)^2 is largest at
+# x = max(0, P - 2 lambda S). Definition 2 gives 1 / (lambda P), which is larger: (P + x)^2 >= lambda P (S + x / lambda)
+# for P >= lambda S and x >= 0.
+
+
+@theorem(
+    key="adaptive/definition-2-binary",
+    title="Tight sufficient variance of binary weights",
+    source=source("Definition 2, sharpened"),
+    quantity=Quantity.COMBINED_VARIANCE,
+    mode="sure",
+    hypotheses=_RUNNING,
+    conditions=members,
+    tight="r_k = rho_k for the members, and peers of total mass x/lambda with rho_k < lambda = r_k",
+    monotone={"threshold": -1, "similar_mass": -1},
+)
+def definition_2_binary(*, threshold, mass, similar_mass):
+    """While r_k >= rho_k for all k: V_t <= (S + x/lambda) / (P + x)^2 with x = max(0, P - 2 lambda S); that is S/P^2 if
+    lambda >= 1/2.
+
+    (S + x / lambda) / (P + x)^2, x = max(0, P - 2 lambda S)."""
+    joining = maximum(0, similar_mass - 2 * threshold * mass)
+    return (mass + joining / threshold) / (similar_mass + joining) ** 2
+
+
+@printed(
+    definition_2_binary,
+    fault="true (given b^2 for b in rho_k), not sharp: the variance of the weights is below sigma_psi^2, by up to "
+    "1/lambda",
+    title="Sufficient variance of binary weights",
+    source=source("Definition 2"),
+    conditions=no_conditions,
+    monotone={"threshold": -1, "similar_mass": -1},
+)
+def definition_2_binary_printed(*, threshold, similar_mass):
+    """While r_k >= rho_k for all k: V_t <= 1 / (lambda P)."""
+    return 1 / (threshold * similar_mass)
 
 
 # --- The price of the best threshold -------------------------------------------------------------------------
@@ -54,14 +80,22 @@ def members(*, threshold, mass, similar_mass) -> Conditions:
 # Attained by many peers of vanishing mass with r_j R_j = 1: then every inequality is an equality.
 
 
+@theorem(
+    key="adaptive/best-threshold-gap",
+    title="Price of the best binary threshold",
+    source=source("Definition 3, with the best threshold"),
+    quantity=Quantity.VARIANCE_RATIO,
+    mode="sure",
+    hypotheses="the same lower bounds rho_k of the similarities for both, rho_i = 1",
+    # A share, so that the logarithm is of a number >= 1.
+    conditions=lambda *, share: {"share <= 1": (share, 1.0)},
+    tight="many peers of vanishing share, rho_k sum_{rho_l >= rho_k} rho_l sigma_i^2/sigma_l^2 = 1 for every k",
+    monotone={"share": -1},
+)
 def best_threshold_gap(*, share):
-    """1 + ln(2/w - 1) / 2."""
+    """At the threshold of least sufficient variance, Definition 2's binary value is at most 1 + ln(2/w - 1)/2 times its
+    continuous one, w the inverse-variance share of client i; that is 1 + ln(2N - 1)/2 for equal variances."""
     return 1 + log(2 / share - 1) / 2
-
-
-def share_condition(*, share) -> Conditions:
-    """A share, so that the logarithm is of a number >= 1."""
-    return {"share <= 1": (share, 1.0)}
 
 
 # --- Limits of Definition 2 in the precision -------------------------------------------------------------------
@@ -87,51 +121,7 @@ def limit_at_infinity(*, values, left, b, sigma2):
     return combined_variance(values=np.where(np.equal(b, 0), values, left), sigma2=sigma2)
 
 
-_RUNNING = "binary weights of Definition 3; S and P sum 1/sigma_k^2 and rho_k/sigma_k^2 over the k with rho_k >= lambda"
-
-_DEFINITION_2_BINARY = Theorem(
-    key="adaptive/definition-2-binary",
-    title="Tight sufficient variance of binary weights",
-    source=source("Definition 2, sharpened"),
-    statement="While r_k >= rho_k for all k: V_t <= (S + x/lambda) / (P + x)^2 with x = max(0, P - 2 lambda S); "
-    "that is S/P^2 if lambda >= 1/2.",
-    quantity=Quantity.COMBINED_VARIANCE,
-    mode="sure",
-    hypotheses=_RUNNING,
-    bound=definition_2_binary,
-    conditions=members,
-    tight="r_k = rho_k for the members, and peers of total mass x/lambda with rho_k < lambda = r_k",
-    monotone={"threshold": -1, "similar_mass": -1},
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    _DEFINITION_2_BINARY.as_printed(
-        definition_2_binary_printed,
-        fault="true (given b^2 for b in rho_k), not sharp: the variance of the weights is below sigma_psi^2, by up to "
-        "1/lambda",
-        statement="While r_k >= rho_k for all k: V_t <= 1 / (lambda P).",
-        title="Sufficient variance of binary weights",
-        source=source("Definition 2"),
-        conditions=no_conditions,
-        monotone={"threshold": -1, "similar_mass": -1},
-    ),
-    _DEFINITION_2_BINARY,
-    Theorem(
-        key="adaptive/best-threshold-gap",
-        title="Price of the best binary threshold",
-        source=source("Definition 3, with the best threshold"),
-        statement="At the threshold of least sufficient variance, Definition 2's binary value is at most "
-        "1 + ln(2/w - 1)/2 times its continuous one, w the inverse-variance share of client i; that is "
-        "1 + ln(2N - 1)/2 for equal variances.",
-        quantity=Quantity.VARIANCE_RATIO,
-        mode="sure",
-        hypotheses="the same lower bounds rho_k of the similarities for both, rho_i = 1",
-        bound=best_threshold_gap,
-        conditions=share_condition,
-        tight="many peers of vanishing share, rho_k sum_{rho_l >= rho_k} rho_l sigma_i^2/sigma_l^2 = 1 for every k",
-        monotone={"share": -1},
-    ),
-)
+THEOREMS = records(definition_2_binary_printed, definition_2_binary, best_threshold_gap)
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(

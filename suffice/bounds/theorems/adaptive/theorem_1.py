@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
 from ...quantities import GRADIENT_SQUARED, Quantity
-from ...theorem import Conditions, Reduction, Theorem
+from ...theorem import Reduction, printed, record_of, records, theorem
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source
 
@@ -18,6 +18,7 @@ new_parameter(
     positive=True,
 )
 
+
 # --- Lemma 1 ----------------------------------------------------------------------------------------------
 #
 # A = sum alpha, D = sum alpha_k |grad R_k - grad R_i|^2, V = sum alpha_k^2 sigma_k^2, all at theta_{t-1}.
@@ -27,18 +28,53 @@ new_parameter(
 # It is an equality when R_i is a quadratic of Hessian beta I and the variances are attained.
 
 
-def lemma_1_printed(*, eta, beta, e0, weight, discrepancy, next_gradient2, V):
-    """e + (eta / 2) (D - A E|grad R_i(theta_t)|^2 + eta beta V)."""
-    return difference(e0 + eta * (discrepancy + eta * beta * V) / 2, eta * weight * next_gradient2 / 2)
-
-
+@theorem(
+    key="adaptive/lemma-1",
+    title="Descent of one step",
+    source=source("Lemma 1", e0="e_{t-1}"),
+    quantity=Quantity.ONE_STEP_EXCESS,
+    hypotheses=f"{UNBIASED}; e0 is the excess before the step",
+    # 1 - eta A beta >= 0: the term that Lemma 1 drops is not positive.
+    conditions=lambda *, eta, beta, weight: {"step size eta <= 1/(beta weight)": (eta, 1 / (beta * weight))},
+    tight="R_i of Hessian beta I, equal gradients and eta = 1/(beta sum_k alpha_k)",
+    monotone={"e0": 1, "discrepancy": 1, "gradient": -1, "V": 1},
+)
 def lemma_1(*, eta, beta, e0, weight, discrepancy, gradient, V):
-    """e + (eta / 2) (D - A |grad R_i|^2 + eta beta V)."""
+    """With D = sum_k alpha_k |grad R_k - grad R_i|^2 and |grad R_i| at theta_{t-1}, alpha >= 0 and eta <= 1/(beta sum_k
+    alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i|^2 + eta beta sum_k alpha_k^2
+    sigma_k^2)."""
     return difference(e0 + eta * (discrepancy + eta * beta * V) / 2, eta * weight * gradient**2 / 2)
 
 
+@printed(
+    lemma_1,
+    fault="the gradient of R_i stands at theta_t for theta_{t-1}: from the minimum, noise alone makes it large; "
+    "and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 sigma_k^2",
+    hypotheses="Assumptions 1 and 2; e0 is the excess before the step",
+    monotone={"e0": 1, "discrepancy": 1, "next_gradient2": -1, "V": 1},
+)
+def lemma_1_printed(*, eta, beta, e0, weight, discrepancy, next_gradient2, V):
+    """With D = sum_k alpha_k |grad R_k - grad R_i|^2 at theta_{t-1}, alpha >= 0 and eta < 1/(beta sum_k alpha_k): E[e_t
+    | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i(theta_t)|^2 + eta beta sum_k alpha_k^2 sigma_k^2), here
+    with the expectation of the gradient term."""
+    return difference(e0 + eta * (discrepancy + eta * beta * V) / 2, eta * weight * next_gradient2 / 2)
+
+
+@theorem(
+    key="adaptive/lemma-1-mean-gradient",
+    title="Descent of one step, before Jensen",
+    source=source("Appendix B.1, last display but one", e0="e_{t-1}"),
+    quantity=Quantity.ONE_STEP_EXCESS,
+    hypotheses=f"{UNBIASED}; e0 is the excess before the step",
+    tight="equality where R_i has Hessian beta I and the variances are attained",
+    monotone={"e0": 1, "gradient": -1, "aggregate_gap": 1, "V": 1},
+)
 def lemma_1_mean_gradient(*, eta, beta, e0, weight, gradient, aggregate, aggregate_gap, V):
-    """The first display, the terms that add before those that subtract."""
+    """With grad R_alpha = sum_k alpha_k grad R_k / A and A = sum_k alpha_k > 0, at any step, for weights of any sign:
+    E[e_t | F_{t-1}] <= e_{t-1} - (eta A/2) (|grad R_i|^2 - |grad R_alpha - grad R_i|^2) - (eta A/2) (1 - eta A beta)
+    |grad R_alpha|^2 + (eta^2 beta/2) sum_k alpha_k^2 sigma_k^2.
+
+    The first display, the terms that add before those that subtract."""
     step = eta * weight
     added = e0 + step * (aggregate_gap**2 + step * beta * aggregate**2) / 2 + eta**2 * beta * V / 2
     return difference(added, step * (gradient**2 + aggregate**2) / 2)
@@ -50,70 +86,42 @@ def lemma_1_mean_gradient(*, eta, beta, e0, weight, gradient, aggregate, aggrega
 # beta sum_k x_k = (G/2) sum_k r_k/sigma_k^2 has to be at most 1.
 
 
+@theorem(
+    key="adaptive/lemma-1-best-weights",
+    title="Descent of one step at the weights that make its bound least",
+    source=source("Section 4 and Section 3, optimising Lemma 1", e0="e_{t-1}"),
+    quantity=Quantity.ONE_STEP_EXCESS,
+    hypotheses=f"{UNBIASED}; e0 is the excess before the step",
+    # The step that the best weights ask for is within the limit of Lemma 1.
+    conditions=lambda *, gradient, similar_mass: {
+        "total step gradient^2 similar_mass <= 2": (gradient**2 * similar_mass, 2)
+    },
+    tight="R_i a quadratic of Hessian beta I, one peer of gradient (1 - sqrt(1 - r)) grad R_i, total step 1/beta",
+    monotone={"e0": 1, "beta": 1, "continuous_variance": 1, "gradient": -1},
+)
 def lemma_1_best_weights(*, beta, e0, gradient, continuous_variance):
-    """e - |grad R_i|^4/(8 beta sigma_cont^2)."""
+    """With eta alpha_k = r_k |grad R_i|^2/(2 beta sigma_k^2), which makes Lemma 1's bound least: E[e_t |
+    F_{t-1}] <= e_{t-1} - |grad R_i|^4/(8 beta sigma_cont^2), sigma_cont^2 = 1/sum_k r_k^2/sigma_k^2;
+    similar_mass = sum_k r_k/sigma_k^2 over all clients."""
     return difference(e0, gradient**4 / (8 * beta * continuous_variance))
 
 
-def best_weights_conditions(*, gradient, similar_mass) -> Conditions:
-    """The step that the best weights ask for is within the limit of Lemma 1."""
-    return {"total step gradient^2 similar_mass <= 2": (gradient**2 * similar_mass, 2)}
-
-
-def weight_conditions(*, eta, beta, weight) -> Conditions:
-    """1 - eta A beta >= 0: the term that Lemma 1 drops is not positive."""
-    return {"step size eta <= 1/(beta weight)": (eta, 1 / (beta * weight))}
-
-
 # --- Theorem 1 --------------------------------------------------------------------------------------------
-#
+
+_RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
+
 # (*) in expectation, with a deterministic step and E[V_t] <= V: E[e_t] <= (1 - eta mu) E[e_{t-1}] + eta^2 beta V / 2;
 # a geometric sum. For weights w_k that sum to 1 the descent is (eta / 2) rbar |grad R_i|^2 with
 # rbar = sum_k w_k (1 - |grad R_k - grad R_i|^2 / |grad R_i|^2), so rbar >= q contracts by eta mu q when eta <= 1/beta.
 # The weights w = alpha / sum alpha at step eta are the weights alpha at step eta / sum alpha.
 
 
-def theorem_1(*, eta, mu, beta, e0, V, T):
-    """(1 - eta mu)^T e_0 + (eta beta V / (2 mu)) (1 - (1 - eta mu)^T)."""
-    return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
-
-
-def theorem_1_normalised(*, eta, mu, beta, q, e0, V, T):
-    """(1 - eta mu q)^T e_0 + (eta beta V / (2 mu q)) (1 - (1 - eta mu q)^T)."""
-    return survive(eta * mu * q, T) * e0 + eta * beta * V / (2 * mu * q) * fall(eta * mu * q, T)
-
-
-def normalised_conditions(*, eta, beta, mu) -> Conditions:
-    """Weights that sum to 1 make the limit 1/beta."""
-    return {"step size eta <= 1/beta": (eta, 1 / beta), "curvature mu <= beta": (mu, beta)}
-
-
-_RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
-
-_LEMMA_1 = Theorem(
-    key="adaptive/lemma-1",
-    title="Descent of one step",
-    source=source("Lemma 1", e0="e_{t-1}"),
-    statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 and |grad R_i| at theta_{t-1}, alpha >= 0 and "
-    "eta <= 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i|^2 "
-    "+ eta beta sum_k alpha_k^2 sigma_k^2).",
-    quantity=Quantity.ONE_STEP_EXCESS,
-    hypotheses=f"{UNBIASED}; e0 is the excess before the step",
-    bound=lemma_1,
-    conditions=weight_conditions,
-    tight="R_i of Hessian beta I, equal gradients and eta = 1/(beta sum_k alpha_k)",
-    monotone={"e0": 1, "discrepancy": 1, "gradient": -1, "V": 1},
-)
-
-_THEOREM_1 = Theorem(
+@theorem(
     key="adaptive/theorem-1",
     title="Excess after T steps",
     source=source("Theorem 1"),
-    statement="With weights of Definition 1, a deterministic constant step eta <= q/beta and "
-    "E[sum_k alpha_k^2 sigma_k^2] <= V at every step, E[e_T] is at most the bound.",
     quantity=Quantity.EXCESS,
     hypotheses=f"{_RUN}; q is a lower bound of 1 / sum_k alpha_k at every step",
-    bound=theorem_1,
     conditions=step_conditions,
     tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
     "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
@@ -126,73 +134,52 @@ _THEOREM_1 = Theorem(
         ),
     ),
 )
+def theorem_1(*, eta, mu, beta, e0, V, T):
+    """With weights of Definition 1, a deterministic constant step eta <= q/beta and E[sum_k alpha_k^2 sigma_k^2] <= V
+    at every step, E[e_T] is at most the bound."""
+    return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
 
-THEOREMS: tuple[Theorem, ...] = (
-    _LEMMA_1.as_printed(
-        lemma_1_printed,
-        fault="the gradient of R_i stands at theta_t for theta_{t-1}: from the minimum, noise alone makes it large; "
-        "and gradients that are correlated across clients have a larger variance than sum_k alpha_k^2 sigma_k^2",
-        statement="With D = sum_k alpha_k |grad R_k - grad R_i|^2 at theta_{t-1}, alpha >= 0 and "
-        "eta < 1/(beta sum_k alpha_k): E[e_t | F_{t-1}] <= e_{t-1} + (eta/2) (D - sum_k alpha_k |grad R_i(theta_t)|^2 "
-        "+ eta beta sum_k alpha_k^2 sigma_k^2), here with the expectation of the gradient term.",
-        hypotheses="Assumptions 1 and 2; e0 is the excess before the step",
-        monotone={"e0": 1, "discrepancy": 1, "next_gradient2": -1, "V": 1},
+
+@theorem(
+    key="adaptive/theorem-1-normalised",
+    title="Excess after T steps, weights that sum to 1",
+    source=source("Theorem 1, with weights divided by their sum"),
+    quantity=Quantity.EXCESS,
+    hypotheses=_RUN,
+    # Weights that sum to 1 make the limit 1/beta.
+    conditions=lambda *, eta, beta, mu: {
+        "step size eta <= 1/beta": (eta, 1 / beta),
+        "curvature mu <= beta": (mu, beta),
+    },
+    tight="one client with mu = beta at eta = 1/beta",
+    monotone={"e0": 1, "V": 1, "beta": 1, "q": -1},
+    reduces_to=(
+        Reduction(
+            key="adaptive/theorem-1",
+            when="w = q alpha with q = 1 / sum_k alpha_k at every step: eta and V become eta / q and q^2 V",
+            at=lambda *, eta, q, V, **others: {**others, "eta": eta / q, "q": q, "V": q**2 * V},
+        ),
     ),
-    _LEMMA_1,
-    Theorem(
-        key="adaptive/lemma-1-mean-gradient",
-        title="Descent of one step, before Jensen",
-        source=source("Appendix B.1, last display but one", e0="e_{t-1}"),
-        statement="With grad R_alpha = sum_k alpha_k grad R_k / A and A = sum_k alpha_k > 0, at any step, for weights "
-        "of any sign: E[e_t | F_{t-1}] <= e_{t-1} - (eta A/2) (|grad R_i|^2 - |grad R_alpha - grad R_i|^2) "
-        "- (eta A/2) (1 - eta A beta) |grad R_alpha|^2 + (eta^2 beta/2) sum_k alpha_k^2 sigma_k^2.",
-        quantity=Quantity.ONE_STEP_EXCESS,
-        hypotheses=f"{UNBIASED}; e0 is the excess before the step",
-        bound=lemma_1_mean_gradient,
-        tight="equality where R_i has Hessian beta I and the variances are attained",
-        monotone={"e0": 1, "gradient": -1, "aggregate_gap": 1, "V": 1},
-    ),
-    Theorem(
-        key="adaptive/lemma-1-best-weights",
-        title="Descent of one step at the weights that make its bound least",
-        source=source("Section 4 and Section 3, optimising Lemma 1", e0="e_{t-1}"),
-        statement="With eta alpha_k = r_k |grad R_i|^2/(2 beta sigma_k^2), which makes Lemma 1's bound least: "
-        "E[e_t | F_{t-1}] <= e_{t-1} - |grad R_i|^4/(8 beta sigma_cont^2), sigma_cont^2 = 1/sum_k r_k^2/sigma_k^2; "
-        "similar_mass = sum_k r_k/sigma_k^2 over all clients.",
-        quantity=Quantity.ONE_STEP_EXCESS,
-        hypotheses=f"{UNBIASED}; e0 is the excess before the step",
-        bound=lemma_1_best_weights,
-        conditions=best_weights_conditions,
-        tight="R_i a quadratic of Hessian beta I, one peer of gradient (1 - sqrt(1 - r)) grad R_i, total step 1/beta",
-        monotone={"e0": 1, "beta": 1, "continuous_variance": 1, "gradient": -1},
-    ),
-    _THEOREM_1.as_printed(
+)
+def theorem_1_normalised(*, eta, mu, beta, q, e0, V, T):
+    """With weights w_k >= 0 that sum to 1, estimated ones included, a deterministic constant step eta <= 1/beta, sum_k
+    w_k (1 - |grad R_k - grad R_i|^2 / |grad R_i|^2) >= q and E[sum_k w_k^2 sigma_k^2] <= V at every step, E[e_T] is at
+    most the bound."""
+    return survive(eta * mu * q, T) * e0 + eta * beta * V / (2 * mu * q) * fall(eta * mu * q, T)
+
+
+THEOREMS = records(
+    lemma_1_printed,
+    lemma_1,
+    lemma_1_mean_gradient,
+    lemma_1_best_weights,
+    record_of(theorem_1).as_printed(
         "the right side is random: the variances depend on the path",
         fault="an expectation is bounded by a random number; the step limit must hold at every step almost surely",
         statement="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^{T-t} sigma_psi^2(t) for a "
         "constant step eta < 1/(beta sum_k alpha_k^t).",
         hypotheses="Assumptions 1 and 2; strong convexity or PL(mu), which Section 2 takes for all but Theorem 3",
     ),
-    _THEOREM_1,
-    Theorem(
-        key="adaptive/theorem-1-normalised",
-        title="Excess after T steps, weights that sum to 1",
-        source=source("Theorem 1, with weights divided by their sum"),
-        statement="With weights w_k >= 0 that sum to 1, estimated ones included, a deterministic constant step "
-        "eta <= 1/beta, sum_k w_k (1 - |grad R_k - grad R_i|^2 / |grad R_i|^2) >= q and E[sum_k w_k^2 sigma_k^2] <= V "
-        "at every step, E[e_T] is at most the bound.",
-        quantity=Quantity.EXCESS,
-        hypotheses=_RUN,
-        bound=theorem_1_normalised,
-        conditions=normalised_conditions,
-        tight="one client with mu = beta at eta = 1/beta",
-        monotone={"e0": 1, "V": 1, "beta": 1, "q": -1},
-        reduces_to=(
-            Reduction(
-                key="adaptive/theorem-1",
-                when="w = q alpha with q = 1 / sum_k alpha_k at every step: eta and V become eta / q and q^2 V",
-                at=lambda *, eta, q, V, **others: {**others, "eta": eta / q, "q": q, "V": q**2 * V},
-            ),
-        ),
-    ),
+    theorem_1,
+    theorem_1_normalised,
 )

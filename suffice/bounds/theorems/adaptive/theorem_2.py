@@ -11,10 +11,14 @@ import numpy as np
 
 from ...elementary import decay, difference, fall, maximum, minimum, quotient, survive, times_log_ratio
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Sharper, Theorem
-from . import theorem_2_printed
+from ...theorem import Conditions, Reduction, Sharper, Theorem, records, theorem
 from .hypotheses import ALWAYS, STANDING, step_conditions
 from .paper import source
+from .theorem_2_printed import (
+    theorem_2_constant_printed,
+    theorem_2_decreasing_printed,
+    theorem_2_horizon_printed,
+)
 
 Function = Callable[..., Any]
 
@@ -40,12 +44,26 @@ def theorem_2_constant(*, eta, mu, beta, e0, s2, T):
     return survive(eta * mu, T) * e0 + eta * beta * s2 / (2 * mu) * fall(eta * mu, T)
 
 
+_GROWS = {"e0": 1, "s2": 1, "beta": 1}
+
 # The same with tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps: all that Lemma 2 needs is |grad R_i|^2 >= G.
 # On {tau_G > T}, e_T >= |grad R_i(theta_T)|^2 / (2 beta) >= mu eps / beta, and Markov.
 
 
+@theorem(
+    key="adaptive/theorem-2-constant-gradient-running",
+    title="Constant step size, probability of a large gradient throughout",
+    source=source("Theorem 2, Table 1, row 1"),
+    quantity=Quantity.GRADIENT_STILL_RUNNING,
+    mode="probability",
+    hypotheses=STANDING.replace("before tau", "before tau_G"),
+    conditions=step_conditions,
+    tight="T = 0 and a gradient of squared norm G along curvature beta",
+    monotone={**_GROWS, "eps": -1},
+)
 def theorem_2_constant_gradient_running(*, eta, mu, beta, e0, s2, T, eps):
-    """P(tau_G > T) <= beta B_T / (mu eps)."""
+    """With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps, weights of Definition 1 and a constant step
+    eta <= q/beta: P(tau_G > T) is at most beta B_T/(mu eps), B_T as for tau; tau_G >= tau."""
     return theorem_2_constant(eta=eta, mu=mu, beta=beta, e0=e0, s2=s2, T=T) * beta / (mu * eps)
 
 
@@ -88,96 +106,12 @@ def theorem_2_decreasing(*, C, gamma, mu, beta, e0, s2, T):
     return decreasing_level(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2) / (gamma + T + 1)
 
 
-# P(tau > T) below B_T/eps. Noise counts where the path still runs: P(tau >= t) <= u_{t-1}/eps, u_t = E[e_t 1{tau > t}].
-# With n = t + gamma and K = C^2 beta s2/(2 mu^2) <= (C - 1) nu, once u_{t-1} <= eps,
-#     u_t <= (1 - C/n + K/(n^2 eps)) u_{t-1} <= (1 - C/n + (C - 1) k/n) u_{t-1},   k = nu/(n eps).
-# With p = min(C, 2), f(x) = x^-p e^{(p-1)(1-1/x)} and N = nu/eps: u_t <= eps f((n + 1)/N) wherever n + 1 >= N.
-# *After* N (k <= 1): the factor falls with C, so that C may be put to p, and is at most exp(-p/n + (p - 1) N/n^2);
-# that is at most f((n + 1)/N)/f(n/N) = exp(-p ln(1 + 1/n) + (p - 1) N/(n (n + 1))), because
-# ln(1 + 1/n) <= (1/n + 1/(n + 1))/2 leaves p/(2 n (n + 1)) >= (p - 1)/(n (n + 1)) >= (p - 1) N/(n^2 (n + 1)).
-# *At* N, n <= N <= n + 1: u_{t-1} <= nu/n and all of the noise give u_t <= eps N (n - 1)/n^2. Over f((n + 1)/N) this is
-# largest at N = n and p = 2, where the same bound of ln(1 + 1/n) leaves ln(1 - 1/n) <= -1/n.
-
-
-def theorem_2_decreasing_running(*, C, gamma, mu, beta, e0, s2, T, eps):
-    """y^p e^{(p-1)(1-y)} with y = min(1, B_T/eps) and p = min(C, 2)."""
-    y = minimum(1, theorem_2_decreasing(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps)
-    p = minimum(C, 2)
-    return y**p / decay((p - 1) * (1 - y))
-
-
-def theorem_2_offset(*, C, mu, beta, q):
-    """C beta / (mu q) - 1."""
-    return difference(C * beta / (mu * q), 1)
-
-
-def theorem_2_decreasing_best(*, mu, beta, q, e0, s2, T):
-    """nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
-    m = maximum(mu * e0, q * s2)
-    return 2 * beta * m * quotient(m, mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
-
-
 def decreasing_conditions(*, C, gamma, mu, beta, q) -> Conditions:
     """The first step within the limit: gamma at least C beta/(mu q) - 1."""
     return {
         "first step C/(mu (1 + gamma)) <= q/beta": (C / (mu * (1 + gamma)), q / beta),
         "curvature mu <= beta": (mu, beta),
     }
-
-
-def curvature_conditions(*, mu, beta) -> Conditions:
-    """mu <= beta always."""
-    return {"curvature mu <= beta": (mu, beta)}
-
-
-# --- What a row says of the stopped process, derived once for every row ---------------------------------
-#
-# A row is a bound B_T(s2) of E[e_T 1{tau >= T}] that comes from B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2.
-#  (ii)  On {tau > T}, e_T >= eps, and {tau > T} is contained in {tau >= T}: P(tau > T) <= B_T / eps by Markov.
-#  (iii) e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T} and e_tau < eps: E[e_min(T, tau)] <= eps + B_T.
-#  (iv)  Without stopping, V_t <= s2 where e_{t-1} >= eps and V_t <= V_max everywhere, so with p >= P(e_{t-1} < eps)
-#        E[V_t] <= s2 + (V_max - s2)_+ p: E[e_T] <= B_T with this variance for s2.
-# Constants alone give p = 1, which is Theorem 1 at V = V_max, and in the long run at most a factor of two less. Let R_i
-# be a quadratic of curvature beta = mu with rare noise +-A: P(+-A) = V_max/A^2. With A large client i is nearly
-# always at its minimum, where no peer is similar, and E[e_T] comes from single jumps to eta^2 beta A^2/2 that shrink by
-# (1 - eta mu)^2 a step among similar peers. Their sum is 1/(2 - eta mu) of the floor at V_max, for any s2 and eps.
-
-
-def over_precision(row: Function) -> Function:
-    """(ii): B_T / eps."""
-
-    def bound(*, eps, **values):
-        return row(**values) / eps
-
-    return keywords(bound, row, "eps")
-
-
-def above_precision(row: Function) -> Function:
-    """(iii): eps + B_T."""
-
-    def bound(*, eps, **values):
-        return eps + row(**values)
-
-    return keywords(bound, row, "eps")
-
-
-def with_local_variance(function: Function) -> Function:
-    """(iv): a row, or its conditions, at s2 + (V_max - s2)_+ p."""
-    if "s2" not in inspect.signature(function).parameters:
-        return function
-
-    def bound(*, s2, V_max, below, **values):
-        return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
-
-    return keywords(bound, function, "V_max", "below")
-
-
-def keywords(bound: Function, row: Function, *added: str) -> Function:
-    """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
-    names = dict.fromkeys((*inspect.signature(row).parameters, *added))
-    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    bound.__dict__["__signature__"] = inspect.Signature(keywords)
-    return bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +208,145 @@ class Row:
         )
 
 
-_GROWS = {"e0": 1, "s2": 1, "beta": 1}
+def _of_sharper(new, *, C, eps, **others):
+    """P(tau > T) by Markov from `theorem-2-decreasing-running-sharp`."""
+    power = minimum(C, 2)
+    return _FAR * (new(eps=_FAR * eps) * decay(power - 1)) ** (1 / power)
+
+
+_DECREASING = Row(
+    key="adaptive/theorem-2-decreasing",
+    title="Decreasing step size",
+    locator="Theorem 2, Table 1, row 3",
+    steps="eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 1",
+    bound=theorem_2_decreasing,
+    conditions=decreasing_conditions,
+    monotone={"e0": 1, "s2": 1},
+    tight="noise: T large; start: C near 1 and gamma large",
+    sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf), exactly=_of_sharper),
+)
+
+
+# P(tau > T) below B_T/eps. Noise counts where the path still runs: P(tau >= t) <= u_{t-1}/eps, u_t = E[e_t 1{tau > t}].
+# With n = t + gamma and K = C^2 beta s2/(2 mu^2) <= (C - 1) nu, once u_{t-1} <= eps,
+#     u_t <= (1 - C/n + K/(n^2 eps)) u_{t-1} <= (1 - C/n + (C - 1) k/n) u_{t-1},   k = nu/(n eps).
+# With p = min(C, 2), f(x) = x^-p e^{(p-1)(1-1/x)} and N = nu/eps: u_t <= eps f((n + 1)/N) wherever n + 1 >= N.
+# *After* N (k <= 1): the factor falls with C, so that C may be put to p, and is at most exp(-p/n + (p - 1) N/n^2);
+# that is at most f((n + 1)/N)/f(n/N) = exp(-p ln(1 + 1/n) + (p - 1) N/(n (n + 1))), because
+# ln(1 + 1/n) <= (1/n + 1/(n + 1))/2 leaves p/(2 n (n + 1)) >= (p - 1)/(n (n + 1)) >= (p - 1) N/(n^2 (n + 1)).
+# *At* N, n <= N <= n + 1: u_{t-1} <= nu/n and all of the noise give u_t <= eps N (n - 1)/n^2. Over f((n + 1)/N) this is
+# largest at N = n and p = 2, where the same bound of ln(1 + 1/n) leaves ln(1 - 1/n) <= -1/n.
+
+
+@theorem(
+    key="adaptive/theorem-2-decreasing-running-sharp",
+    title="Decreasing step size, probability of still running, noise while running",
+    source=source(_DECREASING.locator),
+    statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {_DECREASING.steps}: P(tau > T) is at "
+    "most y^p e^((p-1)(1-y)), y = min(1, B_T/eps), p = min(C, 2), B_T the bound of E[e_T 1{tau >= T}]: it falls as "
+    "T^-p.",
+    quantity=Quantity.STILL_RUNNING,
+    mode="probability",
+    hypotheses=STANDING,
+    conditions=decreasing_conditions,
+    tight="e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops, soon after the start",
+    monotone={"e0": 1, "s2": 1, "eps": -1},
+)
+def theorem_2_decreasing_running(*, C, gamma, mu, beta, e0, s2, T, eps):
+    """y^p e^{(p-1)(1-y)} with y = min(1, B_T/eps) and p = min(C, 2)."""
+    y = minimum(1, theorem_2_decreasing(C=C, gamma=gamma, mu=mu, beta=beta, e0=e0, s2=s2, T=T) / eps)
+    p = minimum(C, 2)
+    return y**p / decay((p - 1) * (1 - y))
+
+
+def curvature_conditions(*, mu, beta) -> Conditions:
+    """mu <= beta always."""
+    return {"curvature mu <= beta": (mu, beta)}
+
+
+@theorem(
+    key="adaptive/theorem-2-offset",
+    title="Least offset of the decreasing step size",
+    source=source("Theorem 2, Table 1, row 3"),
+    quantity=Quantity.OFFSET,
+    mode="sure",
+    conditions=curvature_conditions,
+    tight="always: a smaller offset breaks the limit at t = 1",
+    monotone={"C": 1, "beta": 1, "mu": -1, "q": -1},
+)
+def theorem_2_offset(*, C, mu, beta, q):
+    """eta_t = C/(mu (t + gamma)) meets eta_t <= q/beta for every t >= 1 as soon as gamma is at least the bound."""
+    return difference(C * beta / (mu * q), 1)
+
+
+@theorem(
+    key="adaptive/theorem-2-decreasing-best",
+    title="Decreasing step size, least offset and best factor, while running",
+    source=source("Theorem 2, Table 1, row 3"),
+    quantity=Quantity.EXCESS_WHILE_RUNNING,
+    hypotheses=STANDING,
+    conditions=curvature_conditions,
+    tight="this C makes nu least among all C > 1 at the least offset",
+    monotone={"e0": 1, "s2": 1, "T": -1},
+)
+def theorem_2_decreasing_best(*, mu, beta, q, e0, s2, T):
+    """With chi = 2 mu e_0/(q s2), C = 2 if chi <= 2 and chi/(chi - 1) otherwise, gamma = C beta/(mu q) - 1,
+    eta_t = C/(mu (t + gamma)) and tau = min{t: e_t < eps}: E[e_T 1{tau >= T}] is at most the bound.
+
+    nu / (gamma_min + T + 1) at the best C, in m = max(mu e_0, q s2)."""
+    m = maximum(mu * e0, q * s2)
+    return 2 * beta * m * quotient(m, mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
+
+
+# --- What a row says of the stopped process, derived once for every row ---------------------------------
+#
+# A row is a bound B_T(s2) of E[e_T 1{tau >= T}] that comes from B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2.
+#  (ii)  On {tau > T}, e_T >= eps, and {tau > T} is contained in {tau >= T}: P(tau > T) <= B_T / eps by Markov.
+#  (iii) e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T} and e_tau < eps: E[e_min(T, tau)] <= eps + B_T.
+#  (iv)  Without stopping, V_t <= s2 where e_{t-1} >= eps and V_t <= V_max everywhere, so with p >= P(e_{t-1} < eps)
+#        E[V_t] <= s2 + (V_max - s2)_+ p: E[e_T] <= B_T with this variance for s2.
+# Constants alone give p = 1, which is Theorem 1 at V = V_max, and in the long run at most a factor of two less. Let R_i
+# be a quadratic of curvature beta = mu with rare noise +-A: P(+-A) = V_max/A^2. With A large client i is nearly
+# always at its minimum, where no peer is similar, and E[e_T] comes from single jumps to eta^2 beta A^2/2 that shrink by
+# (1 - eta mu)^2 a step among similar peers. Their sum is 1/(2 - eta mu) of the floor at V_max, for any s2 and eps.
+
+
+def over_precision(row: Function) -> Function:
+    """(ii): B_T / eps."""
+
+    def bound(*, eps, **values):
+        return row(**values) / eps
+
+    return keywords(bound, row, "eps")
+
+
+def above_precision(row: Function) -> Function:
+    """(iii): eps + B_T."""
+
+    def bound(*, eps, **values):
+        return eps + row(**values)
+
+    return keywords(bound, row, "eps")
+
+
+def with_local_variance(function: Function) -> Function:
+    """(iv): a row, or its conditions, at s2 + (V_max - s2)_+ p."""
+    if "s2" not in inspect.signature(function).parameters:
+        return function
+
+    def bound(*, s2, V_max, below, **values):
+        return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
+
+    return keywords(bound, function, "V_max", "below")
+
+
+def keywords(bound: Function, row: Function, *added: str) -> Function:
+    """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
+    names = dict.fromkeys((*inspect.signature(row).parameters, *added))
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
+    bound.__dict__["__signature__"] = inspect.Signature(keywords)
+    return bound
+
 
 _CONSTANT = Row(
     key="adaptive/theorem-2-constant",
@@ -313,86 +385,15 @@ _HORIZON = Row(
 # times as large x is 10^40 times as small, and nothing is left of it in the exponential.
 _FAR = 1e40
 
-
-def _of_sharper(new, *, C, eps, **others):
-    """P(tau > T) by Markov from `theorem-2-decreasing-running-sharp`."""
-    power = minimum(C, 2)
-    return _FAR * (new(eps=_FAR * eps) * decay(power - 1)) ** (1 / power)
-
-
-_DECREASING = Row(
-    key="adaptive/theorem-2-decreasing",
-    title="Decreasing step size",
-    locator="Theorem 2, Table 1, row 3",
-    steps="eta_t = C/(mu (t + gamma)), C > 1, gamma >= C beta/(mu q) - 1",
-    bound=theorem_2_decreasing,
-    conditions=decreasing_conditions,
-    monotone={"e0": 1, "s2": 1},
-    tight="noise: T large; start: C near 1 and gamma large",
-    sharper_running=Sharper(key="adaptive/theorem-2-decreasing-running-sharp", ratio=(1, np.inf), exactly=_of_sharper),
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    theorem_2_printed.CONSTANT,
+THEOREMS = records(
+    theorem_2_constant_printed,
     *_CONSTANT.theorems(),
-    Theorem(
-        key="adaptive/theorem-2-constant-gradient-running",
-        title="Constant step size, probability of a large gradient throughout",
-        source=source("Theorem 2, Table 1, row 1"),
-        statement="With tau_G = min{t: |grad R_i(theta_t)|^2 < G}, G = 2 mu eps, weights of Definition 1 and a "
-        "constant step eta <= q/beta: P(tau_G > T) is at most beta B_T/(mu eps), B_T as for tau; tau_G >= tau.",
-        quantity=Quantity.GRADIENT_STILL_RUNNING,
-        mode="probability",
-        hypotheses=STANDING.replace("before tau", "before tau_G"),
-        bound=theorem_2_constant_gradient_running,
-        conditions=step_conditions,
-        tight="T = 0 and a gradient of squared norm G along curvature beta",
-        monotone={**_GROWS, "eps": -1},
-    ),
-    theorem_2_printed.HORIZON,
+    theorem_2_constant_gradient_running,
+    theorem_2_horizon_printed,
     *_HORIZON.theorems(),
-    theorem_2_printed.DECREASING,
+    theorem_2_decreasing_printed,
     *_DECREASING.theorems(),
-    Theorem(
-        key="adaptive/theorem-2-decreasing-running-sharp",
-        title="Decreasing step size, probability of still running, noise while running",
-        source=source(_DECREASING.locator),
-        statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {_DECREASING.steps}: P(tau > T) is at "
-        "most y^p e^((p-1)(1-y)), y = min(1, B_T/eps), p = min(C, 2), B_T the bound of E[e_T 1{tau >= T}]: it falls as "
-        "T^-p.",
-        quantity=Quantity.STILL_RUNNING,
-        mode="probability",
-        hypotheses=STANDING,
-        bound=theorem_2_decreasing_running,
-        conditions=decreasing_conditions,
-        tight="e_0 = eps and C = 2 at steps of small eta mu, a client that stays at eps or stops, soon after the start",
-        monotone={"e0": 1, "s2": 1, "eps": -1},
-    ),
-    Theorem(
-        key="adaptive/theorem-2-offset",
-        title="Least offset of the decreasing step size",
-        source=source("Theorem 2, Table 1, row 3"),
-        statement="eta_t = C/(mu (t + gamma)) meets eta_t <= q/beta for every t >= 1 as soon as gamma is at least the "
-        "bound.",
-        quantity=Quantity.OFFSET,
-        mode="sure",
-        bound=theorem_2_offset,
-        conditions=curvature_conditions,
-        tight="always: a smaller offset breaks the limit at t = 1",
-        monotone={"C": 1, "beta": 1, "mu": -1, "q": -1},
-    ),
-    Theorem(
-        key="adaptive/theorem-2-decreasing-best",
-        title="Decreasing step size, least offset and best factor, while running",
-        source=source("Theorem 2, Table 1, row 3"),
-        statement="With chi = 2 mu e_0/(q s2), C = 2 if chi <= 2 and chi/(chi - 1) otherwise, "
-        "gamma = C beta/(mu q) - 1, eta_t = C/(mu (t + gamma)) and tau = min{t: e_t < eps}: E[e_T 1{tau >= T}] is at "
-        "most the bound.",
-        quantity=Quantity.EXCESS_WHILE_RUNNING,
-        hypotheses=STANDING,
-        bound=theorem_2_decreasing_best,
-        conditions=curvature_conditions,
-        tight="this C makes nu least among all C > 1 at the least offset",
-        monotone={"e0": 1, "s2": 1, "T": -1},
-    ),
+    theorem_2_decreasing_running,
+    theorem_2_offset,
+    theorem_2_decreasing_best,
 )

@@ -8,7 +8,7 @@ from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_rat
 from ...quantities import GRADIENT_SQUARED, Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
 from ...sufficient_variance import combined_variance
-from ...theorem import Definition, Theorem
+from ...theorem import Definition, Theorem, printed, records, theorem
 from .paper import source
 
 # --- Definition 1 and its identities ----------------------------------------------------------------------
@@ -39,18 +39,37 @@ def batch_ratio(*, values, batch, peer_batch):
     return peer_batch / (values * batch).sum(-1)
 
 
+_WEIGHTS = "weights of Definition 1"
+
 # One peer k != i: the other terms of sum_l a_l phi(r_l) r_l are >= 0, and phi(r_k) <= phi(1) at r_i = 1. So
 #     alpha_k <= a_k phi(r_k) / (a_i phi(1) + a_k phi(r_k) r_k) <= a_k / (a_i + a_k r_k).
 
 
-def definition_1_weights_printed(*, similarity):
-    """1, whatever the similarity."""
-    return 1 + 0 * similarity
-
-
+@theorem(
+    key="adaptive/definition-1-weights",
+    title="Size of one weight",
+    source=source("Definition 1"),
+    quantity=Quantity.WEIGHT,
+    mode="sure",
+    hypotheses=f"{_WEIGHTS}, any criterion with phi(1) > 0",
+    tight="binary weights with r_k >= lambda and no third client",
+    monotone={"similarity": -1, "variance_ratio": -1},
+)
 def definition_1_weights(*, similarity, variance_ratio):
-    """1 / (r_k + sigma_k^2 / sigma_i^2)."""
+    """For every peer k != i: alpha_k <= 1 / (r_k + sigma_k^2/sigma_i^2), hence alpha_k <= 1/r_k; alpha_i <= 1."""
     return 1 / (similarity + variance_ratio)
+
+
+@printed(
+    definition_1_weights,
+    fault="a peer of small variance and similarity below 1 has a weight above 1: binary lambda = 1/2, "
+    "sigma = (1, .01), r = (1, 1/2) gives alpha_k = 1.9996",
+    source=source("Section 1, with Definition 1"),
+    hypotheses=_WEIGHTS,
+)
+def definition_1_weights_printed(*, similarity):
+    """alpha_k is in [0, 1]."""
+    return 1 + 0 * similarity
 
 
 # --- Remark 3: how large the step may be; the sharp ratios are derived in `bounds.criteria` ------------------
@@ -66,22 +85,7 @@ def remark_3_continuous_printed(*, share):
     return share
 
 
-_WEIGHTS = "weights of Definition 1"
 _AHEAD = "Remark 3, while the similarities are at least rho"
-
-_DEFINITION_1_WEIGHTS = Theorem(
-    key="adaptive/definition-1-weights",
-    title="Size of one weight",
-    source=source("Definition 1"),
-    statement="For every peer k != i: alpha_k <= 1 / (r_k + sigma_k^2/sigma_i^2), hence alpha_k <= 1/r_k; alpha_i "
-    "<= 1.",
-    quantity=Quantity.WEIGHT,
-    mode="sure",
-    hypotheses=f"{_WEIGHTS}, any criterion with phi(1) > 0",
-    bound=definition_1_weights,
-    tight="binary weights with r_k >= lambda and no third client",
-    monotone={"similarity": -1, "variance_ratio": -1},
-)
 
 _record = partial(Theorem, quantity=Quantity.STEP_RATIO, mode="sure", direction="lower", hypotheses=_WEIGHTS)
 
@@ -105,16 +109,9 @@ _REMARK_3_CONTINUOUS = _record(
     monotone={"share": 1},
 )
 
-THEOREMS: tuple[Theorem, ...] = (
-    _DEFINITION_1_WEIGHTS.as_printed(
-        definition_1_weights_printed,
-        fault="a peer of small variance and similarity below 1 has a weight above 1: binary lambda = 1/2, "
-        "sigma = (1, .01), r = (1, 1/2) gives alpha_k = 1.9996",
-        statement="alpha_k is in [0, 1].",
-        source=source("Section 1, with Definition 1"),
-        hypotheses=_WEIGHTS,
-    ),
-    _DEFINITION_1_WEIGHTS,
+THEOREMS = records(
+    definition_1_weights_printed,
+    definition_1_weights,
     _REMARK_3_BINARY.as_printed(
         remark_3_binary_printed,
         fault="true, not sharp: client i itself has similarity 1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...collaborativeness import consensus_distance, isotropic_heterogeneity, least_gradient_sum, relative_heterogeneity
 from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
-from ...theorem import Conditions, Definition, Theorem
+from ...theorem import Conditions, Definition, printed, records, theorem
 from .paper import source
 
 # --- Example 2: f_i = a_i |x - m_i|^2 / 2 ---------------------------------------------------------------------------
@@ -15,29 +15,78 @@ from .paper import source
 # The print has s^2.
 
 
+@theorem(
+    key="cobo/example-2-similarity",
+    title="Collaborativeness of two quadratics of one cluster",
+    source=source("Example 2"),
+    quantity=Quantity.COLLABORATIVENESS,
+    mode="sure",
+    hypotheses="one minimiser m",
+    tight="always: equality at every x; M_ij = 0, which (A4) as printed excludes, is allowed",
+)
 def example_2_similarity(*, own_curvature, peer_curvature):
-    """|a_i - a_j| / (a_i + a_j)."""
+    """For f_i = a_i |x - m|^2 / 2 and f_j = a_j |x - m|^2 / 2, (A4) holds with M_ij = |a_i - a_j| / (a_i + a_j)."""
     return abs(own_curvature - peer_curvature) / (own_curvature + peer_curvature)
 
 
-def example_2_dissimilarity_printed(*, own_curvature, peer_curvature, separation):
-    """a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2."""
-    return own_curvature**2 * peer_curvature**2 / (own_curvature**2 + peer_curvature**2) ** 2 * separation**2
-
-
+@theorem(
+    key="cobo/example-2-dissimilarity",
+    title="Dissimilarity of two quadratics of different clusters",
+    source=source("Example 2"),
+    quantity=Quantity.GRADIENT_SUM,
+    direction="lower",
+    mode="sure",
+    hypotheses="two minimisers at distance D",
+    tight="x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2)",
+    monotone={"separation": 1, "own_curvature": 1, "peer_curvature": 1},
+)
 def example_2_dissimilarity(*, own_curvature, peer_curvature, separation):
-    """a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2."""
+    """For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j|: at every x, |grad f_i|^2 + |grad
+    f_j|^2 >= a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2 = zeta_ij^2."""
     return own_curvature**2 * peer_curvature**2 / (own_curvature**2 + peer_curvature**2) * separation**2
 
 
+@printed(
+    example_2_dissimilarity,
+    fault="(a_i^2 + a_j^2)^2 stands where a_i^2 + a_j^2 is needed: the bound is not a squared gradient and too "
+    "large when a_i^2 + a_j^2 < 1; and the sum is at least its minimum, not equal to it",
+    monotone={"separation": 1},
+)
+def example_2_dissimilarity_printed(*, own_curvature, peer_curvature, separation):
+    """For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j| > 0: |grad f_i|^2 + |grad
+    f_j|^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2 = zeta_ij^2."""
+    return own_curvature**2 * peer_curvature**2 / (own_curvature**2 + peer_curvature**2) ** 2 * separation**2
+
+
 # --- Assumption 4, two clients --------------------------------------------------------------------------------------
-#
+
+
+def collaborative(*, M) -> Conditions:
+    """Beyond M = 1 the assumption lets gradients point in opposite directions."""
+    return {"relative heterogeneity M <= 1": (M, 1)}
+
+
+_PAIR = "f_i and f_j satisfy |grad f_i - grad f_j| <= M |grad f_i + grad f_j|, both gradients at one point"
+
 # S = |grad f_i|^2 + |grad f_j|^2 and p = <grad f_i, grad f_j>: S - 2 p <= M^2 (S + 2 p), hence
 # p >= (1 - M^2) S / (2 (1 + M^2)).
 
 
+@theorem(
+    key="cobo/alignment",
+    title="Collaborative clients' gradients are aligned",
+    source=source("Appendix A.2, case 1", gradient=r"\|\nabla f_i\|"),
+    quantity=Quantity.INNER_PRODUCT,
+    direction="lower",
+    mode="sure",
+    hypotheses=_PAIR,
+    conditions=collaborative,
+    tight="equality in (A4)",
+    monotone={"gradient": 1, "peer_gradient": 1, "M": -1},
+)
 def alignment(*, M, gradient, peer_gradient):
-    """(1 - M^2) / (2 (1 + M^2)) (|grad f_i|^2 + |grad f_j|^2)."""
+    """Under (A4) with M < 1 the inner product of the two gradients is at least (1 - M^2) / (2 (1 + M^2)) (|grad f_i|^2
+    + |grad f_j|^2): with exact gradients a weight at 1 stays there."""
     return (1 - M) * (1 + M) / (2 * (1 + M**2)) * (gradient**2 + peer_gradient**2)
 
 
@@ -48,85 +97,25 @@ def alignment(*, M, gradient, peer_gradient):
 # Hence V (c - (c - 2) M^2) <= 2 c (c - 1) M^2 |g|^2, and c - (c - 2) M^2 = c (1 - M^2) + 2 M^2 does not cancel.
 
 
+@theorem(
+    key="cobo/cluster-dissimilarity",
+    title="Gradients of a cluster around their mean",
+    source=source("(A4), summed over a cluster"),
+    quantity=Quantity.CLUSTER_DISSIMILARITY,
+    mode="sure",
+    hypotheses="(A4) for every pair of the cluster, M the largest M_ij",
+    conditions=collaborative,
+    tight="gradients g + u_i with u_i the corners of a regular simplex orthogonal to g",
+    monotone={"M": 1, "size": 1},
+)
 def cluster_dissimilarity(*, M, size):
-    """m^2 = 2 M^2 (c - 1) / (c - (c - 2) M^2), at most 2 M^2 / (1 - M^2)."""
+    """If all pairs of a cluster of c clients satisfy (A4) with M <= 1, then at every x (1/c) sum_i |grad f_i - grad
+    fbar|^2 <= m^2 |grad fbar|^2, m^2 = 2 M^2 (c - 1) / (c - (c - 2) M^2), fbar the cluster's mean loss."""
     return 2 * M**2 * (size - 1) / (size * (1 - M) * (1 + M) + 2 * M**2)
 
 
-def collaborative(*, M) -> Conditions:
-    """Beyond M = 1 the assumption lets gradients point in opposite directions."""
-    return {"relative heterogeneity M <= 1": (M, 1)}
-
-
-_PAIR = "f_i and f_j satisfy |grad f_i - grad f_j| <= M |grad f_i + grad f_j|, both gradients at one point"
-
-_EXAMPLE_2_DISSIMILARITY = Theorem(
-    key="cobo/example-2-dissimilarity",
-    title="Dissimilarity of two quadratics of different clusters",
-    source=source("Example 2"),
-    statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j|: at every x, "
-    "|grad f_i|^2 + |grad f_j|^2 >= a_i^2 a_j^2 / (a_i^2 + a_j^2) D^2 = zeta_ij^2.",
-    quantity=Quantity.GRADIENT_SUM,
-    direction="lower",
-    mode="sure",
-    hypotheses="two minimisers at distance D",
-    bound=example_2_dissimilarity,
-    tight="x = (a_i^2 m_i + a_j^2 m_j) / (a_i^2 + a_j^2)",
-    monotone={"separation": 1, "own_curvature": 1, "peer_curvature": 1},
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="cobo/example-2-similarity",
-        title="Collaborativeness of two quadratics of one cluster",
-        source=source("Example 2"),
-        statement="For f_i = a_i |x - m|^2 / 2 and f_j = a_j |x - m|^2 / 2, (A4) holds with "
-        "M_ij = |a_i - a_j| / (a_i + a_j).",
-        quantity=Quantity.COLLABORATIVENESS,
-        mode="sure",
-        hypotheses="one minimiser m",
-        bound=example_2_similarity,
-        tight="always: equality at every x; M_ij = 0, which (A4) as printed excludes, is allowed",
-    ),
-    _EXAMPLE_2_DISSIMILARITY.as_printed(
-        example_2_dissimilarity_printed,
-        fault="(a_i^2 + a_j^2)^2 stands where a_i^2 + a_j^2 is needed: the bound is not a squared gradient and too "
-        "large when a_i^2 + a_j^2 < 1; and the sum is at least its minimum, not equal to it",
-        statement="For f_i = a_i |x - m_i|^2 / 2 and f_j = a_j |x - m_j|^2 / 2, D = |m_i - m_j| > 0: "
-        "|grad f_i|^2 + |grad f_j|^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 D^2 = zeta_ij^2.",
-        monotone={"separation": 1},
-    ),
-    _EXAMPLE_2_DISSIMILARITY,
-    Theorem(
-        key="cobo/alignment",
-        title="Collaborative clients' gradients are aligned",
-        source=source("Appendix A.2, case 1", gradient=r"\|\nabla f_i\|"),
-        statement="Under (A4) with M < 1 the inner product of the two gradients is at least "
-        "(1 - M^2) / (2 (1 + M^2)) (|grad f_i|^2 + |grad f_j|^2): with exact gradients a weight at 1 stays there.",
-        quantity=Quantity.INNER_PRODUCT,
-        direction="lower",
-        mode="sure",
-        hypotheses=_PAIR,
-        bound=alignment,
-        conditions=collaborative,
-        tight="equality in (A4)",
-        monotone={"gradient": 1, "peer_gradient": 1, "M": -1},
-    ),
-    Theorem(
-        key="cobo/cluster-dissimilarity",
-        title="Gradients of a cluster around their mean",
-        source=source("(A4), summed over a cluster"),
-        statement="If all pairs of a cluster of c clients satisfy (A4) with M <= 1, then at every x "
-        "(1/c) sum_i |grad f_i - grad fbar|^2 <= m^2 |grad fbar|^2, m^2 = 2 M^2 (c - 1) / (c - (c - 2) M^2), "
-        "fbar the cluster's mean loss.",
-        quantity=Quantity.CLUSTER_DISSIMILARITY,
-        mode="sure",
-        hypotheses="(A4) for every pair of the cluster, M the largest M_ij",
-        bound=cluster_dissimilarity,
-        conditions=collaborative,
-        tight="gradients g + u_i with u_i the corners of a regular simplex orthogonal to g",
-        monotone={"M": 1, "size": 1},
-    ),
+THEOREMS = records(
+    example_2_similarity, example_2_dissimilarity_printed, example_2_dissimilarity, alignment, cluster_dissimilarity
 )
 
 DEFINITIONS: tuple[Definition, ...] = (

@@ -7,7 +7,7 @@ from math import inf
 
 from ...elementary import maximum, minimum, spare, sqrt
 from ...quantities import Quantity
-from ...theorem import Conditions, Sharper, Source, Theorem
+from ...theorem import Conditions, Sharper, Source, records, theorem
 from .assumption_4 import cluster_dissimilarity, collaborative
 from .best_tilt import of_settled_clients
 from .descent import COLLABORATIVE
@@ -43,6 +43,52 @@ def absorbed(*, beta, rho, size, M):
     return spare(cluster_dissimilarity(M=M, size=size) * lag(beta=beta, rho=rho, size=size) ** 2)
 
 
+_A = (
+    "A = [(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v]/(1 - m^2 l^2), l = L/(rho c - L), v = 1/c + l (1 - 1/c), "
+    "Delta = fbar(xbar_0) - inf fbar, Xi_0 the consensus distance at the start, m^2 that of cobo/cluster-dissimilarity"
+)
+_NEED = "For rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)"
+
+# `star` with rho - L/c for rho has the lag l = L/(rho c - L), and 1 - m^2 l^2 with m^2 (1 - l^2) for m^2.
+
+
+def _of_star(new, *, beta, rho, size, M, **others):
+    """`mean_gradient` from `star`, or what `others` change of it."""
+    m2 = cluster_dissimilarity(M=M, size=size) * (1 - lag(beta=beta, rho=rho, size=size) ** 2)
+    return new(rho=rho - beta / size, dissimilarity=m2, **others)
+
+
+def _place(locator: str) -> Source:
+    return source(locator, spread=r"\Xi_0")
+
+
+def conditions(*, eta, beta, rho, size, M, T) -> Conditions:
+    """The step must not overshoot the mean."""
+    return {
+        "step size eta <= 1/(rho size)": (eta, 1 / (rho * size)),
+        **tuned_conditions(beta=beta, rho=rho, size=size, M=M, T=T),
+    }
+
+
+_SETTLED = (
+    f"{COLLABORATIVE}; fbar bounded below. For a run whose weights settle at a stopping time: Delta, Xi_0 taken and "
+    "steps counted from there. Under noise they never settle: theorem-1-star covers such runs"
+)
+_MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
+
+
+_record = partial(theorem, conditions=conditions, monotone=_MONOTONE | {"rho": -1}, hypotheses=_SETTLED)
+
+
+@_record(
+    key="cobo/theorem-1-mean-gradient",
+    title="Stationarity of the mean model",
+    source=_place("Theorem I, for the mean of the cluster"),
+    statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
+    quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled, exactly=_of_star),
+)
 def mean_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """[(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v] / (1 - m^2 l^2)."""
     bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread) / (eta * T)
@@ -60,8 +106,43 @@ def tuned_step(*, beta, rho, size, e0, spread, sigma2, T):
     return 1 / maximum(rho * size, sqrt(balance / start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)))
 
 
+# The margin 1.01 keeps m l <= 1/1.01, so that 1 - m^2 l^2 >= 0.019. The printed M^2 <= 1/5 (m^2 < 1/2) and
+# rho >= sqrt(3) L/c suffice, since 1.01 (1 + sqrt(1/2)) < sqrt(3).
+
+
+def tuned_conditions(*, beta, rho, size, M, T) -> Conditions:
+    """The penalty outweighs curvature and heterogeneity: rho c >= 1.01 (1 + m) L."""
+    m = sqrt(maximum(0, cluster_dissimilarity(M=M, size=size)))  # negative beyond M = 1, which is refused below
+    required = 1.01 * (1 + m) * beta / size
+    return {"penalty 1.01 (1 + m) beta/size <= rho": (required, rho), **collaborative(M=M), "horizon 1 <= T": (1, T)}
+
+
+def _of_tuned_star(new, *, e0, spread, sigma2, T, **given):
+    """`tuned` from `star`: its start at the tuned step without noise, its noise at the balanced step."""
+    place = {name: given[name] for name in ("beta", "rho", "size")}
+    bias = start(**place, e0=e0, spread=spread)
+    balanced = sqrt(bias / (T * given["beta"] * sigma2 * noise_share(**place)))
+    tuned = minimum(1 / (given["rho"] * given["size"]), balanced)
+    left = _of_star(new, **given, e0=e0, spread=spread, sigma2=0 * sigma2, T=T, eta=tuned)
+    return left + _of_star(new, **given, e0=0 * e0, spread=0 * spread, sigma2=sigma2, T=T, eta=balanced)
+
+
+@theorem(
+    key="cobo/theorem-1-tuned",
+    title="Stationarity of the mean model at the tuned step",
+    source=_place("Theorem I, for the mean of the cluster"),
+    quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+    hypotheses=_SETTLED,
+    conditions=tuned_conditions,
+    tight="one client, no noise, eta near 1/L, T = 1",
+    monotone=_MONOTONE,
+    superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned, exactly=_of_tuned_star),
+)
 def tuned(*, beta, rho, size, M, e0, spread, sigma2, T):
-    """[max(rho c P/T, S) + S] / (1 - m^2 l^2), S = sqrt(P L sigma2 v/T)."""
+    """For rho c >= 1.01 (1 + m) L and eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), P = 2 Delta + l L Xi_0 > 0,
+    l = L/(rho c - L), v = 1/c + l (1 - 1/c), the average over T steps of E|grad fbar(xbar_t)|^2 is at most [max(rho c
+    P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). From rho c >= L (c + 1) on v <= 2/c: linear speed-up in the
+    clients."""
     bias = start(beta=beta, rho=rho, size=size, e0=e0, spread=spread)
     noise = sqrt(bias * beta * sigma2 * noise_share(beta=beta, rho=rho, size=size) / T)
     return (maximum(rho * size * bias / T, noise) + noise) / absorbed(beta=beta, rho=rho, size=size, M=M)
@@ -75,6 +156,29 @@ def mean_distance(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     return spread / (eta * T * margin) + drift + eta * sigma2 * (size - 1) / (size * margin)
 
 
+_B = f"B = Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c), k = rho c - L, {_A}"
+
+
+def _of_star_consensus(new, *, eta, beta, rho, size, spread, sigma2, **others):
+    """`consensus` from `star_consensus`: at eta = 1/k its root is that of nu^2 + P2 alone, k = rho c - L, p = eta k."""
+    margin, given = rho * size - beta, {"eta": eta, "beta": beta, "rho": rho, "size": size, **others}
+    gradient = mean_gradient(**given, spread=spread, sigma2=sigma2)
+    kept = eta * margin
+    return new(eta=1 / margin, spread=spread / kept, sigma2=sigma2 * kept, mean_gradient2=gradient)
+
+
+@_record(
+    key="cobo/theorem-1-consensus",
+    title="Consensus inside a cluster",
+    source=_place("Theorem I, first bound"),
+    statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
+    f"2 B; {_B}.",
+    quantity=Quantity.AVERAGE_CONSENSUS,
+    tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
+    superseded_by=Sharper(
+        key="cobo/theorem-1-star-consensus", ratio=(1, inf), at=of_settled_consensus, exactly=_of_star_consensus
+    ),
+)
 def consensus(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """2 B: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
     return 2 * mean_distance(eta=eta, beta=beta, rho=rho, size=size, M=M, e0=e0, spread=spread, sigma2=sigma2, T=T)
@@ -86,6 +190,21 @@ def consensus(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
 # z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2.
 
 
+@_record(
+    key="cobo/corollary-2",
+    title="Stationarity of every client",
+    source=_place("Corollary II"),
+    statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
+    f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
+    quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    superseded_by=Sharper(
+        key="cobo/corollary-2-star",
+        ratio=(1, inf),
+        at=of_settled_clients,
+        exactly=lambda new, **values: _of_midpoints(2, **values),  # its own proof goes another way
+    ),
+)
 def client_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """(sqrt((1 + m^2) A) + L sqrt(B))^2."""
     at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
@@ -94,75 +213,27 @@ def client_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     return (sqrt(share * gradient) + beta * sqrt(distance)) ** 2
 
 
+@_record(
+    key="cobo/theorem-1-midpoint-gradient",
+    title="Stationarity at the midpoints",
+    source=_place("Theorem I, second bound"),
+    statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
+    f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
+    quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
+    tight="one client with eta near 1/L: start at T = 1, noise at T large",
+    superseded_by=Sharper(
+        key="cobo/theorem-1-star-midpoint",
+        ratio=(1, inf),
+        at=of_settled_midpoints,
+        exactly=lambda new, **values: _of_midpoints(1, **values),
+    ),
+)
 def midpoint_gradient(*, eta, beta, rho, size, M, e0, spread, sigma2, T):
     """(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2."""
     at = {"eta": eta, "beta": beta, "rho": rho, "size": size, "M": M, "e0": e0, "spread": spread}
     share = 1 + cluster_dissimilarity(M=M, size=size) / 2
     gradient, distance = mean_gradient(**at, sigma2=sigma2, T=T), mean_distance(**at, sigma2=sigma2, T=T)
     return (sqrt(share * gradient) + beta * sqrt(distance / 2)) ** 2
-
-
-# The margin 1.01 keeps m l <= 1/1.01, so that 1 - m^2 l^2 >= 0.019. The printed M^2 <= 1/5 (m^2 < 1/2) and
-# rho >= sqrt(3) L/c suffice, since 1.01 (1 + sqrt(1/2)) < sqrt(3).
-
-
-def tuned_conditions(*, beta, rho, size, M, T) -> Conditions:
-    """The penalty outweighs curvature and heterogeneity: rho c >= 1.01 (1 + m) L."""
-    m = sqrt(maximum(0, cluster_dissimilarity(M=M, size=size)))  # negative beyond M = 1, which is refused below
-    required = 1.01 * (1 + m) * beta / size
-    return {
-        "penalty 1.01 (1 + m) beta/size <= rho": (required, rho),
-        **collaborative(M=M),
-        "horizon 1 <= T": (1, T),
-    }
-
-
-def conditions(*, eta, beta, rho, size, M, T) -> Conditions:
-    """The step must not overshoot the mean."""
-    return {
-        "step size eta <= 1/(rho size)": (eta, 1 / (rho * size)),
-        **tuned_conditions(beta=beta, rho=rho, size=size, M=M, T=T),
-    }
-
-
-_SETTLED = (
-    f"{COLLABORATIVE}; fbar bounded below. For a run whose weights settle at a stopping time: Delta, Xi_0 taken and "
-    "steps counted from there. Under noise they never settle: theorem-1-star covers such runs"
-)
-_A = (
-    "A = [(2 Delta + l L Xi_0)/(eta T) + L eta sigma2 v]/(1 - m^2 l^2), l = L/(rho c - L), v = 1/c + l (1 - 1/c), "
-    "Delta = fbar(xbar_0) - inf fbar, Xi_0 the consensus distance at the start, m^2 that of cobo/cluster-dissimilarity"
-)
-_B = f"B = Xi_0/(eta T k) + m^2 A/k^2 + (eta sigma2/k)(1 - 1/c), k = rho c - L, {_A}"
-_NEED = "For rho c >= 1.01 (1 + m) L and eta <= 1/(rho c)"
-_MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
-
-
-# `star` with rho - L/c for rho has the lag l = L/(rho c - L), and 1 - m^2 l^2 with m^2 (1 - l^2) for m^2.
-
-
-def _of_star(new, *, beta, rho, size, M, **others):
-    """`mean_gradient` from `star`, or what `others` change of it."""
-    m2 = cluster_dissimilarity(M=M, size=size) * (1 - lag(beta=beta, rho=rho, size=size) ** 2)
-    return new(rho=rho - beta / size, dissimilarity=m2, **others)
-
-
-def _of_tuned_star(new, *, e0, spread, sigma2, T, **given):
-    """`tuned` from `star`: its start at the tuned step without noise, its noise at the balanced step."""
-    place = {name: given[name] for name in ("beta", "rho", "size")}
-    bias = start(**place, e0=e0, spread=spread)
-    balanced = sqrt(bias / (T * given["beta"] * sigma2 * noise_share(**place)))
-    tuned = minimum(1 / (given["rho"] * given["size"]), balanced)
-    left = _of_star(new, **given, e0=e0, spread=spread, sigma2=0 * sigma2, T=T, eta=tuned)
-    return left + _of_star(new, **given, e0=0 * e0, spread=0 * spread, sigma2=sigma2, T=T, eta=balanced)
-
-
-def _of_star_consensus(new, *, eta, beta, rho, size, spread, sigma2, **others):
-    """`consensus` from `star_consensus`: at eta = 1/k its root is that of nu^2 + P2 alone, k = rho c - L, p = eta k."""
-    margin, given = rho * size - beta, {"eta": eta, "beta": beta, "rho": rho, "size": size, **others}
-    gradient = mean_gradient(**given, spread=spread, sigma2=sigma2)
-    kept = eta * margin
-    return new(eta=1 / margin, spread=spread / kept, sigma2=sigma2 * kept, mean_gradient2=gradient)
 
 
 def _of_midpoints(share, **values):
@@ -175,85 +246,4 @@ def _of_midpoints(share, **values):
     )
 
 
-def _place(locator: str) -> Source:
-    return source(locator, spread=r"\Xi_0")
-
-
-_record = partial(Theorem, conditions=conditions, monotone=_MONOTONE | {"rho": -1}, hypotheses=_SETTLED)
-
-THEOREMS: tuple[Theorem, ...] = (
-    _record(
-        key="cobo/theorem-1-mean-gradient",
-        title="Stationarity of the mean model",
-        source=_place("Theorem I, for the mean of the cluster"),
-        statement=f"{_NEED}, the average over T steps of E|grad fbar(xbar_t)|^2 is at most {_A}.",
-        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        bound=mean_gradient,
-        tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_settled, exactly=_of_star),
-    ),
-    Theorem(
-        key="cobo/theorem-1-tuned",
-        title="Stationarity of the mean model at the tuned step",
-        source=_place("Theorem I, for the mean of the cluster"),
-        statement="For rho c >= 1.01 (1 + m) L and eta = min(1/(rho c), sqrt(P/(T L sigma2 v))), "
-        "P = 2 Delta + l L Xi_0 > 0, l = L/(rho c - L), v = 1/c + l (1 - 1/c), the average over T steps of "
-        "E|grad fbar(xbar_t)|^2 is at most [max(rho c P/T, S) + S]/(1 - m^2 l^2), S = sqrt(P L sigma2 v/T). "
-        "From rho c >= L (c + 1) on v <= 2/c: linear speed-up in the clients.",
-        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        hypotheses=_SETTLED,
-        bound=tuned,
-        conditions=tuned_conditions,
-        tight="one client, no noise, eta near 1/L, T = 1",
-        monotone=_MONOTONE,
-        superseded_by=Sharper(key="cobo/theorem-1-star", ratio=(1, inf), at=of_tuned, exactly=_of_tuned_star),
-    ),
-    _record(
-        key="cobo/theorem-1-midpoint-gradient",
-        title="Stationarity at the midpoints",
-        source=_place("Theorem I, second bound"),
-        statement=f"{_NEED}, the average over pairs and T steps of E|grad f_ij(z_ij)|^2 is at most "
-        f"(sqrt((1 + m^2/2) A) + L sqrt(B/2))^2; {_B}.",
-        quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        bound=midpoint_gradient,
-        tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(
-            key="cobo/theorem-1-star-midpoint",
-            ratio=(1, inf),
-            at=of_settled_midpoints,
-            exactly=lambda new, **values: _of_midpoints(1, **values),
-        ),
-    ),
-    _record(
-        key="cobo/theorem-1-consensus",
-        title="Consensus inside a cluster",
-        source=_place("Theorem I, first bound"),
-        statement=f"{_NEED}, the average over pairs and T steps (0 to T - 1, or 1 to T) of E|x_i - x_j|^2 is at most "
-        f"2 B; {_B}.",
-        quantity=Quantity.AVERAGE_CONSENSUS,
-        bound=consensus,
-        tight="identical clients, rho c much larger than L, eta = 1/(rho c), T large",
-        superseded_by=Sharper(
-            key="cobo/theorem-1-star-consensus",
-            ratio=(1, inf),
-            at=of_settled_consensus,
-            exactly=_of_star_consensus,
-        ),
-    ),
-    _record(
-        key="cobo/corollary-2",
-        title="Stationarity of every client",
-        source=_place("Corollary II"),
-        statement=f"{_NEED}, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most "
-        f"(sqrt((1 + m^2) A) + L sqrt(B))^2; {_B}.",
-        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        bound=client_gradient,
-        tight="one client with eta near 1/L: start at T = 1, noise at T large",
-        superseded_by=Sharper(
-            key="cobo/corollary-2-star",
-            ratio=(1, inf),
-            at=of_settled_clients,
-            exactly=lambda new, **values: _of_midpoints(2, **values),  # its own proof goes another way
-        ),
-    ),
-)
+THEOREMS = records(mean_gradient, tuned, midpoint_gradient, consensus, client_gradient)

@@ -13,7 +13,7 @@ from typing import Any
 from ...elementary import maximum, minimum, quotient, spare, sqrt
 from ...parameters import new_parameter
 from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED, Quantity
-from ...theorem import Conditions, Theorem
+from ...theorem import Conditions, records, theorem
 from .assumption_4 import cluster_dissimilarity
 from .paper import source
 
@@ -56,6 +56,22 @@ new_parameter(
     positive=True,
 )
 
+
+def star_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T) -> Conditions:
+    """k0 >= 1.01 sqrt(1 + m^2) L, which keeps 1 - m^2 l2 above .0197: at the threshold itself models need not stay."""
+    required = 1.01 * sqrt(1 + dissimilarity) * beta / (least_weight * size)
+    return {
+        "penalty 1.01 sqrt(1 + dissimilarity) beta/(least_weight size) <= rho": (required, rho),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    }
+
+
+STANDING = (
+    "every f_i L-smooth on R^d; noise of mean zero given the past and the weights, uncorrelated between clients, of "
+    "total variance at most sigma2; weights w_ij = w_ji in [least_weight, 1] between any two clients of the cluster at "
+    "every step, 0 to the others, the rest free: they may depend on the past and on samples of their own"
+)
+
 # x_i+ = x_i - eta (grad f_i(x_i) + n_i + rho sum_k w_ik (x_i - x_k)), w symmetric, in [omega, 1] inside the cluster, 0
 # outside, whatever it depends on in the past. Put k0 = omega rho c. Symmetry keeps the penalty off the mean, and the
 # Laplacian of w has its spectrum on centred vectors in [omega c, c]: for eta <= 2/((1 + omega) rho c) the penalty takes
@@ -70,8 +86,23 @@ new_parameter(
 #   (1 - m^2 l2) A <= [2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)].
 
 
+@theorem(
+    key="cobo/theorem-1-star",
+    title="Stationarity of the mean model, with noise",
+    source=source("Theorem I, for the mean of the cluster", spread=r"\Xi_0"),
+    quantity=Quantity.AVERAGE_MEAN_GRADIENT,
+    hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+    conditions=star_conditions,
+    tight="one client, eta near 1/L; in a large cluster of clients with a kink at their mean, alike or not, every "
+    "factor of the noise term at any k0",
+    monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
+)
 def star(*, eta, beta, rho, size, least_weight, dissimilarity, e0, spread, sigma2, T):
-    """{[2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)]}/(1 - m^2 L^2/(k0^2 - L^2))."""
+    """With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the average over T
+    steps of E|grad fbar(xbar_t)|^2 is at most the bound. It covers runs with noise, in which the weights of a cluster
+    go on moving; least_weight = 1 are settled weights.
+
+    {[2 Delta + (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + (L/k0)(1 - 1/c)]}/(1 - m^2 L^2/(k0^2 - L^2))."""
     pull = least_weight * rho * size
     bias = (2 * e0 + beta / pull * beta * spread) / (eta * T)
     noise = beta * eta * sigma2 * (1 + beta / pull * (size - 1)) / size
@@ -85,55 +116,32 @@ def star(*, eta, beta, rho, size, least_weight, dissimilarity, e0, spread, sigma
 # Divide by p: b is at most the larger root, P2 = Xi_0/(p T) + (eta sigma^2/k)(1 - 1/c).
 
 
+@theorem(
+    key="cobo/theorem-1-star-consensus",
+    title="Consensus inside a cluster, with noise",
+    source=source("Theorem I, first bound", spread=r"\Xi_0"),
+    quantity=Quantity.AVERAGE_CONSENSUS,
+    hypotheses=STANDING,
+    # The penalty outweighs the curvature.
+    conditions=lambda *, eta, beta, rho, size, least_weight, T: {
+        "penalty 1.01 beta/(least_weight size) <= rho": (1.01 * beta / (least_weight * size), rho),
+        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
+    },
+    tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
+    monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
+)
 def star_consensus(*, eta, beta, rho, size, least_weight, dissimilarity, mean_gradient2, spread, sigma2, T):
-    """2 {[(1 - p) nu + sqrt(nu^2 + (2 - p) P2)]/(2 - p)}^2: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
+    """With k0 = least_weight rho c >= 1.01 L, eta <= 2/((1 + least_weight) rho c), A = mean_gradient2 a bound of the
+    average of E|grad fbar(xbar_t)|^2 (theorem-1-star), the average over pairs and steps 0 to T - 1 of E|x_i - x_j|^2 is
+    at most the bound.
+
+    2 {[(1 - p) nu + sqrt(nu^2 + (2 - p) P2)]/(2 - p)}^2: the mean of |x_i - x_j|^2 over pairs is 2 Xi."""
     margin = least_weight * rho * size - beta
     kept = eta * margin
     drift2 = dissimilarity * mean_gradient2 / margin**2
     rest = spread / (kept * T) + eta * sigma2 / margin * (size - 1) / size
     root = ((1 - kept) * sqrt(drift2) + sqrt(drift2 + (2 - kept) * rest)) / (2 - kept)
     return 2 * root**2
-
-
-# Clients: keep the -(eta/2)(1 - L eta)|G|^2 of the mean's descent, G = (1/c) sum_i grad f_i(x_i), e = g - G, and give
-# the consensus distance the weight lam L^2/(2 k0). One step loses at least eta/2 times
-#   |g|^2 - |e|^2 + (1 - h)|G|^2 + lam (|e|^2 + |a|^2) - lam r (|a| + |b|)^2,   h = L eta, r = L^2/k0^2,
-# and (1/c) sum |grad f_i(x_i)|^2 = |G|^2 + |a + b|^2. So the average of the latter is at most P(lam)/theta if theta
-# times it is at most this form. With s = lam r + theta and |b| <= m |g|, lam |a|^2 - s (|a| + m |g|)^2 is bounded below
-# if s < lam, or s = lam and m = 0; its least over |a| is -kap |g|^2, kap = lam s m^2/(lam - s), 0 for m = 0. The rest,
-#   A |g|^2 + C |e|^2 + B |g - e|^2,   A = 1 - kap, B = 1 - h - theta, C = lam - 1,
-# is nowhere negative if and only if, with the least of the first two for a given g - e,
-#   A + C >= 0   and   B + A C/(A + C) >= 0,
-# where the quotient is 0 for A = C = 0, and -infinity for A = -C < 0. The former and s <= lam are s (1 + m^2) <= lam.
-# The latter must not be multiplied by A + C: at A = C = 0 that would say 0 >= 0, whatever theta is.
-
-
-def star_clients(*, eta, beta, rho, size, least_weight, e0, spread, sigma2, T, tilt, kept):
-    """{[2 Delta + lam (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + lam (L/k0)(1 - 1/c)]}/theta."""
-    lag = tilt * beta / (least_weight * rho * size)
-    bias = (2 * e0 + lag * beta * spread) / (eta * T)
-    noise = beta * eta * sigma2 * (1 + lag * (size - 1)) / size
-    return (bias + noise) / kept
-
-
-# Midpoints, by Minkowski over pairs, steps and randomness: at the mean model
-#   (1/c^2) sum |grad f_ij|^2 = |g|^2 + (1/(2c)) sum |grad f_i - g|^2 <= (1 + m^2/2)|g|^2,
-# and z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2, a quarter of the mean of |x_i - x_j|^2 = 2 Xi.
-
-
-def star_midpoints(*, beta, dissimilarity, mean_gradient2, consensus2):
-    """(sqrt((1 + m^2/2) A) + (L/2) sqrt(C))^2."""
-    return (sqrt((1 + dissimilarity / 2) * mean_gradient2) + beta * sqrt(consensus2) / 2) ** 2
-
-
-# The step that balances start and noise, P = 2 Delta + (L/k0) L Xi_0 and v = 1/c + (L/k0)(1 - 1/c).
-
-
-def star_step(*, beta, rho, size, least_weight, e0, spread, sigma2, T, **others):
-    """eta = min(2/((1 + least_weight) rho c), sqrt(P/(T L sigma^2 v))), for a start P > 0."""
-    lag = beta / (least_weight * rho * size)
-    balance = T * beta * sigma2 * (1 + lag * (size - 1)) / size
-    return 1 / maximum((1 + least_weight) * rho * size / 2, sqrt(balance / (2 * e0 + lag * beta * spread)))
 
 
 def clients_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T, tilt, kept) -> Conditions:
@@ -149,6 +157,72 @@ def clients_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T, 
         ),
         **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
     }
+
+
+# Clients: keep the -(eta/2)(1 - L eta)|G|^2 of the mean's descent, G = (1/c) sum_i grad f_i(x_i), e = g - G, and give
+# the consensus distance the weight lam L^2/(2 k0). One step loses at least eta/2 times
+#   |g|^2 - |e|^2 + (1 - h)|G|^2 + lam (|e|^2 + |a|^2) - lam r (|a| + |b|)^2,   h = L eta, r = L^2/k0^2,
+# and (1/c) sum |grad f_i(x_i)|^2 = |G|^2 + |a + b|^2. So the average of the latter is at most P(lam)/theta if theta
+# times it is at most this form. With s = lam r + theta and |b| <= m |g|, lam |a|^2 - s (|a| + m |g|)^2 is bounded below
+# if s < lam, or s = lam and m = 0; its least over |a| is -kap |g|^2, kap = lam s m^2/(lam - s), 0 for m = 0. The rest,
+#   A |g|^2 + C |e|^2 + B |g - e|^2,   A = 1 - kap, B = 1 - h - theta, C = lam - 1,
+# is nowhere negative if and only if, with the least of the first two for a given g - e,
+#   A + C >= 0   and   B + A C/(A + C) >= 0,
+# where the quotient is 0 for A = C = 0, and -infinity for A = -C < 0. The former and s <= lam are s (1 + m^2) <= lam.
+# The latter must not be multiplied by A + C: at A = C = 0 that would say 0 >= 0, whatever theta is.
+
+
+@theorem(
+    key="cobo/corollary-2-star",
+    title="Stationarity of every client, with noise",
+    source=source("Corollary II", spread=r"\Xi_0"),
+    quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
+    hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
+    conditions=clients_conditions,
+    tight="one client, eta near 1/L; identical concave clients in noise at eta = 1/k0, c large",
+    monotone={"e0": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1, "tilt": 1, "kept": -1},
+)
+def star_clients(*, eta, beta, rho, size, least_weight, e0, spread, sigma2, T, tilt, kept):
+    """With k0 = least_weight rho c and eta <= 2/((1 + least_weight) rho c), for any tilt and kept that meet the
+    conditions, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most the bound.
+
+    {[2 Delta + lam (L/k0) L Xi_0]/(eta T) + L eta sigma^2 [1/c + lam (L/k0)(1 - 1/c)]}/theta."""
+    lag = tilt * beta / (least_weight * rho * size)
+    bias = (2 * e0 + lag * beta * spread) / (eta * T)
+    noise = beta * eta * sigma2 * (1 + lag * (size - 1)) / size
+    return (bias + noise) / kept
+
+
+# Midpoints, by Minkowski over pairs, steps and randomness: at the mean model
+#   (1/c^2) sum |grad f_ij|^2 = |g|^2 + (1/(2c)) sum |grad f_i - g|^2 <= (1 + m^2/2)|g|^2,
+# and z_ij - xbar = (d_i + d_j)/2 has mean square Xi/2, a quarter of the mean of |x_i - x_j|^2 = 2 Xi.
+
+
+@theorem(
+    key="cobo/theorem-1-star-midpoint",
+    title="Stationarity at the midpoints, with noise",
+    source=source("Theorem I, second bound", spread=r"\Xi_0"),
+    quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
+    hypotheses="every f_i L-smooth on R^d; m^2 holds at the mean models",
+    tight="clients alike whose midpoints' gradients are longer than their mean's, all by the same; two clients of "
+    "opposite gradients' differences at consensus",
+    monotone={"mean_gradient2": 1, "consensus2": 1, "dissimilarity": 1, "beta": 1},
+)
+def star_midpoints(*, beta, dissimilarity, mean_gradient2, consensus2):
+    """With A = mean_gradient2 a bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star) and C = consensus2 one
+    of the average over pairs of E|x_i - x_j|^2 (theorem-1-star-consensus), both over the same steps, the average over
+    pairs of E|grad f_ij(z_ij)|^2 is at most the bound, whatever makes the models move."""
+    return (sqrt((1 + dissimilarity / 2) * mean_gradient2) + beta * sqrt(consensus2) / 2) ** 2
+
+
+# The step that balances start and noise, P = 2 Delta + (L/k0) L Xi_0 and v = 1/c + (L/k0)(1 - 1/c).
+
+
+def star_step(*, beta, rho, size, least_weight, e0, spread, sigma2, T, **others):
+    """eta = min(2/((1 + least_weight) rho c), sqrt(P/(T L sigma^2 v))), for a start P > 0."""
+    lag = beta / (least_weight * rho * size)
+    balance = T * beta * sigma2 * (1 + lag * (size - 1)) / size
+    return 1 / maximum((1 + least_weight) * rho * size / 2, sqrt(balance / (2 * e0 + lag * beta * spread)))
 
 
 def of_settled(*, M, size, **others) -> Mapping[str, Any]:
@@ -183,84 +257,4 @@ def run_conditions(*, eta, rho, size, least_weight, T) -> Conditions:
     }
 
 
-def star_conditions(*, eta, beta, rho, size, least_weight, dissimilarity, T) -> Conditions:
-    """k0 >= 1.01 sqrt(1 + m^2) L, which keeps 1 - m^2 l2 above .0197: at the threshold itself models need not stay."""
-    required = 1.01 * sqrt(1 + dissimilarity) * beta / (least_weight * size)
-    return {
-        "penalty 1.01 sqrt(1 + dissimilarity) beta/(least_weight size) <= rho": (required, rho),
-        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
-    }
-
-
-def consensus_conditions(*, eta, beta, rho, size, least_weight, T) -> Conditions:
-    """The penalty outweighs the curvature."""
-    return {
-        "penalty 1.01 beta/(least_weight size) <= rho": (1.01 * beta / (least_weight * size), rho),
-        **run_conditions(eta=eta, rho=rho, size=size, least_weight=least_weight, T=T),
-    }
-
-
-STANDING = (
-    "every f_i L-smooth on R^d; noise of mean zero given the past and the weights, uncorrelated between clients, of "
-    "total variance at most sigma2; weights w_ij = w_ji in [least_weight, 1] between any two clients of the cluster at "
-    "every step, 0 to the others, the rest free: they may depend on the past and on samples of their own"
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="cobo/theorem-1-star",
-        title="Stationarity of the mean model, with noise",
-        source=source("Theorem I, for the mean of the cluster", spread=r"\Xi_0"),
-        statement="With k0 = least_weight rho c >= 1.01 sqrt(1 + m^2) L and eta <= 2/((1 + least_weight) rho c), the "
-        "average over T steps of E|grad fbar(xbar_t)|^2 is at most the bound. It covers runs with noise, in which the "
-        "weights of a cluster go on moving; least_weight = 1 are settled weights.",
-        quantity=Quantity.AVERAGE_MEAN_GRADIENT,
-        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
-        bound=star,
-        conditions=star_conditions,
-        tight="one client, eta near 1/L; in a large cluster of clients with a kink at their mean, alike or not, every "
-        "factor of the noise term at any k0",
-        monotone={"e0": 1, "spread": 1, "sigma2": 1, "dissimilarity": 1, "beta": 1, "T": -1, "rho": -1},
-    ),
-    Theorem(
-        key="cobo/theorem-1-star-consensus",
-        title="Consensus inside a cluster, with noise",
-        source=source("Theorem I, first bound", spread=r"\Xi_0"),
-        statement="With k0 = least_weight rho c >= 1.01 L, eta <= 2/((1 + least_weight) rho c), A = mean_gradient2 a "
-        "bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star), the average over pairs and steps 0 to T - 1 "
-        "of E|x_i - x_j|^2 is at most the bound.",
-        quantity=Quantity.AVERAGE_CONSENSUS,
-        hypotheses=STANDING,
-        bound=star_consensus,
-        conditions=consensus_conditions,
-        tight="clients f_i = -L x^2/2 in noise for T large, at any step and penalty; concave ones that drift apart",
-        monotone={"mean_gradient2": 1, "dissimilarity": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1},
-    ),
-    Theorem(
-        key="cobo/theorem-1-star-midpoint",
-        title="Stationarity at the midpoints, with noise",
-        source=source("Theorem I, second bound", spread=r"\Xi_0"),
-        statement="With A = mean_gradient2 a bound of the average of E|grad fbar(xbar_t)|^2 (theorem-1-star) and "
-        "C = consensus2 one of the average over pairs of E|x_i - x_j|^2 (theorem-1-star-consensus), both over the same "
-        "steps, the average over pairs of E|grad f_ij(z_ij)|^2 is at most the bound, whatever makes the models move.",
-        quantity=Quantity.AVERAGE_MIDPOINT_GRADIENT,
-        hypotheses="every f_i L-smooth on R^d; m^2 holds at the mean models",
-        bound=star_midpoints,
-        tight="clients alike whose midpoints' gradients are longer than their mean's, all by the same; two clients of "
-        "opposite gradients' differences at consensus",
-        monotone={"mean_gradient2": 1, "consensus2": 1, "dissimilarity": 1, "beta": 1},
-    ),
-    Theorem(
-        key="cobo/corollary-2-star",
-        title="Stationarity of every client, with noise",
-        source=source("Corollary II", spread=r"\Xi_0"),
-        statement="With k0 = least_weight rho c and eta <= 2/((1 + least_weight) rho c), for any tilt and kept that "
-        "meet the conditions, the average over clients and T steps of E|grad f_i(x_i)|^2 is at most the bound.",
-        quantity=Quantity.AVERAGE_CLIENT_GRADIENT,
-        hypotheses=f"{STANDING}; fbar bounded below, e0 = E fbar(xbar_0) - inf fbar",
-        bound=star_clients,
-        conditions=clients_conditions,
-        tight="one client, eta near 1/L; identical concave clients in noise at eta = 1/k0, c large",
-        monotone={"e0": 1, "spread": 1, "sigma2": 1, "beta": 1, "T": -1, "rho": -1, "tilt": 1, "kept": -1},
-    ),
-)
+THEOREMS = records(star, star_consensus, star_midpoints, star_clients)

@@ -7,8 +7,29 @@ from math import inf
 
 from ...elementary import maximum, spare, up
 from ...quantities import Quantity
-from ...theorem import Conditions, Sharper, Theorem
+from ...theorem import Conditions, Sharper, records, theorem
 from .paper import ALL_FOR_ALL, source
+
+
+def averaged_conditions(*, eta, beta, smax, T) -> Conditions:
+    """The step of the descent inequality for W, and something to average."""
+    return {"step size eta <= 1/(beta smax)": (eta, 1 / (beta * smax)), "one round 1 <= T": (1, T)}
+
+
+_EXCESS = {"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "T": -1}
+_MEAN = (
+    "With any step eta <= 1/(L smax) the average of the iterates 1 to T has an excess loss, mean over the agents, of "
+    "at most the bound; the spectrum of W does not enter."
+)
+
+
+_CONVEX = (
+    "f_i is L-smooth and convex, with a minimiser x_i*; gradients are unbiased, independent across agents, each of "
+    "total variance at most sigma2; W = Lambda Lambda^T, Lambda >= 0 of unit row sums; all agents start at one point; "
+    "mean_distance2 may leave out what Lambda maps to 0"
+)
+
+_record = partial(theorem, source=source("Theorem 3", **ALL_FOR_ALL), hypotheses=_CONVEX)
 
 # x = Lambda y, phi(y) = F(Lambda y) is convex and L smax-smooth; y+ = y - eta (grad phi(y) + z) with z = Lambda^T n,
 # E|z|^2 <= s = sigma^2 |Lambda|_F^2. phi depends on P y alone, P the projector on the range of Lambda^T, and y - P y
@@ -26,38 +47,38 @@ from .paper import ALL_FOR_ALL, source
 # (a = 0 leaves D^2/(2 eta (T + 2)) in the mean: Huber losses of one agent attain it.)
 
 
+@_record(
+    key="sample-optimal/theorem-3-averaged-sharp",
+    title="All-for-all, averaged iterate, half the noise",
+    statement=_MEAN,
+    quantity=Quantity.AVERAGED_EXCESS,
+    conditions=averaged_conditions,
+    tight="all follow one agent, at whose minimiser the losses of the others, very many, are linear, any T; one "
+    "step of curvature L = 1/eta from the minimiser; both at once at T = 1",
+    monotone=_EXCESS,
+)
 def theorem_3_averaged_sharp(*, eta, sigma2, lambda2, mean_distance2, peer_excess, T):
     """D^2/(2 eta (T + 1) N) + eta sigma^2 |Lambda|_F^2/(2 N) + Phi."""
     return mean_distance2 / (2 * eta * (T + 1)) + eta * sigma2 * lambda2 / 2 + peer_excess
 
 
+@_record(
+    key="sample-optimal/theorem-3-averaged",
+    title="All-for-all, averaged iterate",
+    statement=_MEAN,
+    quantity=Quantity.AVERAGED_EXCESS,
+    conditions=averaged_conditions,
+    tight="without noise for T large, as the sharper one",
+    superseded_by=Sharper(
+        key="sample-optimal/theorem-3-averaged-sharp",
+        ratio=(1, 2),
+        exactly=lambda new, *, T, sigma2, **others: new(T=T - 1, sigma2=2 * sigma2),
+    ),
+    monotone=_EXCESS,
+)
 def theorem_3_averaged(*, eta, sigma2, lambda2, mean_distance2, peer_excess, T):
     """D^2/(2 eta T N) + eta sigma^2 |Lambda|_F^2/N + Phi: by one step's descent alone."""
     return mean_distance2 / (2 * eta * T) + eta * sigma2 * lambda2 + peer_excess
-
-
-# Rounds: s = eps - Phi, V = sigma^2 Lambda_2/s. At eta = 1/M, M = max(L smax, V), the noise is (V/(2 M)) s <= s/2, and
-# D^2 M/(2 (T + 1) N) at most the other (2 M - V) s/(2 M) from T + 1 = D^2 M^2/(N s (2 M - V)) on. The older count has
-# twice the noise: eta = min(1/(L smax), 1/(2 V)), and D^2/(2 eta T N) <= s/2.
-
-
-def theorem_3_averaged_sharp_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
-    """((D^2/(N s)) M^2/(2 M - V) - 1)_+, V = sigma^2 Lambda_2/s, M = max(L smax, V), s = eps - Phi."""
-    slack = eps * spare(peer_excess / eps)
-    noise = sigma2 * lambda2 / slack
-    most = maximum(beta * smax, noise)
-    return maximum(0, up(mean_distance2 / slack * most**2 / (2 * most - noise)) - 1)
-
-
-def theorem_3_averaged_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
-    """(D^2/(N s)) max(L smax, 2 sigma^2 Lambda_2/s), s = eps - Phi."""
-    slack = eps * spare(peer_excess / eps)
-    return mean_distance2 / slack * maximum(beta * smax, 2 * sigma2 * lambda2 / slack)
-
-
-def averaged_conditions(*, eta, beta, smax, T) -> Conditions:
-    """The step of the descent inequality for W, and something to average."""
-    return {"step size eta <= 1/(beta smax)": (eta, 1 / (beta * smax)), "one round 1 <= T": (1, T)}
 
 
 def averaged_rounds_conditions(*, eps, peer_excess) -> Conditions:
@@ -65,14 +86,30 @@ def averaged_rounds_conditions(*, eps, peer_excess) -> Conditions:
     return {"bias peer_excess <= 0.9 eps": (peer_excess, 0.9 * eps)}
 
 
-_CONVEX = (
-    "f_i is L-smooth and convex, with a minimiser x_i*; gradients are unbiased, independent across agents, each of "
-    "total variance at most sigma2; W = Lambda Lambda^T, Lambda >= 0 of unit row sums; all agents start at one point; "
-    "mean_distance2 may leave out what Lambda maps to 0"
+_COUNT = {"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "smax": 1, "beta": 1, "eps": -1}
+
+# Rounds: s = eps - Phi, V = sigma^2 Lambda_2/s. At eta = 1/M, M = max(L smax, V), the noise is (V/(2 M)) s <= s/2, and
+# D^2 M/(2 (T + 1) N) at most the other (2 M - V) s/(2 M) from T + 1 = D^2 M^2/(N s (2 M - V)) on. The older count has
+# twice the noise: eta = min(1/(L smax), 1/(2 V)), and D^2/(2 eta T N) <= s/2.
+
+
+@_record(
+    key="sample-optimal/theorem-3-averaged-sharp-rounds",
+    title="All-for-all, half the rounds to a precision for the averaged iterate",
+    quantity=Quantity.ROUNDS,
+    conditions=averaged_rounds_conditions,
+    tight="as the bound at a step: linear losses without noise, and T = 1 with it",
+    monotone=_COUNT,
 )
-# Without noise the sharper count is max(0, D L smax/(2 s) - 1): the old one, where half of L smax is the inverse of the
-# old step. From 10^40 times as far off the 1 and the maximum make no difference.
-_FAR = 1e40
+def theorem_3_averaged_sharp_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
+    """With s = eps - peer_excess and eta = min(1/(L smax), s/(sigma2 lambda2)), the average of the iterates 1 to T has
+    a mean excess loss of at most eps for every T >= 1 of at least the bound.
+
+    ((D^2/(N s)) M^2/(2 M - V) - 1)_+, V = sigma^2 Lambda_2/s, M = max(L smax, V), s = eps - Phi."""
+    slack = eps * spare(peer_excess / eps)
+    noise = sigma2 * lambda2 / slack
+    most = maximum(beta * smax, noise)
+    return maximum(0, up(mean_distance2 / slack * most**2 / (2 * most - noise)) - 1)
 
 
 def _of_sharper_rounds(new, *, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
@@ -81,64 +118,29 @@ def _of_sharper_rounds(new, *, beta, smax, eps, sigma2, lambda2, mean_distance2,
     return (new(sigma2=0 * sigma2, beta=2 * inverse / smax, mean_distance2=_FAR * mean_distance2) + 1) / _FAR
 
 
-_EXCESS = {"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "T": -1}
-_COUNT = {"mean_distance2": 1, "sigma2": 1, "lambda2": 1, "peer_excess": 1, "smax": 1, "beta": 1, "eps": -1}
-_MEAN = (
-    "With any step eta <= 1/(L smax) the average of the iterates 1 to T has an excess loss, mean over the agents, of "
-    "at most the bound; the spectrum of W does not enter."
+@_record(
+    key="sample-optimal/theorem-3-averaged-rounds",
+    title="All-for-all, rounds to a precision for the averaged iterate",
+    quantity=Quantity.ROUNDS,
+    conditions=averaged_rounds_conditions,
+    superseded_by=Sharper(
+        key="sample-optimal/theorem-3-averaged-sharp-rounds", ratio=(1.5, inf), exactly=_of_sharper_rounds
+    ),
+    monotone=_COUNT,
 )
+def theorem_3_averaged_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
+    """With s = eps - peer_excess and eta = min(1/(L smax), s/(2 sigma2 lambda2)), the average of the iterates 1 to T
+    has a mean excess loss of at most eps for every T >= 1 of at least the bound.
 
-_record = partial(Theorem, source=source("Theorem 3", **ALL_FOR_ALL), hypotheses=_CONVEX)
+    (D^2/(N s)) max(L smax, 2 sigma^2 Lambda_2/s), s = eps - Phi."""
+    slack = eps * spare(peer_excess / eps)
+    return mean_distance2 / slack * maximum(beta * smax, 2 * sigma2 * lambda2 / slack)
 
-THEOREMS: tuple[Theorem, ...] = (
-    _record(
-        key="sample-optimal/theorem-3-averaged-sharp",
-        title="All-for-all, averaged iterate, half the noise",
-        statement=_MEAN,
-        quantity=Quantity.AVERAGED_EXCESS,
-        bound=theorem_3_averaged_sharp,
-        conditions=averaged_conditions,
-        tight="all follow one agent, at whose minimiser the losses of the others, very many, are linear, any T; one "
-        "step of curvature L = 1/eta from the minimiser; both at once at T = 1",
-        monotone=_EXCESS,
-    ),
-    _record(
-        key="sample-optimal/theorem-3-averaged",
-        title="All-for-all, averaged iterate",
-        statement=_MEAN,
-        quantity=Quantity.AVERAGED_EXCESS,
-        bound=theorem_3_averaged,
-        conditions=averaged_conditions,
-        tight="without noise for T large, as the sharper one",
-        superseded_by=Sharper(
-            key="sample-optimal/theorem-3-averaged-sharp",
-            ratio=(1, 2),
-            exactly=lambda new, *, T, sigma2, **others: new(T=T - 1, sigma2=2 * sigma2),
-        ),
-        monotone=_EXCESS,
-    ),
-    _record(
-        key="sample-optimal/theorem-3-averaged-sharp-rounds",
-        title="All-for-all, half the rounds to a precision for the averaged iterate",
-        statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(sigma2 lambda2)), the average of the "
-        "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        bound=theorem_3_averaged_sharp_rounds,
-        conditions=averaged_rounds_conditions,
-        tight="as the bound at a step: linear losses without noise, and T = 1 with it",
-        monotone=_COUNT,
-    ),
-    _record(
-        key="sample-optimal/theorem-3-averaged-rounds",
-        title="All-for-all, rounds to a precision for the averaged iterate",
-        statement="With s = eps - peer_excess and eta = min(1/(L smax), s/(2 sigma2 lambda2)), the average of the "
-        "iterates 1 to T has a mean excess loss of at most eps for every T >= 1 of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        bound=theorem_3_averaged_rounds,
-        conditions=averaged_rounds_conditions,
-        superseded_by=Sharper(
-            key="sample-optimal/theorem-3-averaged-sharp-rounds", ratio=(1.5, inf), exactly=_of_sharper_rounds
-        ),
-        monotone=_COUNT,
-    ),
+
+# Without noise the sharper count is max(0, D L smax/(2 s) - 1): the old one, where half of L smax is the inverse of the
+# old step. From 10^40 times as far off the 1 and the maximum make no difference.
+_FAR = 1e40
+
+THEOREMS = records(
+    theorem_3_averaged_sharp, theorem_3_averaged, theorem_3_averaged_sharp_rounds, theorem_3_averaged_rounds
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...elementary import fall, log1p, maximum, minimum, spare, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem
+from ...theorem import Reduction, records, theorem
 from .estimated_clusters import RUN, theorem_5_samples, total_conditions
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import convexity_conditions
@@ -23,12 +23,49 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
 # sum_{t < T} (1 - eta m)^(2t) = (1 - (1 - eta m)^(2T)) / (eta m (2 - eta m)).
 
 
+@theorem(
+    key="sample-optimal/theorem-3-sharp",
+    title="All-for-all, last iterate, loss contracting by a square",
+    source=source("Theorem 3", **ALL_FOR_ALL),
+    quantity=Quantity.MEAN_EXCESS,
+    hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
+    # The step of a gradient step on phi.
+    conditions=lambda *, eta, mu, beta, smin, smax: {
+        "step size eta <= 2/(beta smax + mu smin)": (eta, 2 / (beta * smax + mu * smin)),
+        **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
+    },
+    tight="always: all follow agent 1 of three, whose losses have curvature L and minimisers 0, D and -D, at "
+    "eta = 2/(L smax + mu smin); without noise, one loss of curvature mu at any step",
+    monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
+    reduces_to=(
+        Reduction(
+            key="worst-case/contraction",
+            when="one agent, no noise",
+            at=lambda *, mu, beta, weight, pull, **others: {
+                "mu": mu * pull,
+                "beta": beta * (2 * weight - pull),
+                "smin": 1.0,
+                "smax": 1.0,
+                "sigma2": 0.0,
+                "weight2": 1.0,
+                "peer_excess": 0.0,
+            },
+        ),
+    ),
+)
 def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
-    """q F^0 + (1 - q) [eta L sigma^2 |W|_F^2/(2 m (2 - eta m) N) + min(Phi, F^0)], q = (1 - eta m)^2T, m = mu smin."""
+    """With smax and smin the largest and the smallest non-zero eigenvalue of W and any step eta <= 2/(L smax + mu
+    smin), E[F^T] is at most the bound.
+
+    q F^0 + (1 - q) [eta L sigma^2 |W|_F^2/(2 m (2 - eta m) N) + min(Phi, F^0)], q = (1 - eta m)^2T, m = mu smin."""
     m = mu * smin
     floor = eta * beta * sigma2 * weight2 / (2 * m * (2 - eta * m)) + minimum(peer_excess, e0)
     return survive(eta * m, 2 * T) * e0 + floor * fall(eta * m, 2 * T)
 
+
+_ROUNDS = {"e0": 1, "sigma2": 1, "beta": 1, "eps": -1}
+_SPECTRUM = {"weight2": 1, "smax": 1, "smin": -1}
+_COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above eps"
 
 # Rounds. s = eps - Phi, M = max(kappa smax/smin, V) with V = kappa sigma^2 |W|_F^2/(mu s smin^2 N), eta m = 2/(M + 1),
 # within the step limit 2/(kappa smax/smin + 1). At x = eta m, x/(2 - x) = 1/M: the noise term is V s/(2 M) <= s/2.
@@ -37,8 +74,28 @@ def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T)
 # rounds of theorem-3-rounds.
 
 
+@theorem(
+    key="sample-optimal/theorem-3-sharp-rounds",
+    title="All-for-all, a quarter of the rounds to a precision",
+    source=source("Theorem 3", **ALL_FOR_ALL),
+    quantity=Quantity.ROUNDS,
+    hypotheses=STANDING,
+    conditions=rounds_conditions,
+    tight=_COUNT,
+    monotone={**_ROUNDS, **_SPECTRUM, "peer_excess": 1},
+    reduces_to=(
+        Reduction(
+            key="sample-optimal/corollary-1-general-sharp",
+            when="peer_excess = eps/2",
+            at=lambda *, eps, **others: {"peer_excess": eps / 2},
+        ),
+    ),
+)
 def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, peer_excess):
-    """(1/4) max(kappa smax/smin, kappa sigma^2 |W|_F^2/(mu s smin^2 N)) ln(1 + 2 (F^0 - eps)_+/s), s = eps - Phi."""
+    """With s = eps - peer_excess, M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) and eta = 2/((M + 1) mu
+    smin), E[F^T] <= eps for every T of at least the bound.
+
+    (1/4) max(kappa smax/smin, kappa sigma^2 |W|_F^2/(mu s smin^2 N)) ln(1 + 2 (F^0 - eps)_+/s), s = eps - Phi."""
     slack = eps * spare(peer_excess / eps)
     steps = maximum(beta * smax / (mu * smin), beta * sigma2 * weight2 / (mu**2 * slack * smin**2))
     return steps * log1p(2 * maximum(0, e0 - eps) / slack) / 4
@@ -47,14 +104,54 @@ def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, pe
 # Thresholded weights have Phi <= eps/2 (b_ij^2 <= mu eps with mu, not mu smin): s = eps/2 serves.
 
 
+@theorem(
+    key="sample-optimal/corollary-1-general-sharp",
+    title="All-for-all, a quarter of the rounds with thresholded weights",
+    source=source("Corollary 1", **ALL_FOR_ALL),
+    quantity=Quantity.ROUNDS,
+    hypotheses=f"{STANDING}; {THRESHOLD}",
+    conditions=spectrum_conditions,
+    tight=_COUNT,
+    monotone={**_ROUNDS, **_SPECTRUM},
+    reduces_to=(
+        Reduction(
+            key="sample-optimal/corollary-1-sharp",
+            when="clusters",
+            at=lambda *, lambda2, **others: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
+        ),
+    ),
+)
 def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2):
-    """(1/4) max(kappa smax/smin, 2 kappa sigma^2 |W|_F^2/(mu eps smin^2 N)) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    """With M = max(kappa smax/smin, 2 kappa sigma2 weight2/(mu eps smin^2)) and eta = 2/((M + 1) mu smin),
+    E[F^T] <= eps for every T of at least the bound.
+
+    (1/4) max(kappa smax/smin, 2 kappa sigma^2 |W|_F^2/(mu eps smin^2 N)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta * smax / (mu * smin), 2 * beta * sigma2 * weight2 / (mu**2 * eps * smin**2))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
+@theorem(
+    key="sample-optimal/corollary-1-sharp",
+    title="All-for-all, a quarter of the rounds in clusters",
+    source=source("Corollary 1", **ALL_FOR_ALL),
+    quantity=Quantity.ROUNDS,
+    hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
+    conditions=convexity_conditions,
+    tight=_COUNT,
+    monotone={**_ROUNDS, "lambda2": 1},
+    reduces_to=(
+        Reduction(
+            key="sample-optimal/corollary-2-sharp",
+            when="clusters of one size",
+            at=lambda *, size, **others: {"lambda2": 1 / size},
+        ),
+    ),
+)
 def corollary_1_sharp(*, mu, beta, eps, e0, sigma2, lambda2):
-    """(1/4) max(kappa, (2 kappa sigma^2/(mu eps)) (1/N) sum_i 1/N_i) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    """With lambda2 = (1/N) sum_i 1/N_i, M = max(kappa, 2 kappa sigma2 lambda2/(mu eps)) and eta = 2/((M + 1) mu),
+    E[F^T] <= eps for every T of at least the bound.
+
+    (1/4) max(kappa, (2 kappa sigma^2/(mu eps)) (1/N) sum_i 1/N_i) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 * lambda2 / (mu**2 * eps))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
@@ -64,171 +161,74 @@ def corollary_1_sharp(*, mu, beta, eps, e0, sigma2, lambda2):
 # is at most (1/M) (kappa sigma^2 (1/C + p)/mu)/2 <= eps/2 since 1/C + p <= 2/C, the bias at most eps/4; eps/4 is left.
 
 
+@theorem(
+    key="sample-optimal/theorem-5-sharp",
+    title="All-for-all with estimated clusters, loss contracting by a square",
+    source=source("Theorem 5", **ALL_FOR_ALL),
+    quantity=Quantity.MEAN_EXCESS,
+    hypotheses=RUN,
+    # The same for a projection.
+    conditions=lambda *, eta, mu, beta: {
+        "step size eta <= 2/(beta + mu)": (eta, 2 / (beta + mu)),
+        **convexity_conditions(mu=mu, beta=beta),
+    },
+    tight="clusters certain, p near 0, curvature L at eta = 2/(L + mu)",
+    monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
+)
 def theorem_5_sharp(*, eta, mu, beta, e0, sigma2, size, failure, b_max, T):
-    """q F^0 + (1 - q) [eta L sigma^2 (1/C + p)/(2 mu (2 - x)) + p min(b_max^2/(2 mu), F^0)], x = eta mu."""
+    """If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 2/(L + mu), E[F^T] is at
+    most the bound.
+
+    q F^0 + (1 - q) [eta L sigma^2 (1/C + p)/(2 mu (2 - x)) + p min(b_max^2/(2 mu), F^0)], x = eta mu."""
     noise = eta * beta * sigma2 * (1 / size + failure) / (2 * mu * (2 - eta * mu))
     floor = noise + failure * minimum(b_max**2 / (2 * mu), e0)
     return survive(eta * mu, 2 * T) * e0 + floor * fall(eta * mu, 2 * T)
 
 
+@theorem(
+    key="sample-optimal/corollary-2-sharp",
+    title="A quarter of the rounds with estimated clusters",
+    source=source("Corollary 2", **ALL_FOR_ALL),
+    quantity=Quantity.ROUNDS,
+    hypotheses=RUN,
+    conditions=convexity_conditions,
+    tight=_COUNT,
+    monotone={**_ROUNDS, "size": -1},
+)
 def corollary_2_sharp(*, mu, beta, eps, e0, sigma2, size):
-    """(1/4) max(kappa, 2 kappa sigma^2/(mu eps C)) ln(1 + 4 (F^0 - eps)_+/eps)."""
+    """If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)), and eta = 2/((M + 1) mu),
+    M = max(kappa, 2 kappa sigma2/(mu eps C)), E[F^T] <= eps for every T of at least the bound.
+
+    (1/4) max(kappa, 2 kappa sigma^2/(mu eps C)) ln(1 + 4 (F^0 - eps)_+/eps)."""
     steps = maximum(beta / mu, 2 * beta * sigma2 / (mu**2 * eps * size))
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
+@theorem(
+    key="sample-optimal/theorem-4-sharp",
+    title="Samples per agent with estimated clusters, a quarter of the rounds",
+    source=source("Theorem 4", **ALL_FOR_ALL),
+    quantity=Quantity.SAMPLES,
+    hypotheses=RUN,
+    conditions=total_conditions,
+    monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
+)
 def theorem_4_sharp(*, mu, beta, eps, e0, sigma2, N, size, b_max, proxy_trace, nu2, moment_gap):
-    """The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and these rounds, each rounded up."""
+    """With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters (theorem-5-samples) and T
+    rounds (corollary-2-sharp), both rounded up, E[F^T] <= eps; S + T is at most the bound.
+
+    The samples of Theorem 5 at p = min(1/C, mu eps/(2 b_max^2)) and these rounds, each rounded up."""
     failure = minimum(1 / size, mu * eps / (2 * b_max**2))
     samples = theorem_5_samples(N=N, failure=failure, proxy_trace=proxy_trace, nu2=nu2, moment_gap=moment_gap)
     return corollary_2_sharp(mu=mu, beta=beta, eps=eps, e0=e0, sigma2=sigma2, size=size) + (samples + 2)
 
 
-def wide_step_conditions(*, eta, mu, beta, smin, smax) -> Conditions:
-    """The step of a gradient step on phi."""
-    return {
-        "step size eta <= 2/(beta smax + mu smin)": (eta, 2 / (beta * smax + mu * smin)),
-        **spectrum_conditions(mu=mu, beta=beta, smin=smin, smax=smax),
-    }
-
-
-def cluster_step_conditions(*, eta, mu, beta) -> Conditions:
-    """The same for a projection."""
-    return {"step size eta <= 2/(beta + mu)": (eta, 2 / (beta + mu)), **convexity_conditions(mu=mu, beta=beta)}
-
-
-_ROUNDS = {"e0": 1, "sigma2": 1, "beta": 1, "eps": -1}
-_SPECTRUM = {"weight2": 1, "smax": 1, "smin": -1}
-_COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above eps"
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/theorem-3-sharp",
-        title="All-for-all, last iterate, loss contracting by a square",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="With smax and smin the largest and the smallest non-zero eigenvalue of W and any step "
-        "eta <= 2/(L smax + mu smin), E[F^T] is at most the bound.",
-        quantity=Quantity.MEAN_EXCESS,
-        hypotheses=f"{STANDING}; near the numerical tolerance of smin use theorem-3-averaged-sharp",
-        bound=theorem_3_sharp,
-        conditions=wide_step_conditions,
-        tight="always: all follow agent 1 of three, whose losses have curvature L and minimisers 0, D and -D, at "
-        "eta = 2/(L smax + mu smin); without noise, one loss of curvature mu at any step",
-        monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
-        reduces_to=(
-            Reduction(
-                key="worst-case/contraction",
-                when="one agent, no noise",
-                at=lambda *, mu, beta, weight, pull, **others: {
-                    "mu": mu * pull,
-                    "beta": beta * (2 * weight - pull),
-                    "smin": 1.0,
-                    "smax": 1.0,
-                    "sigma2": 0.0,
-                    "weight2": 1.0,
-                    "peer_excess": 0.0,
-                },
-            ),
-        ),
-    ),
-    Theorem(
-        key="sample-optimal/theorem-3-sharp-rounds",
-        title="All-for-all, a quarter of the rounds to a precision",
-        source=source("Theorem 3", **ALL_FOR_ALL),
-        statement="With s = eps - peer_excess, M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) and "
-        "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=STANDING,
-        bound=theorem_3_sharp_rounds,
-        conditions=rounds_conditions,
-        tight=_COUNT,
-        monotone={**_ROUNDS, **_SPECTRUM, "peer_excess": 1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/corollary-1-general-sharp",
-                when="peer_excess = eps/2",
-                at=lambda *, eps, **others: {"peer_excess": eps / 2},
-            ),
-        ),
-    ),
-    Theorem(
-        key="sample-optimal/corollary-1-sharp",
-        title="All-for-all, a quarter of the rounds in clusters",
-        source=source("Corollary 1", **ALL_FOR_ALL),
-        statement="With lambda2 = (1/N) sum_i 1/N_i, M = max(kappa, 2 kappa sigma2 lambda2/(mu eps)) and "
-        "eta = 2/((M + 1) mu), E[F^T] <= eps for every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=f"{STANDING}; {THRESHOLD}, and these sets are clusters: every pair inside one has b_ij^2 <= mu eps",
-        bound=corollary_1_sharp,
-        conditions=convexity_conditions,
-        tight=_COUNT,
-        monotone={**_ROUNDS, "lambda2": 1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/corollary-2-sharp",
-                when="clusters of one size",
-                at=lambda *, size, **others: {"lambda2": 1 / size},
-            ),
-        ),
-    ),
-    Theorem(
-        key="sample-optimal/corollary-1-general-sharp",
-        title="All-for-all, a quarter of the rounds with thresholded weights",
-        source=source("Corollary 1", **ALL_FOR_ALL),
-        statement="With M = max(kappa smax/smin, 2 kappa sigma2 weight2/(mu eps smin^2)) and "
-        "eta = 2/((M + 1) mu smin), E[F^T] <= eps for every T of at least the bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=f"{STANDING}; {THRESHOLD}",
-        bound=corollary_1_general_sharp,
-        conditions=spectrum_conditions,
-        tight=_COUNT,
-        monotone={**_ROUNDS, **_SPECTRUM},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/corollary-1-sharp",
-                when="clusters",
-                at=lambda *, lambda2, **others: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
-            ),
-        ),
-    ),
-    Theorem(
-        key="sample-optimal/theorem-4-sharp",
-        title="Samples per agent with estimated clusters, a quarter of the rounds",
-        source=source("Theorem 4", **ALL_FOR_ALL),
-        statement="With p = min(1/C, mu eps/(2 b_max^2)), S samples of each agent to find the clusters "
-        "(theorem-5-samples) and T rounds (corollary-2-sharp), both rounded up, E[F^T] <= eps; S + T is at most the "
-        "bound.",
-        quantity=Quantity.SAMPLES,
-        hypotheses=RUN,
-        bound=theorem_4_sharp,
-        conditions=total_conditions,
-        monotone={"e0": 1, "sigma2": 1, "N": 1, "b_max": 1, "proxy_trace": 1, "nu2": 1, "moment_gap": -1},
-    ),
-    Theorem(
-        key="sample-optimal/theorem-5-sharp",
-        title="All-for-all with estimated clusters, loss contracting by a square",
-        source=source("Theorem 5", **ALL_FOR_ALL),
-        statement="If all pairs are judged rightly but with probability p (theorem-5-samples) and eta <= 2/(L + mu), "
-        "E[F^T] is at most the bound.",
-        quantity=Quantity.MEAN_EXCESS,
-        hypotheses=RUN,
-        bound=theorem_5_sharp,
-        conditions=cluster_step_conditions,
-        tight="clusters certain, p near 0, curvature L at eta = 2/(L + mu)",
-        monotone={"e0": 1, "sigma2": 1, "failure": 1, "b_max": 1, "size": -1, "beta": 1},
-    ),
-    Theorem(
-        key="sample-optimal/corollary-2-sharp",
-        title="A quarter of the rounds with estimated clusters",
-        source=source("Corollary 2", **ALL_FOR_ALL),
-        statement="If all pairs are judged rightly but with probability min(1/C, mu eps/(2 b_max^2)), and "
-        "eta = 2/((M + 1) mu), M = max(kappa, 2 kappa sigma2/(mu eps C)), E[F^T] <= eps for every T of at least the "
-        "bound.",
-        quantity=Quantity.ROUNDS,
-        hypotheses=RUN,
-        bound=corollary_2_sharp,
-        conditions=convexity_conditions,
-        tight=_COUNT,
-        monotone={**_ROUNDS, "size": -1},
-    ),
+THEOREMS = records(
+    theorem_3_sharp,
+    theorem_3_sharp_rounds,
+    corollary_1_sharp,
+    corollary_1_general_sharp,
+    theorem_4_sharp,
+    theorem_5_sharp,
+    corollary_2_sharp,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...quantities import LOSS, Quantity, new_quantity
-from ...theorem import Conditions, Definition, Reduction, Theorem
+from ...theorem import Definition, Reduction, records, theorem
 from .paper import source
 
 new_quantity("PEER_EXCESS", "f_i(x_j*) - f_i*", r"f_i(x_j^\star) - f_i^\star", LOSS)
@@ -16,6 +16,9 @@ new_quantity(
     LOSS,
 )
 
+
+_WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
+
 # d_H(D_i, D_j) <= b_ij and grad l(x_j*, .) in H give |grad f_i(x_j*)| = |grad f_i(x_j*) - grad f_j(x_j*)| <= b_ij.
 # Strong convexity implies PL: f_i(x_j*) - f_i* <= |grad f_i(x_j*)|^2/(2 mu) <= b_ij^2/(2 mu). The weighted mean over i
 # and j is the bias Phi of Theorem 3. Local models beside a common one, x_i = xbar - delta_i, are the weights
@@ -23,18 +26,61 @@ new_quantity(
 # where Section 5 prints sum_i alpha_i/(N (N - 1)) sum_j b_ij, a gradient and not a loss.
 
 
+@theorem(
+    key="sample-optimal/assumption-3-peer",
+    title="Excess loss of a peer's optimum",
+    source=source("Assumption 3, the line below it"),
+    quantity=Quantity.PEER_EXCESS,
+    mode="sure",
+    hypotheses=_WEAK,
+    tight="f_i of curvature mu and b_ij attained",
+    monotone={"b": 1, "mu": -1},
+)
 def peer_excess(*, b, mu):
-    """b_ij^2/(2 mu)."""
+    """f_i(x_j*) - f_i(x_i*) <= b_ij^2/(2 mu)."""
     return b**2 / (2 * mu)
 
 
+_MIXTURE = f"{_WEAK}; lambda >= 0 with rows of sum 1, in Section 5 lambda_ij = alpha_i/(N - 1) for j != i"
+
+
+@theorem(
+    key="sample-optimal/section-5-bias",
+    edition="printed",
+    title="Bias of a mixture of a common and a local model",
+    source=source("Section 5, below Remark 1", bias=r"\frac1N\sum_{ij}\lambda_{ij}b_{ij}"),
+    quantity=Quantity.MEAN_PEER_EXCESS,
+    mode="sure",
+    hypotheses=_MIXTURE,
+    fault="b_ij is a gradient, the bias a loss: b_ij^2/(2 mu) is meant, as in Theorem 3",
+    monotone={"bias": 1},
+)
 def mixture_bias_printed(*, bias):
-    """(1/N) sum_ij lambda_ij b_ij."""
+    """Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have bias terms of the form (1/N)
+    sum_i alpha_i/(N - 1) sum_j b_ij; full collaboration has (1/N^2) sum_ij b_ij."""
     return 1 * bias
 
 
+@theorem(
+    key="sample-optimal/section-5-bias",
+    title="Bias of a mixture of a common and a local model",
+    source=source("Section 5, below Remark 1", bias2=r"\frac1N\sum_{ij}\lambda_{ij}b_{ij}^2"),
+    quantity=Quantity.MEAN_PEER_EXCESS,
+    mode="sure",
+    hypotheses=_MIXTURE,
+    tight="all f_i of curvature mu and all b_ij attained",
+    monotone={"bias2": 1, "mu": -1},
+    reduces_to=(
+        Reduction(
+            key="sample-optimal/assumption-3-peer",
+            when="one pair: lambda_ij = 1",
+            at=lambda *, b, **others: {"bias2": b**2},
+        ),
+    ),
+)
 def mixture_bias(*, bias2, mu):
-    """(1/N) sum_ij lambda_ij b_ij^2/(2 mu)."""
+    """Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have a bias of at most (1/N) sum_i
+    alpha_i/(N - 1) sum_j b_ij^2/(2 mu); full collaboration has (1/N^2) sum_ij b_ij^2/(2 mu)."""
     return bias2 / (2 * mu)
 
 
@@ -47,85 +93,28 @@ def mixture_bias(*, bias2, mu):
 # rest is no nearer without it. f_i(x_j*) - f_i* <= |grad f_i(x_j*)|^2/(2 mu) <= l_b^2 |E xi_i - E xi_j|^2/(2 mu).
 
 
+@theorem(
+    key="sample-optimal/theorem-5-threshold",
+    title="Peer excess of clusters estimated with any threshold",
+    source=source("Theorem 5", link=r"\sqrt{u}"),
+    quantity=Quantity.MEAN_PEER_EXCESS,
+    mode="sure",
+    hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i mu-strongly convex, "
+    "|grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
+    "mean_j - E xi_j differ by at most deviation for all i and j",
+    # No cluster falls apart.
+    conditions=lambda *, link, deviation: {"no cluster apart, deviation <= link": (deviation, link)},
+    tight="clusters of two agents or more on a line, neighbours link + deviation apart, losses of curvature mu",
+    monotone={"mu": -1, "clusters": 1, "sensitivity": 1, "link": 1, "deviation": 1},
+)
 def theorem_5_threshold(*, mu, clusters, sensitivity, link, deviation):
-    """((M^2 - 1)/6) l_b^2 (u^(1/2) + r)^2/(2 mu)."""
+    """If Lambda averages over the connected components of {|mean_i - mean_j| <= link}, the peer excess is at most the
+    bound, and 0 if link + deviation < moment_gap; |W|_F^2/N <= 1/C. So theorem-3-sharp holds with smin = smax = 1,
+    weight2 = 1/C + p and peer_excess the bound + p b_max^2/(2 mu), p the probability that deviation is exceeded."""
     return (clusters**2 - 1) * (sensitivity * (link + deviation)) ** 2 / (12 * mu)
 
 
-def threshold_conditions(*, link, deviation) -> Conditions:
-    """No cluster falls apart."""
-    return {"no cluster apart, deviation <= link": (deviation, link)}
-
-
-_WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
-_MIXTURE = f"{_WEAK}; lambda >= 0 with rows of sum 1, in Section 5 lambda_ij = alpha_i/(N - 1) for j != i"
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="sample-optimal/assumption-3-peer",
-        title="Excess loss of a peer's optimum",
-        source=source("Assumption 3, the line below it"),
-        statement="f_i(x_j*) - f_i(x_i*) <= b_ij^2/(2 mu).",
-        quantity=Quantity.PEER_EXCESS,
-        mode="sure",
-        hypotheses=_WEAK,
-        bound=peer_excess,
-        tight="f_i of curvature mu and b_ij attained",
-        monotone={"b": 1, "mu": -1},
-    ),
-    Theorem(
-        key="sample-optimal/section-5-bias",
-        edition="printed",
-        title="Bias of a mixture of a common and a local model",
-        source=source("Section 5, below Remark 1", bias=r"\frac1N\sum_{ij}\lambda_{ij}b_{ij}"),
-        statement="Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have bias terms of "
-        "the form (1/N) sum_i alpha_i/(N - 1) sum_j b_ij; full collaboration has (1/N^2) sum_ij b_ij.",
-        quantity=Quantity.MEAN_PEER_EXCESS,
-        mode="sure",
-        hypotheses=_MIXTURE,
-        bound=mixture_bias_printed,
-        fault="b_ij is a gradient, the bias a loss: b_ij^2/(2 mu) is meant, as in Theorem 3",
-        monotone={"bias": 1},
-    ),
-    Theorem(
-        key="sample-optimal/section-5-bias",
-        title="Bias of a mixture of a common and a local model",
-        source=source("Section 5, below Remark 1", bias2=r"\frac1N\sum_{ij}\lambda_{ij}b_{ij}^2"),
-        statement="Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have a bias of at "
-        "most (1/N) sum_i alpha_i/(N - 1) sum_j b_ij^2/(2 mu); full collaboration has (1/N^2) sum_ij b_ij^2/(2 mu).",
-        quantity=Quantity.MEAN_PEER_EXCESS,
-        mode="sure",
-        hypotheses=_MIXTURE,
-        bound=mixture_bias,
-        tight="all f_i of curvature mu and all b_ij attained",
-        monotone={"bias2": 1, "mu": -1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/assumption-3-peer",
-                when="one pair: lambda_ij = 1",
-                at=lambda *, b, **others: {"bias2": b**2},
-            ),
-        ),
-    ),
-    Theorem(
-        key="sample-optimal/theorem-5-threshold",
-        title="Peer excess of clusters estimated with any threshold",
-        source=source("Theorem 5", link=r"\sqrt{u}"),
-        statement="If Lambda averages over the connected components of {|mean_i - mean_j| <= link}, the peer excess is "
-        "at most the bound, and 0 if link + deviation < moment_gap; |W|_F^2/N <= 1/C. So theorem-3-sharp holds with "
-        "smin = smax = 1, weight2 = 1/C + p and peer_excess the bound + p b_max^2/(2 mu), p the probability that "
-        "deviation is exceeded.",
-        quantity=Quantity.MEAN_PEER_EXCESS,
-        mode="sure",
-        hypotheses="`clusters` clusters of C agents each, agents of a cluster with one E xi; f_i mu-strongly convex, "
-        "|grad f_j(x_i*)| <= sensitivity |E xi_i - E xi_j| (linear-dissimilarity gives it); mean_i - E xi_i and "
-        "mean_j - E xi_j differ by at most deviation for all i and j",
-        bound=theorem_5_threshold,
-        conditions=threshold_conditions,
-        tight="clusters of two agents or more on a line, neighbours link + deviation apart, losses of curvature mu",
-        monotone={"mu": -1, "clusters": 1, "sensitivity": 1, "link": 1, "deviation": 1},
-    ),
-)
+THEOREMS = records(peer_excess, mixture_bias_printed, mixture_bias, theorem_5_threshold)
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(

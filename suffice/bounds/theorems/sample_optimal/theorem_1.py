@@ -9,8 +9,14 @@ import numpy as np
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
 from ...quantities import GRADIENT_SQUARED, LOSS, Quantity
-from ...theorem import Conditions, Definition, Reduction, Theorem
+from ...theorem import Conditions, Definition, Reduction, record_of, records, theorem
 from .paper import source
+
+_CLASS = (
+    "the worst case over all instances with mu = L, |x_j*| <= ball, total variance at most sigma2 and strong "
+    "dissimilarities b, a semi-metric; T rounds give every method T samples of every agent"
+)
+_FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
 
 # The family, s = +-1: f_j(x) = mu (x - m_j)^2 / 2 (in one coordinate), samples N(m_j, sigma^2/mu^2), with
 # m_j = s (delta - b_ij/mu)_+ and delta = sqrt(2 e_0/mu), so that f_i(0) - f_i* = e_0.
@@ -22,13 +28,50 @@ from .paper import source
 # u >= R^{-1}(eps/e_0).
 
 
+@theorem(
+    key="sample-optimal/theorem-1-excess",
+    title="Least excess loss after some rounds",
+    source=source("Theorem 1"),
+    quantity=Quantity.EXCESS,
+    direction="lower",
+    hypotheses=_FAMILY,
+    # The same family; beyond T S = 100 sigma^2 the bound is below e_0 exp(-50).
+    conditions=lambda *, mu, e0, sigma2, signal2, ball, T: {
+        "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
+        "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
+        "not yet decided, T signal2 <= 100 sigma2": (T * signal2, 100 * sigma2),
+    },
+    tight="attained on the family by the posterior mean",
+    monotone={"sigma2": 1, "signal2": -1, "T": -1},
+)
 def theorem_1_excess(*, e0, sigma2, signal2, T):
-    """e_0 R(sqrt(T S/sigma^2))."""
+    """After T rounds every method has an excess loss of agent i of at least the bound on some instance with f_i(0) -
+    f_i* = e0."""
     return e0 * risk(sqrt(quotient(T * signal2, sigma2)))
 
 
+_record = partial(theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
+
+
+@_record(
+    key="sample-optimal/theorem-1-optimised",
+    title="Lower bound at any level of the start",
+    hypotheses=_FAMILY,
+    # The family lies in the ball, agent i counts itself, and the risk eps/e_0 is clear of 1.
+    conditions=lambda *, mu, eps, e0, signal2, ball: {
+        "precision eps <= 0.9991 e0": (eps, 0.9991 * e0),
+        "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
+        "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
+    },
+    tight="the family itself is estimated no worse by its posterior mean",
+    monotone={"sigma2": 1, "signal2": -1, "eps": -1},
+    reduces_to=(
+        Reduction(key="sample-optimal/theorem-1-sum", when="e0 = 2 eps", at=lambda *, eps, **others: {"e0": 2 * eps}),
+    ),
+)
 def theorem_1_optimised(*, eps, e0, sigma2, signal2):
-    """(sigma^2/S) R^{-1}(eps/e_0)^2."""
+    """A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, for every
+    e0 in (eps, mu ball^2/2]; the best e0 is at most 3.1451 eps."""
     return sigma2 / signal2 * inverse_risk(eps / e0) ** 2
 
 
@@ -36,16 +79,49 @@ def theorem_1_optimised(*, eps, e0, sigma2, signal2):
 HALF = 0.8508444376141607
 
 
+@_record(
+    key="sample-optimal/theorem-1-sum",
+    title="Lower bound by the sum of closenesses",
+    hypotheses=f"{_FAMILY}, e0 = 2 eps",
+    # The family at e_0 = 2 eps.
+    conditions=lambda *, mu, eps, signal2, ball: {
+        **theorem_1_conditions(mu=mu, eps=eps, ball=ball),
+        "own share 4 mu eps <= signal2": (4 * mu * eps, signal2),
+    },
+    tight="of theorem-1-optimised at e0 = 2 eps",
+    monotone={"sigma2": 1, "signal2": -1},
+    reduces_to=(
+        Reduction(
+            key="sample-optimal/theorem-1",
+            when="every agent that counts has b_ij = 0",
+            at=lambda *, mu, eps, near, **others: {"signal2": 4 * mu * eps * near},
+        ),
+    ),
+)
 def theorem_1_sum(*, sigma2, signal2):
-    """0.8508 sigma^2/S."""
+    """The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near."""
     return HALF * sigma2 / signal2
+
+
+def theorem_1_conditions(*, mu, eps, ball) -> Conditions:
+    """The family at e_0 = 2 eps lies in the ball."""
+    return {"family in the ball, 4 eps <= mu ball^2": (4 * eps, mu * ball**2)}
 
 
 # S <= 4 mu eps N_i: each of the N_i agents with b_ij^2 <= 4 mu eps adds at most (2 sqrt(mu eps))^2.
 
 
+@_record(
+    key="sample-optimal/theorem-1",
+    title="Lower bound by the number of near agents",
+    hypotheses=_CLASS,
+    conditions=theorem_1_conditions,
+    tight="within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0",
+    monotone={"sigma2": 1, "near": -1, "mu": -1, "eps": -1},
+)
 def theorem_1(*, mu, eps, sigma2, near):
-    """0.2127 sigma^2/(mu eps N_i)."""
+    """A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds,
+    near = #{j: b_ij^2 <= 4 mu eps}."""
     return HALF / 4 * sigma2 / (mu * eps * near)
 
 
@@ -81,75 +157,10 @@ def best_level(*, b, mu, eps, ball):
     return (eps * (1 + np.where(room >= _LEAST, chosen, 0)))[()]
 
 
-def family_conditions(*, mu, eps, e0, signal2, ball) -> Conditions:
-    """The family lies in the ball, agent i counts itself, and the risk eps/e_0 is clear of 1."""
-    return {
-        "precision eps <= 0.9991 e0": (eps, 0.9991 * e0),
-        "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
-        "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
-    }
+OPTIMISED = record_of(theorem_1_optimised)
 
-
-def excess_conditions(*, mu, e0, sigma2, signal2, ball, T) -> Conditions:
-    """The same family; beyond T S = 100 sigma^2 the bound is below e_0 exp(-50)."""
-    return {
-        "family in the ball, 2 e0 <= mu ball^2": (2 * e0, mu * ball**2),
-        "agent i's own share 2 mu e0 <= signal2": (2 * mu * e0, signal2),
-        "not yet decided, T signal2 <= 100 sigma2": (T * signal2, 100 * sigma2),
-    }
-
-
-def sum_conditions(*, mu, eps, signal2, ball) -> Conditions:
-    """The family at e_0 = 2 eps."""
-    return {**theorem_1_conditions(mu=mu, eps=eps, ball=ball), "own share 4 mu eps <= signal2": (4 * mu * eps, signal2)}
-
-
-def theorem_1_conditions(*, mu, eps, ball) -> Conditions:
-    """The family at e_0 = 2 eps lies in the ball."""
-    return {"family in the ball, 4 eps <= mu ball^2": (4 * eps, mu * ball**2)}
-
-
-_CLASS = (
-    "the worst case over all instances with mu = L, |x_j*| <= ball, total variance at most sigma2 and strong "
-    "dissimilarities b, a semi-metric; T rounds give every method T samples of every agent"
-)
-_FAMILY = f"{_CLASS}; signal2 = sum_j (sqrt(2 mu e0) - b_ij)_+^2"
-
-_record = partial(Theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
-
-OPTIMISED = _record(
-    key="sample-optimal/theorem-1-optimised",
-    title="Lower bound at any level of the start",
-    statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, "
-    "for every e0 in (eps, mu ball^2/2]; the best e0 is at most 3.1451 eps.",
-    hypotheses=_FAMILY,
-    bound=theorem_1_optimised,
-    conditions=family_conditions,
-    tight="the family itself is estimated no worse by its posterior mean",
-    monotone={"sigma2": 1, "signal2": -1, "eps": -1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/theorem-1-sum",
-            when="e0 = 2 eps",
-            at=lambda *, eps, **others: {"e0": 2 * eps},
-        ),
-    ),
-)
-
-_THEOREM_1 = _record(
-    key="sample-optimal/theorem-1",
-    title="Lower bound by the number of near agents",
-    statement="A method whose excess loss for agent i is at most eps on every instance needs at least as many "
-    "rounds, near = #{j: b_ij^2 <= 4 mu eps}.",
-    hypotheses=_CLASS,
-    bound=theorem_1,
-    conditions=theorem_1_conditions,
-    tight="within a factor 1.13 of theorem-1-optimised when the agents that count have b_ij = 0",
-    monotone={"sigma2": 1, "near": -1, "mu": -1, "eps": -1},
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    _THEOREM_1.as_printed(
+THEOREMS = records(
+    record_of(theorem_1).as_printed(
         "Omega hides a constant",
         fault="the rounds are an infimum over K of one method's outputs, so a method that outputs a fixed grid, point "
         "by point, needs as many rounds as the grid has points, whatever the noise; N_i is described as counting "
@@ -158,39 +169,10 @@ THEOREMS: tuple[Theorem, ...] = (
         "instance, N_i = #{j: b_ij^2 <= 4 mu eps}.",
         hypotheses="",
     ),
-    _THEOREM_1,
-    _record(
-        key="sample-optimal/theorem-1-sum",
-        title="Lower bound by the sum of closenesses",
-        statement="The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near.",
-        hypotheses=f"{_FAMILY}, e0 = 2 eps",
-        bound=theorem_1_sum,
-        conditions=sum_conditions,
-        tight="of theorem-1-optimised at e0 = 2 eps",
-        monotone={"sigma2": 1, "signal2": -1},
-        reduces_to=(
-            Reduction(
-                key="sample-optimal/theorem-1",
-                when="every agent that counts has b_ij = 0",
-                at=lambda *, mu, eps, near, **others: {"signal2": 4 * mu * eps * near},
-            ),
-        ),
-    ),
-    OPTIMISED,
-    Theorem(
-        key="sample-optimal/theorem-1-excess",
-        title="Least excess loss after some rounds",
-        source=source("Theorem 1"),
-        statement="After T rounds every method has an excess loss of agent i of at least the bound on some instance "
-        "with f_i(0) - f_i* = e0.",
-        quantity=Quantity.EXCESS,
-        direction="lower",
-        hypotheses=_FAMILY,
-        bound=theorem_1_excess,
-        conditions=excess_conditions,
-        tight="attained on the family by the posterior mean",
-        monotone={"sigma2": 1, "signal2": -1, "T": -1},
-    ),
+    theorem_1,
+    theorem_1_sum,
+    theorem_1_optimised,
+    theorem_1_excess,
 )
 
 _LEVEL = r"\Big(\sqrt{2\mu e_0} - b_{ij}\Big)_+^2"

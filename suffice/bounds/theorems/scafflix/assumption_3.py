@@ -11,7 +11,7 @@ import numpy as np
 from ...elementary import maximum
 from ...parameters import new_parameter
 from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, Quantity
-from ...theorem import Conditions, Definition, Reduction, Theorem
+from ...theorem import Definition, Reduction, printed, records, theorem
 from .paper import source
 
 new_parameter(
@@ -27,10 +27,22 @@ new_parameter(
 # sigma^2: A_i = L_i, C_i = sigma^2.
 
 
+@theorem(
+    key="scafflix/assumption-3-additive",
+    title="Expected smoothness of a gradient with additive noise",
+    source=source("Assumption 3, case 1"),
+    quantity=Quantity.SECOND_MOMENT,
+    hypotheses="f_i is convex and L_i-smooth",
+    tight="f_i = L_i |x|^2 / 2",
+    monotone={"beta": 1, "bregman": 1, "sigma2": 1},
+)
 def additive(*, beta, bregman, sigma2):
-    """2 L_i D + sigma_i^2."""
+    """If g_i is the gradient of f_i plus an error of mean zero and variance sigma_i^2, then (2) holds with A_i = L_i
+    and C_i = sigma_i^2."""
     return 2 * beta * bregman + sigma2
 
+
+_SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; samples drawn uniformly"
 
 # One sample j of n_i, uniformly: g_i = grad f_ij(x). Put u_j = grad f_ij(x) - grad f_ij(x*) and
 # w_j = grad f_ij(x*) - grad f_i(x*), so that g_i - grad f_i(x*) = u_j + w_j. E|u_j + w_j|^2 <= 2 E|u_j|^2 + 2 E|w_j|^2,
@@ -40,14 +52,32 @@ def additive(*, beta, bregman, sigma2):
 # convexity: f_ij = 5 x^2 and -4.5 x^2 have E|g|^2 = 90.5 x^2, and 4 L_i D is 10 x^2.
 
 
-def finite_sum_printed(*, beta, bregman, sigma2_star):
-    """4 L_i D + 2 sigma_*^2, every f_ij L_i-smooth."""
-    return 4 * beta * bregman + 2 * sigma2_star
-
-
+@theorem(
+    key="scafflix/assumption-3-finite-sum",
+    title="Expected smoothness of one sample",
+    source=source("Assumption 3, case 2"),
+    quantity=Quantity.SECOND_MOMENT,
+    hypotheses=_SAMPLES,
+    tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
+    monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
+)
 def finite_sum(*, beta_max, bregman, sigma2_star):
-    """4 max_j L_ij D + 2 sigma_*^2."""
+    """If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) holds with
+    A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2."""
     return 4 * beta_max * bregman + 2 * sigma2_star
+
+
+@printed(
+    finite_sum,
+    fault="the samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 "
+    "too, which the samples exceed unless all are alike",
+    hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
+    monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
+)
+def finite_sum_printed(*, beta, bregman, sigma2_star):
+    """If f_i = (1/n_i) sum_j f_ij for some L_i-smooth f_ij and g_i is the gradient of one f_ij drawn uniformly, then
+    (2) holds with A_i = 2 L_i and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2."""
+    return 4 * beta * bregman + 2 * sigma2_star
 
 
 # m samples with replacement: E|g_i - grad f_i(x*)|^2 = |mean u|^2 + (1/m) E|u_j - mean u + w_j|^2, and the last
@@ -55,14 +85,28 @@ def finite_sum(*, beta_max, bregman, sigma2_star):
 # (if m >= 2) and the rest is that of one sample, divided by m.
 
 
+@theorem(
+    key="scafflix/assumption-3-minibatch",
+    title="Expected smoothness of a minibatch",
+    source=source("Assumption 3, case 2, last remark"),
+    quantity=Quantity.SECOND_MOMENT,
+    hypotheses=_SAMPLES + " with replacement",
+    # A mean is as smooth as its least smooth term, or smoother.
+    conditions=lambda *, beta, beta_max: {"smoothness beta <= beta_max": (beta, beta_max)},
+    tight="as for one sample; and f_ij = L_i |x|^2 / 2 as m grows",
+    monotone={"beta": 1, "beta_max": 1, "bregman": 1, "sigma2_star": 1, "batch": -1},
+    reduces_to=(
+        Reduction(
+            key="scafflix/assumption-3-finite-sum",
+            when="one sample, m = 1",
+            at=lambda *, beta_max, **others: {"beta": beta_max, "batch": 1},
+        ),
+    ),
+)
 def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
-    """2 ((1 - 2/m)_+ L_i + (2/m) max_j L_ij) D + (2/m) sigma_*^2."""
+    """If g_i is the mean gradient of m samples drawn uniformly with replacement, then (2) holds with A_i = (1 - 2/m)_+
+    L_i + (2/m) max_j L_ij and C_i that of one sample divided by m."""
     return 2 * (maximum(0, batch - 2) / batch * beta + 2 / batch * beta_max) * bregman + 2 / batch * sigma2_star
-
-
-def minibatch_conditions(*, beta, beta_max) -> Conditions:
-    """A mean is as smooth as its least smooth term, or smoother."""
-    return {"smoothness beta <= beta_max": (beta, beta_max)}
 
 
 # One sample j with probability p_j, g_i = grad f_ij/(n_i p_j): the mean is grad f_i, and with u_j, w_j as above
@@ -71,8 +115,25 @@ def minibatch_conditions(*, beta, beta_max) -> Conditions:
 # proportional to L_ij, where the maximum is the mean of the L_ij.
 
 
+@theorem(
+    key="scafflix/assumption-3-nonuniform",
+    title="Expected smoothness of one sample, drawn with any probabilities",
+    source=source("Assumption 3, case 2, nonuniform sampling"),
+    quantity=Quantity.SECOND_MOMENT,
+    hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
+    tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
+    monotone={"beta_drawn": 1, "bregman": 1, "sigma2_star": 1},
+    reduces_to=(
+        Reduction(
+            key="scafflix/assumption-3-finite-sum",
+            when="p_j = 1/n_i",
+            at=lambda *, beta_max, **others: {"beta_drawn": beta_max},
+        ),
+    ),
+)
 def nonuniform(*, beta_drawn, bregman, sigma2_star):
-    """4 max_j L_ij/(n p_j) D + 2 sigma_*^2."""
+    """If g_i = grad f_ij/(n_i p_j) for one j drawn with probability p_j, then (2) holds with A_i = 2 max_j L_ij/(n_i
+    p_j) and C_i twice the variance of g_i at x_i*; p_j proportional to L_ij makes A_i least, 2 mean_j L_ij."""
     return 4 * beta_drawn * bregman + 2 * sigma2_star
 
 
@@ -82,85 +143,7 @@ def sample_noise(*, gradients):
     return 2 * (deviation**2).sum(-1).mean(-1)
 
 
-_SAMPLES = "f_i = (1/n_i) sum_j f_ij, every f_ij convex and max_j L_ij-smooth; samples drawn uniformly"
-
-_ASSUMPTION_3_FINITE_SUM = Theorem(
-    key="scafflix/assumption-3-finite-sum",
-    title="Expected smoothness of one sample",
-    source=source("Assumption 3, case 2"),
-    statement="If g_i is the gradient of one f_ij drawn uniformly, every f_ij convex and L_ij-smooth, then (2) "
-    "holds with A_i = 2 max_j L_ij and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
-    quantity=Quantity.SECOND_MOMENT,
-    hypotheses=_SAMPLES,
-    bound=finite_sum,
-    tight="as n_i grows: f_ij = L (e_j^T x - s)^2 / 2, e_j orthonormal, at e_j^T (x - x_i*) = e_j^T x_i* - s",
-    monotone={"beta_max": 1, "bregman": 1, "sigma2_star": 1},
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="scafflix/assumption-3-additive",
-        title="Expected smoothness of a gradient with additive noise",
-        source=source("Assumption 3, case 1"),
-        statement="If g_i is the gradient of f_i plus an error of mean zero and variance sigma_i^2, then (2) holds "
-        "with A_i = L_i and C_i = sigma_i^2.",
-        quantity=Quantity.SECOND_MOMENT,
-        hypotheses="f_i is convex and L_i-smooth",
-        bound=additive,
-        tight="f_i = L_i |x|^2 / 2",
-        monotone={"beta": 1, "bregman": 1, "sigma2": 1},
-    ),
-    _ASSUMPTION_3_FINITE_SUM.as_printed(
-        finite_sum_printed,
-        fault="the samples' losses must be convex; and the letter L_i stands for the constant of f_i in Assumption 1 "
-        "too, which the samples exceed unless all are alike",
-        statement="If f_i = (1/n_i) sum_j f_ij for some L_i-smooth f_ij and g_i is the gradient of one f_ij drawn "
-        "uniformly, then (2) holds with A_i = 2 L_i and C_i = 2 mean_j |grad f_ij(x_i*)|^2 - 2 |grad f_i(x_i*)|^2.",
-        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij L_i-smooth",
-        monotone={"beta": 1, "bregman": 1, "sigma2_star": 1},
-    ),
-    _ASSUMPTION_3_FINITE_SUM,
-    Theorem(
-        key="scafflix/assumption-3-minibatch",
-        title="Expected smoothness of a minibatch",
-        source=source("Assumption 3, case 2, last remark"),
-        statement="If g_i is the mean gradient of m samples drawn uniformly with replacement, then (2) holds with "
-        "A_i = (1 - 2/m)_+ L_i + (2/m) max_j L_ij and C_i that of one sample divided by m.",
-        quantity=Quantity.SECOND_MOMENT,
-        hypotheses=_SAMPLES + " with replacement",
-        bound=minibatch,
-        conditions=minibatch_conditions,
-        tight="as for one sample; and f_ij = L_i |x|^2 / 2 as m grows",
-        monotone={"beta": 1, "beta_max": 1, "bregman": 1, "sigma2_star": 1, "batch": -1},
-        reduces_to=(
-            Reduction(
-                key="scafflix/assumption-3-finite-sum",
-                when="one sample, m = 1",
-                at=lambda *, beta_max, **others: {"beta": beta_max, "batch": 1},
-            ),
-        ),
-    ),
-    Theorem(
-        key="scafflix/assumption-3-nonuniform",
-        title="Expected smoothness of one sample, drawn with any probabilities",
-        source=source("Assumption 3, case 2, nonuniform sampling"),
-        statement="If g_i = grad f_ij/(n_i p_j) for one j drawn with probability p_j, then (2) holds with A_i = "
-        "2 max_j L_ij/(n_i p_j) and C_i twice the variance of g_i at x_i*; p_j proportional to L_ij makes A_i least, "
-        "2 mean_j L_ij.",
-        quantity=Quantity.SECOND_MOMENT,
-        hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
-        bound=nonuniform,
-        tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
-        monotone={"beta_drawn": 1, "bregman": 1, "sigma2_star": 1},
-        reduces_to=(
-            Reduction(
-                key="scafflix/assumption-3-finite-sum",
-                when="p_j = 1/n_i",
-                at=lambda *, beta_max, **others: {"beta_drawn": beta_max},
-            ),
-        ),
-    ),
-)
+THEOREMS = records(additive, finite_sum_printed, finite_sum, minibatch, nonuniform)
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(

@@ -10,44 +10,103 @@ import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
 from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
-from ...theorem import Definition, Reduction, Theorem
+from ...theorem import Definition, Reduction, Theorem, records, theorem
 from .paper import source
 
 # --- Corollary 1: C_i = 0, gamma_i = 1/A_i -----------------------------------------------------------------
-#
+
+_STANDING = "the hypotheses of Theorem 1, with Psi_0 at these gamma_i and p"
+_EXACT = _STANDING + "; C_i = 0 and gamma_i = 1/A_i"
+_MONOTONE_1 = {"kappa_max": 1, "Psi0": 1, "eps_Psi": -1}
+
 # zeta = min(1/kappa_max, p^2) and (1 - zeta)^T <= exp(-zeta T): E Psi_T <= eps once T >= ln(Psi_0/eps) / zeta. The
 # communications p T are, up to the last coin, max(p kappa_max, 1/p) ln(Psi_0/eps), least at p = 1/sqrt(kappa_max).
 
 
+@theorem(
+    key="scafflix/corollary-1-iterations",
+    title="Iterations with exact gradients",
+    source=source("(6)"),
+    quantity=Quantity.ITERATIONS,
+    hypotheses=_EXACT,
+    monotone=_MONOTONE_1 | {"p": -1},
+)
 def corollary_1_iterations(*, kappa_max, p, Psi0, eps_Psi):
-    """max(kappa_max, 1/p^2) ln(Psi_0/eps)_+."""
+    """With gamma_i = 1/A_i and C_i = 0, E[Psi_T] <= eps for every T at least the bound."""
     return maximum(kappa_max, 1 / p**2) * log_ratio(Psi0, eps_Psi)
 
 
+@theorem(
+    key="scafflix/corollary-1-communications",
+    title="Communications with exact gradients",
+    source=source("(7)"),
+    quantity=Quantity.COMMUNICATIONS,
+    hypotheses=_EXACT,
+    monotone=_MONOTONE_1,
+    reduces_to=(
+        Reduction(
+            key="scafflix/corollary-1",
+            when="p = 1/sqrt(kappa_max), the best probability",
+            at=lambda *, kappa_max, **others: {"p": kappa_max**-0.5},
+        ),
+    ),
+)
 def corollary_1_communications(*, kappa_max, p, Psi0, eps_Psi):
-    """max(p kappa_max, 1/p) ln(Psi_0/eps)_+ + p."""
+    """With gamma_i = 1/A_i and C_i = 0, the first whole T at least the bound of the iterations costs at most this in
+    expected communications p T."""
     return maximum(p * kappa_max, 1 / p) * log_ratio(Psi0, eps_Psi) + p
 
 
+@theorem(
+    key="scafflix/corollary-1",
+    title="Communications with exact gradients at the best probability",
+    source=source("Corollary 1"),
+    quantity=Quantity.COMMUNICATIONS,
+    hypotheses=_EXACT,
+    monotone={"Psi0": 1, "eps_Psi": -1},
+)
 def corollary_1(*, kappa_max, Psi0, eps_Psi):
-    """sqrt(kappa_max) ln(Psi_0/eps)_+ + 1/sqrt(kappa_max)."""
+    """With gamma_i = 1/A_i, C_i = 0 and p = 1/sqrt(kappa_max), the first whole T at least the bound of the iterations
+    costs at most this in expected communications p T."""
     return sqrt(kappa_max) * log_ratio(Psi0, eps_Psi) + 1 / sqrt(kappa_max)
 
 
 # --- Corollary 2: gamma_i = min(1/A_i, eps mu_min/(2 C_i)), p^2 = min_i gamma_i mu_i -----------------------
-#
+
+_MONOTONE_2 = {"noise_max": 1, "mu_min": -1, "Psi0": 1, "eps_Psi": -1}
+
 # zeta = p^2, and 1/zeta = max_i max(A_i/mu_i, 2 C_i/(eps mu_min mu_i)). As gamma_i C_i <= eps mu_min/2, the floor is at
 # most (gamma_min mu_min / zeta) eps/2 <= eps/2, and (1 - zeta)^T Psi_0 <= eps/2 once T >= ln(2 Psi_0/eps) / zeta. At
 # Psi_0 <= eps/2 both terms of E Psi_T = (1 - zeta)^T Psi_0 + ... are in order from the start.
 
 
+@theorem(
+    key="scafflix/corollary-2-iterations",
+    title="Iterations with noise",
+    source=source("Corollary 2, (10)"),
+    quantity=Quantity.ITERATIONS,
+    hypotheses=_STANDING,
+    monotone=_MONOTONE_2 | {"kappa_max": 1},
+)
 def corollary_2_iterations(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
-    """max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min)) ln(2 Psi_0/eps)_+."""
+    """With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, E[Psi_T] <= eps for every T at least
+    the bound."""
     return maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)) * log_ratio(2 * Psi0, eps_Psi)
 
 
+@theorem(
+    key="scafflix/corollary-2-communications",
+    title="Communications with noise",
+    source=source("Corollary 2, (11)"),
+    quantity=Quantity.COMMUNICATIONS,
+    hypotheses=_STANDING,
+    monotone={"Psi0": 1},
+)
 def corollary_2_communications(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
-    """sqrt(M) ln(2 Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min))."""
+    """With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, the first whole T at least the bound
+    of the iterations costs at most this in expected communications p T.
+
+    sqrt(M) ln(2 Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, 2 max_i(C_i/mu_i) / (eps mu_min))."""
     root = sqrt(maximum(kappa_max, 2 * noise_max / (eps_Psi * mu_min)))
     return root * log_ratio(2 * Psi0, eps_Psi) + 1 / root
 
@@ -59,13 +118,34 @@ def corollary_2_communications(*, kappa_max, noise_max, mu_min, Psi0, eps_Psi):
 # (mu_max/2) (1 - zeta)^T Psi_0 once T >= ln(mu_max Psi_0/eps) / zeta.
 
 
+@theorem(
+    key="scafflix/equalised-iterations",
+    title="Iterations with equalised steps",
+    source=source("Theorem 1, another choice of steps"),
+    quantity=Quantity.ITERATIONS,
+    hypotheses=_STANDING,
+    monotone={"kappa_max": 1, "noise_mean": 1, "mu_max": 1, "Psi0": 1, "eps_mu": -1},
+)
 def equalised_iterations(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
-    """max(kappa_max, mean_i(C_i/mu_i)/eps) ln(mu_max Psi_0/eps)_+."""
+    """With gamma_i = zeta/mu_i and p^2 = zeta = min(min_i mu_i/A_i, eps/mean_i(C_i/mu_i)), E[(1/(2n)) sum_i mu_i |x_i -
+    x_i*|^2] <= eps for every T at least the bound, x_i the personalised models. The excess loss of xbar is at most
+    max_i(L_i/mu_i) times as large."""
     return maximum(kappa_max, noise_mean / eps_mu) * log_ratio(mu_max * Psi0, eps_mu)
 
 
+@theorem(
+    key="scafflix/equalised-communications",
+    title="Communications with equalised steps",
+    source=source("Theorem 1, another choice of steps"),
+    quantity=Quantity.COMMUNICATIONS,
+    hypotheses=_STANDING,
+    monotone={"mu_max": 1, "Psi0": 1},
+)
 def equalised_communications(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
-    """sqrt(M) ln(mu_max Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, mean_i(C_i/mu_i)/eps)."""
+    """With the equalised steps, the first whole T at least the bound of the iterations costs at most this in expected
+    communications p T.
+
+    sqrt(M) ln(mu_max Psi_0/eps)_+ + 1/sqrt(M), M = max(kappa_max, mean_i(C_i/mu_i)/eps)."""
     root = sqrt(maximum(kappa_max, noise_mean / eps_mu))
     return root * log_ratio(mu_max * Psi0, eps_mu) + 1 / root
 
@@ -85,10 +165,6 @@ def mean_noise(*, C, mu):
     return (np.asarray(C) / mu).mean(-1)
 
 
-_STANDING = "the hypotheses of Theorem 1, with Psi_0 at these gamma_i and p"
-_EXACT = _STANDING + "; C_i = 0 and gamma_i = 1/A_i"
-_MONOTONE_1 = {"kappa_max": 1, "Psi0": 1, "eps_Psi": -1}
-_MONOTONE_2 = {"noise_max": 1, "mu_min": -1, "Psi0": 1, "eps_Psi": -1}
 _HIDDEN = "the constants are hidden"
 
 
@@ -111,7 +187,7 @@ def _printed(key: str, title: str, locator: str, statement: str, quantity: Quant
 _FAULT_1 = "no constants: with gamma_i = 1/A_i both are 1, and the logarithm is that of Psi_0/eps"
 _FAULT_2 = "no constants: the proof has 2 C_i for C_i and 2 Psi_0 for Psi_0"
 
-THEOREMS: tuple[Theorem, ...] = (
+THEOREMS = records(
     _printed(
         "scafflix/corollary-1-iterations",
         "Iterations with exact gradients",
@@ -120,16 +196,7 @@ THEOREMS: tuple[Theorem, ...] = (
         Quantity.ITERATIONS,
         _FAULT_1,
     ),
-    Theorem(
-        key="scafflix/corollary-1-iterations",
-        title="Iterations with exact gradients",
-        source=source("(6)"),
-        statement="With gamma_i = 1/A_i and C_i = 0, E[Psi_T] <= eps for every T at least the bound.",
-        quantity=Quantity.ITERATIONS,
-        hypotheses=_EXACT,
-        bound=corollary_1_iterations,
-        monotone=_MONOTONE_1 | {"p": -1},
-    ),
+    corollary_1_iterations,
     _printed(
         "scafflix/corollary-1-communications",
         "Communications with exact gradients",
@@ -138,24 +205,7 @@ THEOREMS: tuple[Theorem, ...] = (
         Quantity.COMMUNICATIONS,
         _FAULT_1,
     ),
-    Theorem(
-        key="scafflix/corollary-1-communications",
-        title="Communications with exact gradients",
-        source=source("(7)"),
-        statement="With gamma_i = 1/A_i and C_i = 0, the first whole T at least the bound of the iterations costs "
-        "at most this in expected communications p T.",
-        quantity=Quantity.COMMUNICATIONS,
-        hypotheses=_EXACT,
-        bound=corollary_1_communications,
-        monotone=_MONOTONE_1,
-        reduces_to=(
-            Reduction(
-                key="scafflix/corollary-1",
-                when="p = 1/sqrt(kappa_max), the best probability",
-                at=lambda *, kappa_max, **others: {"p": kappa_max**-0.5},
-            ),
-        ),
-    ),
+    corollary_1_communications,
     _printed(
         "scafflix/corollary-1",
         "Communications with exact gradients at the best probability",
@@ -164,17 +214,7 @@ THEOREMS: tuple[Theorem, ...] = (
         Quantity.COMMUNICATIONS,
         _FAULT_1,
     ),
-    Theorem(
-        key="scafflix/corollary-1",
-        title="Communications with exact gradients at the best probability",
-        source=source("Corollary 1"),
-        statement="With gamma_i = 1/A_i, C_i = 0 and p = 1/sqrt(kappa_max), the first whole T at least the bound of "
-        "the iterations costs at most this in expected communications p T.",
-        quantity=Quantity.COMMUNICATIONS,
-        hypotheses=_EXACT,
-        bound=corollary_1,
-        monotone={"Psi0": 1, "eps_Psi": -1},
-    ),
+    corollary_1,
     _printed(
         "scafflix/corollary-2-iterations",
         "Iterations with noise",
@@ -184,17 +224,7 @@ THEOREMS: tuple[Theorem, ...] = (
         Quantity.ITERATIONS,
         _FAULT_2,
     ),
-    Theorem(
-        key="scafflix/corollary-2-iterations",
-        title="Iterations with noise",
-        source=source("Corollary 2, (10)"),
-        statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, E[Psi_T] <= eps for "
-        "every T at least the bound.",
-        quantity=Quantity.ITERATIONS,
-        hypotheses=_STANDING,
-        bound=corollary_2_iterations,
-        monotone=_MONOTONE_2 | {"kappa_max": 1},
-    ),
+    corollary_2_iterations,
     _printed(
         "scafflix/corollary-2-communications",
         "Communications with noise",
@@ -205,40 +235,9 @@ THEOREMS: tuple[Theorem, ...] = (
         Quantity.COMMUNICATIONS,
         _FAULT_2,
     ),
-    Theorem(
-        key="scafflix/corollary-2-communications",
-        title="Communications with noise",
-        source=source("Corollary 2, (11)"),
-        statement="With gamma_i = min(1/A_i, eps mu_min/(2 C_i)) and p^2 = min_i gamma_i mu_i, the first whole T at "
-        "least the bound of the iterations costs at most this in expected communications p T.",
-        quantity=Quantity.COMMUNICATIONS,
-        hypotheses=_STANDING,
-        bound=corollary_2_communications,
-        monotone={"Psi0": 1},
-    ),
-    Theorem(
-        key="scafflix/equalised-iterations",
-        title="Iterations with equalised steps",
-        source=source("Theorem 1, another choice of steps"),
-        statement="With gamma_i = zeta/mu_i and p^2 = zeta = min(min_i mu_i/A_i, eps/mean_i(C_i/mu_i)), "
-        "E[(1/(2n)) sum_i mu_i |x_i - x_i*|^2] <= eps for every T at least the bound, x_i the personalised models. "
-        "The excess loss of xbar is at most max_i(L_i/mu_i) times as large.",
-        quantity=Quantity.ITERATIONS,
-        hypotheses=_STANDING,
-        bound=equalised_iterations,
-        monotone={"kappa_max": 1, "noise_mean": 1, "mu_max": 1, "Psi0": 1, "eps_mu": -1},
-    ),
-    Theorem(
-        key="scafflix/equalised-communications",
-        title="Communications with equalised steps",
-        source=source("Theorem 1, another choice of steps"),
-        statement="With the equalised steps, the first whole T at least the bound of the iterations costs at most "
-        "this in expected communications p T.",
-        quantity=Quantity.COMMUNICATIONS,
-        hypotheses=_STANDING,
-        bound=equalised_communications,
-        monotone={"mu_max": 1, "Psi0": 1},
-    ),
+    corollary_2_communications,
+    equalised_iterations,
+    equalised_communications,
 )
 
 DEFINITIONS: tuple[Definition, ...] = (

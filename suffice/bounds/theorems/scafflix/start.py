@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA_SQUARED, Quantity
-from ...theorem import Conditions, Definition, Theorem
+from ...theorem import Definition, Theorem
 from .paper import source
 
 # Psi weighs what Theorem 1 contracts: distances with 1/gamma_i, control variates with gamma_i / p^2, scaled so that the
@@ -31,11 +31,6 @@ def initial_lyapunov(*, eta_min, p, distance2, inverse_step, stiffness):
     return eta_min * distance2 * (inverse_step + stiffness / p**2)
 
 
-def start_conditions(*, eta_min, inverse_step) -> Conditions:
-    """alpha_i <= 1 and gamma_i >= gamma_min."""
-    return {"weights alpha_i <= 1: eta_min <= 1/inverse_step": (eta_min, 1 / inverse_step)}
-
-
 def inverse_step(*, alpha, eta):
     """mean_i alpha_i^2 / gamma_i."""
     return (np.asarray(alpha) ** 2 / eta).mean(-1)
@@ -56,7 +51,10 @@ _INITIAL_LYAPUNOV = Theorem(
     mode="sure",
     hypotheses="f_i is L_i-smooth; x_i^0 = x^0; exact gradients at the personalised start",
     bound=initial_lyapunov,
-    conditions=start_conditions,
+    # alpha_i <= 1 and gamma_i >= gamma_min.
+    conditions=lambda *, eta_min, inverse_step: {
+        "weights alpha_i <= 1: eta_min <= 1/inverse_step": (eta_min, 1 / inverse_step)
+    },
     tight="p small, one client with gamma_i = 1/L_i and the others with much smaller steps",
     monotone={"eta_min": 1, "p": -1, "distance2": 1, "inverse_step": 1, "stiffness": 1},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...elementary import fall, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Theorem
+from ...theorem import records, theorem
 from .one_step import pull_condition
 from .paper import source
 
@@ -16,18 +16,27 @@ from .paper import source
 # remains is a sum of squares (Taylor, Hendrickx, Glineur 2018).
 
 
-def contraction(*, eta, mu, pull, e0, T):
-    """(1 - eta mu A_-)^(2 T) e_0."""
-    return survive(eta * mu * pull, 2 * T) * e0
-
-
-def contraction_conditions(*, eta, mu, beta, weight, pull) -> Conditions:
-    """The step limit; implied by eta beta A <= 1."""
-    return {
+@theorem(
+    key="worst-case/contraction",
+    title="Exact contraction with similar peers",
+    source=source("many steps of All-for-one without noise"),
+    quantity=Quantity.EXCESS,
+    mode="sure",
+    hypotheses="R_i mu-strongly convex and beta-smooth; exact gradients with |grad R_k - grad R_i|^2 <= (1 - r_k) "
+    "|grad R_i|^2 where alpha_k > 0",
+    # The step limit; implied by eta beta A <= 1.
+    conditions=lambda *, eta, mu, beta, weight, pull: {
         "step size eta <= 2/(beta (2 weight - pull) + mu pull)": (eta, 2 / (beta * (2 * weight - pull) + mu * pull)),
         **pull_condition(weight=weight, pull=pull),
         "curvature mu <= beta": (mu, beta),
-    }
+    },
+    tight="always: R_i of curvature mu in dimension 1, R_k = (1 - sqrt(1 - r_k)) R_i",
+    monotone={"e0": 1, "mu": -1, "pull": -1},
+)
+def contraction(*, eta, mu, pull, e0, T):
+    """With sum_k alpha_k = A and sum_k alpha_k (1 - sqrt(1 - r_k)) >= A_- at every step and a constant step
+    eta <= 2/(beta (2 A - A_-) + mu A_-), which eta beta A <= 1 implies: e_T <= (1 - eta mu A_-)^(2 T) e_0."""
+    return survive(eta * mu * pull, 2 * T) * e0
 
 
 # R_i quadratic, grad R_k = c_k grad R_i with c_k = 1 - sqrt(1 - r_k): along an eigenvector of curvature l the error
@@ -36,44 +45,27 @@ def contraction_conditions(*, eta, mu, beta, weight, pull) -> Conditions:
 # For x <= 1 the first factor falls and the second rises with x: they are largest at l = mu and at l = beta.
 
 
+@theorem(
+    key="worst-case/noise-floor",
+    title="Exact excess of quadratics with aligned peers",
+    source=source("many steps of All-for-one on quadratics"),
+    quantity=Quantity.EXCESS,
+    hypotheses="additive noise, independent over steps and clients, V = sum_k alpha_k^2 sigma_k^2",
+    # No overshoot along the steepest direction.
+    conditions=lambda *, eta, mu, beta, pull: {
+        "step size eta <= 1/(beta pull)": (eta, 1 / (beta * pull)),
+        "curvature mu <= beta": (mu, beta),
+    },
+    tight="always: the start along curvature mu, the noise along curvature beta; mu = beta in dimension 1",
+    monotone={"e0": 1, "V": 1},
+)
 def noise_floor(*, eta, mu, beta, pull, e0, V, T):
-    """(1 - eta mu A_-)^(2 T) e_0 + eta V (1 - (1 - eta beta A_-)^(2 T)) / (2 A_- (2 - eta beta A_-))."""
+    """For a quadratic R_i with curvatures in [mu, beta], peers R_k = (1 - sqrt(1 - r_k)) R_i, constant weights and a
+    constant step eta <= 1/(beta A_-): E[e_T] is at most the bound.
+
+    (1 - eta mu A_-)^(2 T) e_0 + eta V (1 - (1 - eta beta A_-)^(2 T)) / (2 A_- (2 - eta beta A_-))."""
     x = eta * beta * pull
     return survive(eta * mu * pull, 2 * T) * e0 + eta * V / (2 * pull * (2 - x)) * fall(x, 2 * T)
 
 
-def noise_floor_conditions(*, eta, mu, beta, pull) -> Conditions:
-    """No overshoot along the steepest direction."""
-    return {"step size eta <= 1/(beta pull)": (eta, 1 / (beta * pull)), "curvature mu <= beta": (mu, beta)}
-
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="worst-case/contraction",
-        title="Exact contraction with similar peers",
-        source=source("many steps of All-for-one without noise"),
-        statement="With sum_k alpha_k = A and sum_k alpha_k (1 - sqrt(1 - r_k)) >= A_- at every step and a constant "
-        "step eta <= 2/(beta (2 A - A_-) + mu A_-), which eta beta A <= 1 implies: e_T <= (1 - eta mu A_-)^(2 T) e_0.",
-        quantity=Quantity.EXCESS,
-        mode="sure",
-        hypotheses="R_i mu-strongly convex and beta-smooth; exact gradients with |grad R_k - grad R_i|^2 <= (1 - r_k) "
-        "|grad R_i|^2 where alpha_k > 0",
-        bound=contraction,
-        conditions=contraction_conditions,
-        tight="always: R_i of curvature mu in dimension 1, R_k = (1 - sqrt(1 - r_k)) R_i",
-        monotone={"e0": 1, "mu": -1, "pull": -1},
-    ),
-    Theorem(
-        key="worst-case/noise-floor",
-        title="Exact excess of quadratics with aligned peers",
-        source=source("many steps of All-for-one on quadratics"),
-        statement="For a quadratic R_i with curvatures in [mu, beta], peers R_k = (1 - sqrt(1 - r_k)) R_i, constant "
-        "weights and a constant step eta <= 1/(beta A_-): E[e_T] is at most the bound.",
-        quantity=Quantity.EXCESS,
-        hypotheses="additive noise, independent over steps and clients, V = sum_k alpha_k^2 sigma_k^2",
-        bound=noise_floor,
-        conditions=noise_floor_conditions,
-        tight="always: the start along curvature mu, the noise along curvature beta; mu = beta in dimension 1",
-        monotone={"e0": 1, "V": 1},
-    ),
-)
+THEOREMS = records(contraction, noise_floor)

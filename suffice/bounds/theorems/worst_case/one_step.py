@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from ...elementary import maximum, spare, sqrt, survive
 from ...quantities import Quantity, Unit
-from ...theorem import Conditions, Definition, Theorem
+from ...theorem import Conditions, Definition, records, theorem
 from .paper import source
+
+
+def pull_condition(*, weight, pull) -> Conditions:
+    """1 - sqrt(1 - r_k) is at most 1."""
+    return {"pull <= weight": (pull, weight)}
+
+
+_STEP = (
+    "R_i is beta-smooth; gradients unbiased, of total variance at most sigma_k^2, uncorrelated across clients given "
+    "the past; |grad R_k - grad R_i|^2 <= (1 - r_k) |grad R_i|^2 where alpha_k > 0"
+)
 
 # Smoothness: E[e_t | F] - e_{t-1} <= -eta <g_i, h> + (eta^2 beta / 2) (|h|^2 + V) with h = sum_k alpha_k g_k, an
 # equality where R_i has curvature beta. Complete the square: the right side is
@@ -16,15 +27,23 @@ from .paper import source
 #         <= (|g_i|^2 / (2 beta)) max((1 - eta beta A_-)^2, (eta beta (2 A - A_-) - 1)^2) + eta^2 beta V / 2.
 
 
+@theorem(
+    key="worst-case/one-step",
+    title="Exact worst case of one step",
+    source=source("one step of All-for-one"),
+    quantity=Quantity.SHORTFALL,
+    hypotheses=f"{_STEP}; weights >= 0",
+    conditions=pull_condition,
+    tight="always: dimension 1, R_i of curvature beta, grad R_k = (1 -+ sqrt(1 - r_k)) grad R_i",
+    monotone={"V": 1, "gradient": 1},
+)
 def one_step(*, eta, beta, weight, pull, gradient, V):
-    """What one step falls short of the decrease |g_i|^2 / (2 beta)."""
+    """Over all beta-smooth R_i and all peers of similarities r_k, the largest E[e_t - e_{t-1} | F_{t-1}] is the bound
+    less |grad R_i|^2/(2 beta), the decrease of the exact gradient step 1/beta.
+
+    What one step falls short of the decrease |g_i|^2 / (2 beta)."""
     farthest = maximum(survive(eta * beta * pull, 2), spare(eta * beta * (2 * weight - pull)) ** 2)
     return gradient**2 / (2 * beta) * farthest + eta**2 * beta * V / 2
-
-
-def pull_condition(*, weight, pull) -> Conditions:
-    """1 - sqrt(1 - r_k) is at most 1."""
-    return {"pull <= weight": (pull, weight)}
 
 
 # Best weights: with p_k = 1 - sqrt(1 - r_k), x_k = eta alpha_k, G = |g_i|^2 the first branch is
@@ -33,20 +52,27 @@ def pull_condition(*, weight, pull) -> Conditions:
 # beta sum x_k = G Z / (1 + G Y), Z = sum p_k / sigma_k^2; if that is <= 1 the first branch is the larger one.
 
 
-def sharp_step(*, beta, gradient, agreement):
-    """G / (2 beta (1 + G Y)); the change of the excess is this less G / (2 beta), -G^2 Y / (2 beta (1 + G Y))."""
-    return gradient**2 / (2 * beta * (1 + gradient**2 * agreement))
-
-
-def sharp_step_conditions(*, gradient, agreement, sharp_mass) -> Conditions:
-    """The step limit eta beta A <= 1 at the best weights, and p_k <= 1."""
-    return {
+@theorem(
+    key="worst-case/sharp-step",
+    title="Best weights for the worst case of one step",
+    source=source("one step of All-for-one, weights proportional to (1 - sqrt(1 - r_k)) / sigma_k^2"),
+    quantity=Quantity.SHORTFALL,
+    hypotheses=_STEP,
+    # The step limit eta beta A <= 1 at the best weights, and p_k <= 1.
+    conditions=lambda *, gradient, agreement, sharp_mass: {
         "step limit gradient^2 sharp_mass <= 1 + gradient^2 agreement": (
             gradient**2 * sharp_mass,
             1 + gradient**2 * agreement,
         ),
         "agreement <= sharp_mass": (agreement, sharp_mass),
-    }
+    },
+    tight="always: the bound is attained, and no other weights have a lower worst case",
+    monotone={"beta": -1, "gradient": 1, "agreement": -1},
+)
+def sharp_step(*, beta, gradient, agreement):
+    """The step weights eta alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)), p_k = 1 - sqrt(1 - r_k), G = |grad R_i|^2,
+    have the least worst case of one step: E[e_t - e_{t-1} | F_{t-1}] <= -G^2 Y / (2 beta (1 + G Y))."""
+    return gradient**2 / (2 * beta * (1 + gradient**2 * agreement))
 
 
 def least_pull(*, weights, similarity):
@@ -59,40 +85,7 @@ def agreement(*, similarity, sigma2):
     return ((similarity / (1 + sqrt(1 - similarity))) ** 2 / sigma2).sum(-1)
 
 
-_STEP = (
-    "R_i is beta-smooth; gradients unbiased, of total variance at most sigma_k^2, uncorrelated across clients given "
-    "the past; |grad R_k - grad R_i|^2 <= (1 - r_k) |grad R_i|^2 where alpha_k > 0"
-)
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="worst-case/one-step",
-        title="Exact worst case of one step",
-        source=source("one step of All-for-one"),
-        statement="Over all beta-smooth R_i and all peers of similarities r_k, the largest E[e_t - e_{t-1} | F_{t-1}] "
-        "is the bound less |grad R_i|^2/(2 beta), the decrease of the exact gradient step 1/beta.",
-        quantity=Quantity.SHORTFALL,
-        hypotheses=f"{_STEP}; weights >= 0",
-        bound=one_step,
-        conditions=pull_condition,
-        tight="always: dimension 1, R_i of curvature beta, grad R_k = (1 -+ sqrt(1 - r_k)) grad R_i",
-        monotone={"V": 1, "gradient": 1},
-    ),
-    Theorem(
-        key="worst-case/sharp-step",
-        title="Best weights for the worst case of one step",
-        source=source("one step of All-for-one, weights proportional to (1 - sqrt(1 - r_k)) / sigma_k^2"),
-        statement="The step weights eta alpha_k = G p_k / (beta sigma_k^2 (1 + G Y)), p_k = 1 - sqrt(1 - r_k), G = "
-        "|grad R_i|^2, have the least worst case of one step: E[e_t - e_{t-1} | F_{t-1}] <= "
-        "-G^2 Y / (2 beta (1 + G Y)).",
-        quantity=Quantity.SHORTFALL,
-        hypotheses=_STEP,
-        bound=sharp_step,
-        conditions=sharp_step_conditions,
-        tight="always: the bound is attained, and no other weights have a lower worst case",
-        monotone={"beta": -1, "gradient": 1, "agreement": -1},
-    ),
-)
+THEOREMS = records(one_step, sharp_step)
 
 DEFINITIONS: tuple[Definition, ...] = (
     Definition(

@@ -4,73 +4,66 @@ from __future__ import annotations
 
 from ...elementary import quotient
 from ...quantities import Quantity
-from ...theorem import Theorem
+from ...theorem import records, theorem
 from .paper import source
+
+_PAIR = "A_i and A_k symmetric positive definite"
 
 
 # With M = I - A_k A_i^{-1} and v = 2 A_k (xi_i - xi_k) the gradients differ by M g + v, g = grad R_i.
 # For every c > |M|^2, |M g + v|^2 <= b^2 + c |g|^2 holds for all g iff b^2 >= c v^T (c I - M M^T)^{-1} v
 # (complete the square in g). Divide by |g|^2 >= gradient^2; with b = 0 no level is needed. Minimising over c loses
 # nothing: see `bounds.heterogeneity`.
+@theorem(
+    key="worst-case/quadratic-certificate",
+    title="Exact dissimilarity of two quadratics",
+    source=source("frontier of Assumption 3"),
+    quantity=Quantity.DISSIMILARITY,
+    mode="sure",
+    hypotheses=f"{_PAIR}; (b, c) the frontier pair that is best at the level",
+    tight="always: the bound is attained",
+    monotone={"b": 1, "c": 1, "gradient": -1},
+)
 def quadratic_certificate(*, b, c, gradient):
-    """c + b^2 / |grad R_i|^2, with (b, c) on the frontier of the pair."""
+    """For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i), the largest ratio |grad R_i - grad R_k|^2 / |grad R_i|^2
+    over all theta with |grad R_i| >= gradient equals the bound at the best (b, c) of the frontier b^2(c) = c v^T (c I -
+    M M^T)^-1 v."""
     return c + quotient(b, gradient) ** 2
 
 
 # |M g + v| / |g| <= |M| + |v| / |g|. By (x + y)^2 <= 2 x^2 + 2 y^2 never above Property 1.
+@theorem(
+    key="worst-case/quadratic-norms",
+    title="Dissimilarity of two quadratics from two norms",
+    source=source("Property 1, sharpened"),
+    quantity=Quantity.DISSIMILARITY,
+    mode="sure",
+    hypotheses=_PAIR,
+    tight="A_k (xi_i - xi_k) on the top left singular direction of I - A_k A_i^-1; within a factor 2 always",
+    monotone={"shift": 1, "distortion": 1, "gradient": -1},
+)
 def quadratic_norms(*, distortion, shift, gradient):
-    """(|M| + |v| / |grad R_i|)^2."""
+    """For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i): |grad R_i - grad R_k|^2 / |grad R_i|^2 <= (|I - A_k A_i^-1|
+    + 2 |A_k (xi_i - xi_k)| / |grad R_i|)^2. Never above Property 1, and at least half of it."""
     return (distortion + 2 * quotient(shift, gradient)) ** 2
 
 
 # Where e_i >= eps, every s > 0 bounds the ratio by lambda_max(M^T M + (s + |v|^2) A_i^{-1} / (4 eps) + w w^T / s) with
 # w = M^T v (derived in `bounds.excess_certificate`), and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
+@theorem(
+    key="worst-case/quadratic-excess",
+    title="Dissimilarity of two quadratics above a precision",
+    source=source("exact certificate at an excess loss"),
+    quantity=Quantity.DISSIMILARITY,
+    mode="sure",
+    hypotheses=_PAIR,
+    tight="at the best s, if M^T v = 0 (s -> 0) or M^T v is a top eigenvector of the matrix under Lambda_s",
+    monotone={"dual": 1, "seen": 1, "slack": -1},
+)
 def quadratic_excess(*, dual, seen, slack):
-    """Lambda_s + |M^T v|^2 / s."""
+    """For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) and every s > 0: wherever R_i(theta) - min R_i >= eps, the
+    ratio |grad R_i - grad R_k|^2 / |grad R_i|^2 is at most the bound."""
     return dual + seen**2 / slack
 
 
-_PAIR = "A_i and A_k symmetric positive definite"
-
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        key="worst-case/quadratic-certificate",
-        title="Exact dissimilarity of two quadratics",
-        source=source("frontier of Assumption 3"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i), the largest ratio "
-        "|grad R_i - grad R_k|^2 / |grad R_i|^2 over all theta with |grad R_i| >= gradient equals the bound "
-        "at the best (b, c) of the frontier b^2(c) = c v^T (c I - M M^T)^-1 v.",
-        quantity=Quantity.DISSIMILARITY,
-        mode="sure",
-        hypotheses=f"{_PAIR}; (b, c) the frontier pair that is best at the level",
-        bound=quadratic_certificate,
-        tight="always: the bound is attained",
-        monotone={"b": 1, "c": 1, "gradient": -1},
-    ),
-    Theorem(
-        key="worst-case/quadratic-norms",
-        title="Dissimilarity of two quadratics from two norms",
-        source=source("Property 1, sharpened"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i): |grad R_i - grad R_k|^2 / |grad R_i|^2 <= "
-        "(|I - A_k A_i^-1| + 2 |A_k (xi_i - xi_k)| / |grad R_i|)^2. Never above Property 1, and at least half of it.",
-        quantity=Quantity.DISSIMILARITY,
-        mode="sure",
-        hypotheses=_PAIR,
-        bound=quadratic_norms,
-        tight="A_k (xi_i - xi_k) on the top left singular direction of I - A_k A_i^-1; within a factor 2 always",
-        monotone={"shift": 1, "distortion": 1, "gradient": -1},
-    ),
-    Theorem(
-        key="worst-case/quadratic-excess",
-        title="Dissimilarity of two quadratics above a precision",
-        source=source("exact certificate at an excess loss"),
-        statement="For R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) and every s > 0: wherever R_i(theta) - min R_i "
-        ">= eps, the ratio |grad R_i - grad R_k|^2 / |grad R_i|^2 is at most the bound.",
-        quantity=Quantity.DISSIMILARITY,
-        mode="sure",
-        hypotheses=_PAIR,
-        bound=quadratic_excess,
-        tight="at the best s, if M^T v = 0 (s -> 0) or M^T v is a top eigenvector of the matrix under Lambda_s",
-        monotone={"dual": 1, "seen": 1, "slack": -1},
-    ),
-)
+THEOREMS = records(quadratic_certificate, quadratic_norms, quadratic_excess)

@@ -1,0 +1,69 @@
+"""Records declared on their formulas: `theorem`, `printed` and `records`."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from suffice.bounds import Quantity, Source, Theorem
+from suffice.bounds.theorem import printed, record_of, records, theorem
+
+FIELDS = {"key": "own/double", "title": "Doubling", "source": Source(paper="yours", locator="1")}
+
+
+@theorem(**FIELDS, quantity=Quantity.EXCESS, monotone={"e0": 1})
+def doubled(*, e0):
+    """The excess is
+    at most twice e_0.
+
+    2 e_0."""
+    return 2 * e0
+
+
+@printed(doubled, fault="a factor of 2 is missing")
+def doubled_printed(*, e0):
+    """The excess is at most e_0."""
+    return e0
+
+
+def test_the_function_stays_plain_and_its_first_paragraph_is_the_statement():
+    record = record_of(doubled)
+    assert record.bound is doubled
+    assert doubled(e0=3) == 6
+    assert list(inspect.signature(doubled).parameters) == ["e0"]
+    assert record.statement == "The excess is at most twice e_0."
+    same = Theorem(
+        **FIELDS,
+        quantity=Quantity.EXCESS,
+        monotone={"e0": 1},
+        bound=doubled,
+        statement="The excess is at most twice e_0.",
+    )
+    assert record == same
+
+
+def test_a_printed_edition_is_declared_on_what_its_paper_prints():
+    record = record_of(doubled_printed)
+    assert record == record_of(doubled).as_printed(
+        doubled_printed, fault="a factor of 2 is missing", statement="The excess is at most e_0."
+    )
+    assert (record.edition, record.guarantee, record.monotone) == ("printed", False, {})
+
+
+def test_records_keep_their_order_and_a_given_statement_stands():
+    def squared(*, e0):
+        """e_0^2."""
+        return e0**2
+
+    declared = theorem(**FIELDS, quantity=Quantity.EXCESS, statement="Another.")(squared)
+    assert declared is squared
+    listed = records(doubled_printed, record_of(doubled), squared)
+    assert [entry.statement for entry in listed] == [
+        "The excess is at most e_0.", "The excess is at most twice e_0.", "Another.",
+    ]  # fmt: skip
+
+
+def test_a_function_without_a_record_is_refused():
+    with pytest.raises(KeyError):
+        records(lambda *, e0: e0)
