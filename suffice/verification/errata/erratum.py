@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FunctionType, ModuleType
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from suffice.bounds import THEOREMS
 from suffice.bounds.papers import Paper
@@ -98,6 +99,11 @@ def declare(
         return Erratum(id=f"{paper.key}-{name}", paper=paper.title, **said, direction=direction, compute=compute)
 
     return entry
+
+
+def kinds(paper: Paper) -> tuple[partial[Callable[[Callable[[], Finding]], Erratum]], ...]:
+    """`declare` for the errata of a paper, once for each `Kind` in its order."""
+    return tuple(partial(declare, paper=paper, kind=kind) for kind in get_args(Kind))
 
 
 def withdraw(paper: Paper, name: str, *, location: str, claim: str, truth: str) -> Withdrawn:

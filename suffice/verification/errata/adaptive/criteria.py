@@ -9,14 +9,13 @@ from suffice.bounds.similarity_estimator import similarity_estimate
 from suffice.bounds.sufficient_variance import combined_variance
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, loose, typo
 
 # --- Remark 3, Definition 3 and Section 4 ------------------------------------------------------------------------
 
 
-@erratum(
+@typo(
     location="Remark 3",
-    kind="typo",
     claim="sigma_phi^2 = 1 / sum_k sigma_k^-2 psi(r_k)",
     truth="phi(r_k) stands in the sum",
     key="adaptive/remark-3-continuous",
@@ -30,9 +29,8 @@ def remark_3_phi() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(measured))
 
 
-@erratum(
+@constant(
     location="Section 4, after Definition 3",
-    kind="constant",
     claim="the least psi_bin on the sufficient cluster is lambda",
     truth="psi_bin(lambda) = lambda^2: the least is between lambda^2 and lambda",
     key="adaptive/definition-2-binary",
@@ -45,9 +43,8 @@ def definition_3_least_psi() -> Finding:
     return Finding(inputs=inputs, printed=threshold, measured=float(psi[psi > 0].min()))
 
 
-@erratum(
+@loose(
     location="Section 4, after Definition 3",
-    kind="loose",
     claim="min psi_cont over N* can become arbitrarily small, which may degrade the bound sigma^2/(|N*| min psi_cont)",
     truth="so it can; the sum that this bounds, sigma_suf^2 of Definition 2, is at most that of binary weights at "
     "every lambda",
@@ -77,9 +74,8 @@ def _normal() -> tuple[np.ndarray, np.ndarray]:
     return x, weight / weight.sum()
 
 
-@erratum(
+@loose(
     location="Equation (1)",
-    kind="loose",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 1 for identical clients",
     truth="E Z_ik < E Z_i only while |grad R_i|^2 > sigma_k^2/m: near its optimum a client drops its own kind",
     key="adaptive/equation-1-identical",
@@ -100,9 +96,8 @@ def equation_1_identical() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float(weight @ chance))
 
 
-@erratum(
+@loose(
     location="Equation (1)",
-    kind="loose",
     claim="rhat_ik = (1 - Z_ik/Z_i)_+ takes the place of r_ik, which is 0 for opposite gradients",
     truth="the positive part makes its mean positive: dissimilar clients are admitted by chance",
     key="adaptive/equation-1-gap",
@@ -120,9 +115,8 @@ def equation_1_dissimilar() -> Finding:
 # --- the size of the sufficient cluster -----------------------------------------------------------------------
 
 
-@erratum(
+@constant(
     location="Lemma 2, its second chain",
-    kind="constant",
     claim="above the precision eps, sigma_eff <= sigma_suf(eps), with the b/(2 mu eps) of Definition 2",
     truth="with b^2/(2 mu eps): for b > 1 the printed cluster can hold peers that no weight is given to",
     key="adaptive/lemma-2-variance",
@@ -139,9 +133,8 @@ def lemma_2_chain() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(variance))
 
 
-@erratum(
+@typo(
     location="Corollary 1, second display, and Appendix B.3",
-    kind="typo",
     claim="sigma_suf^2 <= sigma^2/(N* min_{j in N*} psi(1 - b_ik/(2 mu eps)))",
     truth="the minimum is over j, so b_ij (squared) stands in it, and |N*|, not the set, before it",
     key="adaptive/corollary-1-variance",
@@ -157,9 +150,8 @@ def corollary_1_index() -> Finding:
     return Finding(inputs=inputs, printed=float(1 / (len(rho) * psi[0])), measured=float(variance))
 
 
-@erratum(
+@typo(
     location="Section 4, below Definition 3",
-    kind="typo",
     claim="sigma_suf^2 > sigma^2/(psi(1) |N*|), for equal variances and c = 0",
     truth=">=, as in the display that proves it: equal where b_k = 0 for all of N*",
     key="adaptive/section-4-variance",

@@ -12,12 +12,11 @@ from ...instances.enumerated_paths import QUADRATIC
 from ...instances.one_step import OneStep, instances
 from ...instances.quadrature_1d import counterexample
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, hypothesis, typo
 
 
-@erratum(
+@typo(
     location="Lemma 1",
-    kind="typo",
     claim="the descent is by |grad R_i(theta_t)|^2",
     truth="by |grad R_i(theta_{t-1})|^2, as the proof has it",
     key="adaptive/lemma-1",
@@ -31,9 +30,8 @@ def lemma_1_index() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(batch.expected_excess()[0]))
 
 
-@erratum(
+@hypothesis(
     location="Lemma 1, Assumption 2",
-    kind="hypothesis",
     claim="Assumptions 1 and 2 suffice: the noise is at most eta^2 beta/2 sum_k alpha_k^2 sigma_k^2",
     truth="Appendix B.1 also uses that the noise of different clients is uncorrelated given the past",
     key="adaptive/lemma-1",
@@ -54,9 +52,8 @@ def lemma_1_correlated_noise() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(np.mean(after)))
 
 
-@erratum(
+@constant(
     location="Appendix B.1, last display",
-    kind="constant",
     claim="E[e_t | theta_{t-1}] - e_{t-1} <= ... + eta beta sum_k alpha_k^2 sigma_k^2",
     truth="the factor is eta^2 beta/2, as in the display before it",
     key="adaptive/lemma-1",
@@ -76,9 +73,8 @@ def appendix_noise_factor() -> Finding:
     return Finding(inputs=inputs, printed=eta * beta * sigma2, measured=float(batch.expected_excess()[0]))
 
 
-@erratum(
+@typo(
     location="Theorem 1",
-    kind="typo",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + (beta eta^2/2) sum_t (1 - eta mu)^(T-t) (sigma_psi^t)^2",
     truth="the right side is random; it holds with the expectation of (sigma_psi^t)^2",
     key="adaptive/theorem-1",
@@ -106,9 +102,8 @@ def theorem_1_random() -> Finding:
     return Finding(inputs=inputs, printed=float(side[order][np.searchsorted(below, 0.5)]), measured=measured)
 
 
-@erratum(
+@hypothesis(
     location="Theorem 3, step size",
-    kind="hypothesis",
     claim="a constant step eta_i = min(sqrt(2 e_0/(T beta s2)), (sigma_phi^t/sigma_psi^t)^2/beta)",
     truth="the second argument changes with t and with the path: a constant below it is needed, as in Remark 3",
     key="adaptive/remark-3-continuous",
@@ -134,9 +129,8 @@ def theorem_1_step_limit() -> Finding:
     return Finding(inputs=inputs, printed=first, measured=limit(theta1)[0])
 
 
-@erratum(
+@typo(
     location="Appendix B.2, first display",
-    kind="typo",
     claim="r_k = (|grad R_i|^2 - |grad R_k - grad R_i|^2)/|grad R_i|^2",
     truth="its positive part, as before Definition 1; otherwise weights are negative",
     key="adaptive/definition-1-weights",
@@ -160,9 +154,8 @@ def appendix_positive_part() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(measured))
 
 
-@erratum(
+@typo(
     location="Appendix B.2, proof of Theorem 1",
-    kind="typo",
     claim="sum_i alpha_ik = (sigma_psi/sigma_phi)^2",
     truth="the sum is over k, the peers of one client",
     key="adaptive/theorem-1",

@@ -8,7 +8,7 @@ import torch
 from suffice.simulate import Local, StreamingLeastSquares, expected_excess
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import code, false, loose
 
 
 def _stream(features: int, batch: int, start: float = 1.0) -> StreamingLeastSquares:
@@ -18,9 +18,8 @@ def _stream(features: int, batch: int, start: float = 1.0) -> StreamingLeastSqua
     )
 
 
-@erratum(
+@loose(
     location="Section 5, Appendix A, Assumption 2",
-    kind="loose",
     claim="the least-squares experiment illustrates theorems that assume V[g] <= sigma^2 at every model",
     truth="it is not covered by them: V[g] = 4 tr(H) R + |grad R|^2 grows with the excess, without bound",
     key="adaptive/least-squares-variance",
@@ -33,9 +32,8 @@ def section_5_bounded_variance() -> Finding:
     return Finding(inputs=inputs, printed=near, measured=far)
 
 
-@erratum(
+@false(
     location="Section 5, observations on Figure 2",
-    kind="false",
     claim="convergence is sub-linear because the noise comes only from the features, not from the outputs",
     truth="such noise vanishes at the minimum: the excess shrinks by a constant factor per iteration",
     key="adaptive/least-squares-rate",
@@ -51,9 +49,8 @@ def section_5_sublinear() -> Finding:
     return Finding(inputs=inputs, printed=10 / 20, measured=float(excess[20] / excess[10]))
 
 
-@erratum(
+@code(
     location="Appendix A and Table S1, released script of Figure 2",
-    kind="code",
     claim="the step 1/(4 beta) for d = 10 in Appendix A, batch 2 in Table S1; the script takes 1/(8 beta) and 1",
     truth="with the script's batch of 1 the expected excess would grow at the stated step",
     key="adaptive/least-squares-rate",

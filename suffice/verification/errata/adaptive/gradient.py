@@ -9,12 +9,11 @@ from suffice.bounds import Continuous, evaluate, find, sufficient_variance
 from ...instances.enumerated_paths import WAVE
 from ...instances.quadrature_1d import counterexample
 from ..erratum import Finding
-from .paper import erratum
+from .paper import false, hypothesis
 
 
-@erratum(
+@false(
     location="Theorem 3",
-    kind="false",
     claim="at eta = min(sqrt(2 e_0/(T beta s2)), q/beta): mean of E|grad R_i|^2 <= 2 sqrt(2 e_0 beta s2/T)",
     truth="where q/beta is the smaller one, 2 e_0 beta/(q T) takes the place of one of the two square roots",
     key="adaptive/theorem-3",
@@ -34,9 +33,8 @@ def theorem_3_minimum() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(mean))
 
 
-@erratum(
+@hypothesis(
     location="Theorem 3",
-    kind="hypothesis",
     claim="Assumptions 1 to 3 suffice for the sufficient variance at the precision eps",
     truth="Definition 2 and Lemma 2 use PL; without it the level G of |grad R_i|^2 has to be given",
     key="adaptive/theorem-3",
@@ -56,9 +54,8 @@ def theorem_3_pl() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
-@erratum(
+@false(
     location="Theorem 3, Appendix B.2",
-    kind="false",
     claim="the mean of E|grad R_i|^2 is at most 2 e_0/(T eta) + eta beta sigma_suf^2(eps) if E[e_(T-1)] >= eps",
     truth="it holds for |grad R_i|^2 1{tau_G >= t}, tau_G the first time below the level G",
     key="adaptive/theorem-3-any-step",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from suffice.bounds.papers import OWN
 
-from ..erratum import declare
+from ..erratum import kinds
 
-erratum = partial(declare, paper=OWN["adaptive"])
+typo, constant, hypothesis, vacuous, false, code, loose = kinds(OWN["adaptive"])

@@ -13,14 +13,13 @@ from ...instances.enumerated_paths import QUADRATIC, Paths, domains
 from ...instances.quadrature_1d import counterexample
 from ...instances.scheduled import decreasing_steps
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, hypothesis, typo, vacuous
 
 # --- Theorem 2 and Table 1 ----------------------------------------------------------------------------------
 
 
-@erratum(
+@false(
     location="Theorem 2, Table 1",
-    kind="false",
     claim="E[e_T] <= (1 - eta mu)^T e_0 + eta beta sigma_suf^2(eps) / (2 mu) whenever E[e_{T-1}] >= eps",
     truth="it holds for E[e_T 1{tau >= T}], tau the first time below eps",
     key="adaptive/theorem-2-constant",
@@ -39,9 +38,8 @@ def theorem_2_expectation() -> Finding:
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
 
 
-@erratum(
+@hypothesis(
     location="Theorem 2",
-    kind="hypothesis",
     claim="eps_i^(T-1) >= eps, at the last step alone, suffices",
     truth="the excess is not monotone: every step has to start at or above eps",
     key="adaptive/theorem-2-constant",
@@ -62,9 +60,8 @@ def theorem_2_every_step() -> Finding:
     return Finding(inputs=inputs, printed=float(bound), measured=law["e2"])
 
 
-@erratum(
+@hypothesis(
     location="Theorem 2, Table 1, row 2",
-    kind="hypothesis",
     claim="for T >= 1, eta = ln(e_0/K)/(mu T) <= 1/mu with K = beta s2/(2 mu^2 T) gives E[e_T] <= K (1 + ln(e_0/K))",
     truth="K < e_0 is to be asked for: otherwise the printed step is negative, and below K/e the bound is too",
     key="adaptive/theorem-2-horizon",
@@ -81,9 +78,8 @@ def theorem_2_horizon_negative() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(after))
 
 
-@erratum(
+@vacuous(
     location="Theorem 2, Table 1, row 3",
-    kind="vacuous",
     claim="eta_t = C/(mu t) with C > 1 and eta_t <= rbar_t/beta: E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
     truth="eta_1 = C/mu > 1/beta always; C/(mu (t + gamma)) is admissible, with (gamma + 1) e_0 in the bound",
     key="adaptive/theorem-2-decreasing",
@@ -99,9 +95,8 @@ def theorem_2_decreasing_step() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=after)
 
 
-@erratum(
+@constant(
     location="Table 1, row 3, and its citation in Appendix B.2",
-    kind="constant",
     claim="Theorem 4.7 of [3] gives E[e_T] <= max(beta s2 C^2/(2 mu^2 (C-1)), e_0)/T",
     truth="it has steps C/(mu (t + gamma)) and gives max(beta s2 C^2/(2 mu^2 (C-1)), (gamma + 1) e_0)/(gamma + T + 1)",
     key="adaptive/theorem-2-decreasing",
@@ -119,9 +114,8 @@ def theorem_2_decreasing_start() -> Finding:
     return Finding(inputs=inputs, printed=e0 / T, measured=after)
 
 
-@erratum(
+@typo(
     location="Appendix B.2, horizon-dependent step",
-    kind="typo",
     claim="the bound's logarithm is ln(2 T mu^2 e_0 / sigma_suf^2)",
     truth="ln(2 T mu^2 e_0 / (beta sigma_suf^2)), as in Table 1",
     key="adaptive/theorem-2-horizon",
@@ -137,9 +131,8 @@ def appendix_horizon_logarithm() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(right))
 
 
-@erratum(
+@typo(
     location="Appendix B.2, decreasing step and Theorem 3",
-    kind="typo",
     claim="sigma_bin^2(eps) stands in both bounds",
     truth="sigma_suf^2(eps), that of the criterion in use",
     key="adaptive/theorem-2-decreasing",
@@ -161,9 +154,8 @@ def appendix_criterion_name() -> Finding:
 # --- Corollary 1 --------------------------------------------------------------------------------------------
 
 
-@erratum(
+@false(
     location="Corollary 1, Appendix B.3",
-    kind="false",
     claim="the error eps is reached after C^2/(C-1) beta s2/(2 mu^2 eps) iterations",
     truth="the maximum with e_0 is dropped: at the admissible steps C/(mu (t + gamma)) it adds (gamma + 1) e_0/eps",
     key="adaptive/corollary-1",
@@ -184,9 +176,8 @@ def corollary_1_start() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(t))
 
 
-@erratum(
+@false(
     location="Corollary 1",
-    kind="false",
     claim="from a bound that holds while E[e_(T-1)] >= eps: E[e_T] <= eps after the printed number of iterations",
     truth="some path is below eps earlier and leaves again: what is bounded is E[e_min(T, tau)] and P(tau > T)",
     key="adaptive/corollary-1",

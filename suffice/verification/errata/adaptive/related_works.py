@@ -9,7 +9,7 @@ import torch
 from suffice.simulate import ExactSimilarity, Quadratics
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import code
 
 PULL, STEP = 1000.0, 0.1
 
@@ -31,9 +31,8 @@ def _pulled(center: str) -> Finding:
     return Finding(inputs=inputs, printed=code, measured=right)
 
 
-@erratum(
+@code(
     location="released branch on related works, Ditto",
-    kind="code",
     claim="personal models step along `gradient + [pull * (x - global)]`, joined as lists and zipped with the layers",
     truth="the joined list ends with the pulls, which zip drops: Ditto is local SGD there, at any pull",
 )
@@ -41,9 +40,8 @@ def code_branch_ditto() -> Finding:
     return _pulled("the global model")
 
 
-@erratum(
+@code(
     location="released branch on related works, CoBo",
-    kind="code",
     claim="models step along `gradient + [rho * sum_k w_ik (x_i - x_k)]`, joined as lists and zipped with the layers",
     truth="zip drops the penalty: CoBo is local SGD there; Table 2 has Local, Ditto and CoBo within 0.5 on CIFAR-10",
 )
@@ -51,9 +49,8 @@ def code_branch_cobo() -> Finding:
     return _pulled("the other models")
 
 
-@erratum(
+@code(
     location="released branch on related works, WGA-BC",
-    kind="code",
     claim="the peers' weights are 1/N^2 each, 19/400 in all at N = 20",
     truth="the weights of a mean sum to 1; the branch's step along the peers is 4.75 % of a step along their mean",
 )
@@ -64,9 +61,8 @@ def code_branch_wga_bc() -> Finding:
     return Finding(inputs=inputs, printed=weights.sum().item(), measured=(weights / weights.sum()).sum().item())
 
 
-@erratum(
+@code(
     location="released branch on related works and main branch, compute_weight_based_on_ratio",
-    kind="code",
     claim="the main branch has |g_i - g_k| above |g_i|^2, the branch on related works |g_i - g_k|^2",
     truth="they are two rules, and the second is the paper's; results of one branch are not results of the other",
     key="adaptive/equation-1-gap",

@@ -20,14 +20,13 @@ from suffice.simulate import AllForOne, Draw, ExactSimilarity, Quadratics, Relea
 from suffice.simulate.similarity import SAMPLES
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import code
 
 # --- Figure 1 ---------------------------------------------------------------------------------------------
 
 
-@erratum(
+@code(
     location="released script of Figure 1",
-    kind="code",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
     truth="for equal Hessians A = I the smallest valid b^2 is 4 |xi_i - xi_k|^2",
     key="adaptive/property-1",
@@ -39,9 +38,8 @@ def code_figure_1_constant() -> Finding:
     return Finding(inputs=inputs, printed=float(released_code(A, xi).b2[0, 1]), measured=float(exact))
 
 
-@erratum(
+@code(
     location="released script of Figure 1",
-    kind="code",
     claim="b^2 = 2 |A_i xi_i - A_k xi_k|^2",
     truth="two quadratics with the same minimiser have b = 0, whatever their Hessians",
     key="worst-case/quadratic-certificate",
@@ -54,9 +52,8 @@ def code_figure_1_translation() -> Finding:
     return Finding(inputs=inputs, printed=float(released_code(A, xi).b2[0, 1]), measured=float(exact))
 
 
-@erratum(
+@code(
     location="released script of Figure 1",
-    kind="code",
     claim="lambda = 0; the number of k with 1 - b^2/(2 mu eps) - c >= 0 is plotted",
     truth="phi_bin is 0 at lambda = 0, so that Definition 2 has no members; the count is its limit as lambda -> 0",
 )
@@ -88,9 +85,8 @@ def _ratios(problem: Quadratics) -> tuple[float, float]:
     return code[0, 0, 1].item(), ExactSimilarity().ratio(problem, theta, {})[0, 0, 1].item()
 
 
-@erratum(
+@code(
     location="released code, compute_weight_based_on_ratio",
-    kind="code",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
     truth="the numerator is squared in the definition; unsquared, large opposite gradients count as similar",
     key="adaptive/equation-1-gap",
@@ -101,9 +97,8 @@ def code_ratio_opposite() -> Finding:
     return Finding(inputs=inputs, printed=code, measured=right)
 
 
-@erratum(
+@code(
     location="released code, compute_weight_based_on_ratio",
-    kind="code",
     claim="r_ik = (1 - |g_i - g_k| / |g_i|^2)_+",
     truth="the ratio has the unit of 1/gradient: small gradients that nearly agree count as dissimilar",
     key="adaptive/equation-1-gap",
@@ -122,9 +117,8 @@ def _released_weights(problem: Quadratics, *, binary: bool) -> np.ndarray:
     return algorithm.collaboration(problem, algorithm.init(problem, problem.start[None]), draw)[0, 0].numpy()
 
 
-@erratum(
+@code(
     location="released code, weights",
-    kind="code",
     claim="alpha_k = 1{r_k > 0} or r_k, divided by their sum",
     truth="Definition 1 divides by sigma_k^2: equal weights can be noisier than working alone",
     key="adaptive/definition-1-variance-local",
@@ -138,9 +132,8 @@ def code_weights_variances() -> Finding:
     return Finding(inputs=inputs, printed=float((code**2 * sigma2).sum()), measured=float((right**2 * sigma2).sum()))
 
 
-@erratum(
+@code(
     location="released code, weights",
-    kind="code",
     claim="the weights sum to 1",
     truth="Definition 1 has sum_k alpha_k r_k = 1; with weights of sum 1 a step contracts by 1 - eta mu rbar",
     key="adaptive/remark-3-continuous",
@@ -154,9 +147,8 @@ def code_weights_normalised() -> Finding:
     return Finding(inputs=inputs, printed=float(code @ similarity), measured=float(right @ similarity))
 
 
-@erratum(
+@code(
     location="released code, binary weights",
-    kind="code",
     claim="every peer with r_k > 0 has the same weight",
     truth="Definition 3 admits r_k >= lambda; then the mean similarity is at least lambda + (1 - lambda) w",
     key="adaptive/remark-3-binary",
@@ -178,9 +170,8 @@ def code_no_threshold() -> Finding:
 # --- Figure 2 -----------------------------------------------------------------------------------------------
 
 
-@erratum(
+@code(
     location="Appendix A, synthetic dataset of Figure 2",
-    kind="code",
     claim="two clusters, whose clients share their minimiser exactly",
     truth="the released code draws every client's minimiser around one centre, with standard deviation 0.1",
 )
@@ -190,9 +181,8 @@ def code_figure_2_clusters() -> Finding:
     return Finding(inputs=inputs, printed=float(optima[0]), measured=float(optima[1]))
 
 
-@erratum(
+@code(
     location="Table S1, synthetic dataset of Figure 2",
-    kind="code",
     claim="batch size 2",
     truth="the released code takes one sample per stochastic gradient",
 )

@@ -18,7 +18,7 @@ from suffice.bounds import (
 from suffice.bounds.sufficient_variance import combined_variance
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, hypothesis, typo
 
 
 def _definition(key: str, edition: str) -> Definition:
@@ -36,9 +36,8 @@ def _lines(theta: float, minimisers: tuple[float, ...]) -> tuple[float, np.ndarr
 # --- Property 1 -------------------------------------------------------------------------------------------
 
 
-@erratum(
+@constant(
     location="Property 1",
-    kind="constant",
     claim="b_ik <= sqrt(2) |A_k (xi_i - xi_k)| and c_ik <= 2 |I - A_k A_i^-1|^2",
     truth="b = 2 sqrt(2) |A_k (xi_i - xi_k)|: the loss has no 1/2, so its gradient has a factor 2",
     key="adaptive/property-1",
@@ -52,9 +51,8 @@ def property_1_constant() -> Finding:
     return Finding(inputs=inputs, printed=float(printed.b2[0, 1]), measured=gap)
 
 
-@erratum(
+@hypothesis(
     location="Property 1",
-    kind="hypothesis",
     claim="it holds of the losses (theta + xi_i)^T A_i (theta + xi_i) for A_i in R^{d x d}",
     truth="A_i symmetric positive definite: the gradient is (A_i + A_i^T)(theta + xi_i) otherwise",
     key="adaptive/property-1",
@@ -75,9 +73,8 @@ def property_1_symmetric() -> Finding:
 # --- Definition 1 -----------------------------------------------------------------------------------------
 
 
-@erratum(
+@false(
     location="Introduction, before the update of All-for-one",
-    kind="false",
     claim="the weights alpha_ik are in [0, 1]",
     truth="those of Definition 1 are at most 1/r_ik: a peer of small variance can exceed 1",
     key="adaptive/definition-1-weights",
@@ -90,9 +87,8 @@ def definition_1_above_one() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(alpha.max()))
 
 
-@erratum(
+@hypothesis(
     location="Definition 1",
-    kind="hypothesis",
     claim="phi nondecreasing, phi(0) = 0 and phi(x) <= x give weights with sum_k alpha_k r_k = 1 (Appendix B.2)",
     truth="phi(1) > 0 is needed: phi = 0, binary weights with lambda = 0, has no weights",
     key="adaptive/definition-1-effective-local",
@@ -110,9 +106,8 @@ def definition_1_zero_criterion() -> Finding:
 # --- Definition 2 and Lemma 2 -------------------------------------------------------------------------------
 
 
-@erratum(
+@constant(
     location="Definition 2, Lemma 2, Corollary 1",
-    kind="constant",
     claim="N*(eps) = {k: psi((1 - b_k/(2 mu eps) - c_k)_+) > 0} is in N^t: r_k >= 1 - b_k/(2 mu eps) - c_k there",
     truth="b_k^2 for b_k, as the dimensions require and the proof of Lemma 2 has it",
     key="adaptive/lemma-2",
@@ -126,9 +121,8 @@ def definition_2_square() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float(similarity[1]))
 
 
-@erratum(
+@typo(
     location="text after Definition 2",
-    kind="typo",
     claim="lim sigma_suf^2 = 1 / sum_k sigma_k^2 psi((1 - c_k)_+) 1{b_k = 0}",
     truth="sigma_k^-2 stands in the sum",
     key="adaptive/definition-2-limit-zero",
@@ -149,9 +143,8 @@ def definition_2_limit() -> Finding:
     return Finding(inputs=inputs, printed=float(limit), measured=float(variance))
 
 
-@erratum(
+@hypothesis(
     location="text after Definition 2",
-    kind="hypothesis",
     claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, with sigma_suf^2 meant",
     truth="so it is for continuous psi, as the subscript has it; psi_bin jumps at lambda: with 1 - c_k = lambda and "
     "b_k > 0 peer k never enters",
@@ -170,9 +163,8 @@ def definition_2_jump() -> Finding:
     return Finding(inputs=inputs, printed=float(limit), measured=float(variance))
 
 
-@erratum(
+@typo(
     location="text after Definition 2",
-    kind="typo",
     claim="sigma_cont^2(eps) -> 1 / sum_k sigma_k^-2 psi((1 - c_k)_+) as eps -> infinity, read with the psi in use",
     truth="sigma_suf^2 is meant, as in the limit before; sigma_cont^2 has that limit for psi_cont alone",
     key="adaptive/definition-2-limit-infinity",
@@ -199,9 +191,8 @@ def _effective(theta: float) -> float:
 _TWO_LINES = {"R_i": "theta^2/2", "R_k": "(theta - 1)^2/2", "sigma": 1, "phi": "continuous", "eps": 2}
 
 
-@erratum(
+@typo(
     location="Lemma 2",
-    kind="typo",
     claim="eps <= eps_i^t gives sigma_eff^t <= sigma_suf(eps)",
     truth="the ratios of iteration t are taken at theta_{t-1}: eps <= e_{t-1} is needed",
     key="adaptive/lemma-2",
@@ -219,9 +210,8 @@ def lemma_2_index() -> Finding:
     return Finding(inputs=inputs, printed=sigma2 * _sufficient_at(eps), measured=sigma2 * _effective(start))
 
 
-@erratum(
+@false(
     location="Lemma 2",
-    kind="false",
     claim="eps <= eps_i^t, the mean of the excess e, gives sigma_eff <= sigma_suf(eps)",
     truth="it holds on the paths, and at the iterations, where e itself is at least eps",
     key="adaptive/lemma-2",
@@ -239,9 +229,8 @@ def lemma_2_expectation() -> Finding:
     return Finding(inputs=inputs, printed=_sufficient_at(2.0), measured=max(map(_effective, models)))
 
 
-@erratum(
+@typo(
     location="Lemma 2, proof",
-    kind="typo",
     claim="|grad R_i(theta_i) - grad R_k(theta_k)|^2 <= b^2 + c |grad R_k(theta_k)|^2",
     truth="both gradients are taken at theta_i, and c multiplies |grad R_i(theta_i)|^2",
     key="adaptive/lemma-2",

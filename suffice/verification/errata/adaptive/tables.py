@@ -7,7 +7,7 @@ import numpy as np
 from suffice.bounds import evaluate, find
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import false, typo
 
 DEVIATIONS = {"Local, MNIST": (-4.10, -1.53), "FedAvg, MNIST": (-1.61, -1.40), "APFL, IXI": (-0.53, -0.54)}
 """Entries of Table S2 (train, test): the same as the means of Table 2, as all 64 of them."""
@@ -15,9 +15,8 @@ CIFAR = {"All-for-one-bin": (63.9, 64.2), "Local": (58.5, 59.0), "FedAvg": (28.9
 """Test accuracies on CIFAR-10: in the text of Section 5, and in Table 2."""
 
 
-@erratum(
+@typo(
     location="Section 5, observations, and Table 2",
-    kind="typo",
     claim="on CIFAR-10 All-for-one-bin, Local and FedAvg reach 63.9, 58.5 and 28.9 %",
     truth="Table 2 has 64.2, 59.0 and 30.8",
 )
@@ -27,9 +26,8 @@ def table_2_text() -> Finding:
     return Finding(inputs={"rule": name, "quantity": "test accuracy on CIFAR-10 in %"}, printed=text, measured=table)
 
 
-@erratum(
+@false(
     location="Table S2, lower half",
-    kind="false",
     claim="standard deviations of the logarithmic losses, between -4.10 and 0.36",
     truth="the half repeats the means of Table 2, entry by entry; a standard deviation of logarithms is not negative",
 )
@@ -40,9 +38,8 @@ def table_s2_loss() -> Finding:
     return Finding(inputs={"seeds": 3, "quantity": "least standard deviation"}, printed=least, measured=possible)
 
 
-@erratum(
+@typo(
     location="Definition S1",
-    kind="typo",
     claim="labels are split into {0, ..., floor(K/2)} and {floor(K/2) + 1, ..., K}, K classes in all",
     truth="these are K + 1 labels, and the halves are unequal; {0, ..., floor(K/2) - 1} and the K - floor(K/2) others",
 )
@@ -53,9 +50,8 @@ def definition_s1_labels() -> Finding:
     return Finding(inputs=inputs, printed=float(len(first) + len(second)), measured=float(classes))
 
 
-@erratum(
+@typo(
     location="Equation (1) and the line below it",
-    kind="typo",
     claim="Z is a mean of m gradients; b_alpha gradients are drawn for it, another letter and 512 in Table S1",
     truth="m is not defined and b_alpha is meant; a mean of fewer than are drawn leaves more of the noise in Z",
     key="adaptive/equation-1-norm",

@@ -9,7 +9,7 @@ from suffice.simulate import CoBo, Quadratics
 
 from ...claims.cobo.selection import updates
 from ..erratum import Finding
-from .paper import erratum, every_pair, noise_free
+from .paper import constant, every_pair, false, hypothesis, noise_free, typo, vacuous
 
 # f_i = a_i (x - m_i)^2 / 2 on a line, m_i = 0 and m_j = D.
 
@@ -25,9 +25,8 @@ def _zeta2(a_i: float, a_j: float, D: float) -> float:
     )
 
 
-@erratum(
+@constant(
     location="Example 2",
-    kind="constant",
     claim="zeta_ij^2 = a_i^2 a_j^2 / (a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2 is a lower bound",
     truth="the minimum over x has a_i^2 + a_j^2 without the square; the printed value exceeds it when "
     "a_i^2 + a_j^2 < 1, and is not a squared gradient",
@@ -39,9 +38,8 @@ def example_2_constant() -> Finding:
     return Finding(inputs=inputs, printed=_zeta2(0.5, 0.5, 1.0), measured=float(least))
 
 
-@erratum(
+@typo(
     location="Example 2",
-    kind="typo",
     claim="|grad f_i(x)|^2 + |grad f_j(x)|^2 = a_i^2 a_j^2/(a_i^2 + a_j^2)^2 |mu_k - mu_k'|^2, named a lower bound",
     truth=">= is meant: the left side depends on x, and is a_j^2 |mu_k - mu_k'|^2 at mu_k",
     key="cobo/example-2-dissimilarity",
@@ -53,9 +51,8 @@ def example_2_equality() -> Finding:
     return Finding(inputs=inputs, printed=_zeta2(1.0, 1.0, 1.0), measured=float(at_minimiser))
 
 
-@erratum(
+@vacuous(
     location="Theorem I",
-    kind="vacuous",
     claim="zeta_ik^2 >= |grad f_i(x) + grad f_k(x)|^2 for all x and clients k of other clusters",
     truth="with (6) this asks for <grad f_i, grad f_k> <= 0 everywhere, which no pair satisfies once a loss grows "
     "superlinearly; near the centres the inner product is negative",
@@ -68,9 +65,8 @@ def theorem_1_separation() -> Finding:
     return Finding(inputs=inputs, printed=float(largest), measured=float((x + (x - 1.0)) ** 2))
 
 
-@erratum(
+@typo(
     location="Theorem I, Lemma 4",
-    kind="typo",
     claim="M_ij of one pair bounds averages over all pairs of the cluster",
     truth="M is the largest M_ij of the cluster",
     key="cobo/cluster-dissimilarity",
@@ -89,9 +85,8 @@ def lemma_4_pair_constant() -> Finding:
 # --- weights at w* from the first update on -----------------------------------------------------------------
 
 
-@erratum(
+@false(
     location="Appendix A.2, case 2",
-    kind="false",
     claim="a negative inner product gives w_ij^{t+1} = 0 = w_ij^*",
     truth="weights start at 1 and one update moves them by gamma |<grad f_i, grad f_j>|",
     key="cobo/selection-time",
@@ -109,9 +104,8 @@ def selection_immediate() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float(np.ceil(run.measured[0])))
 
 
-@erratum(
+@hypothesis(
     location="Theorem I, and Appendix A.2, case 2",
-    kind="hypothesis",
     claim="weights of different clusters are 0; that models are well initialised is said in the proof alone",
     truth="the start matters: outside the ball with diameter [m_i, m_j] the inner product is positive and the weight "
     "stays at 1",
@@ -128,9 +122,8 @@ def selection_far() -> Finding:
     return Finding(inputs=inputs, printed=0.0, measured=state["w"][0, 0, 1].item())
 
 
-@erratum(
+@hypothesis(
     location="Appendix A.2 and Algorithm 1, line 11",
-    kind="hypothesis",
     claim="w^{t+1} = w^*",
     truth="Algorithm 1 updates a pair with probability 1/n; the others keep their weight",
     key="cobo/selection-time",
@@ -142,9 +135,8 @@ def selection_sampling() -> Finding:
     return Finding(inputs=inputs, printed=0.0, measured=1 - chance)
 
 
-@erratum(
+@false(
     location="Appendix A.1, bound of the average of T_ij",
-    kind="false",
     claim="Var(w_ij^{t+1}) <= 4 sigma^2 / b",
     truth="the variance of gamma <g_i, g_j> is at most gamma^2 ((sigma^2/b)(|grad f_i|^2 + |grad f_j|^2) + "
     "sigma^4/b^2), and that of a number in [0, 1] at most 1/4",

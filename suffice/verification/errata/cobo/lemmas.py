@@ -12,7 +12,7 @@ from suffice.simulate import FixedCoBo, Quadratics
 
 from ...claims.cobo.one_step import Step
 from ..erratum import Finding
-from .paper import erratum, noise_free
+from .paper import constant, false, noise_free, typo
 
 
 def _step(counts: list[float], curvature: list[float], models: list[float], *, rho: float, eta: float,
@@ -34,9 +34,8 @@ def _printed(key: str, step: Step) -> float:
     return float(evaluate(theorem, **arguments))
 
 
-@erratum(
+@constant(
     location="Lemma 3",
-    kind="constant",
     claim="the noise adds L eta sigma^2 / 2",
     truth="L eta sigma^2 (1 + 1/c) / 2: the pairs i = j of the sum have twice the variance of the others",
     key="cobo/lemma-3",
@@ -49,9 +48,8 @@ def lemma_3_self_pairs() -> Finding:
     return Finding(inputs=inputs, printed=_printed("lemma-3", step), measured=float(step.midpoint_gradient[0]))
 
 
-@erratum(
+@typo(
     location="Appendix A.1, variance of z_ij^{t+1}",
-    kind="typo",
     claim="eta^2 E|(g_i + g_j - grad f_i - grad f_j)/2|^2 <= eta^2 sigma^2 / 4",
     truth="eta^2 sigma^2 / 2, as the next display has it",
     key="cobo/lemma-3",
@@ -64,9 +62,8 @@ def lemma_3_variance() -> Finding:
     return Finding(inputs=inputs, printed=eta**2 * sigma**2 / 4, measured=float(moved.var()))
 
 
-@erratum(
+@false(
     location="Lemma 4",
-    kind="false",
     claim="the noise adds (1/c^2 + 3 eta L M^2) eta sigma^2 / (2 rho c)",
     truth="one step adds 2 eta^2 sigma^2 (1 - 1/c) to the mean over pairs of |x_i - x_j|^2",
     key="cobo/lemma-4",
@@ -80,9 +77,8 @@ def lemma_4_noise() -> Finding:
     return Finding(inputs=inputs, printed=_printed("lemma-4", step), measured=float(step.next_consensus[0]))
 
 
-@erratum(
+@constant(
     location="Lemma 4, second display of the proof",
-    kind="constant",
     claim="the penalty turns x_i - x_j into (1 - 2 eta rho c)(x_i - x_j)",
     truth="sum_k (x_i - x_k) - sum_k (x_j - x_k) = c (x_i - x_j): the factor is 1 - eta rho c",
     key="cobo/lemma-4",
@@ -100,9 +96,8 @@ def lemma_4_contraction() -> Finding:
     return Finding(inputs=inputs, printed=1 - 2 * eta * rho * size, measured=measured)
 
 
-@erratum(
+@constant(
     location="Lemma 4, bound of T",
-    kind="constant",
     claim="|grad f_i + grad f_j|^2 = |grad f_ij|^2, f_ij = (f_i + f_j)/2",
     truth="it is 4 |grad f_ij|^2",
     key="cobo/lemma-4",
@@ -114,9 +109,8 @@ def lemma_4_pair_mean() -> Finding:
     return Finding(inputs=inputs, printed=float(gradients.mean() ** 2), measured=float(gradients.sum() ** 2))
 
 
-@erratum(
+@typo(
     location="Lemma 4, factor of (1/(c n)) sum |w_ik - w_ik^*|^2 |x_i - x_k|^2",
-    kind="typo",
     claim="5 n eta^2 rho^2 / L",
     truth="5 eta n^2 rho^2 / L, as the proof derives it just before",
     direction="upper",
@@ -139,9 +133,8 @@ def lemma_4_unsettled_weights() -> Finding:
     return Finding(inputs=inputs, printed=5 * n * eta**2 * rho**2 * wrong, measured=measured)
 
 
-@erratum(
+@false(
     location="Appendix A.3, Cauchy-Schwarz",
-    kind="false",
     claim="mean |grad f_i(x_i)|^2 <= mean |grad f_i(z_ij)|^2 + mean |grad f_i(z_ij) - grad f_i(x_i)|^2",
     truth="a factor 2 is missing, or the cross term; the corrected bound takes the square of a sum of roots",
     key="cobo/corollary-2",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from suffice.bounds.papers import OWN
 from suffice.simulate import CoBo, Quadratics, iterate
 from suffice.simulate.algorithms.base import Algorithm, State
 
-from ..erratum import declare
+from ..erratum import kinds
 
-erratum = partial(declare, paper=OWN["cobo"])
+typo, constant, hypothesis, vacuous, false, code, loose = kinds(OWN["cobo"])
 
 
 def noise_free(problem: Quadratics, algorithm: Algorithm, *, eta: float, iterations: int) -> State:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import torch
 from suffice.simulate import IFCA, CoBo, Ditto, Quadratics
 
 from ..erratum import Finding
-from .paper import erratum, every_pair, noise_free
-
-code = partial(erratum, kind="code")
+from .paper import code, every_pair, noise_free
 
 
 @code(

@@ -12,7 +12,7 @@ from suffice.simulate import Local, Quadratics, expected_excess
 
 from ...claims.cobo import averages
 from ..erratum import Finding
-from .paper import erratum
+from .paper import false, hypothesis, typo
 
 GRADIENT = ("theorem-1-midpoint-gradient", "midpoint_gradient", "average of E|grad f_ij(z_ij)|^2")
 CONSENSUS = ("theorem-1-consensus", "consensus_after", "average of E|x_i - x_j|^2")
@@ -39,9 +39,8 @@ def _average(statement: tuple[str, str, str], case: int) -> Finding:
 _QUIET = "r = sqrt(L sigma^2 Delta / T) vanishes with sigma; a term of the order of Delta/(eta T) is missing"
 
 
-@erratum(
+@false(
     location="Theorem I, second bound",
-    kind="false",
     claim="the average of E|grad f_ij(z_ij)|^2 is at most 3 r",
     truth=_QUIET,
     key="cobo/theorem-1-midpoint-gradient",
@@ -50,9 +49,8 @@ def theorem_1_gradient_without_noise() -> Finding:
     return _average(GRADIENT, 0)
 
 
-@erratum(
+@false(
     location="Theorem I, first bound",
-    kind="false",
     claim="the average of E|x_i - x_j|^2 is at most 6 M_ij^2 r / (rho^2 c^2)",
     truth=_QUIET,
     key="cobo/theorem-1-consensus",
@@ -61,9 +59,8 @@ def theorem_1_consensus_without_noise() -> Finding:
     return _average(CONSENSUS, 0)
 
 
-@erratum(
+@false(
     location="Corollary II",
-    kind="false",
     claim="the average of |grad f_i(x_i)|^2 is at most 4 r",
     truth=_QUIET,
     key="cobo/corollary-2",
@@ -72,9 +69,8 @@ def corollary_2_without_noise() -> Finding:
     return _average(CLIENT, 0)
 
 
-@erratum(
+@hypothesis(
     location="Theorem I, step size",
-    kind="hypothesis",
     claim="every eta <= min{2 r / (L sigma^2), 1/(2 sqrt(3) L)} reaches the bound",
     truth="the proof needs eta equal to the minimum: a smaller step does not arrive within T steps",
     key="cobo/theorem-1-midpoint-gradient",
@@ -83,9 +79,8 @@ def theorem_1_small_step() -> Finding:
     return _average(GRADIENT, 1)
 
 
-@erratum(
+@false(
     location="Theorem I, first bound",
-    kind="false",
     claim="the consensus distance vanishes with M_ij",
     truth="noise keeps equal clients apart; the proof drops (1/c^2 + 3 eta L M^2) sigma^2/(2 rho^2 c^2)",
     key="cobo/theorem-1-consensus",
@@ -94,9 +89,8 @@ def theorem_1_consensus_noise() -> Finding:
     return _average(CONSENSUS, 2)
 
 
-@erratum(
+@hypothesis(
     location="Theorem I, step size",
-    kind="hypothesis",
     claim="rho has no upper limit",
     truth="eta <= 1/(2 rho c) of Lemma 4 is missing; with a larger step the models overshoot their mean",
     key="cobo/theorem-1-consensus",
@@ -105,9 +99,8 @@ def theorem_1_step_limit() -> Finding:
     return _average(CONSENSUS, 3)
 
 
-@erratum(
+@typo(
     location="Theorem I and the last display of Appendix A.2",
-    kind="typo",
     claim="2 + 24 M_ij^2 <= 3 for M_ij^2 in (0, 1/5)",
     truth="it needs M_ij^2 <= 1/24; M_ij <= 1/5, as in Lemma 4 and Appendix A.3, is enough",
     key="cobo/theorem-1-midpoint-gradient",
@@ -118,9 +111,8 @@ def theorem_1_heterogeneity() -> Finding:
     return Finding(inputs=inputs, printed=3.0, measured=2 + 24 * M2)
 
 
-@erratum(
+@hypothesis(
     location="Theorem I, Lemma 4",
-    kind="hypothesis",
     claim="b >= (2/c^2) 2 L eta (c - 2) sigma^2",
     truth="the right side has the unit of a squared gradient and changes with the unit of the loss",
     key="cobo/theorem-1-consensus",
@@ -141,9 +133,8 @@ def theorem_1_minibatch() -> Finding:
     return Finding(inputs=inputs, printed=needed(1.0), measured=needed(10.0))
 
 
-@erratum(
+@typo(
     location="Corollary II",
-    kind="typo",
     claim="the average of |grad f_i(x_i)|^2, without an expectation, is at most 4 r",
     truth="the left side is random; its expectation is meant",
     key="cobo/corollary-2",
@@ -163,9 +154,8 @@ def corollary_2_expectation() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=float((1 + after**2) / 2))
 
 
-@erratum(
+@false(
     location="text after Theorem I",
-    kind="false",
     claim="M_ij = 0 leads to identical data distribution",
     truth="M_ij = 0 says that the gradients are identical; f_i = E(x - xi)^2/2 depends on the mean of the data alone",
     key="cobo/example-2-similarity",
@@ -180,9 +170,8 @@ def theorem_1_identical_data() -> Finding:
     return Finding(inputs=inputs, printed=0.0, measured=float(np.abs(first - second).sum() / 2))
 
 
-@erratum(
+@typo(
     location="Algorithm 1, line 7, and Theorem I",
-    kind="typo",
     claim="the models of a step s drawn from [T] = {1, ..., T} are returned; gradients are averaged over 0, ..., T - 1",
     truth="the average is the expectation at s drawn from {0, ..., T - 1}; shifted, it may be far from it",
     key="cobo/algorithm-1-output",

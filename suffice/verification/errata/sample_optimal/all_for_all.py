@@ -9,16 +9,15 @@ from suffice.simulate import AllForAll, Local, Quadratics, expected_excess, expe
 
 from ...claims.sample_optimal.star import one_loss, threshold_star
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, typo
 
 
 def _one(value: float) -> np.ndarray:
     return np.array([float(value)])
 
 
-@erratum(
+@false(
     location="Theorem 3",
-    kind="false",
     claim="E[F^K] <= F^0 exp(-K/(2 kappa)) + noise + bias for any stochastic Lambda",
     truth="the rate is 1 - eta mu smin with eta <= 1/(L smax), eigenvalues of W; both are 1 for clusters",
     key="sample-optimal/theorem-3",
@@ -35,9 +34,8 @@ def theorem_3_rate() -> Finding:
 _CHAIN = np.array([[1.0, 0.0], [0.5, 0.5]])
 
 
-@erratum(
+@typo(
     location="proof sketch of Theorem 3",
-    kind="typo",
     claim="y^{k+1} = y^k - eta Lambda G^k(y^k) gives x^k = Lambda y^k",
     truth="Lambda^T G^k, as in the deterministic recursion before it",
     key="sample-optimal/theorem-3",
@@ -58,9 +56,8 @@ def _mean_after_one(A: np.ndarray, start: float, eta: float) -> float:
     return float(moments.mean("models")[1, 0])
 
 
-@erratum(
+@typo(
     location="proof sketch of Theorem 3",
-    kind="typo",
     claim="x^{k+1} = x^k - W C^k, where C^k, not defined, is read as the gradients",
     truth="x^{k+1} = x^k - eta W g^k, as in Section 1.1 and Algorithm 1",
     key="sample-optimal/theorem-3",
@@ -71,9 +68,8 @@ def theorem_3_sketch_step() -> Finding:
     return Finding(inputs=inputs, printed=1.0 - 2.0, measured=_mean_after_one(np.ones((1, 1, 1)), 1.0, 0.25))
 
 
-@erratum(
+@constant(
     location="proof sketch of Theorem 3",
-    kind="constant",
     claim="(g_i)_i replaces grad fbar = (1/N)(grad f_i)_i in x^{k+1} = x^k - eta W grad fbar(x^k)",
     truth="g_i replaces grad f_i: Algorithm 1 has no 1/N, and the two step sizes differ by the factor N",
     key="sample-optimal/theorem-3",
@@ -86,9 +82,8 @@ def theorem_3_sketch_mean() -> Finding:
     return Finding(inputs=inputs, printed=1 - eta / N, measured=measured)
 
 
-@erratum(
+@false(
     location="Corollary 1",
-    kind="false",
     claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
     truth="that needs agents in clusters; otherwise kappa is multiplied by smax/smin",
     key="sample-optimal/corollary-1-general",
@@ -102,9 +97,8 @@ def corollary_1_graph() -> Finding:
     return Finding(inputs=inputs, printed=float(np.ceil(printed)), measured=float(star.rounds(_one(1))[0]))
 
 
-@erratum(
+@constant(
     location="Corollary 1",
-    kind="constant",
     claim="K_eps <= 2 max((kappa sigma^2/(eps mu)) (1/N) sum_i 1/N_i, kappa) ln(F^0/eps)",
     truth="a round is needed while F^0 > eps: where it is below 1, the bound is to be rounded up",
     key="sample-optimal/corollary-1",
@@ -117,9 +111,8 @@ def corollary_1_start() -> Finding:
     return Finding(inputs=inputs, printed=float(2 * np.log(ratio)), measured=float((excess > eps).sum()))
 
 
-@erratum(
+@false(
     location="text after Corollary 1",
-    kind="false",
     claim="K_eps <= (1/N) sum_i K_eps(i)",
     truth="the logarithm of the mean excess is not the mean of the logarithms",
     key="sample-optimal/corollary-1",
@@ -135,9 +128,8 @@ def corollary_1_mean() -> Finding:
     return Finding(inputs=inputs, printed=float(alone.mean()), measured=float(together))
 
 
-@erratum(
+@typo(
     location="text after Corollary 1",
-    kind="typo",
     claim="the speedup over no collaboration is (1/N) sum_i 1/N_i",
     truth="the reciprocal of it",
     key="sample-optimal/corollary-1",
@@ -152,9 +144,8 @@ def corollary_1_speedup() -> Finding:
     return Finding(inputs=inputs, printed=1 / N, measured=float(alone / shared))
 
 
-@erratum(
+@constant(
     location="Section 5, below Remark 1",
-    kind="constant",
     claim="mixtures have the bias (1/N) sum_i alpha_i/(N - 1) sum_j b_ij, full collaboration (1/N^2) sum_ij b_ij",
     truth="b_ij is a gradient and the bias a loss: b_ij^2/(2 mu) stands for b_ij; where b_ij > 2 mu it is larger",
     key="sample-optimal/section-5-bias",

@@ -8,7 +8,7 @@ import torch
 from suffice.simulate import FixedWeights, Quadratics, expected_excess
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, loose, typo
 
 
 def _excess(h: list[float], m: list[float], weights: list[float], start: float, eta: float, T: int) -> np.ndarray:
@@ -21,9 +21,8 @@ def _excess(h: list[float], m: list[float], weights: list[float], start: float, 
     return expected_excess(problem, algorithm, iterations=T, eta=eta)[:, 0]
 
 
-@erratum(
+@loose(
     location="Theorem 2",
-    kind="loose",
     claim="the bias of agent i is at most sum_j lambda_ij b_ij^2/mu",
     truth="so it is, and at most (sum_j lambda_ij b_ij)^2/(2 mu), which is at most half of that and attained",
     key="sample-optimal/theorem-2",
@@ -35,9 +34,8 @@ def theorem_2_bias() -> Finding:
     return Finding(inputs=inputs, printed=b**2, measured=float(excess[-1]))
 
 
-@erratum(
+@constant(
     location="Theorem 2, choice of lambda_ij",
-    kind="constant",
     claim="averaging the agents with b_ij^2 <= eps/2 reaches the precision eps",
     truth="a squared gradient is compared with a loss; b_ij^2 <= mu eps does",
     key="sample-optimal/theorem-2-threshold",
@@ -50,9 +48,8 @@ def theorem_2_threshold() -> Finding:
     return Finding(inputs=inputs, printed=eps, measured=float(excess[-1]))
 
 
-@erratum(
+@typo(
     location="Theorem 2, choice of lambda_ij",
-    kind="typo",
     claim="lambda_ij = 1{b_ij^2 <= eps/2}/N_i^eps(2b)",
     truth="the count belongs to another threshold, so the weights need not sum to 1; divide by the number of "
     "agents in the indicator",
@@ -66,9 +63,8 @@ def theorem_2_normaliser() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=float((indicator / near).sum()))
 
 
-@erratum(
+@false(
     location="Theorem 2, K_i(eps)",
-    kind="false",
     claim="K_i(eps) = O~(kappa sigma^2/(mu eps N_i)) rounds suffice",
     truth="at least of the order kappa ln(e_0/eps) are needed when sigma is small: a maximum of the two",
     key="sample-optimal/theorem-2-rounds-threshold",

@@ -8,7 +8,7 @@ from scipy.special import log_ndtr
 from ...claims.sample_optimal.estimated import Clusters
 from ...claims.sample_optimal.star import one_loss
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, hypothesis, loose, typo
 
 
 def _one(value: float) -> np.ndarray:
@@ -24,9 +24,8 @@ def _moments() -> tuple[np.ndarray, np.ndarray]:
 _PAIR = {"d": 1, "a": "1", "b": [0.1, -0.1]}
 
 
-@erratum(
+@false(
     location="Section 6, before Assumption 4",
-    kind="false",
     claim="the gradients at all x_i* are D*-Lipschitz in xi, so that d_H <= D* |E xi_i - E xi_j| bounds weak b_ij",
     truth="they are sqrt(1 + D*^2)-Lipschitz, and that is the factor: the gradient applies xi to (x, -1)",
     key="sample-optimal/linear-dissimilarity",
@@ -49,9 +48,8 @@ def _variance(u: float) -> float:
     return float(w @ (gradient - mean) ** 2 @ w)
 
 
-@erratum(
+@hypothesis(
     location="Section 6, Assumption 1 for linear models",
-    kind="hypothesis",
     claim="Theorem 5 asks of linear models that the gradients' variance is at most one sigma^2 for all x",
     truth="with random features it grows like |x - x*|^2: Assumption 1 does not hold",
     key="sample-optimal/theorem-2-least-squares",
@@ -62,9 +60,8 @@ def linear_noise() -> Finding:
     return Finding(inputs=inputs, printed=_variance(0.0), measured=_variance(100.0))
 
 
-@erratum(
+@typo(
     location="Assumptions 4 and 5",
-    kind="typo",
     claim="the xi_i are centred, and their means are Delta > 0 apart",
     truth="xi_i - E xi_i is meant: centred xi_i have Delta = 0",
     key="sample-optimal/theorem-5-samples",
@@ -81,9 +78,8 @@ def assumption_4_centred() -> Finding:
     )
 
 
-@erratum(
+@typo(
     location="Assumption 4",
-    kind="typo",
     claim="d_eff = |Sigma|_2/nu^2, nu^2 the largest eigenvalue of Sigma",
     truth="that is 1 for every Sigma; tr(Sigma)/nu^2",
     key="sample-optimal/theorem-5-samples",
@@ -96,9 +92,8 @@ def assumption_4_dimension() -> Finding:
     return Finding(inputs=inputs, printed=float(np.linalg.norm(Sigma, 2)) / top, measured=float(np.trace(Sigma)) / top)
 
 
-@erratum(
+@loose(
     location="Assumption 4",
-    kind="loose",
     claim="xi is called Sigma-subgaussian where P(<xi, y> >= u) <= exp(-u^2/(2 y^T Sigma y))",
     truth="a definition; that by E exp <y, xi> <= exp(y^T Sigma y/2) is stronger: it gives Var <xi, y> <= y^T Sigma y, "
     "the tails a multiple of that",
@@ -116,9 +111,8 @@ def assumption_4_tail() -> Finding:
     return Finding(inputs=inputs, printed=1.0, measured=second)
 
 
-@erratum(
+@typo(
     location="Theorem 5",
-    kind="typo",
     claim="exponent S max(Delta^2 - 2u, 2u^2)/(8 nu^2)",
     truth="2u has the unit of Delta^2 and nu^2, 2u^2 has not: a probability would depend on the unit of xi",
     key="sample-optimal/theorem-5",
@@ -142,9 +136,8 @@ def _merged(mu: float, D: float) -> float:
     return float(run.average(_one(5))[0])
 
 
-@erratum(
+@false(
     location="Theorem 5",
-    kind="false",
     claim="the bias 4 u^2/mu arises where 2u >= Delta",
     truth="u compares with Delta^2: thresholds u >= Delta^2 link clusters",
     key="sample-optimal/theorem-5",
@@ -161,9 +154,8 @@ def theorem_5_indicator() -> Finding:
     return Finding(inputs=inputs, printed=float(printed), measured=_merged(mu, 2 * m))
 
 
-@erratum(
+@constant(
     location="Theorem 5",
-    kind="constant",
     claim="the probability of misjudged pairs is multiplied by 2 D*^2 b_max/mu, the bias that they can cause",
     truth="the bias is at most b_max^2/(2 mu); D*^2 b_max has another unit, and the bias can be larger",
     key="sample-optimal/theorem-5",
@@ -177,9 +169,8 @@ def theorem_5_bias() -> Finding:
     return Finding(inputs=inputs, printed=2 * ball**2 * b_max / mu, measured=_merged(mu, 2 * ball))
 
 
-@erratum(
+@constant(
     location="Theorem 5",
-    kind="constant",
     claim="the bias has the probability that one pair is misjudged, without the number M of clusters",
     truth="an agent can be linked to each of the M - 1 others: the weight on them can be many times that",
     key="sample-optimal/theorem-5-samples",
@@ -197,9 +188,8 @@ def theorem_5_clusters() -> Finding:
     return Finding(inputs=inputs, printed=q, measured=float((chance * linked / (linked + 1)).sum()))
 
 
-@erratum(
+@false(
     location="Theorem 5",
-    kind="false",
     claim="F^0 exp(-K/(2 kappa)) for rows 1{bhat_ij^2 <= u}/#, whichever pairs are found within u",
     truth="Theorem 3's rate needs a projection: average over connected components",
     key="sample-optimal/theorem-5",
@@ -212,9 +202,8 @@ def theorem_5_rows() -> Finding:
     return Finding(inputs=inputs, printed=float(np.exp(-K / 2)), measured=float(star.least(_one(K))[0]))
 
 
-@erratum(
+@loose(
     location="Theorem 4, Corollary 2",
-    kind="loose",
     claim="the precision is reached with clusters of C = Omega~(nu^2 d_eff/eps) agents",
     truth="smaller clusters do as well: the condition, which compares xi^2 with a loss, is not needed",
     key="sample-optimal/theorem-4",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..erratum import Finding
-from .paper import erratum
+from .paper import constant, false, hypothesis, typo
 
 
-@erratum(
+@false(
     location="Section 3, definition of K_i^eps, and Theorem 1",
-    kind="false",
     claim="inf over methods of sup over instances of K_i^eps = inf{K: error of x_i^K <= eps} is "
     "Omega(r^2 sigma^2/(eps N_i))",
     truth="K may depend on the instance there, so outputs of a fixed grid reach eps at some K whatever the noise; "
@@ -42,9 +41,8 @@ def _informative() -> float:
     return float((place > 0).sum())
 
 
-@erratum(
+@typo(
     location="Theorem 1, last line",
-    kind="typo",
     claim="N_i^eps(b^2/(4 mu)) is the number of agents with b_ij^2 <= eps",
     truth="b_ij^2 <= 4 mu eps, as in the formula before",
     key="sample-optimal/theorem-1",
@@ -54,9 +52,8 @@ def theorem_1_count() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR**2 <= 0.01).sum()), measured=_informative())
 
 
-@erratum(
+@typo(
     location="text after Theorem 1",
-    kind="typo",
     claim="cooperation appears in the factor 1/N_i^eps(b/4)",
     truth="N_i^eps(b^2/(4 mu)): agents with b_ij^2 <= 4 mu eps",
     key="sample-optimal/theorem-1",
@@ -66,9 +63,8 @@ def theorem_1_quarter() -> Finding:
     return Finding(inputs=_NEAR_INPUTS, printed=float((_NEAR / 4 <= 0.01).sum()), measured=_informative())
 
 
-@erratum(
+@hypothesis(
     location="Theorem 1, hypothesis on H",
-    kind="hypothesis",
     claim="H contains all 1-Lipschitz affine functions and d_H <= d_TV",
     truth="total variation is bounded and d_H is not; maps of unit balls into unit balls, which Section 2.2 calls so, "
     "allow it and are no total variation; the bound needs neither",
@@ -84,9 +80,8 @@ def theorem_1_total_variation() -> Finding:
     return Finding(inputs=inputs, printed=total_variation, measured=abs(two - one))
 
 
-@erratum(
+@constant(
     location="text after Theorem 2",
-    kind="constant",
     claim="the oracle complexity of the algorithm matches that of the lower bound",
     truth="it does up to the constants inside the counts, b_ij^2 <= 4 mu eps below and mu eps/2 above, which can "
     "differ by all agents",

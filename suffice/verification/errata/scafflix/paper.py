@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import torch
 
 from suffice.bounds.papers import OWN
 from suffice.simulate import Quadratics, Scaffnew, expected_moments
 
-from ..erratum import declare
+from ..erratum import kinds
 
-erratum = partial(declare, paper=OWN["scafflix"])
+typo, constant, hypothesis, vacuous, false, code, loose = kinds(OWN["scafflix"])
 
 
 def limit(control: list[float], *, iterations: int = 400) -> float:

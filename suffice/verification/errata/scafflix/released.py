@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from suffice.bounds.scafflix_settings import released_steps
@@ -16,14 +14,12 @@ from suffice.bounds.smoothness import (
 
 from ...claims.scafflix.moments import Clients
 from ..erratum import Finding
-from .paper import erratum
+from .paper import code
 
 SMALL = np.full((125, 1), np.sqrt(0.008))
 """125 samples of one small feature: the regularisation dominates the smoothness constant."""
 STIFF = np.array([100.0, *[1.0] * 7])
 """Curvatures of eight clients f_i = L_i x^2 / 2."""
-
-code = partial(erratum, kind="code")
 
 
 @code(
@@ -113,9 +109,7 @@ def code_probability() -> Finding:
     mu = 1.0
     inputs = {"L": "(100, 1, ..., 1)", "n": len(STIFF), "mu": mu, "quantity": "probability of a communication"}
     return Finding(
-        inputs=inputs,
-        printed=released_steps(L=STIFF, mu=mu, alpha=1.0).p,
-        measured=float((STIFF.max() / mu) ** -0.5),
+        inputs=inputs, printed=released_steps(L=STIFF, mu=mu, alpha=1.0).p, measured=float((STIFF.max() / mu) ** -0.5)
     )
 
 

@@ -11,7 +11,7 @@ from suffice.bounds.smoothness import logistic_smoothness, logistic_smoothness_b
 
 from ...claims.scafflix.assumption import sampled
 from ..erratum import Finding
-from .paper import erratum, limit
+from .paper import false, hypothesis, limit, loose
 
 START = {"f_1": "x^2/2", "f_2": "(x - 2)^2/2", "alpha": [1, 0.5], "gamma": [0.5, 1], "p": 0.5, "x^0": 0}
 
@@ -29,9 +29,8 @@ def _sampled(direction: list[list[float]], L: list[float], away: list[float], co
     return float(printed), float(evidence.measured[0])
 
 
-@erratum(
+@loose(
     location="Assumption 3, case 2",
-    kind="loose",
     claim="A_i = 2 L_i if the samples' losses f_ij are L_i-smooth",
     truth="so it is for convex f_ij. The least constant of f_i alone, which is smaller by the factor n_i where the "
     "directions of the samples differ, would not do",
@@ -47,9 +46,8 @@ def assumption_3_samples() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
-@erratum(
+@hypothesis(
     location="Assumption 3, case 2",
-    kind="hypothesis",
     claim="A_i = 2 L_i for any L_i-smooth f_ij",
     truth="the samples' losses must be convex",
     key="scafflix/assumption-3-finite-sum",
@@ -63,9 +61,8 @@ def assumption_3_convexity() -> Finding:
     return Finding(inputs=inputs, printed=printed, measured=measured)
 
 
-@erratum(
+@false(
     location="Algorithm 1, input; Theorem 1",
-    kind="false",
     claim="the control variates start with sum_i h_i^0 = 0",
     truth="the algorithm conserves sum_i alpha_i h_i, which must be 0; otherwise it converges elsewhere",
     key="scafflix/theorem-1",
@@ -76,9 +73,8 @@ def algorithm_1_start() -> Finding:
     return Finding(inputs=inputs, printed=limit([1.0, -1.0]), measured=limit([1.0, -2.0]))
 
 
-@erratum(
+@hypothesis(
     location="remark after Corollary 2",
-    kind="hypothesis",
     claim="h_i^0 = grad f_i at the personalised start",
     truth="sum_i alpha_i h_i^0 is not 0 and with exact gradients no model ever moves; their projection onto that "
     "constraint costs one communication and keeps the printed bound of Psi^0",
@@ -90,9 +86,8 @@ def initial_control_variates() -> Finding:
     return Finding(inputs=inputs, printed=limit([0.0, -1.0]), measured=limit([0.0, 0.0]))
 
 
-@erratum(
+@hypothesis(
     location="(FLIX), Assumption 1 and Algorithm 1, line 8",
-    kind="hypothesis",
     claim="for alpha_i in [0, 1] the mixed objective is strongly convex and its solution unique",
     truth="alpha_i > 0 is needed: the algorithm divides by it, and mean_i alpha_i^2 mu_i is what f~ inherits",
     key="scafflix/theorem-1",
@@ -113,9 +108,8 @@ def weight_zero() -> Finding:
     return Finding(inputs=inputs, printed=mu * x**2 / 2, measured=mixed(x, alpha) - mixed(0.0, alpha))
 
 
-@erratum(
+@loose(
     location="Section 4.1, below (12)",
-    kind="loose",
     claim="f_i is L_i-smooth with L_i = (1/(4 n_i)) sum_j |a_ij|^2 + mu",
     truth="so it is; the least constant is lambda_max(A_i^T A_i)/(4 n_i) + mu, without the trace",
     direction="upper",
