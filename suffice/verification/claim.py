@@ -59,8 +59,8 @@ class Claim:
     `equality` asks that the bound is attained: every ratio is at least 1 - equality. `outside_conditions`
     gives, for a condition, evidence that breaks it alone: it counts, and violates, as soon as the condition admits it;
     `unrefuted_conditions` says of any other condition why no such instance is known at most `FURTHEST` times beyond it.
-    `weak` names the mutants that may survive, and why; `true_variants` those that are true as well, with the proof, and
-    are not tried. `opaque` says why the bound gives no expression, where it gives
+    `weak` names the mutants that may survive, by their ids, and why; `true_variants` those that are true as well, with
+    the proof, and are not tried. `opaque` says why the bound gives no expression, where it gives
     none. With `until_refuted` nothing more is tried once an instance clearly violates.
     """
 
@@ -121,9 +121,12 @@ class Claim:
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
         violated = violations > 0
-        count, left = (0, {}) if violated else self._mutants(whole, counted, worst_ratio)
+        count, left = (0, []) if violated else self._mutants(whole, counted, worst_ratio)
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
-        survivors = (*apart, *uncertified, *left)
+        survivors = (*apart, *uncertified, *(mutant.change for mutant, _ in left))
+        foreseen = self.weak is not None and self.weak.covers(
+            (*apart, *uncertified, *(mutant.id for mutant, _ in left))
+        )
         outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
         if apart and not violated:
             outcome = Outcome.INCONCLUSIVE
@@ -146,14 +149,14 @@ class Claim:
             error_probability=error,
             mutants=count,
             survivors=survivors,
-            survivor_ratios=tuple(left.values()),
+            survivor_ratios=tuple(most for _, most in left),
             seconds=time.perf_counter() - began,
             points=_points(bound[counted], whole.measured[counted], ratio[counted]),
             necessity={
                 name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece)
                 for name, piece in outside.items()
             },
-            weakness=self.weak,
+            weakness=self.weak if foreseen else None,
             unmet=whole.unmet(theorem) if instances == 0 else "",
         )
 
@@ -189,14 +192,16 @@ class Claim:
         ratio = piece.against(bound, self.theorem.direction)
         return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
-    def _mutants(self, whole: Evidence, counted: np.ndarray, worst_ratio: float) -> tuple[int, dict[str, float]]:
+    def _mutants(
+        self, whole: Evidence, counted: np.ndarray, worst_ratio: float
+    ) -> tuple[int, list[tuple[Mutant, float]]]:
         """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly
         stronger; a mutant that is nowhere stronger is not tried."""
         theorem = self.theorem
         same = theorem.bound if self.opaque else readable(theorem).value
         made = (numeric_mutants if self.opaque else mutants)(theorem, worst_ratio=worst_ratio)
         if self.true_variants:
-            made = [mutant for mutant in made if mutant.change not in self.true_variants]
+            made = [mutant for mutant in made if mutant.id not in self.true_variants]
         ratio = whole.against(whole.bound(theorem, same), theorem.direction)
         held = np.flatnonzero(counted & (ratio <= 1 + AGREEMENT / 2))
         count, left = 0, list[tuple[Mutant, float]]()
@@ -218,7 +223,7 @@ class Claim:
                 if stronger.any():
                     left.append((mutant, float(ratio[visible].max(initial=0.0))))
             made = standing
-        return count + len(left), {mutant.change: most for mutant, most in left}
+        return count + len(left), left
 
 
 def _instance(evidence: Sequence[Evidence], ends: np.ndarray, at: int) -> dict[str, Any]:

@@ -22,27 +22,32 @@ SMALLEST_SHIFT = 1e-6
 LEAST_RATIO = 1e-3
 POINTS = 5
 _COUNTED = ("T",)
-Change = tuple[Callable[[], str], Any]
-"""The words that say what was changed, and the changed expression."""
+Change = tuple[str, Callable[[], str] | None, Any]
+"""The id of a change, words that say more of it, and the changed expression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """A wrong variant: its value as a function of the bound's keywords, and what was changed, worded when asked."""
+    """A wrong variant: its value as a function of the bound's keywords, and what was changed, worded when asked.
 
-    worded: Callable[[], str]
+    Claims name it by its `id`, which says where: "term /1/0 dropped" is about the first argument of the expression's
+    second one.
+    """
+
+    id: str
     value: Callable[..., Any]
+    worded: Callable[[], str] | None = None
 
     @property
     def change(self) -> str:
-        return self.worded()
+        return self.id if self.worded is None else self.worded()
 
 
 def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     """All variants of the theorem's bound; `worst_ratio` sets how small a shift of the whole is asked for."""
     import sympy
 
-    found: list[tuple[Callable[[], str], Callable[..., Any]]] = []
+    found: list[tuple[str, Callable[[], str] | None, Callable[..., Any]]] = []
     whole = theorem.expression()
     formulas = Formulas(whole, theorem.bound_keywords)
     # Nothing is simplified, which took half the time of a check; variants that are one function have one value.
@@ -55,28 +60,28 @@ def mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
         ]
     points = _points(theorem)
     seen: set[tuple[str, ...]] = set()
-    for change, variant in changes:
+    for name, words, variant in changes:
         value = formulas.function(variant)
         values = np.broadcast_to(value(**points), POINTS)
         key = tuple(f"{number:.12g}" for number in values)
         if key in seen and not np.isnan(values).all():
             continue
         seen.add(key)
-        found.append((change, value))
+        found.append((name, words, value))
 
     @cache
     def names() -> list[str]:
         """To word a change takes as long as to make and evaluate it, and only survivors are named."""
         given: list[str] = []
         with sympy.evaluate(False):
-            for words, _ in found:
-                change = words()
+            for name, words, _ in found:
+                change = name if words is None else words()
                 # two places of the formula may read alike: each is tried
-                again = f"{change}, place {sum(name.startswith(change) for name in given) + 1}"
+                again = f"{change}, place {sum(other.startswith(change) for other in given) + 1}"
                 given.append(again if change in given else change)
         return given
 
-    made = [Mutant(worded=lambda at=at: names()[at], value=value) for at, (_, value) in enumerate(found)]
+    made = [Mutant(id=name, worded=lambda at=at: names()[at], value=value) for at, (name, _, value) in enumerate(found)]
     return [*made, _scaled(theorem, worst_ratio)]
 
 
@@ -95,7 +100,7 @@ def numeric_mutants(theorem: Theorem, *, worst_ratio: float) -> list[Mutant]:
     taken = [theorem.parameter(name) for name in theorem.bound_keywords]
 
     def mutant(change: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-        found.append(Mutant(worded=lambda: change, value=lambda **values: bound(**values | changed(values))))
+        found.append(Mutant(id=change, value=lambda **values: bound(**values | changed(values))))
 
     for at, one in enumerate(taken):
         for other in taken[at + 1 :]:
@@ -121,31 +126,34 @@ def _scaled(theorem: Theorem, worst_ratio: float) -> Mutant:
     assert bound is not None
     # twice as far from 1 as the worst ratio, in logarithms: never a bound of the other sign
     factor = min(max(worst_ratio, LEAST_RATIO) ** 2, 1 - SMALLEST_SHIFT) ** (1 if theorem.direction == "upper" else -1)
-    return Mutant(worded=lambda: f"whole bound times {factor:.7g}", value=lambda **values: factor * bound(**values))
+    words = f"whole bound times {factor:.7g}"
+    return Mutant(id="whole bound scaled", worded=lambda: words, value=lambda **values: factor * bound(**values))
 
 
 def readable(theorem: Theorem) -> Mutant:
     """The unchanged bound, evaluated the way mutants are: what they are compared with."""
     whole = theorem.expression()
     formulas = Formulas(whole, theorem.bound_keywords)
-    return Mutant(worded=lambda: "unchanged", value=formulas.function(whole))
+    return Mutant(id="unchanged", value=formulas.function(whole))
 
 
-def _variants(node: Any) -> Iterator[Change]:
-    """Every single change below `node`."""
+def _variants(node: Any, place: str = "") -> Iterator[Change]:
+    """Every single change below `node`, which is at `place`."""
     import sympy
 
     if isinstance(node, sympy.Add):
         for index, term in enumerate(node.args):
             rest = [other for at, other in enumerate(node.args) if at != index]
-            yield lambda term=term: f"{_short(term)} dropped from {_short(node)}", sympy.Add(*rest)
+            name = f"term {place}/{index} dropped"
+            yield name, lambda term=term: f"{_short(term)} dropped from {_short(node)}", sympy.Add(*rest)
     if isinstance(node, sympy.Pow) and node.exp in (2, sympy.Rational(1, 2)):
-        yield lambda: f"{'square' if node.exp == 2 else 'root'} forgotten in {_short(node)}", node.base
+        which = "square" if node.exp == 2 else "root"
+        yield f"{which} {place or '/'} forgotten", lambda: f"{which} forgotten in {_short(node)}", node.base
     for index, argument in enumerate(node.args):
-        for change, variant in _variants(argument):
+        for name, words, variant in _variants(argument, f"{place}/{index}"):
             arguments = list(node.args)
             arguments[index] = variant
-            yield change, node.func(*arguments)
+            yield name, words, node.func(*arguments)
 
 
 def _swapped(whole: Any, theorem: Theorem) -> Iterator[Change]:
@@ -156,7 +164,7 @@ def _swapped(whole: Any, theorem: Theorem) -> Iterator[Change]:
         for other in symbols[at + 1 :]:
             if units[one.name] == units[other.name] != (0, 0):
                 exchanged = whole.xreplace({one: other, other: one})
-                yield lambda one=one, other=other: f"{one.name} and {other.name} exchanged", exchanged
+                yield f"{one.name} and {other.name} exchanged", None, exchanged
 
 
 def _shifted(whole: Any) -> Iterator[Change]:
@@ -164,13 +172,10 @@ def _shifted(whole: Any) -> Iterator[Change]:
     for symbol in sorted(whole.free_symbols, key=lambda symbol: symbol.name):
         if symbol.name in _COUNTED:
             for by in (1, -1):
-                yield (
-                    lambda symbol=symbol, by=by: f"{symbol.name} shifted by {by:+d}",
-                    whole.xreplace({symbol: symbol + by}),
-                )
+                yield f"{symbol.name} shifted by {by:+d}", None, whole.xreplace({symbol: symbol + by})
 
 
-def _moved_terms(node: Any, direction: str) -> Iterator[Change]:
+def _moved_terms(node: Any, direction: str, place: str = "") -> Iterator[Change]:
     """Each term of the bound's sum moved by 5 % to the stronger side; reached through factors and maxima alone."""
     import sympy
 
@@ -181,13 +186,13 @@ def _moved_terms(node: Any, direction: str) -> Iterator[Change]:
             stronger = sympy.Rational(19, 20) if (direction == "upper") != negative else sympy.Rational(21, 20)
             arguments: list[Any] = list(node.args)
             arguments[index] = stronger * term
-            yield lambda term=term: f"{_short(term)} moved by 5 %", sympy.Add(*arguments)
+            yield f"term {place}/{index} moved", lambda term=term: f"{_short(term)} moved by 5 %", sympy.Add(*arguments)
     elif isinstance(node, (sympy.Mul, sympy.Max)):
         for index, argument in enumerate(node.args):
-            for change, variant in _moved_terms(argument, direction):
+            for name, words, variant in _moved_terms(argument, direction, f"{place}/{index}"):
                 arguments = list(node.args)
                 arguments[index] = variant
-                yield change, node.func(*arguments)
+                yield name, words, node.func(*arguments)
 
 
 @lru_cache(maxsize=4096)

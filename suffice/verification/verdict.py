@@ -42,8 +42,7 @@ class Outcome(Enum):
 class Weakness:
     """Why no instance known tells some wrong variants from a bound; a claim states it beforehand.
 
-    `survivors` are parts of what `verify.mutants` calls those variants: one whose name holds none of them is not
-    covered. `reason` says what the bound gives away.
+    `survivors` are the ids that `verify.mutants` gives those variants. `reason` says what the bound gives away.
     """
 
     reason: str
@@ -51,7 +50,7 @@ class Weakness:
 
     def covers(self, survivors: tuple[str, ...]) -> bool:
         """Whether every survivor was foreseen."""
-        return all(any(part in survivor for part in self.survivors) for survivor in survivors)
+        return set(survivors) <= set(self.survivors)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,7 +71,7 @@ class Verdict:
     points are (bound, measured) of up to `POINTS` instances, for pictures.
     counterexample is the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
     `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15.
-    weakness is the claim's own account of variants that may survive.
+    weakness is the claim's own account of the survivors, where it foresaw them all.
     undefined counts the instances at which the bound is not a number (each a violation), undefined_at are the arguments
     of one of them; unbounded counts those at which it is infinite and says nothing. `unmet` names, where no instance
     counts, a condition that none meets.
@@ -144,9 +143,7 @@ class Verdict:
     @property
     def weak(self) -> str:
         """Why the survivors of a weak verdict survive, or "" where one of them was not foreseen."""
-        if self.outcome is not Outcome.WEAK or self.weakness is None or not self.weakness.covers(self.survivors):
-            return ""
-        return self.weakness.reason
+        return self.weakness.reason if self.outcome is Outcome.WEAK and self.weakness is not None else ""
 
     def __str__(self) -> str:
         """The summary, and below it the violation, what was tried and, of a bound that stands, what was not, and what

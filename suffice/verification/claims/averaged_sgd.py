@@ -27,12 +27,11 @@ def claims() -> tuple[Claim, ...]:
     beyond = sharp | {"step": np.full_like(sharp["step"], 1.5)}
     limit = {"step size eta <= 1/beta": lambda: family.evidence(beyond)}
     # 1 - (1 - x)^n <= n x for x <= 1: the square is of a number at most 1, and without it the bound is weaker
-    square = "square forgotten in ((1 - (-eta*mu + 1)**(T + 1))/((mu*(eta*(T + ..."
     return (
         Claim.on(
             "averaged-sgd/theorem-1-finite",
             family,
             outside_conditions=limit,
-            true_variants={square: "the square is of a number at most 1"},
+            true_variants={"square /0/0 forgotten": "the square is of a number at most 1"},
         ),
     )

@@ -128,7 +128,7 @@ QUIET: dict[str, Domain] = {
     **{name: SHARED[name] for name in ("beta", "kappa", "place", "spread", "count", "weight", "start", "T")},
     "fraction": Domain(low=0.5, high=1),
 }
-HALF_THE_BIAS = {"bias2/mu moved by 5 %": "at most bias2/(2 mu) is needed, by Theorem 2 as corrected"}
+HALF_THE_BIAS = {"term /1 moved": "at most bias2/(2 mu) is needed, by Theorem 2 as corrected"}
 
 
 def _sharp_noiseless() -> Values:
