@@ -114,6 +114,56 @@ def decreasing_conditions(*, C, gamma, mu, beta, q) -> Conditions:
     }
 
 
+# --- What a row says of the stopped process, derived once for every row ---------------------------------
+#
+# A row is a bound B_T(s2) of E[e_T 1{tau >= T}] that comes from B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2.
+#  (ii)  On {tau > T}, e_T >= eps, and {tau > T} is contained in {tau >= T}: P(tau > T) <= B_T / eps by Markov.
+#  (iii) e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T} and e_tau < eps: E[e_min(T, tau)] <= eps + B_T.
+#  (iv)  Without stopping, V_t <= s2 where e_{t-1} >= eps and V_t <= V_max everywhere, so with p >= P(e_{t-1} < eps)
+#        E[V_t] <= s2 + (V_max - s2)_+ p: E[e_T] <= B_T with this variance for s2.
+# Constants alone give p = 1, which is Theorem 1 at V = V_max, and in the long run at most a factor of two less. Let R_i
+# be a quadratic of curvature beta = mu with rare noise +-A: P(+-A) = V_max/A^2. With A large client i is nearly
+# always at its minimum, where no peer is similar, and E[e_T] comes from single jumps to eta^2 beta A^2/2 that shrink by
+# (1 - eta mu)^2 a step among similar peers. Their sum is 1/(2 - eta mu) of the floor at V_max, for any s2 and eps.
+
+
+def over_precision(row: Function) -> Function:
+    """(ii): B_T / eps."""
+
+    def bound(*, eps, **values):
+        return row(**values) / eps
+
+    return keywords(bound, row, "eps")
+
+
+def above_precision(row: Function) -> Function:
+    """(iii): eps + B_T."""
+
+    def bound(*, eps, **values):
+        return eps + row(**values)
+
+    return keywords(bound, row, "eps")
+
+
+def with_local_variance(function: Function) -> Function:
+    """(iv): a row, or its conditions, at s2 + (V_max - s2)_+ p."""
+    if "s2" not in inspect.signature(function).parameters:
+        return function
+
+    def bound(*, s2, V_max, below, **values):
+        return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
+
+    return keywords(bound, function, "V_max", "below")
+
+
+def keywords(bound: Function, row: Function, *added: str) -> Function:
+    """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
+    names = dict.fromkeys((*inspect.signature(row).parameters, *added))
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
+    bound.__dict__["__signature__"] = inspect.Signature(keywords)
+    return bound
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """A row of Table 1: its key, title, place in the paper, step sizes in words, bound and conditions."""
@@ -134,78 +184,101 @@ class Row:
 
     def theorems(self) -> tuple[Theorem, ...]:
         """The row itself, (i), and its readings (ii), (iii), (iv)."""
-        return self._running_excess(), self._still_running(), self._stopped_excess(), self._unconditional()
-
-    def _running_excess(self) -> Theorem:
-        return Theorem(
-            key=self.key,
-            title=f"{self.title}, while running",
-            source=source(self.locator),
-            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_T 1{{tau >= T}}] "
-            "is at most the bound B_T.",
-            quantity=Quantity.EXCESS_WHILE_RUNNING,
-            hypotheses=STANDING,
-            bound=self.bound,
-            conditions=self.conditions,
-            tight=self.tight,
-            monotone=self.monotone,
-        )
-
-    def _still_running(self) -> Theorem:
-        return Theorem(
-            key=f"{self.key}-running",
-            title=f"{self.title}, probability of still running",
-            source=source(self.locator),
-            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: P(tau > T) is at "
-            "most B_T / eps, B_T the bound of E[e_T 1{tau >= T}].",
-            quantity=Quantity.STILL_RUNNING,
-            mode="probability",
-            hypotheses=STANDING,
-            bound=over_precision(self.bound),
-            conditions=self.conditions,
-            tight=self.running_tight,
-            monotone={**self.monotone, "eps": -1},
-            superseded_by=self.sharper_running,
-        )
-
-    def _stopped_excess(self) -> Theorem:
-        return Theorem(
-            key=f"{self.key}-stopped",
-            title=f"{self.title}, stopped at the precision",
-            source=source(self.locator),
-            statement=f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}: E[e_min(T, tau)] is "
-            "at most eps + B_T, B_T the bound of E[e_T 1{tau >= T}].",
-            quantity=Quantity.STOPPED_EXCESS,
-            hypotheses=STANDING,
-            bound=above_precision(self.bound),
-            conditions=self.conditions,
-            tight=self.stopped_tight,
-            monotone={**self.monotone, "eps": 1},
-        )
-
-    def _unconditional(self) -> Theorem:
         grows = {"V_max": 1, "below": 1} if "s2" in self.monotone else {}
-        return Theorem(
-            key=f"{self.key}-unconditional",
-            title=f"{self.title}, not stopped",
-            source=source(self.locator),
-            statement=f"With weights of Definition 1 and {self.steps}, all with s2 + (V_max - s2)_+ p in the place of "
-            "s2: E[e_T] is at most the bound, whether or not the precision has been reached. Constants alone: p = 1.",
-            quantity=Quantity.EXCESS,
-            hypotheses=ALWAYS,
-            bound=with_local_variance(self.bound),
-            conditions=with_local_variance(self.conditions),
-            tight=self.unconditional_tight,
-            monotone={**self.monotone, **grows},
-            reduces_to=(
-                Reduction(
-                    key=self.key,
-                    when="no step starts below eps: p = 0",
-                    at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0},
-                ),
-                *self.from_constants,
+        ran = Reduction(
+            key=self.key, when="no step starts below eps: p = 0", at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0}
+        )
+        return (
+            self._reading(
+                "",
+                title="while running",
+                statement=f"{self._stopped()}: E[e_T 1{{tau >= T}}] is at most the bound B_T.",
+                quantity=Quantity.EXCESS_WHILE_RUNNING,
+                bound=self.bound,
+                tight=self.tight,
+            ),
+            self._reading(
+                "-running",
+                title="probability of still running",
+                statement=f"{self._stopped()}: P(tau > T) is at most B_T / eps, B_T the bound of E[e_T 1{{tau >= T}}].",
+                quantity=Quantity.STILL_RUNNING,
+                mode="probability",
+                bound=over_precision(self.bound),
+                tight=self.running_tight,
+                monotone={**self.monotone, "eps": -1},
+                superseded_by=self.sharper_running,
+            ),
+            self._reading(
+                "-stopped",
+                title="stopped at the precision",
+                statement=f"{self._stopped()}: E[e_min(T, tau)] is at most eps + B_T, B_T the bound of "
+                "E[e_T 1{tau >= T}].",
+                quantity=Quantity.STOPPED_EXCESS,
+                bound=above_precision(self.bound),
+                tight=self.stopped_tight,
+                monotone={**self.monotone, "eps": 1},
+            ),
+            self._reading(
+                "-unconditional",
+                title="not stopped",
+                statement=f"With weights of Definition 1 and {self.steps}, all with s2 + (V_max - s2)_+ p in the place "
+                "of s2: E[e_T] is at most the bound, whether or not the precision has been reached. Constants alone: "
+                "p = 1.",
+                quantity=Quantity.EXCESS,
+                hypotheses=ALWAYS,
+                bound=with_local_variance(self.bound),
+                conditions=with_local_variance(self.conditions),
+                tight=self.unconditional_tight,
+                monotone={**self.monotone, **grows},
+                reduces_to=(ran, *self.from_constants),
             ),
         )
+
+    def _stopped(self) -> str:
+        return f"With tau = min{{t: e_t < eps}}, weights of Definition 1 and {self.steps}"
+
+    def _reading(self, suffix: str, *, title: str, **fields: Any) -> Theorem:
+        common: dict[str, Any] = {"hypotheses": STANDING, "conditions": self.conditions, "monotone": self.monotone}
+        named = f"{self.title}, {title}"
+        return Theorem(key=self.key + suffix, title=named, source=source(self.locator), **common | fields)
+
+
+_CONSTANT = Row(
+    key="adaptive/theorem-2-constant",
+    title="Constant step size",
+    locator="Theorem 2, Table 1, row 1",
+    steps="a constant step eta <= q/beta",
+    bound=theorem_2_constant,
+    conditions=step_conditions,
+    monotone=_GROWS,
+    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
+    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
+    running_tight="no noise and e_T = eps",
+    stopped_tight="in each of its two terms, not in their sum",
+    unconditional_tight="one client with mu = beta at eta = 1/beta, where V_max = s2",
+    from_constants=(
+        Reduction(
+            key="adaptive/theorem-1",
+            when="constants alone: p = 1, V = V_max",
+            at=lambda *, V, **_: {"s2": V / 2, "V_max": V, "below": 1.0},
+        ),
+    ),
+)
+
+_HORIZON = Row(
+    key="adaptive/theorem-2-horizon",
+    title="Step size for a horizon",
+    locator="Theorem 2, Table 1, row 2",
+    steps="eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0",
+    bound=theorem_2_horizon,
+    conditions=horizon_conditions,
+    monotone={"e0": 1},
+    tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
+)
+
+# The sharper bound is x^c e^((1 - x)(c - 1)), c = min(C, 2), while the old one x is at most 1. At a precision 10^40
+# times as large x is 10^40 times as small, and nothing is left of it in the exponential.
+_FAR = 1e40
 
 
 def _of_sharper(new, *, C, eps, **others):
@@ -297,93 +370,6 @@ def theorem_2_decreasing_best(*, mu, beta, q, e0, s2, T):
     m = maximum(mu * e0, q * s2)
     return 2 * beta * m * quotient(m, mu * (2 * beta * m + mu * q * (2 * m - q * s2) * T))
 
-
-# --- What a row says of the stopped process, derived once for every row ---------------------------------
-#
-# A row is a bound B_T(s2) of E[e_T 1{tau >= T}] that comes from B_t = (1 - eta_t mu) B_{t-1} + eta_t^2 beta s2 / 2.
-#  (ii)  On {tau > T}, e_T >= eps, and {tau > T} is contained in {tau >= T}: P(tau > T) <= B_T / eps by Markov.
-#  (iii) e_min(T, tau) = e_tau 1{tau < T} + e_T 1{tau >= T} and e_tau < eps: E[e_min(T, tau)] <= eps + B_T.
-#  (iv)  Without stopping, V_t <= s2 where e_{t-1} >= eps and V_t <= V_max everywhere, so with p >= P(e_{t-1} < eps)
-#        E[V_t] <= s2 + (V_max - s2)_+ p: E[e_T] <= B_T with this variance for s2.
-# Constants alone give p = 1, which is Theorem 1 at V = V_max, and in the long run at most a factor of two less. Let R_i
-# be a quadratic of curvature beta = mu with rare noise +-A: P(+-A) = V_max/A^2. With A large client i is nearly
-# always at its minimum, where no peer is similar, and E[e_T] comes from single jumps to eta^2 beta A^2/2 that shrink by
-# (1 - eta mu)^2 a step among similar peers. Their sum is 1/(2 - eta mu) of the floor at V_max, for any s2 and eps.
-
-
-def over_precision(row: Function) -> Function:
-    """(ii): B_T / eps."""
-
-    def bound(*, eps, **values):
-        return row(**values) / eps
-
-    return keywords(bound, row, "eps")
-
-
-def above_precision(row: Function) -> Function:
-    """(iii): eps + B_T."""
-
-    def bound(*, eps, **values):
-        return eps + row(**values)
-
-    return keywords(bound, row, "eps")
-
-
-def with_local_variance(function: Function) -> Function:
-    """(iv): a row, or its conditions, at s2 + (V_max - s2)_+ p."""
-    if "s2" not in inspect.signature(function).parameters:
-        return function
-
-    def bound(*, s2, V_max, below, **values):
-        return function(s2=s2 + maximum(0, V_max - s2) * below, **values)
-
-    return keywords(bound, function, "V_max", "below")
-
-
-def keywords(bound: Function, row: Function, *added: str) -> Function:
-    """Give `bound` the keywords of `row` and the added ones, for `inspect.signature`."""
-    names = dict.fromkeys((*inspect.signature(row).parameters, *added))
-    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    bound.__dict__["__signature__"] = inspect.Signature(keywords)
-    return bound
-
-
-_CONSTANT = Row(
-    key="adaptive/theorem-2-constant",
-    title="Constant step size",
-    locator="Theorem 2, Table 1, row 1",
-    steps="a constant step eta <= q/beta",
-    bound=theorem_2_constant,
-    conditions=step_conditions,
-    monotone=_GROWS,
-    tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
-    "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
-    running_tight="no noise and e_T = eps",
-    stopped_tight="in each of its two terms, not in their sum",
-    unconditional_tight="one client with mu = beta at eta = 1/beta, where V_max = s2",
-    from_constants=(
-        Reduction(
-            key="adaptive/theorem-1",
-            when="constants alone: p = 1, V = V_max",
-            at=lambda *, V, **_: {"s2": V / 2, "V_max": V, "below": 1.0},
-        ),
-    ),
-)
-
-_HORIZON = Row(
-    key="adaptive/theorem-2-horizon",
-    title="Step size for a horizon",
-    locator="Theorem 2, Table 1, row 2",
-    steps="eta = min(q/beta, ln(e_0/K)/(mu T)), K = beta s2/(2 mu^2 T) < e_0",
-    bound=theorem_2_horizon,
-    conditions=horizon_conditions,
-    monotone={"e0": 1},
-    tight="the limit binds and noise is negligible; many peers of small similarity and eta mu small",
-)
-
-# The sharper bound is x^c e^((1 - x)(c - 1)), c = min(C, 2), while the old one x is at most 1. At a precision 10^40
-# times as large x is 10^40 times as small, and nothing is left of it in the exponential.
-_FAR = 1e40
 
 THEOREMS = records(
     theorem_2_constant_printed,

@@ -112,6 +112,11 @@ def theorem_3_averaged_sharp_rounds(*, beta, smax, eps, sigma2, lambda2, mean_di
     return maximum(0, up(mean_distance2 / slack * most**2 / (2 * most - noise)) - 1)
 
 
+# Without noise the sharper count is max(0, D L smax/(2 s) - 1): the old one, where half of L smax is the inverse of the
+# old step. From 10^40 times as far off the 1 and the maximum make no difference.
+_FAR = 1e40
+
+
 def _of_sharper_rounds(new, *, beta, smax, eps, sigma2, lambda2, mean_distance2, peer_excess):
     """`theorem_3_averaged_rounds` from the sharper one."""
     inverse = maximum(beta * smax, 2 * sigma2 * lambda2 / (eps - peer_excess))
@@ -136,10 +141,6 @@ def theorem_3_averaged_rounds(*, beta, smax, eps, sigma2, lambda2, mean_distance
     slack = eps * spare(peer_excess / eps)
     return mean_distance2 / slack * maximum(beta * smax, 2 * sigma2 * lambda2 / slack)
 
-
-# Without noise the sharper count is max(0, D L smax/(2 s) - 1): the old one, where half of L smax is the inverse of the
-# old step. From 10^40 times as far off the 1 and the maximum make no difference.
-_FAR = 1e40
 
 THEOREMS = records(
     theorem_3_averaged_sharp, theorem_3_averaged, theorem_3_averaged_sharp_rounds, theorem_3_averaged_rounds

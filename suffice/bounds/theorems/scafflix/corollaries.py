@@ -150,21 +150,6 @@ def equalised_communications(*, kappa_max, noise_mean, mu_max, Psi0, eps_mu):
     return root * log_ratio(mu_max * Psi0, eps_mu) + 1 / root
 
 
-def condition_number(*, A, mu):
-    """max_i A_i / mu_i."""
-    return (np.asarray(A) / mu).max(-1)
-
-
-def largest_noise(*, C, mu):
-    """max_i C_i / mu_i."""
-    return (np.asarray(C) / mu).max(-1)
-
-
-def mean_noise(*, C, mu):
-    """mean_i C_i / mu_i."""
-    return (np.asarray(C) / mu).mean(-1)
-
-
 _HIDDEN = "the constants are hidden"
 
 
@@ -247,7 +232,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         source=source("above (6)"),
         latex=r"\kappa_{\max} = \max_i A_i/\mu_i",
         units={"A": CURVATURE},
-        reduce=condition_number,
+        reduce=lambda *, A, mu: (np.asarray(A) / mu).max(-1),
     ),
     Definition(
         key="scafflix/largest-noise",
@@ -256,7 +241,7 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\max_i C_i/\mu_i",
         unit=LOSS,
         units={"C": GRADIENT_SQUARED},
-        reduce=largest_noise,
+        reduce=lambda *, C, mu: (np.asarray(C) / mu).max(-1),
     ),
     Definition(
         key="scafflix/mean-noise",
@@ -265,6 +250,6 @@ DEFINITIONS: tuple[Definition, ...] = (
         latex=r"\frac1n\sum_i C_i/\mu_i",
         unit=LOSS,
         units={"C": GRADIENT_SQUARED},
-        reduce=mean_noise,
+        reduce=lambda *, C, mu: (np.asarray(C) / mu).mean(-1),
     ),
 )

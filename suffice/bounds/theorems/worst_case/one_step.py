@@ -75,11 +75,6 @@ def sharp_step(*, beta, gradient, agreement):
     return gradient**2 / (2 * beta * (1 + gradient**2 * agreement))
 
 
-def least_pull(*, weights, similarity):
-    """sum_k alpha_k (1 - sqrt(1 - r_k)), without cancellation at small r_k."""
-    return (weights * similarity / (1 + sqrt(1 - similarity))).sum(-1)
-
-
 def agreement(*, similarity, sigma2):
     """sum_k (1 - sqrt(1 - r_k))^2 / sigma_k^2."""
     return ((similarity / (1 + sqrt(1 - similarity))) ** 2 / sigma2).sum(-1)
@@ -93,7 +88,8 @@ DEFINITIONS: tuple[Definition, ...] = (
         title="Least pull of the weighted gradients along the client's own",
         source=source("one step of All-for-one"),
         latex=r"\mathcal{A}_- = \sum_k \alpha_k (1 - \sqrt{1 - r_k})",
-        reduce=least_pull,
+        # 1 - sqrt(1 - r_k) without cancellation at small r_k
+        reduce=lambda *, weights, similarity: (weights * similarity / (1 + sqrt(1 - similarity))).sum(-1),
     ),
     Definition(
         key="worst-case/agreement",
