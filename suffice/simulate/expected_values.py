@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from torch.func import vmap
 from suffice.support.errors import InputError
 
 from .algorithms.base import Algorithm
-from .moment_maps import Maps, asked_of, origin, possible, probe_batch
-from .moment_powers import MOST_ENTRIES, SQUARED, Branches, Cycle, MomentPowers, packing, rounding
+from .moment_maps import Maps, asked_of, origin, probe_batch
+from .moment_powers import Cycle, MomentPowers, average_moments, branches, moments_after, rounding
 from .problem import QuadraticProblem
 from .problem_batches import instances, stack, tensors, with_tensors
 from .quadratic_forms import QuadraticForm
@@ -89,51 +90,20 @@ def _together(
             tensors(batch), torch.from_numpy(iterations)
         )
     same, steps = stack([algorithm] * len(eta)), torch.from_numpy(eta)
-    known: dict[tuple[int, int | None], Maps] = {}
     asked = asked_of(batch, centre)
-
-    def maps(t: int, outcome: int | None) -> Maps:
-        if (t, outcome) not in known:
-            known[t, outcome] = probe_batch(batch, same, centre, steps, t, outcome, asked)
-        return known[t, outcome]
-
-    blocks: list[Branches] = []
-    for block in cycle.blocks:
-        held = possible(algorithm.outcomes(first, block.iterations[0])) if len(block.iterations) > 1 else []
-        numbers = range(len(held)) if len(held) > 1 else (None,)
-        odds = [share for share, _ in held] if len(held) > 1 else [1.0]
-        blocks.append([(share, [maps(t, number) for t in block.iterations]) for share, number in zip(odds, numbers)])
+    probed = cache(lambda t, outcome: probe_batch(batch, same, centre, steps, t, outcome, asked))
+    blocks = branches(first, algorithm, cycle.until(int(iterations.max())), probed)
     moment = torch.einsum("ba,bc->bac", z, z)
-    parts = _uncoupled(list(known.values()), F) if z.shape[1] > _LARGE else None
+    every = {id(maps): maps for block in blocks for _, taken in block for maps in taken}
+    parts = _uncoupled(list(every.values()), F) if z.shape[1] > _LARGE else None
     copies = 1 if parts is None else len(parts)
     if parts is not None:
-        shorter = {id(each): _restricted(each, parts) for each in known.values()}
-        blocks = [[(share, [shorter[id(each)] for each in steps]) for share, steps in block] for block in blocks]
-        known = {at: shorter[id(each)] for at, each in known.items()}
+        shorter = {key: _restricted(maps, parts) for key, maps in every.items()}
+        blocks = [[(share, [shorter[id(maps)] for maps in taken]) for share, taken in block] for block in blocks]
         moment, F = _square(moment, parts), _square(F, parts)
         F.unflatten(0, (-1, copies))[:, 1:, -1, -1] = 0  # the constant, once
     T = torch.from_numpy(iterations.astype(np.int64)).repeat_interleave(copies)
-    turns, rest = T // cycle.length, T % cycle.length
-    if form.average:
-        moment, scale = _averages(blocks, moment, T)
-    elif all(len(block) == 1 for block in blocks) and not any(each.weights.shape[-1] for each in known.values()):
-        moment, scale = _powers([each for block in blocks for each in block[0][1]], moment, turns)
-    elif moment.shape[1] * (moment.shape[1] + 1) // 2 <= MOST_ENTRIES:
-        moment, scale = _operator_powers(blocks, moment, turns)
-    else:
-        scale = moment.abs().amax((1, 2))
-        for turn in range(int(turns.max())):
-            after = moment
-            for block in blocks:
-                after = _within(block, after)[-1]
-            moment = torch.where((turns > turn)[:, None, None], after, moment)
-            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    going, at = moment, 0
-    for block in blocks if int(rest.max()) and not form.average else []:
-        for after in _within(block, going):
-            moment = torch.where((rest > at)[:, None, None], after, moment)
-            going, at = after, at + 1
-    scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    moment, scale = (average_moments if form.average else moments_after)(blocks, moment, T)
     values, size = (F * moment).sum((1, 2)), scale * F.abs().sum((1, 2))
     each, errors = (part.unflatten(0, (-1, copies)).sum(1).numpy() for part in (values, size))
     return each, rounding(iterations) * errors
@@ -166,61 +136,3 @@ def _restricted(maps: Maps, parts: np.ndarray) -> Maps:
     mean, noise, deviations = (_square(each, parts) for each in (maps.mean, maps.noise, maps.deviations))
     weights = maps.weights.repeat_interleave(len(parts), 0)
     return Maps(mean=mean, weights=weights, deviations=deviations, noise=noise)
-
-
-def _averages(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
-    """(1/T) sum over t < T of the moments (B, s, s), T >= 1, and the largest ones met."""
-    total, scale, t = torch.zeros_like(moment), moment.abs().amax((1, 2)), 0
-    while t < int(iterations.max()):
-        for block in blocks:
-            for after in _within(block, moment):
-                total = torch.where((iterations > t)[:, None, None], total + moment, total)
-                scale = torch.where(iterations > t, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
-                moment, t = after, t + 1
-    return total / iterations[:, None, None].clamp_min(1), scale
-
-
-def _within(block: Branches, moment: Tensor) -> list[Tensor]:
-    """The moments after each iteration of a block that holds its outcome."""
-    given, found = [moment] * len(block), []
-    for at in range(len(block[0][1])):
-        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
-        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
-    return found
-
-
-def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
-    scale = moment.abs().amax((1, 2))
-    A, Q = cycle[0].mean, cycle[0].noise
-    for maps in cycle[1:]:
-        A, Q = maps.mean @ A, maps.advance(Q)
-    for bit in range(int(turns.max()).bit_length()):
-        if bit:
-            A, Q = A @ A, A @ Q @ A.mT + Q
-        odd = ((turns >> bit) & 1 == 1)[:, None, None]
-        moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
-        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
-    return moment, scale
-
-
-def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The same where coins are tossed, by powers of the map of the entries of M."""
-    spread, packed = (torch.from_numpy(part) for part in packing(moment.shape[-1]))
-    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
-    K = torch.eye(len(packed), dtype=moment.dtype)
-    for block in cycle:
-        mixed = torch.zeros_like(K)
-        for share, steps in block:
-            after = K
-            for maps in steps:
-                after = packed @ maps.operator() @ spread @ after
-            mixed = mixed + share * after
-        K = mixed
-    for bit in range(int(turns.max()).bit_length()):
-        if bit:
-            K = K @ K
-        odd = ((turns >> bit) & 1 == 1)[:, None]
-        entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
-        scale = torch.maximum(scale, SQUARED * entries.abs().amax(1))
-    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale

@@ -4,13 +4,16 @@ The moments M = E[z z^T] of one iteration (`simulate.maps`) obey M+ = A M A^T + 
 coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
 compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
 T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.
+
+All is of a batch of B instances side by side; `MomentPowers` is of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,8 +21,9 @@ import torch
 from torch import Tensor
 
 from .algorithms.base import Algorithm, State
-from .moment_maps import Maps, origin, probe
+from .moment_maps import Maps, origin, possible, probe
 from .problem import QuadraticProblem
+from .problem_batches import over_tensors
 from .quadratic_forms import QuadraticForm, forms
 
 
@@ -56,60 +60,45 @@ class Cycle:
     def length(self) -> int:
         return sum(len(block.iterations) for block in self.blocks)
 
-    def upto(self, count: int) -> tuple[Block, ...]:
-        """The first `count` iterations of the cycle."""
-        found: list[Block] = []
-        for block in self.blocks:
-            if count <= 0:
-                break
-            found.append(Block(iterations=block.iterations[:count]))
-            count -= len(block.iterations)
-        return tuple(found)
+    def until(self, iterations: int) -> tuple[Block, ...]:
+        """The blocks that begin within the first `iterations`, and the first block in any case."""
+        begins = accumulate((len(block.iterations) for block in self.blocks), initial=0)
+        return tuple(block for block, begin in zip(self.blocks, begins) if begin < max(iterations, 1))
 
 
 ONE_STEP = Cycle(blocks=(Block(iterations=(1,)),))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Congruence:
-    """M -> A M A^T + Q."""
-
-    A: np.ndarray
-    Q: np.ndarray
-
-    def after(self, first: _Congruence) -> _Congruence:
-        return _Congruence(A=self.A @ first.A, Q=self.A @ first.Q @ self.A.T + self.Q)
-
-    def applied(self, moment: np.ndarray) -> np.ndarray:
-        return self.A @ moment @ self.A.T + self.Q
-
-    def largest(self, moment: np.ndarray) -> float:
-        return float(np.abs(self.applied(moment)).max())
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Linear:
-    """M -> the symmetric matrix whose entries are K times those of M."""
-
-    K: np.ndarray
-
-    def after(self, first: _Linear) -> _Linear:
-        return _Linear(K=self.K @ first.K)
-
-    def applied(self, moment: np.ndarray) -> np.ndarray:
-        spread, packed = packing(len(moment))
-        return (spread @ (self.K @ (packed @ moment.ravel()))).reshape(moment.shape)
-
-    def largest(self, moment: np.ndarray) -> float:
-        return SQUARED * float(np.abs(self.applied(moment)).max())
-
-
-_Map = _Congruence | _Linear
+Probed = Callable[[int, int | None], Maps]
+"""The maps of iteration t when its coins show that one of the possible outcomes, or, with None, all in proportion."""
 Branches = list[tuple[float, list[Maps]]]
+"""(probability, maps of a block's iterations) for each outcome that the block holds: one where the block is of one
+iteration, whose maps are averaged over its coins."""
+
+
+def branches(
+    problem: QuadraticProblem, algorithm: Algorithm, blocks: Sequence[Block], probed: Probed
+) -> list[Branches]:
+    """Of each block, with the probabilities of the outcomes that `algorithm` lists for `problem`."""
+    found: list[Branches] = []
+    for block in blocks:
+        listed = possible(algorithm.outcomes(problem, block.iterations[0])) if len(block.iterations) > 1 else []
+        held = list(enumerate(listed)) if len(listed) > 1 else [(None, (1.0, {}))]
+        found.append([(share, [probed(t, number) for t in block.iterations]) for number, (share, _) in held])
+    return found
+
+
+def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor) -> Probed:
+    """By probing one instance, each iteration and outcome once."""
+
+    @cache
+    def maps(t: int, outcome: int | None) -> Maps:
+        shown = None if outcome is None else [(1.0, possible(algorithm.outcomes(problem, t))[outcome][1])]
+        return probe(problem, algorithm, centre, eta, t, shown)
+
+    return maps
 
 
 @lru_cache(maxsize=32)
-def packing(size: int) -> tuple[np.ndarray, np.ndarray]:
+def packing(size: int) -> tuple[Tensor, Tensor]:
     """(s^2, m) that spreads the entries of a symmetric matrix, and (m, s^2) that reads them off."""
     rows, columns = np.triu_indices(size)
     spread, packed = np.zeros((size * size, len(rows))), np.zeros((len(rows), size * size))
@@ -118,130 +107,115 @@ def packing(size: int) -> tuple[np.ndarray, np.ndarray]:
     spread[columns * size + rows, entry] = 1
     packed[entry, rows * size + columns] += 0.5
     packed[entry, columns * size + rows] += 0.5
-    return spread, packed
+    return torch.from_numpy(spread), torch.from_numpy(packed)
 
 
-def _linear(maps: Maps) -> np.ndarray:
-    """K of one iteration."""
-    spread, packed = packing(len(maps.mean))
-    return packed @ maps.operator().numpy() @ spread
+def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+    """The moments (B, s, s) after T = `iterations` (B,) of a cycle of blocks, and the largest entries met (B,).
+
+    Infinite or NaN where they overflow.
+    """
+    length = sum(len(block[0][1]) for block in blocks)
+    turns, rest = iterations // length, iterations % length
+    if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
+        moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
+    elif moment.shape[-1] * (moment.shape[-1] + 1) // 2 <= MOST_ENTRIES:
+        moment, scale = _operator_powers(blocks, moment, turns)
+    else:
+        scale = moment.abs().amax((1, 2))
+        for turn in range(int(turns.max())):
+            after = moment
+            for block in blocks:
+                after = _within(block, after)[-1]
+            moment = torch.where((turns > turn)[:, None, None], after, moment)
+            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    going, at = moment, 0
+    for block in blocks if int(rest.max()) else []:
+        for after in _within(block, going):
+            moment = torch.where((rest > at)[:, None, None], after, moment)
+            going, at = after, at + 1
+    return moment, torch.maximum(scale, moment.abs().amax((1, 2)))
 
 
-def branches(problem: QuadraticProblem, algorithm: Algorithm, centre: State, eta: Tensor, block: Block) -> Branches:
-    """See `MomentPowers.branches`."""
-    held: list[Sequence[tuple[float, Mapping[str, Tensor]]] | None] = [None]
-    odds = [1.0]
-    if len(block.iterations) > 1:
-        listed = algorithm.outcomes(problem, block.iterations[0])
-        held = [[(1.0, extra)] for _, extra in listed]
-        odds = [share for share, _ in listed]
-    found: Branches = []
-    for share, outcomes in zip(odds, held):
-        known = {t: probe(problem, algorithm, centre, eta, t, outcomes) for t in dict.fromkeys(block.iterations)}
-        found.append((share, [known[t] for t in block.iterations]))
+def average_moments(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
+    """(1/T) sum over t < T of the moments (B, s, s), T >= 1, and the largest ones met."""
+    total, scale, t = torch.zeros_like(moment), moment.abs().amax((1, 2)), 0
+    while t < int(iterations.max()):
+        for block in blocks:
+            for after in _within(block, moment):
+                total = torch.where((iterations > t)[:, None, None], total + moment, total)
+                scale = torch.where(iterations > t, torch.maximum(scale, moment.abs().amax((1, 2))), scale)
+                moment, t = after, t + 1
+    return total / iterations[:, None, None].clamp_min(1), scale
+
+
+def _within(block: Branches, moment: Tensor) -> list[Tensor]:
+    """The moments after each iteration of a block that holds its outcome."""
+    given, found = [moment] * len(block), []
+    for at in range(len(block[0][1])):
+        given = [steps[at].advance(each) for (_, steps), each in zip(block, given)]
+        found.append(torch.stack([share * each for (share, _), each in zip(block, given)]).sum(0))
     return found
 
 
+def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
+    scale = moment.abs().amax((1, 2))
+    A, Q = cycle[0].mean, cycle[0].noise
+    for maps in cycle[1:]:
+        A, Q = maps.mean @ A, maps.advance(Q)
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            A, Q = A @ A, A @ Q @ A.mT + Q
+        odd = ((turns >> bit) & 1 == 1)[:, None, None]
+        moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
+        scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    return moment, scale
+
+
+def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The same where coins are tossed, by powers of the map of the entries of M."""
+    spread, packed = packing(moment.shape[-1])
+    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
+    K = torch.eye(len(packed), dtype=moment.dtype)
+    for block in cycle:
+        mixed = torch.zeros_like(K)
+        for share, steps in block:
+            after = K
+            for maps in steps:
+                after = packed @ maps.operator() @ spread @ after
+            mixed = mixed + share * after
+        K = mixed
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            K = K @ K
+        odd = ((turns >> bit) & 1 == 1)[:, None]
+        entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
+        scale = torch.maximum(scale, SQUARED * entries.abs().amax(1))
+    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale
+
+
 class MomentPowers:
-    """The moments of one problem, algorithm and step size at any T: each distinct step is probed once."""
+    """Quantities of one problem, algorithm and step size at any T: each distinct step is probed once."""
 
     def __init__(self, problem: QuadraticProblem, algorithm: Algorithm, *, eta: float, cycle: Cycle) -> None:
         self._problem, self._algorithm, self._cycle = problem, algorithm, cycle
-        self._eta = torch.as_tensor(eta, dtype=problem.dtype)
-        _, self._centre, z = origin(problem, algorithm)
-        self._start = np.outer(z.numpy(), z.numpy())
-        self._known: dict[Block, Branches] = {}
+        _, centre, z = origin(problem, algorithm)
+        self._start = torch.outer(z, z)[None]
+        alone = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
+        self._probed = cache(lambda t, outcome: over_tensors(lambda each: each[None], alone(t, outcome)))
 
     @property
     def entries(self) -> int:
-        return len(self._start) * (len(self._start) + 1) // 2
-
-    def branches(self, block: Block) -> Branches:
-        """(probability, maps of the block's iterations) for each outcome that the block holds: one where it is short,
-        since the maps of a single iteration are averaged over its coins."""
-        if block not in self._known:
-            self._known[block] = branches(self._problem, self._algorithm, self._centre, self._eta, block)
-        return self._known[block]
-
-    def at(self, iterations: int) -> tuple[np.ndarray, float]:
-        """E[z z^T] (s, s) at T, and the largest moment met on the way; infinite or NaN where it overflows."""
-        turns, rest = divmod(iterations, self._cycle.length)
-        with np.errstate(all="ignore"):
-            moment, scale = self._start, float(np.abs(self._start).max())
-            if turns:
-                if self._squares():
-                    whole = self._of(self._cycle.blocks)
-                    while turns:
-                        if turns & 1:
-                            scale = max(scale, whole.largest(moment))
-                            moment = whole.applied(moment)
-                        turns >>= 1
-                        if turns:  # a map is of its own kind, whichever of the two that is
-                            whole = whole.after(whole)  # ty: ignore[invalid-argument-type]
-                else:
-                    for _ in range(turns):
-                        moment = self._stepped(self._cycle.blocks, moment)
-                        scale = max(scale, float(np.abs(moment).max()))
-            moment = self._stepped(self._cycle.upto(rest), moment)
-        return moment, max(scale, float(np.abs(moment).max()))
-
-    def _squares(self) -> bool:
-        return self.entries <= MOST_ENTRIES or self._plain()
-
-    def _plain(self) -> bool:
-        """Whether every iteration is M -> A M A^T + Q."""
-        found = [self.branches(block) for block in self._cycle.blocks]
-        return all(len(branch) == 1 and not any(len(maps.weights) for maps in branch[0][1]) for branch in found)
-
-    def _of(self, blocks: Sequence[Block]) -> _Map:
-        if self._plain():
-            steps = (maps for block in blocks for maps in self.branches(block)[0][1])
-            plain = (_Congruence(A=maps.mean.numpy(), Q=maps.noise.numpy()) for maps in steps)
-            return reduce(lambda whole, one: one.after(whole), plain)
-        return reduce(lambda whole, one: one.after(whole), map(self._mixed, blocks))
-
-    def _mixed(self, block: Block) -> _Linear:
-        mixed = np.zeros(())
-        for probability, steps in self.branches(block):
-            K = _linear(steps[0])
-            for maps in steps[1:]:
-                K = _linear(maps) @ K
-            mixed = mixed + probability * K
-        return _Linear(K=mixed)
-
-    def _stepped(self, blocks: Sequence[Block], moment: np.ndarray) -> np.ndarray:
-        for block in blocks:
-            total = torch.zeros(moment.shape, dtype=torch.float64)
-            for probability, steps in self.branches(block):
-                after = torch.from_numpy(moment)
-                for maps in steps:
-                    after = maps.advance(after)
-                total = total + probability * after
-            moment = total.numpy()
-        return moment
-
-    def average(self, iterations: int) -> tuple[np.ndarray, float]:
-        """(1/T) sum of E[z z^T] over t < T, T >= 1, iteration by iteration, and the largest moment met."""
-        total, moment, t = np.zeros_like(self._start), self._start, 0
-        scale = float(np.abs(moment).max())
-        with np.errstate(all="ignore"):
-            while t < iterations:
-                for block in self._cycle.blocks:
-                    for count in range(len(block.iterations)):
-                        within = Block(iterations=block.iterations[:count])
-                        if t < iterations:
-                            total += self._stepped((within,), moment) if count else moment
-                            t += 1
-                    moment = self._stepped((block,), moment)
-                    scale = max(scale, float(np.abs(moment).max()))
-        return total / iterations, scale
+        return self._start.shape[-1] * (self._start.shape[-1] + 1) // 2
 
     def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
         """A quantity of one client, and an estimate of its absolute rounding error."""
-        moment, scale = self.average(iterations) if form.average else self.at(iterations)
-        F = form.on_state(self._problem, client, len(moment), iterations).numpy()
-        with np.errstate(all="ignore"):
-            return float((F * moment).sum()), float(rounding(iterations) * scale * np.abs(F).sum())
+        blocks = branches(self._problem, self._algorithm, self._cycle.until(iterations), self._probed)
+        found = average_moments if form.average else moments_after
+        moment, scale = found(blocks, self._start, torch.tensor([iterations]))
+        F = form.on_state(self._problem, client, moment.shape[-1], iterations)
+        return float((F * moment[0]).sum()), float(rounding(iterations) * scale[0] * F.abs().sum())
 
     def excess(self, iterations: int, client: int) -> tuple[float, float]:
         """E[e_T] of one client, and an estimate of its absolute rounding error."""

@@ -22,7 +22,7 @@ from torch import Tensor
 from suffice.bounds import Quantity
 from suffice.simulate import Algorithm, FixedWeights, Local, Quadratics
 from suffice.simulate.moment_maps import Maps, origin
-from suffice.simulate.moment_powers import Cycle, branches
+from suffice.simulate.moment_powers import Cycle, branches, probed_alone
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.quadratic_forms import QuadraticForm, forms
 
@@ -99,13 +99,10 @@ def _probed(
     _, centre, z = origin(problem, algorithm)
     start = _exact(z)[:, None]
     moment = _times(start, start.T)
-    step = torch.as_tensor(eta, dtype=problem.dtype)
+    probed = probed_alone(problem, algorithm, centre, torch.as_tensor(eta, dtype=problem.dtype))
     blocks = [
-        [
-            (Fraction(share), [_Exact.of(maps) for maps in steps])
-            for share, steps in branches(problem, algorithm, centre, step, block)
-        ]
-        for block in cycle.blocks
+        [(Fraction(share), [_Exact.of(maps) for maps in steps]) for share, steps in block]
+        for block in branches(problem, algorithm, cycle.blocks, probed)
     ]
     if form.average:
         moment = _averaged(blocks, iterations, moment)
