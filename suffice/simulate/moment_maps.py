@@ -18,8 +18,6 @@ import torch
 from torch import Tensor
 from torch.func import vmap
 
-from suffice.support.errors import InputError
-
 from .algorithms.base import Algorithm, Draw, State
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors, tensors, with_tensors
@@ -61,24 +59,6 @@ class Maps:
         result = torch.einsum("...k,...kac,...kbd->...abcd", weights, every, every).flatten(-4, -3).flatten(-2)
         result[..., -1] += self.noise.flatten(-2)
         return result
-
-    def path(self, moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
-        """M_T and the sum of M_t over t < T for T = `iterations` (B,), by doubling. For additive noise alone.
-
-        With P and Q the mean and the noise of k iterations M_{k+t} = P M_t P^T + Q.
-        """
-        if self.weights.shape[-1]:
-            raise InputError("maps", "random maps", "only additive noise composes: use the operator")
-        P, Q = torch.eye(self.mean.shape[-1]).to(self.mean).expand_as(self.mean), torch.zeros_like(self.noise)
-        M, total, reached = moment, torch.zeros_like(moment), torch.zeros_like(iterations)
-        for bit in reversed(range(int(iterations.max()).bit_length())):
-            total = total + P @ total @ P.mT + reached[:, None, None] * Q
-            M, Q, P, reached = P @ M @ P.mT + Q, P @ Q @ P.mT + Q, P @ P, 2 * reached
-            odd = ((iterations >> bit) & 1 == 1)[:, None, None]
-            total, M = torch.where(odd, total + M, total), torch.where(odd, self.advance(M), M)
-            Q, P = torch.where(odd, self.advance(Q), Q), torch.where(odd, self.mean @ P, P)
-            reached = reached + odd[:, 0, 0]
-        return M, total
 
 
 def origin(problem: QuadraticProblem, algorithm: Algorithm) -> tuple[State, State, Tensor]:

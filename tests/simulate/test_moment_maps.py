@@ -104,29 +104,11 @@ def maps(rule, steps=(0.1, 0.2, 0.05, 0.3)) -> tuple[Maps, Tensor]:
     return found, z[:, :, None] * z[:, None]
 
 
-def test_doubling_goes_where_single_steps_go():
-    found, moment = maps(FixedWeights(alpha=weights(0)))
-    iterations = torch.tensor([0, 1, 7, 22])
-    last, total = found.path(moment, iterations)
-    for at, T in enumerate(iterations.tolist()):
-        at_t, summed = moment, torch.zeros_like(moment)
-        for _ in range(T):
-            summed, at_t = summed + at_t, found.advance(at_t)
-        np.testing.assert_allclose(last[at], at_t[at], rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(total[at], summed[at], rtol=1e-12, atol=1e-14)
-
-
 @pytest.mark.parametrize("rule", [FixedWeights(alpha=weights(0)), Scaffnew(p=0.4)], ids=["additive", "coin"])
 def test_the_operator_is_one_iteration(rule):
     found, moment = maps(rule)
     after = (found.operator() @ moment.flatten(1)[..., None])[..., 0].view_as(moment)
     np.testing.assert_allclose(after, found.advance(moment), rtol=1e-12, atol=1e-14)
-
-
-def test_random_maps_do_not_compose():
-    found, moment = maps(Scaffnew(p=0.4))
-    with pytest.raises(InputError, match="use the operator"):
-        found.path(moment, torch.ones(B, dtype=torch.int64))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,12 +55,6 @@ def shared_bases(moments: GradientMoments) -> dict[str, np.ndarray]:
     return {name: make(moments.A.mean(0)) for name, make in SHARED.items()}
 
 
-def shared_coordinates(moments: GradientMoments) -> dict[str, GradientMoments]:
-    """The moments in all clients' common coordinates, by name; "none" first."""
-    bases = shared_bases(moments)
-    return {name: moments if name == "none" else moments.in_basis(basis) for name, basis in bases.items()}
-
-
 def own_bases(moments: GradientMoments, client: int) -> dict[str, np.ndarray]:
     """Bases of coordinates of one client's choice."""
     return {name: make(moments.A[client]) for name, make in OWN.items()}

@@ -131,21 +131,16 @@ class ExactRecursion:
         M[1 + d :, 1 + d :] += sandwich(B)
         return M
 
-    def curve(self, v: np.ndarray, steps: int, *, start: np.ndarray | None = None) -> np.ndarray:
-        """E e_t for t = 0..steps, (steps + 1,) [loss]; from z = `start` if given."""
-        return self.loss @ orbit(self.matrix(v), self.start if start is None else start, steps)
+    def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
+        """E e_t for t = 0..steps, (steps + 1,) [loss]."""
+        return self.loss @ orbit(self.matrix(v), self.start, steps)
 
-    def after(self, v: np.ndarray, steps: int, *, start: np.ndarray | None = None) -> np.ndarray:
-        """z after `steps` steps."""
-        return np.linalg.matrix_power(self.matrix(v), steps) @ (self.start if start is None else start)
-
-    def first(self, v: np.ndarray, epsilon: float, horizon: int, *, start: np.ndarray | None = None) -> float:
+    def first(self, v: np.ndarray, epsilon: float, horizon: int) -> float:
         """The first t <= horizon with E e_t <= epsilon, to a fraction of a step; inf where there is none.
 
         The fraction interpolates ln E e_t, t - 1 < value <= t: its `ceil` is the first whole step.
         """
-        z = self.start if start is None else start
-        before = float(self.loss @ z)
+        z, before = self.start, self.excess
         if before <= epsilon:
             return 0.0
         M, t, ceiling = self.matrix(v), 0, DIVERGED * before
@@ -209,12 +204,6 @@ class ExactRecursion:
 
         return apply
 
-    def radius(self, v: np.ndarray) -> float:
-        """Spectral radius of the second moment's block on range(A)."""
-        values, U = self._range(v)
-        block = self._quadratic(v, U) - np.diag(self._lyapunov(values))
-        return 1 + float(np.linalg.eigvalsh(block)[-1])
-
     def _quadratic(self, v: np.ndarray, U: np.ndarray) -> np.ndarray:
         """Q in the packed basis U."""
         A = np.tensordot(v, self.moments.A, 1)
@@ -233,27 +222,19 @@ class ExactRecursion:
         row, column = np.triu_indices(len(values))
         return 2 * (values[row] + values[column])
 
-    def _resting(self, v: np.ndarray, values: np.ndarray, U: np.ndarray) -> np.ndarray:
-        """The limit of the mean, where sum v_k grad R_k vanishes."""
-        delta = self.start[1 : 1 + self.features]
-        return U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
-
-    def bias(self, v: np.ndarray) -> float:
-        """Excess loss where the mean ends: what no smaller step removes."""
-        m = self._resting(v, *self._range(v))
-        return float(m @ self.moments.A[self.client] @ m)
-
     def floor(self, v: np.ndarray, limit: float | None = None) -> float:
         """lim E e_t [loss]; inf beyond the step limit, which need not be found again if it is known.
 
-        The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m.
+        The covariance of the model obeys (P - Q)[X] = 4 sum u_k C_k(m, m m') at the mean's limit m,
+        where sum v_k grad R_k vanishes.
         """
         if not v.any():
             return self.excess
         values, U = self._range(v)
         if (self.limit(v) if limit is None else limit) <= 1:
             return float("inf")
-        m = self._resting(v, values, U)
+        delta = self.start[1 : 1 + self.features]
+        m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
         z = np.concatenate(([1.0], m, pack(np.outer(m, m))))
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
         P = self._lyapunov(values)

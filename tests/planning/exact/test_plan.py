@@ -13,7 +13,7 @@ from suffice.planning.exact.plan import _described, exact_plans, start_of_plan
 from suffice.planning.exact.search import best_rates
 from suffice.simulate import FixedWeights, LeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
-from suffice.simulate.moments.preconditioning import own_coordinates, shared_coordinates
+from suffice.simulate.moments.preconditioning import own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
 from suffice.simulate.probed_moments import expected_excess
 
@@ -80,7 +80,8 @@ def test_a_choice_of_coordinates_is_never_slower_than_none(problem, plans):
 
 def test_coordinates_keep_every_loss(problem):
     moments = problem.gradient_moments()
-    choices = shared_coordinates(moments) | own_coordinates(moments, 1)
+    shared = {name: moments.in_basis(basis) for name, basis in shared_bases(moments).items()}
+    choices = shared | own_coordinates(moments, 1)
     assert set(choices) == {"none", "diagonal", "pooled", "own", "own, ridge"}
     for there in choices.values():
         np.testing.assert_allclose(there.excess, moments.excess, rtol=1e-10)
