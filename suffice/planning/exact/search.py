@@ -158,7 +158,7 @@ class _Search:
         self.choices, self.each = choices, len(choices[0])
         self.client = np.repeat(np.arange(len(choices)), self.each)
         self.epsilon, self.allowed, self.most = epsilon, allowed, most
-        maps = MomentMaps.of([(one.moments, one.client) for of in choices for one in of])
+        maps = MomentMaps.of([one for of in choices for one in of])
         self.maps = maps.in_single_precision() if single_precision else maps
         self.directions = directions[self.client]
         # starts of large maps are searched in single precision; what was found is then timed in double

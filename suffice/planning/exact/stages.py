@@ -70,7 +70,7 @@ def faster_stages(
     todo = [c for c, T in enumerate(steps) if T > 1 and 3.0 * T * n**2 <= WORK]
     for first in range(0, len(todo), at_once):
         part = todo[first : first + at_once]
-        maps = MomentMaps.of([(recursions[c].moments, recursions[c].client) for c in part])
+        maps = MomentMaps.of([recursions[c] for c in part])
         for c, one in zip(
             part, _shortened([recursions[c] for c in part], maps, [found[c] for c in part], epsilon[part])
         ):

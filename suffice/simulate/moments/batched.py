@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .gradient_moments import RANK, GradientMoments
-from .packed import cross, pack, sandwich, unpack
-from .recursion import orbit
+from .gradient_moments import RANK, GradientMoments, moments_at, recentred
+from .packed import pack, sandwich, unpack
+from .recursion import ExactRecursion, orbit, step_matrix
 
 POWERS = 20
 """Power iterations that tell about a spectral radius."""
@@ -45,31 +45,26 @@ class MomentMaps:
     shift: np.ndarray | None = None
 
     @classmethod
-    def of(cls, seen: Sequence[tuple[GradientMoments, int]]) -> MomentMaps:
-        """Of pairs (moments, client), all of the same N, d and batch."""
-        parts = [_centred(moments, client) for moments, client in seen]
+    def of(cls, recursions: Sequence[ExactRecursion]) -> MomentMaps:
+        """Of recursions of the same N, d and batch."""
+        parts = [(r.moments.A, r.h, r.about_minimiser(r.moments.noise.copy()), r.start, r.loss) for r in recursions]
         A, h, noise, start, loss = (np.stack(arrays) for arrays in zip(*parts))
-        return cls(A=A, h=h, noise=noise, start=start, loss=loss, batch=seen[0][0].batch)
+        return cls(A=A, h=h, noise=noise, start=start, loss=loss, batch=recursions[0].moments.batch)
 
     @classmethod
     def sharing(cls, moments: GradientMoments, clients: np.ndarray) -> MomentMaps:
         """Of several clients in the same coordinates, without a copy of the noise for each of them."""
-        d, at = moments.features, moments.optimum[clients]
+        at = moments.optimum[clients]
         h = moments.h - (moments.A @ at.T).transpose(2, 0, 1)
         h[np.arange(len(clients)), clients] = 0
-        delta = moments.start[clients] - at
-        shift = np.zeros((len(clients), moments.noise.shape[-1], 1 + d))
-        shift[:, :1, 0], shift[:, 1 : 1 + d, 0], shift[:, 1 : 1 + d, 1:] = 1, at, np.eye(d)
-        shift[:, 1 + d :, 0] = pack(at[:, :, None] * at[:, None])
-        shift[:, 1 + d :, 1:] = cross(np.broadcast_to(np.eye(d), (len(at), d, d)), at)
         return cls(
             A=moments.A[None],
             h=h,
             noise=moments.noise[None],
-            start=np.concatenate((np.ones((len(at), 1)), delta, pack(delta[:, :, None] * delta[:, None])), axis=1),
-            loss=np.concatenate((np.zeros((len(at), 1 + d)), pack(moments.A[clients])), axis=1),
+            start=moments_at(moments.start[clients] - at),
+            loss=np.concatenate((np.zeros((len(at), 1 + moments.features)), pack(moments.A[clients])), axis=1),
             batch=moments.batch,
-            shift=shift,
+            shift=recentred(at),
         )
 
     def in_single_precision(self) -> MomentMaps:
@@ -114,17 +109,8 @@ class MomentMaps:
         return self._matrices(V, self.noises(V))
 
     def _matrices(self, V: np.ndarray, noises: np.ndarray) -> np.ndarray:
-        d, n, V = self.features, self.noise.shape[-1], V.astype(noises.dtype)
-        h, B = V @ self.h, np.eye(d, dtype=noises.dtype) - 2 * self.mean_matrices(V)
-        M = np.zeros((*V.shape[:2], n, n), dtype=noises.dtype)
-        M[..., 0, 0] = 1
-        M[..., 1 : 1 + d, 0] = 2 * h
-        M[..., 1 : 1 + d, 1 : 1 + d] = B
-        M[..., 1 + d :, :] = 4 * noises
-        M[..., 1 + d :, 0] += 4 * pack(h[..., :, None] * h[..., None, :])
-        M[..., 1 + d :, 1 : 1 + d] += 2 * cross(B, h)
-        M[..., 1 + d :, 1 + d :] += sandwich(B)
-        return M
+        V = V.astype(noises.dtype)
+        return step_matrix(np.eye(self.features, dtype=V.dtype) - 2 * self.mean_matrices(V), V @ self.h, noises)
 
     def expansion(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """M1 and M2 of M(c v) = I + c M1 + c^2 M2, (G, K, n, n) each."""
@@ -219,17 +205,3 @@ class MapsTrial:
         # d phi = sum_t p_{t+1} . dM z_t
         gradient = self.maps.contract(self.V, P, self.Z[..., :most])
         return np.log(np.maximum(last, 1e-300)), gradient / np.maximum(last, 1e-300)[..., None]
-
-
-def _centred(moments: GradientMoments, client: int) -> tuple[np.ndarray, ...]:
-    d, a = moments.features, moments.optimum[client]
-    noise = moments.noise.copy()
-    # theta - centre = delta + a: z about the centre is (1, m + a, S + m a' + a m' + a a')
-    noise[..., 0] = moments.noise @ np.concatenate(([1.0], a, pack(np.outer(a, a))))
-    noise[..., 1 : 1 + d] += moments.noise[..., 1 + d :] @ cross(np.eye(d), a)
-    h = moments.h - moments.A @ a
-    h[client] = 0
-    delta = moments.start[client] - a
-    start = np.concatenate(([1.0], delta, pack(np.outer(delta, delta))))
-    loss = np.concatenate((np.zeros(1 + d), pack(moments.A[client])))
-    return moments.A, h, noise, start, loss

@@ -34,6 +34,21 @@ def manageable(clients: int, features: int, memory: Memory | None = None) -> boo
     return numbers <= MOST_NUMBERS
 
 
+def moments_at(model: np.ndarray) -> np.ndarray:
+    """z = (1, m, pack(S)), (..., n), of a model (..., d) that is known for certain."""
+    return np.concatenate((np.ones((*model.shape[:-1], 1)), model, pack(model[..., :, None] * model[..., None, :])), -1)
+
+
+def recentred(a: np.ndarray) -> np.ndarray:
+    """What 1 and m of delta add to z = (1, m + a, S + m a' + a m' + a a') of delta + a, (..., n, 1 + d)."""
+    d = a.shape[-1]
+    columns = np.zeros((*a.shape[:-1], 1 + d + size(d), 1 + d))
+    columns[..., 0] = moments_at(a)
+    columns[..., 1 : 1 + d, 1:] = np.eye(d)
+    columns[..., 1 + d :, 1:] = cross(np.eye(d), a)
+    return columns
+
+
 @dataclass(frozen=True, kw_only=True)
 class GradientMoments:
     """Of N clients in coordinates phi, theta = centre + basis phi.

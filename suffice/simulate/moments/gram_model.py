@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .gradient_moments import GradientMoments
+from .gradient_moments import GradientMoments, moments_at
 from .packed import pack
 
 NEAR = 1e-9
@@ -47,7 +47,7 @@ class GramModel:
         for noise, at in zip(moments.noise, moments.optimum):
             along = trace @ noise
             growth.append(along[1 + d :] @ trace / d)
-            level.append(along @ np.concatenate(([1.0], at, pack(np.outer(at, at)))))
+            level.append(along @ moments_at(at))
         return cls.from_minimisers(
             moments.optimum, moments.start, np.array(growth) / moments.batch, np.array(level) / moments.batch, clients
         )

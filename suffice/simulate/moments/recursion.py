@@ -24,7 +24,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .gradient_moments import RANK, GradientMoments
+from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .packed import cross, pack, sandwich, unpack
 
 BLOCK = 64
@@ -62,8 +62,7 @@ class ExactRecursion:
     @cached_property
     def start(self) -> np.ndarray:
         """z_0 = (1, delta_0, pack(delta_0 delta_0'))."""
-        delta = self.moments.start[self.client] - self.moments.optimum[self.client]
-        return np.concatenate(([1.0], delta, pack(np.outer(delta, delta))))
+        return moments_at(self.moments.start[self.client] - self.moments.optimum[self.client])
 
     @cached_property
     def loss(self) -> np.ndarray:
@@ -75,27 +74,26 @@ class ExactRecursion:
         """Of the start."""
         return float(self.loss @ self.start)
 
+    def about_minimiser(self, noise: np.ndarray) -> np.ndarray:
+        """Matrices (..., D, n) of z -> pack(C_k) about the moments' centre, overwritten by those about theta_i*."""
+        if self.moments.optimum[self.client].any():
+            noise[..., : 1 + self.features] = noise @ self._shift
+        return noise
+
     @cached_property
-    def _shift(self) -> tuple[np.ndarray, np.ndarray]:
-        """(1, m, pack(S)) about theta_i* to the same about the moments' centre: the column of 1 and of m."""
-        a = self.moments.optimum[self.client]
-        return np.concatenate(([1.0], a, pack(np.outer(a, a)))), cross(np.eye(self.features), a)
+    def _shift(self) -> np.ndarray:
+        return recentred(self.moments.optimum[self.client])
 
     def _noise(self, v: np.ndarray) -> np.ndarray:
         """The matrix of z -> pack(sum u_k C_k)."""
         u, kept = v**2 / self.moments.batch, np.flatnonzero(v)
-        d = self.features
         if len(kept) == 1:
             total = u[kept[0]] * self.moments.noise[kept[0]]
         elif 2 * len(kept) < len(v):  # reads the kept clients' matrices only
             total = np.tensordot(u[kept], self.moments.noise[kept], 1)
         else:
             total = np.tensordot(u, self.moments.noise, 1)
-        if self.moments.optimum[self.client].any():
-            one, mean = self._shift
-            first, total[:, 0] = total[:, 1 + d :] @ mean, total @ one
-            total[:, 1 : 1 + d] += first
-        return total
+        return self.about_minimiser(total)
 
     def merged(self, v: np.ndarray, noise: np.ndarray | None = None) -> ExactRecursion:
         """The same with one peer of rate 1 that stands for all at rates v, beside the client itself at rate 0.
@@ -119,17 +117,8 @@ class ExactRecursion:
 
     def matrix(self, v: np.ndarray) -> np.ndarray:
         """M(v), (1 + d + d(d+1)/2) squared."""
-        d, h = self.features, v @ self.h
-        B = np.eye(d) - 2 * np.tensordot(v, self.moments.A, 1)
-        M = np.zeros((len(self.loss), len(self.loss)))
-        M[0, 0] = 1
-        M[1 : 1 + d, 0] = 2 * h
-        M[1 : 1 + d, 1 : 1 + d] = B
-        M[1 + d :] = 4 * self._noise(v)
-        M[1 + d :, 0] += 4 * pack(np.outer(h, h))
-        M[1 + d :, 1 : 1 + d] += 2 * cross(B, h)
-        M[1 + d :, 1 + d :] += sandwich(B)
-        return M
+        B = np.eye(self.features) - 2 * np.tensordot(v, self.moments.A, 1)
+        return step_matrix(B, v @ self.h, self._noise(v))
 
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps, (steps + 1,) [loss]."""
@@ -235,7 +224,7 @@ class ExactRecursion:
             return float("inf")
         delta = self.start[1 : 1 + self.features]
         m = U @ ((U.T @ (v @ self.h)) / values) + delta - U @ (U.T @ delta)
-        z = np.concatenate(([1.0], m, pack(np.outer(m, m))))
+        z = moments_at(m)
         source = pack(4 * U.T @ unpack(self._noise(v) @ z, self.features) @ U)
         P = self._lyapunov(values)
         if not source.any():
@@ -254,6 +243,20 @@ class ExactRecursion:
             X = np.linalg.solve(np.diag(P) - self._quadratic(v, U), source)
         seen = U.T @ self.moments.A[self.client] @ U
         return float(self.loss @ z + pack(seen) @ X)
+
+
+def step_matrix(B: np.ndarray, h: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """M (..., n, n) of B = I - 2 A (..., d, d), h (..., d) and the matrix of z -> pack(sum u_k C_k), (..., D, n)."""
+    d, n = h.shape[-1], noise.shape[-1]
+    M = np.zeros((*h.shape[:-1], n, n), dtype=noise.dtype)
+    M[..., 0, 0] = 1
+    M[..., 1 : 1 + d, 0] = 2 * h
+    M[..., 1 : 1 + d, 1 : 1 + d] = B
+    M[..., 1 + d :, :] = 4 * noise
+    M[..., 1 + d :, 0] += 4 * pack(h[..., :, None] * h[..., None, :])
+    M[..., 1 + d :, 1 : 1 + d] += 2 * cross(B, h)
+    M[..., 1 + d :, 1 + d :] += sandwich(B)
+    return M
 
 
 def _unturned(U: np.ndarray) -> bool:

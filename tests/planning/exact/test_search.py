@@ -38,7 +38,7 @@ def table(name, sites, whiten=True):
 def reached(recursion, epsilon, T, *, supports, starts=2):
     """Whether a descent on E e_T from any support, random directions and lengths stably arrives in T steps."""
     rng = np.random.default_rng(0)
-    n, maps = recursion.moments.clients, MomentMaps.of([(recursion.moments, recursion.client)])
+    n, maps = recursion.moments.clients, MomentMaps.of([recursion])
     for support in supports:
         for _ in range(starts):
             direction = np.zeros(n)

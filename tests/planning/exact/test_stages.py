@@ -33,7 +33,10 @@ def test_the_curve_is_a_step_at_a_time_and_derivatives_are_its_differences(momen
     rng, h = np.random.default_rng(0), 1e-6
     steps, clients = (2, 7, 11), (0, 2, 3)
     V = 0.03 * rng.uniform(size=(3, 1, STAGES * 4))
-    staged = _Staged(maps=MomentMaps.of([(moments, i) for i in clients]), lengths=np.array([lengths(T) for T in steps]))
+    staged = _Staged(
+        maps=MomentMaps.of([ExactRecursion(moments=moments, client=i) for i in clients]),
+        lengths=np.array([lengths(T) for T in steps]),
+    )
     value, gradient = staged.trial(V, 0).derivatives(np.array(steps))
     for g, (i, T) in enumerate(zip(clients, steps)):
         recursion, rates = ExactRecursion(moments=moments, client=i), V[g, 0].reshape(STAGES, 4)

@@ -29,9 +29,13 @@ def rates():
     return 0.02 * np.random.default_rng(5).uniform(size=(3, 2, 4)) * [1, 1, 0, 1]
 
 
+def maps_of(moments):
+    return MomentMaps.of([ExactRecursion(moments=moments, client=i) for i in CLIENTS.tolist()])
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_maps_and_limits_are_those_of_single_recursions(moments, rates, shared):
-    maps = MomentMaps.sharing(moments, CLIENTS) if shared else MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    maps = MomentMaps.sharing(moments, CLIENTS) if shared else maps_of(moments)
     M, limits = maps.matrices(rates), maps.limits(rates, 400)
     M1, M2 = maps.expansion(rates)
     for g, i in enumerate(CLIENTS.tolist()):
@@ -48,7 +52,7 @@ def test_maps_and_limits_are_those_of_single_recursions(moments, rates, shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_derivatives_are_those_of_the_curve(moments, rates, shared):
-    maps = MomentMaps.sharing(moments, CLIENTS) if shared else MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    maps = MomentMaps.sharing(moments, CLIENTS) if shared else maps_of(moments)
     goals, h = np.array([1, 5, 12]), 1e-6
     value, gradient = maps.trial(rates, 12).derivatives(goals)
     for g, i in enumerate(CLIENTS.tolist()):
@@ -62,7 +66,7 @@ def test_derivatives_are_those_of_the_curve(moments, rates, shared):
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_single_precision_searches_alike_and_is_refused_where_it_would_not_do(moments, rates, shared):
-    maps = MomentMaps.sharing(moments, CLIENTS) if shared else MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    maps = MomentMaps.sharing(moments, CLIENTS) if shared else maps_of(moments)
     light, goals = maps.in_single_precision(), np.array([1, 5, 12])
     whole, half = maps.trial(rates, 12), light.trial(rates, 12)
     assert (half.M.dtype, half.Z.dtype, half.derivatives(goals)[1].dtype) == (np.float32,) * 3
@@ -75,7 +79,7 @@ def test_single_precision_searches_alike_and_is_refused_where_it_would_not_do(mo
 
 
 def test_beyond_the_limit_nothing_is_stable(moments, rates):
-    maps = MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    maps = maps_of(moments)
     limit = maps.limits(rates, 400)[..., None]
     everything = np.repeat(np.arange(3), 2), np.tile(np.arange(2), 3)
     assert maps.trial(0.99 * limit * rates, 1).stable(*everything).all()
@@ -88,7 +92,7 @@ def test_arrivals_are_the_first_steps_of_single_recursions(moments, rates, horiz
     """The first of a client ends its race; small lengths take so long that powers of M are used."""
     if in_turn:
         monkeypatch.setattr("suffice.planning.exact.arrivals.DENSE", 1)
-    shares, maps = np.array([0.003, 0.01, 0.02]), MomentMaps.of([(moments, i) for i in CLIENTS.tolist()])
+    shares, maps = np.array([0.003, 0.01, 0.02]), maps_of(moments)
     recursions = [ExactRecursion(moments=moments, client=i) for i in CLIENTS.tolist()]
     epsilon = np.array([0.6 * one.excess for one in recursions])
     times, ahead = arrivals(maps, rates, shares, epsilon, np.arange(3), [horizon] * 3)
@@ -124,5 +128,5 @@ def test_a_real_table_has_the_same_maps_in_a_group():
     blocks = site_rows("countries-gasoline", 3)
     moments = moments_of_rows(blocks, start=np.zeros((3, blocks[0][0].shape[1])))
     V = np.full((1, 1, 3), 0.01)
-    M = MomentMaps.of([(moments, 2)]).matrices(V)[0, 0]
+    M = MomentMaps.of([ExactRecursion(moments=moments, client=2)]).matrices(V)[0, 0]
     np.testing.assert_allclose(M, ExactRecursion(moments=moments, client=2).matrix(V[0, 0]), rtol=1e-9, atol=1e-12)
