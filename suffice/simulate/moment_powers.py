@@ -110,6 +110,12 @@ def packing(size: int) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(spread), torch.from_numpy(packed)
 
 
+def of_entries(maps: Maps) -> Tensor:
+    """One iteration on the m entries of M, (..., m, m)."""
+    spread, packed = packing(maps.mean.shape[-1])
+    return packed @ maps.operator() @ spread
+
+
 def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
     """The moments (B, s, s) after T = `iterations` (B,) of a cycle of blocks, and the largest entries met (B,).
 
@@ -120,7 +126,7 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
         moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
     elif moment.shape[-1] * (moment.shape[-1] + 1) // 2 <= MOST_ENTRIES:
-        moment, scale = _operator_powers(blocks, moment, turns)
+        moment, scale = operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
         for turn in range(int(turns.max())):
@@ -173,8 +179,8 @@ def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tenso
     return moment, scale
 
 
-def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
-    """The same where coins are tossed, by powers of the map of the entries of M."""
+def operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
+    """The same of any cycle, coins or not, by powers of the map of the entries of M."""
     spread, packed = packing(moment.shape[-1])
     scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
     K = torch.eye(len(packed), dtype=moment.dtype)
@@ -183,7 +189,7 @@ def _operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -
         for share, steps in block:
             after = K
             for maps in steps:
-                after = packed @ maps.operator() @ spread @ after
+                after = of_entries(maps) @ after
             mixed = mixed + share * after
         K = mixed
     for bit in range(int(turns.max()).bit_length()):

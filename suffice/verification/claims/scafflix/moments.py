@@ -21,6 +21,7 @@ from torch import Tensor
 
 from suffice.simulate import Quadratics, Scaffnew, split, stack
 from suffice.simulate.moment_maps import Maps, probe_batch
+from suffice.simulate.moment_powers import operator_powers
 from suffice.simulate.problem_batches import over_tensors
 
 ROUNDING = 1e-13
@@ -143,20 +144,11 @@ class Clients:
         """One iteration of second moments (B, d, m, m)."""
         return self.maps.advance(torch.from_numpy(moment).flatten(0, 1)).numpy().reshape(moment.shape)
 
-    @cached_property
-    def operator(self) -> np.ndarray:
-        """One iteration as a matrix on the entries of the moment, (B, d, m^2, m^2)."""
-        B, _, d = self.shape
-        return self.maps.operator().numpy().reshape(B, d, self.start[0, 0].size, -1)
-
     def after(self, T: np.ndarray) -> np.ndarray:
         """Second moments after T (B,) iterations, (B, d, m, m)."""
-        state, power, whole = self.start.reshape(*self.operator.shape[:3]), self.operator, T.astype(np.int64)
-        for bit in range(int(whole.max(initial=0)).bit_length()):
-            odd = ((whole >> bit) & 1 == 1)[:, None, None]
-            state = np.where(odd, np.einsum("bdij,bdj->bdi", power, state), state)
-            power = power @ power
-        return state.reshape(self.start.shape)
+        every = torch.from_numpy(T.astype(np.int64)).repeat_interleave(self.shape[2])
+        moment = torch.from_numpy(self.start).flatten(0, 1)
+        return operator_powers([[(1.0, [self.maps])]], moment, every)[0].numpy().reshape(self.start.shape)
 
     def _squares(self, moment: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """E|x~_i - x~_i*|^2 and E|h_i - h_i*|^2, (B, n)."""
