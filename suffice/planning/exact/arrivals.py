@@ -13,8 +13,10 @@ from itertools import chain
 import numpy as np
 
 from suffice.simulate.moments.batched import MomentMaps
-from suffice.simulate.moments.recursion import BLOCK, DENSE, DIVERGED, SETTLED, chunks, orbit, share_of_step
+from suffice.simulate.moments.recursion import BLOCK, DENSE, DIVERGED, ExactRecursion, orbit, share_of_step
 
+SETTLED = 1024
+"""Steps after which an excess that hardly changes any more is taken to stay."""
 FEW = 3
 """Lengths for which a large matrix each is cheaper than one product for all, where M1 is diagonal."""
 
@@ -37,6 +39,14 @@ def arrivals(
     with np.errstate(over="ignore", invalid="ignore"):
         _together(count, M1, M2, shares.astype(M1.dtype), start, loss)
     return count.times.reshape(-1, F, S), count.ahead.reshape(-1, F, S)
+
+
+def arrival(recursion: ExactRecursion, v: np.ndarray, epsilon: float, most: int) -> float:
+    """The time of one client at rates v (N,), to a fraction of a step: 0 if its start is enough, inf beyond `most`."""
+    if recursion.excess <= epsilon:
+        return 0.0
+    maps, one = MomentMaps.of([recursion.merged(v)]), np.ones(1)
+    return float(arrivals(maps, np.array([[[0.0, 1.0]]]), one, epsilon * one, np.zeros(1, dtype=int), [most])[0].item())
 
 
 class _Count:
@@ -159,3 +169,12 @@ def _apart(
             return
         if not going.all():
             looks, power, z = looks[going], power[going], z[going]
+
+
+def chunks(horizon: int, n: int) -> Iterator[int]:
+    """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
+    total = 0
+    while total < horizon:
+        steps = BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1)
+        yield steps
+        total += steps

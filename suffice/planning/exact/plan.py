@@ -15,6 +15,7 @@ from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
+from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
 from .search import HORIZON, NUMBERS, SINGLE_RATES, Rates, fastest
@@ -343,14 +344,14 @@ def _described(
     limit = merged.limit(one)
     if limit <= 1:  # a hair beyond it: the search knows limits to a few percent
         slower = (1 - 1e-3) * limit
-        time = merged.first(slower * one, plan.epsilon, horizon)
+        time = arrival(merged, slower * one, plan.epsilon, horizon)
         return _described(plan, choices, replace(rates, v=slower * v, time=time), horizon, peers)
     M, floor = merged.matrix(one), merged.floor(one, limit)
     # a search in single precision knows times to about one in a million
     path = orbit(M, merged.start, steps + 1 + steps // 50)[:, 1:]
     below = np.flatnonzero(merged.loss @ path <= plan.epsilon)
     if not below.size:
-        time = merged.first(one, plan.epsilon, horizon)
+        time = arrival(merged, one, plan.epsilon, horizon)
         later = replace(rates, time=time if time > path.shape[1] else np.inf)
         return _described(plan, choices, later, horizon, peers, noise=noise)
     steps, end = int(below[0]) + 1, path[:, below[0]]

@@ -19,7 +19,7 @@ import numpy as np
 from suffice.simulate.moments.batched import POWERS, MomentMaps
 from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 
-from .arrivals import arrivals
+from .arrivals import arrival, arrivals
 from .descent import Descent, Found, next_goal
 
 HORIZON = 100_000
@@ -324,7 +324,7 @@ class _Search:
         recursion = self.choices[c][choice]
         assert one.v is not None
         for v in (*ends, one.v):
-            time = recursion.first(v, float(self.epsilon[c]), steps)
+            time = arrival(recursion, v, float(self.epsilon[c]), steps)
             if time <= steps and recursion.limit(v) > 1:
                 return Rates(v=v, time=time, choice=choice)
         return Rates(v=np.zeros(len(one.v)), time=np.inf)

@@ -18,7 +18,7 @@ Only one client's model enters, whatever the others do with theirs. Sampling is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -37,8 +37,6 @@ DIRECTIONS = 400
 """That an iteration looks in at most."""
 UNTURNED = 1e-13
 """Of the largest entry: a matrix whose others are smaller is diagonal."""
-SETTLED = 1024
-"""Steps after which an excess that hardly changes any more is taken to stay."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,40 +121,6 @@ class ExactRecursion:
     def curve(self, v: np.ndarray, steps: int) -> np.ndarray:
         """E e_t for t = 0..steps, (steps + 1,) [loss]."""
         return self.loss @ orbit(self.matrix(v), self.start, steps)
-
-    def first(self, v: np.ndarray, epsilon: float, horizon: int) -> float:
-        """The first t <= horizon with E e_t <= epsilon, to a fraction of a step; inf where there is none.
-
-        The fraction interpolates ln E e_t, t - 1 < value <= t: its `ceil` is the first whole step.
-        """
-        z, before = self.start, self.excess
-        if before <= epsilon:
-            return 0.0
-        M, t, ceiling = self.matrix(v), 0, DIVERGED * before
-        looks = ahead = M
-        for steps in chunks(horizon, len(M)):
-            if steps < BLOCK:
-                Z = orbit(M, z, steps)
-                e, z = self.loss @ Z[:, 1:], Z[:, -1]
-            else:  # functionals of z_t that are the next BLOCK excesses, and the step to z_{t + BLOCK}
-                if ahead is M:
-                    ahead = np.linalg.matrix_power(M, BLOCK)
-                    looks = orbit(M.T, self.loss @ M, BLOCK - 1).T
-                e, z = looks @ z, ahead @ z
-            found = np.flatnonzero(e <= epsilon)
-            if found.size:
-                at = int(found[0])
-                last = e[at - 1] if at else before
-                if t + at + 1 > horizon:
-                    return np.inf
-                return t + at + float(share_of_step(last, e[at], epsilon))
-            t, change, before = t + len(e), abs(float(e[-1]) - before), float(e[-1])
-            if not before < ceiling:
-                break
-            # of a sum of decaying exponentials: ten times the present pace would not arrive within the horizon
-            if t >= SETTLED and 10 * change * (horizon - t) / len(e) < before - epsilon:
-                break
-        return np.inf
 
     def _range(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Eigenvalues of A = sum v_k A_k above rounding, and their vectors."""
@@ -330,12 +294,3 @@ def largest(apply: Callable[[np.ndarray], np.ndarray], begin: np.ndarray) -> flo
 def share_of_step(before: np.ndarray | float, after: np.ndarray, epsilon: np.ndarray | float) -> np.ndarray:
     """Where between two steps the excess passes epsilon, 0 to 1, its logarithm being interpolated."""
     return np.log(before / epsilon) / np.log(before / np.maximum(after, 1e-300))
-
-
-def chunks(horizon: int, n: int) -> Iterator[int]:
-    """Steps to make at a time: few at first, then blocks as soon as these are cheaper."""
-    total = 0
-    while total < horizon:
-        steps = BLOCK if total >= 3 * n else min(max(4, total), BLOCK - 1)
-        yield steps
-        total += steps

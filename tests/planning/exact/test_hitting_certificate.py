@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from first_steps import first_below
 
 from suffice.bounds import evaluate, find
 from suffice.planning.exact.hitting_certificate import certified_rates, contraction, expected_hitting
@@ -48,7 +49,7 @@ def test_the_contraction_holds_wherever_the_excess_is_large_and_is_attained():
 def test_mean_hitting_times_of_paths_are_below_it_and_not_far():
     exact, blocks = recursion(), rows()
     epsilon = SHARE * exact.excess
-    bound = expected_hitting(exact, RATES, epsilon, int(np.ceil(exact.first(RATES, epsilon, 10_000))))
+    bound = expected_hitting(exact, RATES, epsilon, int(np.ceil(first_below(exact.curve(RATES, 10_000), epsilon))))
     rng, paths = np.random.default_rng(3), 4000
     best = np.linalg.lstsq(*blocks[0], rcond=None)[0]
     A = exact.moments.A[0]

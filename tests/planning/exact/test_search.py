@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from site_data import site_rows
 
+from suffice.planning.exact.arrivals import arrival
 from suffice.planning.exact.search import best_rates, fastest
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
@@ -125,7 +126,7 @@ def test_two_good_steps_with_a_bad_one_between():
     )
     recursion = ExactRecursion(moments=moments, client=0)
     peer = np.array([0.0, 1.0])
-    times = [recursion.first(eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
+    times = [arrival(recursion, eta * peer, 0.01, 100) for eta in (0.26, 0.5, 0.74)]
     assert (np.ceil(times[0]), times[1], np.ceil(times[2])) == (2, np.inf, 2)
     lone = best_rates(recursion, 0.01, allowed=np.array([False, True]))
     assert lone.steps == 1  # 1 - 2 eta 1.3 = 0 between the two

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from first_steps import first_below
 from site_data import site_rows
 
 from suffice.planning.exact.arrivals import arrivals
@@ -97,7 +98,7 @@ def test_arrivals_are_the_first_steps_of_single_recursions(moments, rates, horiz
     epsilon = np.array([0.6 * one.excess for one in recursions])
     times, ahead = arrivals(maps, rates, shares, epsilon, np.arange(3), [horizon] * 3)
     for g, one in enumerate(recursions):
-        singles = np.array([[one.first(s * v, epsilon[g], horizon) for s in shares] for v in rates[g]])
+        singles = np.array([[first_below(one.curve(s * v, horizon), epsilon[g]) for s in shares] for v in rates[g]])
         soonest = np.ceil(singles.min())
         expected = np.where(np.ceil(singles) <= soonest, singles, np.inf)
         np.testing.assert_allclose(times[g], expected, rtol=1e-9)

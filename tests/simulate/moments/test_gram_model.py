@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from first_steps import first_below
 
 from suffice.simulate.moments.gradient_moments import moments_of_gaussian_features
 from suffice.simulate.moments.gram_model import GramModel
@@ -58,5 +59,8 @@ def test_times_are_about_exact_where_features_are_white():
     V = np.array([0.02, 0.05])[:, None] * np.full((4, 1, 4), 0.25)
     epsilon = 0.1 * moments.excess
     times = GramModel.of(moments, np.arange(4)).times(V, epsilon, 1000)
-    exact = [[ExactRecursion(moments=moments, client=i).first(v, epsilon[i], 1000) for v in V[i]] for i in range(4)]
+    exact = [
+        [first_below(ExactRecursion(moments=moments, client=i).curve(v, 1000), epsilon[i]) for v in V[i]]
+        for i in range(4)
+    ]
     np.testing.assert_allclose(times, np.ceil(exact), rtol=0.1, atol=1)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from suffice.planning.exact.arrivals import arrival
 from suffice.simulate import FixedWeights, LeastSquares, Quadratics, StreamingLeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.recursion import BLOCK, ExactRecursion, orbit
@@ -175,12 +176,12 @@ def test_the_first_step_below_is_found_by_steps_and_by_blocks():
         curve = recursion.curve(v, horizon)
         epsilon = 1.1 * curve[-1]
         expected = int(np.flatnonzero(curve <= epsilon)[0])
-        found = recursion.first(v, epsilon, horizon)
+        found = arrival(recursion, v, epsilon, horizon)
         assert expected - 1 < found <= expected
-        assert recursion.first(v, epsilon, expected - 1) == np.inf
-        assert recursion.first(v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
+        assert arrival(recursion, v, epsilon, expected - 1) == np.inf
+        assert arrival(recursion, v, 0.9 * recursion.floor(v), 10**9) == np.inf  # and says so soon
     assert expected > 20 * BLOCK  # blocks were needed
-    assert recursion.first(v, recursion.excess, 10) == 0
+    assert arrival(recursion, v, recursion.excess, 10) == 0
 
 
 def test_many_steps_by_squaring_are_those_one_by_one():
