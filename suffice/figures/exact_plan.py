@@ -1,4 +1,4 @@
-"""The figure of exact plans: every client's expected excess, what single paths do, and whose gradients it uses."""
+"""The figure of exact and measured plans: every client's expected excess, single paths, whose gradients it uses."""
 
 from __future__ import annotations
 
@@ -21,31 +21,37 @@ POINTS = 241
 GREY, LIGHT = "0.45", "0.84"
 SMALL = 7
 
-Bands = Mapping[str, tuple[np.ndarray, np.ndarray]]
+Curves = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 def exact_plan_figure(
-    key: float | str, rows: Sequence[Row], bands: Bands | None = None, *, seeds: int = 0, simulated: bool = False
+    key: float | str, rows: Sequence[Row], bands: Curves | None = None, means: Curves | None = None, *, seeds: int = 0
 ) -> Figure:
     """One panel per client at one precision, the twelve that gain most where there are more.
 
-    simulated  the rows' curves are means over these paths
     bands  by client the middle 80 % of simulated paths with peers at t = 0, 1, ..., of so many `seeds`
+    means  by client the mean of such paths with peers and alone, where plans are measured
     """
     began = time.perf_counter()
-    ranked = sorted(rows, key=lambda row: -(row.exact_speedup or 0))[:MOST_PANELS]
+    simulated = bool(means)
+    ranked = sorted(rows, key=lambda row: -((row.measured_speedup if simulated else row.exact_speedup) or 0))[
+        :MOST_PANELS
+    ]
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
     for row in sorted(ranked, key=lambda row: row.client):
-        together, alone = row.exact, row.exact_local
+        together, alone = (row.measured, row.measured_local) if simulated else (row.exact, row.exact_local)
         assert together is not None
         assert alone is not None
         times = [one.iterations or 0 for one in (together, alone)]
         last = int(BEYOND * max(*times, 1)) + 1
         t = np.unique(np.concatenate((np.linspace(0, last, POINTS).round(), times))).astype(int)
-        curves = {"together": together.curve(last)[t], "alone": alone.curve(last)[t]}
-        for how, values in curves.items():
-            data[_key(key, row.name, how)] = {"iteration": t, "excess": values}
+        both = (
+            means[row.name] if means else [one.curve(last) for one in (row.exact, row.exact_local) if one is not None]
+        )
+        for how, curve in zip(("together", "alone"), both):
+            kept = np.pad(curve, (0, max(0, last + 1 - len(curve))), constant_values=np.nan)  # paths may be shorter
+            data[_key(key, row.name, how)] = {"iteration": t, "excess": kept[t]}
         for how, values in zip(("low", "high"), (bands or {}).get(row.name, ())):
             at = t[t < len(values)]
             data[_key(key, row.name, how)] = {"iteration": at, "excess": values[at]}
@@ -56,7 +62,7 @@ def exact_plan_figure(
                 "epsilon": row.epsilon,
                 "iterations": together.iterations,
                 "alone": alone.iterations,
-                "guarantee": None if together.hitting is None else together.hitting["expected_iterations"],
+                "guarantee": row.exact.hitting["expected_iterations"] if row.exact and row.exact.hitting else None,
                 "weights": together.weights.tolist(),
             }
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from .exact.plan import ExactPlan
 from .measured_plan import MeasuredPlan
 from .plan_row import Row
 from .plan_rows import Grouped, moment_plans
-from .simulated import LONGEST_SIMULATION, Measured, followed, still, weights_of
+from .simulated import LONGEST_SIMULATION, Measured, still, weights_of
 from .tables.exact import matrix_line
 from .tables.guaranteed import MOST_ROWS, noted
 
@@ -153,42 +153,6 @@ def mean_excess(
     shift = total / seeds
     variance = np.maximum(squares - seeds * shift**2, 0) / max(seeds - 1, 1)
     return origin + shift, np.sqrt(variance / seeds)
-
-
-@dataclass(frozen=True)
-class _Mean:
-    """A simulated mean excess in place of an exact curve."""
-
-    excess: np.ndarray
-
-    def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
-        return np.concatenate((self.excess, np.full(steps + 1, np.nan)))[: steps + 1]
-
-
-def drawn(
-    problem: Problem, rows: Sequence[Row], seeds: int, root: int = 0
-) -> tuple[list[Row], dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """Rows with measured plans as a figure takes exact ones, and the middle 80 % of the paths with peers by client."""
-    from suffice.simulate import run
-
-    pairs = [(row.measured, row.measured_local) for row in rows]
-    used = max(one.seeds for pair in pairs for one in pair if one is not None)
-    sides, bands = [], {}
-    for side in zip(*pairs):
-        models = [one.model for one in side if one is not None]
-        excess = run(
-            problem, weights_of(problem, models), iterations=followed(rows),
-            eta=still([model.eta for model in models]), seeds=range(used, used + seeds), root=root,
-        ).excess.astype(float)  # fmt: skip
-        if not bands:
-            ends = np.quantile(excess, [0.1, 0.9], axis=0)
-            bands = {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
-        means = excess.mean(0).T
-        sides.append([
-            replace(model, iterations=one and one.iterations, hitting=None, recursion=_Mean(mean))
-            for model, one, mean in zip(models, side, means)
-        ])  # fmt: skip
-    return [replace(row, exact=both, exact_local=own) for row, both, own in zip(rows, *sides)], bands
 
 
 def repeated_table(measured: Sequence[Measured]) -> Table:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .exact.plan import ExactPlan
 
 
@@ -27,9 +29,18 @@ class MeasuredPlan:
     seeds: int = 0
     note: str = ""
 
+    @property
+    def weights(self) -> np.ndarray:
+        """Those of the model, as the step is."""
+        return self.model.weights
+
+    @property
+    def eta(self) -> float:
+        return self.model.eta
+
     def to_dict(self) -> dict[str, Any]:
         """The object `measured` of a row of `suffice plan --json`."""
-        plan = {"weights": self.model.weights.tolist(), "eta": self.model.eta}
+        plan = {"weights": self.weights.tolist(), "eta": self.eta}
         return {
             **plan,
             "iterations": self.iterations,

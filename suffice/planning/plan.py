@@ -17,7 +17,7 @@ from suffice.support.pictures import Picture, draw
 from .constant_prediction import coarse
 from .exact.break_even import ExactBreakEven, exact_break_even
 from .guaranteed.break_even import MOST_CLIENTS, BreakEven, break_even
-from .logistic import drawn, measured_plan_table, with_measured
+from .logistic import measured_plan_table, with_measured
 from .plan_row import Row
 from .plan_rows import NO_MOMENTS, planned_rows
 from .simulated import Measured, measure, multiplications, path_work, paths
@@ -168,14 +168,12 @@ class Plan:
             raise InputError("precision", precision, f"the plan has {', '.join(map(str, self.precisions))}")
         rows = self.precisions[key]
         short = self.problem is not None and seeds > 0 and path_work(self.problem, rows, seeds) < DRAWN_WORK
-        if rows[0].measured is not None and short and self.problem is not None:
-            simulated, bands = drawn(self.problem, rows, seeds)
-            figure = draw("exact_plan", key, simulated, bands, seeds=seeds, simulated=True)
-        elif rows[0].exact is None:
-            figure = draw("plan", self.precisions, self.constants)
+        known = rows[0].exact is not None or (rows[0].measured is not None and short)
+        if known:
+            simulated = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else ()
+            figure = draw("exact_plan", key, rows, *simulated, seeds=seeds)
         else:
-            bands = paths(self.problem, rows, seeds=seeds) if short and self.problem is not None else {}
-            figure = draw("exact_plan", key, rows, bands, seeds=seeds)
+            figure = draw("plan", self.precisions, self.constants)
         if path is not None:
             figure.write(path)
         return figure

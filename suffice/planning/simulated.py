@@ -208,8 +208,7 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
         return [{} for _ in rows]
     constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
     algorithm, eta = _stages_of(problem, plans) if how == "scheduled" else constant
-    used = max(0 if row.measured is None else row.measured.seeds for row in rows)
-    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=range(used, used + seeds), root=root, grid=grid)
+    trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
     found = []
     for row, end, value in zip(rows, ends, exact):
         if end not in grid:
@@ -224,17 +223,36 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     return found
 
 
-def paths(
-    problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan."""
+Curves = dict[str, tuple[np.ndarray, np.ndarray]]
+"""Two curves of each client, by its name."""
+
+
+def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -> tuple[Curves, Curves]:
+    """By client the tenth and nine tenths of paths with peers at t = 0, 1, ..., to twice the longest plan, and the mean
+    excess with peers and alone where plans are measured; the mean of exact plans is known, and not simulated."""
     from suffice.simulate import run
 
-    plans, end = [row.exact for row in rows], followed(rows)
-    eta = still([_eta(plan) for plan in plans])
-    trace = run(problem, weights_of(problem, plans), iterations=end, eta=eta, seeds=seeds, root=root)
-    ends = np.quantile(trace.excess.astype(float), [0.1, 0.9], axis=0)
-    return {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+    measured, excess = rows[0].measured is not None, []
+    for how in ("together", "alone") if measured else ("together",):
+        plans = [_planned(row, how)[0] for row in rows]
+        trace = run(
+            problem, weights_of(problem, plans), iterations=followed(rows), eta=still([_eta(plan) for plan in plans]),
+            seeds=_fresh(rows, seeds), root=root,
+        )  # fmt: skip
+        excess.append(trace.excess.astype(float))
+    ends = np.quantile(excess[0], [0.1, 0.9], axis=0)
+    bands = {row.name: (ends[0, :, row.client], ends[1, :, row.client]) for row in rows}
+    if not measured:
+        return bands, {}
+    together, alone = (one.mean(0) for one in excess)
+    return bands, {row.name: (together[:, row.client], alone[:, row.client]) for row in rows}
+
+
+def _fresh(rows: Sequence[Row], seeds: int) -> range:
+    """Seeds of paths other than those that chose the times of measured plans."""
+    plans = [one for row in rows for one in (row.measured, row.measured_local) if one is not None]
+    used = max((one.seeds for one in plans), default=0)
+    return range(used, used + seeds)
 
 
 def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
