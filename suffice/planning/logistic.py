@@ -77,8 +77,7 @@ def with_measured(
         pairs = moment_plans(moments, np.where(trusted, epsilon, share * epsilon), progress=progress)
         together, alone = (_measured(problem, list(plans), epsilon, start, seeds) for plans in zip(*pairs))
         found[key] = tuple(
-            replace(row, measured=_better(both, own), measured_local=own)
-            for row, both, own in zip(rows, together, alone)
+            row.planned("measured", _better(both, own), own) for row, both, own in zip(rows, together, alone)
         )
     return found
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .exact.plan import ExactPlan
+from .number import Number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,10 @@ class MeasuredPlan:
     @property
     def eta(self) -> float:
         return self.model.eta
+
+    @property
+    def time(self) -> Number:
+        return Number(self.iterations, "measured", self.between, self.note)
 
     def to_dict(self) -> dict[str, Any]:
         """The object `measured` of a row of `suffice plan --json`."""

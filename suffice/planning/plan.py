@@ -140,7 +140,7 @@ class Plan:
                 number(row.times()[1]),
                 number(row.times()[2]),
                 number(row.times()[3]),
-                number(row.speedup if row.exact is None else row.exact_speedup, 3),
+                number(row.recommended_speedup, 3),
             )
             for row in self.rows
         ]

@@ -2,118 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from suffice.bounds.criteria import Binary, Criterion
 from suffice.support.numbers import plain
+from suffice.support.parts import Of
 from suffice.support.text import printable
 
-from .exact.plan import ExactPlan
-from .measured_plan import MeasuredPlan
+from .number import Kind
 from .precision import Precision
-from .schedules import SCHEDULES, Schedules
+from .schedules import SCHEDULES
 
 SHOWN = 6
 """Collaborators that the short text of a row names."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """The plan of one client at one precision.
+class SufficientCluster:
+    """Whom a client may follow at one precision, by its constants alone.
 
-    epsilon              precision [loss]
-    similarity           (N,) guaranteed before it is reached, rho_ik
+    similarity           (N,) guaranteed before the precision is reached, rho_ik
     weights              (N,) of Definition 1 at these similarities: each path has its own, from the similarities along
                          it. A plan's rows make the network's collaboration matrix
-    cluster              peers of positive weight there, the client itself included; `names` labels all N
+    cluster              peers of positive weight there, the client itself included
     sufficient_variance  what the schedules use [(loss / theta)^2], as the two variances after it: Definition 2's own
                          value and the client's alone
     step_limit           step_ratio / beta [theta^2 / loss]
-    local                the same schedules alone; both None where an exact plan stands instead
-    refusal              why the schedules do not hold here: they are None, or estimates where there is no exact plan
-    epsilon_given        the precision as it was given, "10%" of the starting excess, say
-    exact, exact_local   exact plans with peers and alone, where there are second moments
-    measured, measured_local  plans of logistic losses, with times from simulation; together and alone
     continuous           variance, step ratio, step and expected iterations that continuous weights would give
     """
 
-    client: int
-    name: str
-    epsilon: float
     criterion: Criterion
     similarity: np.ndarray
     weights: np.ndarray
     cluster: tuple[int, ...]
-    names: tuple[str, ...]
     sufficient_variance: float
     definition_2_variance: float
     local_variance: float
     step_ratio: float
     step_limit: float | None
-    schedules: Schedules | None
-    local: Schedules | None
     continuous: dict[str, float | None]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    refusal: str = ""
-    epsilon_given: str = ""
-    exact: ExactPlan | None = None
-    exact_local: ExactPlan | None = None
-    measured: MeasuredPlan | None = None
-    measured_local: MeasuredPlan | None = None
 
-    @property
-    def collaborators(self) -> tuple[str, ...]:
-        """Names of the peers to follow, the client itself left out: by the exact plan where there is one, else those of
-        the sufficient cluster."""
-        members = self.cluster if self.exact is None else np.flatnonzero(self.exact.weights).tolist()
+
+def _plan(kind: Kind, side: int) -> Any:
+    return property(lambda row: row.plans.get(kind, (None, None))[side])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The plan of one client at one precision.
+
+    names          of all N clients
+    epsilon        precision [loss]; epsilon_given  as it was given, "10%" of the starting excess, say
+    sufficient     the cluster, with its variances; its attributes are the row's, too
+    plans          of each kind with peers and alone. guaranteed: `schedules` and `local`, of theorems; exact: `exact`
+                   and `exact_local`, where there are second moments; measured: `measured` and `measured_local`, of
+                   logistic losses, with times from simulation. Each has a step `eta` and a `time`, a `Number`
+    refusal        why the schedules do not hold here: there are none, or estimates where there is no exact plan
+    """
+
+    client: int
+    name: str
+    names: tuple[str, ...]
+    epsilon: float
+    epsilon_given: str = ""
+    sufficient: SufficientCluster
+    plans: Mapping[Kind, tuple[Any, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refusal: str = ""
+
+    criterion, similarity, weights = Of("sufficient"), Of("sufficient"), Of("sufficient")
+    cluster, continuous, local_variance = Of("sufficient"), Of("sufficient"), Of("sufficient")
+    sufficient_variance, definition_2_variance = Of("sufficient"), Of("sufficient")
+    step_ratio, step_limit = Of("sufficient"), Of("sufficient")
+    schedules, local = _plan("guaranteed", 0), _plan("guaranteed", 1)
+    exact, exact_local = _plan("exact", 0), _plan("exact", 1)
+    measured, measured_local = _plan("measured", 0), _plan("measured", 1)
+
+    def planned(self, kind: Kind, together: Any, alone: Any) -> Row:
+        """The row with plans of one more kind."""
+        return replace(self, plans={**self.plans, kind: (together, alone)})
+
+    def peers(self, kind: Kind) -> tuple[str, ...]:
+        """Names of those that the plan with peers of a kind follows, the client itself left out."""
+        members = self.cluster if kind == "guaranteed" else np.flatnonzero(self.plans[kind][0].weights).tolist()
         return tuple(self.names[k] for k in members if k != self.client)
 
     @property
-    def guaranteed_speedup(self) -> float | None:
-        """Alone over together of what `schedules` promise."""
-        if self.schedules is None or self.local is None:
-            return None
-        return quotient(*(part.hitting["expected_iterations"] for part in (self.local, self.schedules)))
+    def collaborators(self) -> tuple[str, ...]:
+        """Names of the peers to follow: by the exact plan where there is one, else those of the sufficient cluster."""
+        return self.peers("guaranteed" if self.exact is None else "exact")
 
-    @property
-    def exact_speedup(self) -> float | None:
-        """Alone over together of the exact iterations."""
-        if self.exact is None or self.exact_local is None:
-            return None
-        return quotient(self.exact_local.iterations, self.exact.iterations)
+    def gain(self, kind: Kind) -> float | None:
+        """Alone over together of the times of a kind."""
+        together, alone = self.plans.get(kind, (None, None))
+        return None if together is None else quotient(alone.time.value, together.time.value)
 
-    @property
-    def measured_speedup(self) -> float | None:
-        """Alone over together of the measured iterations."""
-        if self.measured is None or self.measured_local is None:
-            return None
-        return quotient(self.measured_local.iterations, self.measured.iterations)
+    guaranteed_speedup = property(lambda row: row.gain("guaranteed"))
+    exact_speedup = property(lambda row: row.gain("exact"))
+    measured_speedup = property(lambda row: row.gain("measured"))
 
     @property
     def speedup(self) -> float | None:
         """Of the guaranteed times, or of the exact ones where nothing is guaranteed."""
         return self.exact_speedup if self.schedules is None else self.guaranteed_speedup
 
+    @property
+    def recommended_speedup(self) -> float | None:
+        """Of the exact times, or of the guaranteed ones where nothing is exact."""
+        return self.guaranteed_speedup if self.exact is None else self.exact_speedup
+
     def times(self) -> tuple[str, float | None, float | None, float | None]:
         """What the plan recommends: a sign ("" exact, "<= " guaranteed), step, iterations alone and together."""
-        if self.exact is not None and self.exact_local is not None:
-            return "", self.exact.eta, self.exact_local.iterations, self.exact.iterations
-        if self.schedules is None or self.local is None:
+        both = self.plans.get("exact") or self.plans.get("guaranteed")
+        if both is None:
             return "", None, None, None
-        alone, together = (part.hitting["expected_iterations"] for part in (self.local, self.schedules))
-        return "<= ", self.schedules.hitting["eta"], alone, together
+        together, alone = both
+        sign = "<= " if together.time.kind == "guaranteed" else ""
+        return sign, together.eta, alone.time.value, together.time.value
 
     def __repr__(self) -> str:
         peers = ", ".join(self.collaborators[:SHOWN]) + (", ..." if len(self.collaborators) > SHOWN else "")
         sign, eta, alone, together = self.times()
         known = together is not None and alone is not None
         times = f"together {sign}{together:.4g}, alone {sign}{alone:.4g}" if known else "iterations unknown"
-        ratio = self.exact_speedup if self.exact is not None else self.speedup
+        ratio = self.recommended_speedup
         gain = "" if ratio is None else f", speed-up {ratio:.3g}"
         step = "no step" if eta is None else f"step {eta:.3g}"
         return printable(f"Row({self.name} at {self.epsilon:.6g}: with {peers or 'nobody'}; {step}, {times}{gain})")
@@ -131,7 +148,7 @@ class Row:
                 "Criterion": text(repr(self.criterion)),
                 "Step": number(eta),
                 "Iterations alone, together": f"{'at most ' if sign else ''}{number(alone)}, {number(together)}",
-                "Speed-up": number(self.speedup if self.exact is None else self.exact_speedup, 3),
+                "Speed-up": number(self.recommended_speedup, 3),
                 "Warnings": "<br>".join(text(warning) for warning in self.warnings),
             }
         )
@@ -190,31 +207,27 @@ def quotient(alone: float | None, together: float | None) -> float | None:
 
 def unguaranteed_rows(names: Sequence[str], precision: Precision, reason: str) -> list[Row]:
     """Rows of clients whose constants are not known: similarities and variances are nan, nothing is guaranteed."""
-    n, rows = len(names), []
-    for i, (name, epsilon) in enumerate(zip(names, precision.levels(n).tolist())):
-        own = np.eye(n)[i]
-        rows.append(
-            Row(
-                client=i,
-                name=name,
-                epsilon=epsilon,
-                epsilon_given=precision.given,
+    n = len(names)
+    return [
+        Row(
+            client=i,
+            name=name,
+            names=tuple(names),
+            epsilon=epsilon,
+            epsilon_given=precision.given,
+            sufficient=SufficientCluster(
                 criterion=Binary(threshold=0.5),
-                similarity=np.where(own, 1.0, np.nan),
-                weights=own,
+                similarity=np.where(np.eye(n)[i], 1.0, np.nan),
+                weights=np.eye(n)[i],
                 cluster=(i,),
-                names=tuple(names),
                 sufficient_variance=np.nan,
                 definition_2_variance=np.nan,
                 local_variance=np.nan,
                 step_ratio=np.nan,
                 step_limit=None,
-                schedules=None,
-                local=None,
                 continuous={},
-                notes=(),
-                warnings=(),
-                refusal=reason,
-            )
+            ),
+            refusal=reason,
         )
-    return rows
+        for i, (name, epsilon) in enumerate(zip(names, precision.levels(n).tolist()))
+    ]

@@ -103,9 +103,7 @@ def _with_exact(
     found = moment_plans(moments, epsilon, schedule=schedule, progress=progress)
     return tuple(
         replace(
-            row,
-            exact=together,
-            exact_local=alone,
+            row.planned("exact", together, alone),
             warnings=tuple(dict.fromkeys((*row.warnings, *filter(None, (together.note,))))),
         )
         for row, (together, alone) in zip(rows, found)

@@ -14,6 +14,8 @@ from suffice.bounds.constants import Constants
 from suffice.bounds.evaluate import evaluate, outward
 from suffice.bounds.theorems import find
 
+from .number import Number
+
 SCHEDULES = ("constant", "horizon", "decreasing", "hitting")
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
@@ -30,6 +32,15 @@ class Schedules:
     horizon: dict[str, Any]
     decreasing: dict[str, Any]
     hitting: dict[str, Any]
+
+    @property
+    def eta(self) -> float:
+        """Of the schedule that is recommended, the one for a hitting time, as `time` is."""
+        return self.hitting["eta"]
+
+    @property
+    def time(self) -> Number:
+        return Number(self.hitting["expected_iterations"], "guaranteed")
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SCHEDULES}

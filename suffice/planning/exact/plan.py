@@ -15,6 +15,7 @@ from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
+from ..number import Number
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
@@ -88,6 +89,10 @@ class ExactPlan:
     @property
     def rates(self) -> np.ndarray:
         return self.eta * self.weights
+
+    @property
+    def time(self) -> Number:
+        return Number(self.iterations, "exact", why_not=self.note)
 
     @property
     def scheduled(self) -> int | None:

@@ -17,7 +17,7 @@ from suffice.bounds.sufficient_variance import sufficient_variance, tight_varian
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from ..plan_row import Row, quotient
+from ..plan_row import Row, SufficientCluster, quotient
 from ..precision import Precision, precisions
 from ..schedules import Schedules, schedules
 
@@ -107,27 +107,28 @@ def _rows(
     rows = []
     for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
         chosen, rho, epsilon = weighed[i][0], similarity[i], levels[i].item()
-        speedup = quotient(alone.hitting["expected_iterations"], together.hitting["expected_iterations"])
+        speedup = quotient(alone.time.value, together.time.value)
         refused = bool(constants.unbounded)
         rows.append(
             Row(
                 client=i,
                 name=constants.names[i],
+                names=constants.names,
                 epsilon=epsilon,
                 epsilon_given=precision.given,
-                criterion=chosen,
-                similarity=rho,
-                weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
-                cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
-                names=constants.names,
-                sufficient_variance=s2[i].item(),
-                definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
-                local_variance=constants.sigma2[i].item(),
-                step_ratio=q[i].item(),
-                step_limit=None if refused else (q[i] / constants.beta[i]).item(),
-                schedules=None if refused else together,
-                local=None if refused else alone,
-                continuous={name: None if refused else value for name, value in continuous.items()},
+                sufficient=SufficientCluster(
+                    criterion=chosen,
+                    similarity=rho,
+                    weights=collaboration_weights(chosen, similarity=rho, sigma2=constants.sigma2),
+                    cluster=tuple(np.flatnonzero(sufficient_cluster(chosen, similarity=rho)).tolist()),
+                    sufficient_variance=s2[i].item(),
+                    definition_2_variance=float(sufficient_variance(chosen, similarity=rho, sigma2=constants.sigma2)),
+                    local_variance=constants.sigma2[i].item(),
+                    step_ratio=q[i].item(),
+                    step_limit=None if refused else (q[i] / constants.beta[i]).item(),
+                    continuous={name: None if refused else value for name, value in continuous.items()},
+                ),
+                plans={} if refused else {"guaranteed": (together, alone)},
                 notes=() if refused else constants.notes,
                 warnings=() if refused else _warnings(constants, chosen, rho, together, continuous, speedup),
                 refusal=constants.unbounded,

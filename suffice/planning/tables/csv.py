@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from suffice.support.files import make_folder, write_whole
 from suffice.support.text import csv_text
 
+from ..number import Kind
 from ..plan_row import Row
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
@@ -20,6 +21,16 @@ COLUMNS = (
     "vectors <= [1]", "speed-up [1]", "theorem", "promise", "refused because", "measured [1]", "measured/predicted [1]",
     "least share of a planned peer over resamples [1]", "iterations, low [1]", "iterations, high [1]",
 )  # fmt: skip
+METHODS: dict[Kind, tuple[tuple[str, str], str, str]] = {
+    "measured": (
+        ("measured", "measured, alone"),
+        "",
+        "first t with a mean excess <= epsilon over {plan.seeds} simulated paths",
+    ),
+    "exact": (("exact", "exact, alone"), "", "first T with E[e_T] <= epsilon, exact"),
+    "guaranteed": (("all-for-one", "local"), "adaptive/corollary-1-expected-time", "E[tau], stopped"),
+}
+"""Of each kind of plan: its names with peers and alone, the theorem behind it, and what it promises."""
 
 
 def write_csv(
@@ -29,7 +40,7 @@ def write_csv(
     measured: Sequence[Measured] | None = None,
     stability: Sequence[Stability] | None = None,
 ) -> Path:
-    """The rows of a plan, exact plans first: together, then alone.
+    """The rows of a plan, the guaranteed plans last: together, then alone.
 
     Measured numbers are mean hitting times. Low and high are the middle 95 % over resamples, of measured plans two
     standard errors.
@@ -37,40 +48,18 @@ def write_csv(
     lines: list[Sequence[object]] = [COLUMNS]
     for at, row in enumerate(rows):
         entry, stable = None if measured is None else measured[at], None if stability is None else stability[at]
-        for name, found, gain in (
-            ("measured", row.measured, row.measured_speedup),
-            ("measured, alone", row.measured_local, None),
-        ):
-            if found is not None:
-                peers = [row.names[k] for k in found.model.weights.nonzero()[0] if k != row.client]
+        for kind, (methods, theorem, promise) in METHODS.items():
+            for together, method, plan in zip((True, False), methods, row.plans.get(kind, ())):
+                if kind == "measured":
+                    tried = ["", "", "", *plan.time.error]
+                else:  # of the guaranteed plans, where there are any
+                    told = kind == "guaranteed" or row.schedules is None
+                    tried = _tried(entry, stable, together) if told else [""] * 5
                 lines.append([
-                    row.epsilon, name, row.name, "; ".join(peers), found.model.eta, found.iterations, "", gain, "",
-                    f"first t with a mean excess <= epsilon over {found.seeds} simulated paths", found.note,
-                    "", "", "", *("" if end is None else end for end in found.between),
+                    row.epsilon, method, row.name, "; ".join(row.peers(kind) if together else ()), plan.eta,
+                    plan.time.value, "", row.gain(kind) if together else "", theorem,
+                    promise.format(plan=plan), plan.time.why_not, *tried,
                 ])  # fmt: skip
-        for name, plan, peers, speedup in (
-            ("exact", row.exact, row.collaborators, row.exact_speedup),
-            ("exact, alone", row.exact_local, (), None),
-        ):
-            if plan is not None:
-                tried = ["", "", "", "", ""] if row.schedules is not None else _tried(entry, stable, name == "exact")
-                lines.append([
-                    row.epsilon, name, row.name, "; ".join(peers), plan.eta, plan.iterations, "", speedup, "",
-                    "first T with E[e_T] <= epsilon, exact", plan.note, *tried,
-                ])  # fmt: skip
-        if row.schedules is None or row.local is None:
-            continue
-        cluster = [row.names[k] for k in row.cluster if k != row.client]
-        for name, part, peers, speedup in (
-            ("all-for-one", row.schedules.hitting, cluster, row.guaranteed_speedup),
-            ("local", row.local.hitting, (), None),
-        ):
-            together = name == "all-for-one"
-            lines.append([
-                row.epsilon, name, row.name, "; ".join(peers), part["eta"], part["expected_iterations"], "", speedup,
-                "adaptive/corollary-1-expected-time", "E[tau], stopped", "",
-                *_tried(entry, stable, together),
-            ])  # fmt: skip
     make_folder(path.parent, "csv")
     return write_whole(path, csv_text(lines).encode())
 
