@@ -170,14 +170,11 @@ def repeated_table(measured: Sequence[Measured]) -> Table:
 
 
 def _repeated(entry: Measured, how: str) -> tuple[str, str]:
-    T, *excess = (getattr(entry, f"{name}_{how}{end}") for name, end in _NAMES)
-    if None in excess:
-        return number(T), "-"
-    mean, error = (value / entry.epsilon for value in excess)
-    return number(T), f"{mean:.3f} ({number(error, 2)})"
-
-
-_NAMES = (("iterations", ""), ("excess", ""), ("excess", "_se"))
+    plan = entry.plans[how]
+    if plan.excess is None or plan.excess_se is None:
+        return number(plan.iterations), "-"
+    mean, error = plan.excess / entry.epsilon, plan.excess_se / entry.epsilon
+    return number(plan.iterations), f"{mean:.3f} ({number(error, 2)})"
 
 
 def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:

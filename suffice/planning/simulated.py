@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,62 +25,80 @@ LONGEST_SIMULATION = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
-    """Hitting times of one client at one precision, over seeds: alone and together, each at its planned step.
+class SimulatedPlan:
+    """What paths of one plan did: their hitting times, and their excess at the plan's end.
 
-    With an exact plan, `exact` is E e_T at its last iteration T (`iterations`) and `excess` the mean over the seeds
-    there [loss]; the same of the plan in stages (`scheduled`), where there is one. A measured plan has no exact number,
-    and its mean is over paths that did not choose T.
-    Hitting times are those of the schedules that are guaranteed, or of the exact rates (at the step at which their
-    E[tau] has a bound, if it has one).
-    Means are over the paths that arrived within the limit; `arrived` is their share (1 when the mean is complete).
+    time        mean hitting time of the paths that arrived within the limit, at the step of the schedule that is
+                guaranteed, or of the exact rates (at the step at which their E[tau] has a bound, if it has one)
+    time_se     its standard error; arrived  the share of these paths: 1 when the mean is complete
+    predicted   the bound of E[tau]
+    iterations  T of the exact or measured plan; exact  E e_T there [loss], which measured plans do not have
+    excess      the mean over the seeds there [loss], of paths that did not choose T; excess_se  its standard error
+    """
+
+    time: float = float("nan")
+    time_se: float = float("nan")
+    arrived: float = 0.0
+    predicted: float | None = None
+    iterations: int | None = None
+    exact: float | None = None
+    excess: float | None = None
+    excess_se: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
+        return self.time / self.predicted if self.predicted and np.isfinite(self.time) else None
+
+    @property
+    def excess_ratio(self) -> float | None:
+        """Measured over exact."""
+        return self.excess / self.exact if self.exact and self.excess is not None and np.isfinite(self.excess) else None
+
+
+_TIMES = {
+    "{}": "time", "{}_se": "time_se", "{}_arrived": "arrived", "predicted_{}": "predicted", "ratio_{}": "ratio",
+}  # fmt: skip
+_ENDS = {"iterations_{}": "iterations", "exact_{}": "exact", "excess_{}": "excess", "excess_{}_se": "excess_se"}
+ATTRIBUTES = {
+    name.format(how): (how, field)
+    for how, names in (("alone", _TIMES | _ENDS), ("together", _TIMES | _ENDS), ("scheduled", _ENDS))
+    for name, field in names.items()
+}
+"""Of `Measured`, as in JSON: the plan and its number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One client at one precision, over seeds: its plans `alone`, `together` and, in stages, `scheduled`, each at its
+    planned step. `measured.excess_together_se` is `measured.plans["together"].excess_se`: so are all `ATTRIBUTES`.
     """
 
     client: int
+    name: str
     epsilon: float
-    alone: float
-    alone_se: float
-    alone_arrived: float
-    together: float
-    together_se: float
-    together_arrived: float
     seeds: int
-    predicted_alone: float | None = None
-    predicted_together: float | None = None
-    iterations_alone: int | None = None
-    iterations_together: int | None = None
-    exact_alone: float | None = None
-    exact_together: float | None = None
-    iterations_scheduled: int | None = None
-    exact_scheduled: float | None = None
-    excess_scheduled: float | None = None
-    excess_scheduled_se: float | None = None
-    excess_alone: float | None = None
-    excess_alone_se: float | None = None
-    excess_together: float | None = None
-    excess_together_se: float | None = None
-    name: str = ""
+    plans: Mapping[str, SimulatedPlan]
 
-    @property
-    def ratio_alone(self) -> float | None:
-        """Measured over predicted: at most about 1 where the prediction, a bound of the mean, holds."""
-        return _ratio(self.alone, self.predicted_alone)
-
-    @property
-    def ratio_together(self) -> float | None:
-        return _ratio(self.together, self.predicted_together)
+    def __getattr__(self, name: str) -> Any:
+        if name not in ATTRIBUTES:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        how, field = ATTRIBUTES[name]
+        return getattr(self.plans[how], field)
 
     def __repr__(self) -> str:
         times = [
-            f"{name} {getattr(self, name):.3g} ({getattr(self, f'{name}_se'):.2g})"
-            + ("" if (share := getattr(self, f"{name}_arrived")) == 1 else f", {100 * share:.0f} % arrived")
-            for name in ("alone", "together")
+            f"{how} {plan.time:.3g} ({plan.time_se:.2g})"
+            + ("" if plan.arrived == 1 else f", {100 * plan.arrived:.0f} % arrived")
+            for how, plan in self.plans.items()
+            if how != "scheduled"
         ]
         who = self.name or f"client {self.client}"
         return printable(f"Measured({who} at {self.epsilon:.6g}: {'; '.join(times)}; {self.seeds} seeds)")
 
     def to_dict(self) -> dict[str, Any]:
-        return plain(vars(self) | {"ratio_alone": self.ratio_alone, "ratio_together": self.ratio_together})
+        known = {"client": self.client, "name": self.name, "epsilon": self.epsilon, "seeds": self.seeds}
+        return plain(known | {name: getattr(self, name) for name in ATTRIBUTES})
 
 
 def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> list[Measured]:
@@ -90,13 +108,11 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     """
     from suffice.simulate import AllForOne, Local
 
-    found: list[dict[str, Any]] = [{} for _ in rows]
+    found: dict[str, list[dict[str, Any]]] = {"alone": [], "together": [], "scheduled": [{} for _ in rows]}
     if any(row.exact is not None and row.exact.stages for row in rows):
-        found = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
+        found["scheduled"] = excesses(problem, rows, "scheduled", seeds=seeds, root=root)
     times, lonely = np.empty(0), rows[0].schedules is not None and _lonely(problem, rows)
     for how in ("alone", "together"):
-        for entry, more in zip(found, excesses(problem, rows, how, seeds=seeds, root=root)):
-            entry.update(more)
         if rows[0].schedules is not None:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
             hitting = [_side(row, how)[0].hitting for row in rows]
@@ -109,11 +125,19 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
             expected = [None if bound is None else bound["expected_iterations"] for bound in bounds]
         if how == "alone" or not lonely:
             times = _hitting(problem, algorithm, rows, etas, _guess(rows, how, expected), seeds=seeds, root=root)
-        for row, entry, bound in zip(rows, found, expected):
-            entry.update(_summary(how, times[:, row.client]) | {f"predicted_{how}": bound})
+        ends = excesses(problem, rows, how, seeds=seeds, root=root)
+        found[how] = [
+            end | _summary(times[:, row.client]) | {"predicted": bound} for row, end, bound in zip(rows, ends, expected)
+        ]
     return [
-        Measured(client=row.client, epsilon=row.epsilon, seeds=seeds, name=row.name, **entry)
-        for row, entry in zip(rows, found)
+        Measured(
+            client=row.client,
+            name=row.name,
+            epsilon=row.epsilon,
+            seeds=seeds,
+            plans={how: SimulatedPlan(**numbers[at]) for how, numbers in found.items()},
+        )
+        for at, row in enumerate(rows)
     ]
 
 
@@ -216,10 +240,8 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
             continue
         values = trace.excess[:, grid.index(end), row.client].astype(float)
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-        found.append({
-            f"iterations_{how}": end, f"exact_{how}": value, f"excess_{how}": float(values.mean()),
-            f"excess_{how}_se": error,
-        })  # fmt: skip
+        mean = float(values.mean())
+        found.append({"iterations": end, "exact": value, "excess": mean, "excess_se": error})
     return found
 
 
@@ -324,15 +346,8 @@ def _limit(expected: Iterable[float]) -> int:
     return int(np.clip(np.ceil(10 * max(expected)), 10, LONGEST_SIMULATION))
 
 
-def _ratio(measured: float, predicted: float | None) -> float | None:
-    return measured / predicted if predicted and np.isfinite(measured) else None
-
-
-def _summary(name: str, times: np.ndarray) -> dict[str, Any]:
+def _summary(times: np.ndarray) -> dict[str, float]:
     arrived = times[np.isfinite(times)]
     spread = arrived.std(ddof=1) / np.sqrt(len(arrived)) if len(arrived) > 1 else float("nan")
-    return {
-        name: float(arrived.mean()) if len(arrived) else float("nan"),
-        f"{name}_se": float(spread),
-        f"{name}_arrived": len(arrived) / len(times),
-    }
+    mean = float(arrived.mean()) if len(arrived) else float("nan")
+    return {"time": mean, "time_se": float(spread), "arrived": len(arrived) / len(times)}

@@ -196,8 +196,8 @@ def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_h
     assert [row.cluster for row in plan] == [(row.client,) for row in plan]
     assert sum(row.exact_speedup > 1.02 for row in plan) >= 6
     found = excesses(plan.problem, plan.rows, "together", seeds=4096, root=0)[5]
-    error = 5 * found["excess_together_se"]
-    assert abs(found["excess_together"] - found["exact_together"]) < error < 0.25 * found["exact_together"]
+    error = 5 * found["excess_se"]
+    assert abs(found["excess"] - found["exact"]) < error < 0.25 * found["exact"]
 
 
 def test_constants_alone_cannot_be_simulated():

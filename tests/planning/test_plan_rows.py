@@ -143,10 +143,10 @@ def test_a_schedule_that_is_printed_is_run(tmp_path):
     staged = [(row, entry) for row, entry in zip(plan, measured) if row.exact.stages]
     assert staged
     for row, entry in staged:
-        assert entry["iterations_scheduled"] == row.exact.scheduled < row.exact.iterations
-        assert entry["exact_scheduled"] <= row.epsilon
+        assert entry["iterations"] == row.exact.scheduled < row.exact.iterations
+        assert entry["exact"] <= row.epsilon
         # 5 standard errors: once in a million for a normal mean
-        assert abs(entry["excess_scheduled"] - entry["exact_scheduled"]) < 5 * entry["excess_scheduled_se"]
+        assert abs(entry["excess"] - entry["exact"]) < 5 * entry["excess_se"]
         assert len(row.to_dict()["exact"]["schedule"]) > 1
     assert "In three stages" in str(plan)
     assert max(map(len, str(plan).splitlines())) <= 80

@@ -66,8 +66,7 @@ def write_csv(
 
 def _tried(entry: Measured | None, stable: Stability | None, together: bool) -> tuple[object, ...]:
     """The last five columns of a client: mean hitting time, over its bound, and what resamples say."""
-    mean = None if entry is None else entry.together if together else entry.alone
-    ratio = None if entry is None else entry.ratio_together if together else entry.ratio_alone
+    run = None if entry is None else entry.plans["together" if together else "alone"]
     weakest = stable.weakest if stable is not None and together else None
     ends = None if stable is None else stable.iterations if together else stable.local_iterations
-    return mean, ratio, weakest, *(ends or ("", ""))
+    return run and run.time, run and run.ratio, weakest, *(ends or ("", ""))

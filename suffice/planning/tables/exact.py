@@ -184,7 +184,7 @@ def exact_measured_table(measured: Sequence[Measured]) -> Table:
     numeric = ("eps", "T", "exact", "measured/exact", "E[tau] <=", "E[tau]")
     lines = ["E[tau]: at the step for which the bound beside it is guaranteed, often a smaller one than the plan's."]
     for how in ("alone", "together", "scheduled"):
-        ratios = [ratio for entry in measured if (ratio := _ratio(entry, how)) is not None]
+        ratios = [ratio for entry in measured if (ratio := entry.plans[how].excess_ratio) is not None]
         if ratios:
             lines.append(
                 f"Mean excess at T, measured/exact, {how}: {min(ratios):.3f} to {max(ratios):.3f}, "
@@ -203,22 +203,18 @@ def exact_measured_table(measured: Sequence[Measured]) -> Table:
 
 
 def _three_numbers(entry: Measured) -> tuple[str, ...]:
-    exact, error, ratio = entry.exact_together, entry.excess_together_se, _ratio(entry, "together")
+    plan = entry.plans["together"]
+    exact, error, ratio = plan.exact, plan.excess_se, plan.excess_ratio
     quotient = "-" if not exact or error is None or ratio is None else f"{ratio:.3f} ({number(error / exact, 2)})"
     return (
         entry.name,
         number(entry.epsilon),
-        _count(entry.iterations_together),
+        _count(plan.iterations),
         number(exact),
         quotient,
-        number(entry.predicted_together),
-        f"{number(entry.together)} ({number(entry.together_se, 2)})",
+        number(plan.predicted),
+        f"{number(plan.time)} ({number(plan.time_se, 2)})",
     )
-
-
-def _ratio(entry: Measured, how: str) -> float | None:
-    exact, mean = getattr(entry, f"exact_{how}"), getattr(entry, f"excess_{how}")
-    return mean / exact if exact and mean is not None and np.isfinite(mean) else None
 
 
 def _holds(row: Row) -> str:
