@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,7 @@ class Estimate:
 class ClientStatistics:
     """Constants of a problem on data; `print` shows the table of `suffice plan --numbers`.
 
+    estimates                     by name those of optimum to entry, which are attributes, too
     optimum                       (N, d) minimisers of R_i
     mu, beta, excess              (N,) of R_i; excess at the start
     variance_start, _optimum      (N,) of one stochastic gradient of client i at its own start and optimum
@@ -78,21 +79,17 @@ class ClientStatistics:
 
     names: tuple[str, ...]
     rows: tuple[int, ...]
-    optimum: Estimate
-    mu: Estimate
-    beta: Estimate
-    excess: Estimate
-    variance_start: Estimate
-    variance_optimum: Estimate
-    sigma2: Estimate
-    floor: Estimate
-    factor: Estimate
-    entry: Estimate
+    estimates: Mapping[str, Estimate]
     similar_pairs: float
     estimated_entry: Estimate | None = None
     estimated_pairs: float | None = None
     unknown: str = ""
     notes: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Estimate:
+        if name in vars(self).get("estimates", ()):
+            return self.estimates[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"ClientStatistics({len(self.names)} clients, {sum(self.rows)} rows; print it for the table)"
@@ -105,10 +102,10 @@ class ClientStatistics:
 
     def table(self) -> Table:
         """Each client's constants and how reliable they are; with intervals one line per number."""
+        shown = {"sigma2": "sigma^2", "variance_start": "var(start)", "variance_optimum": "var(optimum)"}
         fields = {
-            "mu": self.mu, "beta": self.beta, "excess": self.excess, "var(start)": self.variance_start,
-            "var(optimum)": self.variance_optimum, "sigma^2": self.sigma2, "floor": self.floor, "factor": self.factor,
-        }  # fmt: skip
+            shown.get(name, name): entry for name, entry in self.estimates.items() if name not in ("optimum", "entry")
+        }
         clients = [(name, str(rows)) for name, rows in zip(self.names, self.rows)]
         if self.mu.low is None:
             columns, numeric = ("client", "rows", *fields), ("rows", *fields)
@@ -146,8 +143,11 @@ class ClientStatistics:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        fields = vars(self).items()
-        return plain({name: value.to_dict() if isinstance(value, Estimate) else value for name, value in fields})
+        return plain({
+            name: value.to_dict() if isinstance(value, Estimate) else value
+            for name, value in {**vars(self), **self.estimates}.items()
+            if name != "estimates"
+        })  # fmt: skip
 
 
 def statistics(
@@ -203,29 +203,26 @@ def statistics_with(problem: Any, intervals: Intervals) -> ClientStatistics:
     constants, unknown = _constants(problem)
     values = _values(problem, constants)
 
-    def estimate(name: str, trust: Trust = "exact", region: str = "") -> Estimate:
+    def estimate(name: str, trust: Trust, region: str) -> Estimate:
         low, high = intervals.ends(name, values[name]) or (None, None)
         return Estimate(value=values[name], trust=trust, region=region, low=low, high=high)
 
     trust, region, sigma_region = problem.certainty()
-    growth_trust: Trust = "exact" if trust == "exact" else "certified"
+    rows: tuple[Trust, str] = ("exact", "")
+    growth: tuple[Trust, str] = ("exact" if trust == "exact" else "certified", "all models")
     sampled = problem.estimated()
     estimated = None
     if sampled is not None:
         estimated = Estimate(value=_entry(sampled.constants()), trust="estimated", region=sampled.certainty()[1])
+    known: dict[str, tuple[Trust, str]] = {
+        "optimum": rows, "mu": (trust, region), "beta": rows, "excess": rows, "variance_start": rows,
+        "variance_optimum": rows, "sigma2": (trust, sigma_region), "floor": growth, "factor": growth,
+        "entry": (trust, region),
+    }  # fmt: skip
     return ClientStatistics(
         names=problem.names,
         rows=problem.row_counts,
-        optimum=estimate("optimum"),
-        mu=estimate("mu", trust, region),
-        beta=estimate("beta"),
-        excess=estimate("excess"),
-        variance_start=estimate("variance_start"),
-        variance_optimum=estimate("variance_optimum"),
-        sigma2=estimate("sigma2", trust, sigma_region),
-        floor=estimate("floor", growth_trust, "all models"),
-        factor=estimate("factor", growth_trust, "all models"),
-        entry=estimate("entry", trust, region),
+        estimates={name: estimate(name, *how) for name, how in known.items()},
         similar_pairs=float("nan") if unknown else _share_of_pairs(values["entry"], values["excess"]),
         unknown=unknown,
         notes=problem.remarks,
