@@ -45,7 +45,7 @@ def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Pat
     """Show the main features in about a minute: a figure, a plan for eight clients, verdicts, errata."""
     from suffice.figures import figure
     from suffice.planning.plan import plan
-    from suffice.planning.tables.exact import exact_measured_table
+    from suffice.planning.tables.trials import exact_measured_table
     from suffice.verification import errata, verify
 
     from .errata import errata_table

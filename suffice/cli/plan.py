@@ -143,27 +143,25 @@ def plan(
             answer["numbers"] = statistics.to_dict()
         print_json(answer)
         return
-    from suffice.planning.logistic import repeated_table
-    from suffice.planning.tables import guaranteed as plan_tables
-    from suffice.planning.tables.exact import break_even_table, exact_measured_table
+    from suffice.planning.tables import plans, trials
 
     tables = result.tables()
     if exact_even is not None:
-        tables.append(break_even_table(exact_even))
+        tables.append(trials.break_even_table(exact_even))
     if measured is not None:
         if result.rows[0].exact is not None:
-            tables.append(exact_measured_table(measured))
+            tables.append(trials.exact_measured_table(measured))
         elif result.rows[0].measured is not None:
-            tables.append(repeated_table(measured))
-        tables.append(plan_tables.measured_table(measured))
-    tables += plan_tables.weights_tables(result.precisions)
+            tables.append(trials.repeated_table(measured))
+        tables.append(trials.measured_table(measured))
+    tables += plans.weights_tables(result.precisions)
     if request.get("horizon") or request.get("confidence"):
-        tables.append(plan_tables.schedules_table(result.rows))
-    tables.append(plan_tables.guaranteed_break_even_table(break_even))
+        tables.append(plans.schedules_table(result.rows))
+    tables.append(trials.guaranteed_break_even_table(break_even))
     if statistics is not None and numbers:
         tables.append(replace(statistics, notes=()).table())  # the plan has said them
     if stable is not None:
-        tables.append(plan_tables.stability_table(stable, result.rows[0].names))
+        tables.append(trials.stability_table(stable, result.rows[0].names))
     for table in tables:
         table.show()
     for path in written:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,11 @@ import numpy as np
 from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
-from suffice.support.tables import Table, number
 
 from .exact.plan import ExactPlan
 from .measured_plan import MeasuredPlan
-from .plan_row import Row
 from .plan_rows import Grouped, moment_plans
-from .simulated import LONGEST_SIMULATION, Measured, still, weights_of
-from .tables.exact import matrix_line
-from .tables.guaranteed import MOST_ROWS, noted
+from .simulated import LONGEST_SIMULATION, still, weights_of
 
 if TYPE_CHECKING:
     from suffice.simulate import Logistic, Problem
@@ -152,81 +148,3 @@ def mean_excess(
     shift = total / seeds
     variance = np.maximum(squares - seeds * shift**2, 0) / max(seeds - 1, 1)
     return origin + shift, np.sqrt(variance / seeds)
-
-
-def repeated_table(measured: Sequence[Measured]) -> Table:
-    """Measured plans, run on other paths than those that told their T."""
-    return Table(
-        title=f"The measured plans on {measured[0].seeds} other paths: mean excess at T over eps (standard error)",
-        columns=("client", "eps", "T alone", "excess/eps", "T together", "excess/eps "),
-        numeric=("eps", "T alone", "excess/eps", "T together", "excess/eps "),
-        rows=[
-            (entry.name, number(entry.epsilon), *_repeated(entry, "alone"), *_repeated(entry, "together"))
-            for entry in measured[:MOST_ROWS]
-        ],
-        lines=[f"{len(measured) - MOST_ROWS} more: --json."] if len(measured) > MOST_ROWS else (),
-        width=80,
-    )
-
-
-def _repeated(entry: Measured, how: str) -> tuple[str, str]:
-    plan = entry.plans[how]
-    if plan.excess is None or plan.excess_se is None:
-        return number(plan.iterations), "-"
-    mean, error = plan.excess / entry.epsilon, plan.excess_se / entry.epsilon
-    return number(plan.iterations), f"{mean:.3f} ({number(error, 2)})"
-
-
-def measured_plan_table(precisions: Mapping[float | str, Sequence[Row]]) -> Table:
-    """One line per client and precision; of many clients the first."""
-    rows = [row for there in precisions.values() for row in there]
-    shown = rows if len(rows[0].names) <= MOST_ROWS else rows[:MOST_ROWS]
-    known = [(row, row.measured, row.measured_local) for row in rows if row.measured and row.measured_local]
-    notes: dict[str, list[str]] = {}
-    for row, both, own in known:
-        for note in dict.fromkeys(filter(None, (both.note, own.note))):
-            notes.setdefault(note.partition(": ")[0], []).append(row.name)
-    lines = [
-        f"Means over {max(both.seeds for _, both, _ in known)} simulated paths; neither exact nor guaranteed. Weights "
-        "and step are the best found for quadratic models at the optima.",
-        *matrix_line(shown),
-        "In brackets: where the mean less, and plus, two standard errors falls to eps.",
-        *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
-        *(f"{noted(note)} ({_some(names)})" for note, names in notes.items()),
-    ]
-    return Table(
-        title="Measured: iterations until the mean excess is at most eps",
-        columns=("client", "eps", "with", "step", "alone", "together", "speed-up"),
-        numeric=("eps", "step", "alone", "together", "speed-up"),
-        rows=[
-            (
-                row.name,
-                number(row.epsilon),
-                _peers(row, both),
-                number(both.model.eta),
-                _times(own),
-                _times(both),
-                number(row.measured_speedup),
-            )
-            for row, both, own in known[: len(shown)]
-        ],
-        lines=lines,
-        width=80,
-    )  # fmt: skip
-
-
-def _some(names: Sequence[str]) -> str:
-    first = list(dict.fromkeys(names))
-    return ", ".join(first[:6]) + (", ..." if len(first) > 6 else "")
-
-
-def _peers(row: Row, plan: MeasuredPlan) -> str:
-    peers = int((plan.model.weights > 0).sum() - (plan.model.weights[row.client] > 0))
-    return f"{peers} of {len(row.names) - 1}" if peers else "nobody"
-
-
-def _times(plan: MeasuredPlan) -> str:
-    """T with its interval, or what is known instead."""
-    if plan.iterations is None:
-        return f"- (model {number(plan.model.iterations)})"
-    return f"{plan.iterations} ({'-'.join('?' if end is None else str(end) for end in plan.between)})"

@@ -17,7 +17,7 @@ from suffice.support.pictures import Picture, draw
 from .constant_prediction import coarse
 from .exact.break_even import ExactBreakEven, exact_break_even
 from .guaranteed.break_even import MOST_CLIENTS, BreakEven, break_even
-from .logistic import measured_plan_table, with_measured
+from .logistic import with_measured
 from .plan_row import Row
 from .plan_rows import NO_MOMENTS, planned_rows
 from .simulated import Measured, measure, multiplications, path_work, paths
@@ -108,8 +108,7 @@ class Plan:
         """The tables of `suffice plan`, with their notes: what is exact, then what is guaranteed."""
         from suffice.support.tables import gathered
 
-        from .tables.exact import exact_table, stages_table
-        from .tables.guaranteed import plan_table
+        from .tables.plans import exact_table, measured_plan_table, plan_table, stages_table
 
         estimable = self.problem is not None and self.problem.estimated() is not None
         exact = [exact_table(self.precisions)] if self.rows[0].exact is not None else []
@@ -130,7 +129,7 @@ class Plan:
         from suffice.support.html import listed, number, table, text
         from suffice.support.tables import gathered
 
-        from .tables.exact import matrix_line
+        from .tables.plans import matrix_line
 
         rows = [
             (

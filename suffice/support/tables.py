@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,6 +23,24 @@ SHORTEST = 14
 
 Cell = str | tuple[str, str]
 """A text, or a text with a style such as "red"."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One of a table: its head, and what it shows of an entry: a text, or a number, floats by so many `digits`.
+
+    numeric, optional  as in `Table`
+    """
+
+    head: str
+    get: Callable[[Any], str | float | None]
+    digits: int = 3
+    numeric: bool = True
+    optional: bool = False
+
+    def cell(self, entry: Any) -> str:
+        value = self.get(entry)
+        return str(value) if isinstance(value, str | int) else number(value, self.digits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +62,17 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     lines: Sequence[Cell] = ()
     width: int | None = None
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], entries: Iterable[Any], **rest: Any) -> Table:
+        """A row for every entry; `rest` are the other fields."""
+        return cls(
+            columns=[column.head for column in columns],
+            numeric=[column.head for column in columns if column.numeric],
+            optional=[column.head for column in columns if column.optional],
+            rows=[[column.cell(entry) for column in columns] for entry in entries],
+            **rest,
+        )
 
     def show(self) -> None:
         """Print it."""

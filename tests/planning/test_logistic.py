@@ -9,9 +9,10 @@ import numpy as np
 import suffice as sf
 from suffice.bounds import Binary
 from suffice.figures.figure import SEPARATOR
-from suffice.planning.logistic import NO_MODEL, mean_excess, repeated_table
+from suffice.planning.logistic import NO_MODEL, mean_excess
 from suffice.planning.simulated import _lonely, measure
 from suffice.planning.tables.csv import write_csv
+from suffice.planning.tables.trials import repeated_table
 from suffice.simulate import AllForOne, Local
 
 SEEDS, PATHS = 512, 4_000

@@ -15,7 +15,7 @@ from blocks import ROOT
 import suffice as sf
 from suffice.cli.demo import PRECISIONS, diabetes
 from suffice.planning.simulated import excesses
-from suffice.planning.tables.guaranteed import weights_tables
+from suffice.planning.tables.plans import weights_tables
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,341 @@
+"""Tables of plans: exact, measured, guaranteed, in stages; collaboration matrices and schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
+
+from ..number import Kind, Number
+from ..plan_row import Row
+from ..schedules import SCHEDULES, Schedules
+
+MOST_COLUMNS = 12
+"""Clients up to which the collaboration matrix is printed."""
+MOST_ROWS = 20
+"""Clients up to which each has its line."""
+NAME, PEERS = 14, 20
+"""Characters of a client's name, and of its list of peers."""
+QUESTION = (
+    "alone, together: iterations, the first T with E[e_T] <= eps, exact for rows drawn with replacement; speed-up: "
+    "their ratio. For predictions on new rows see suffice fit."
+)
+MATRIX = (
+    "step: not for plain gradients: they are first multiplied by the client's matrix ({matrix}, or `matrix` "
+    "in --json){who}."
+)
+TAU = "E[tau] <=: bound on the mean time of a single run until e < eps, at a step of its own (`hitting` in --json)."
+STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep: it stays below."
+NO_TAU = "no bound on E[tau], the time of single runs, was found; the mean iterations are exact all the same"
+REFUSED = "exact, but without the guarantees of the papers' theorems (suffice theorem): {}"
+
+Precisions = Mapping[float | str, Sequence[Row]]
+
+CLIENT = Column("client", lambda row: row.name, numeric=False)
+EPSILON = Column("eps", lambda row: row.epsilon)
+EXACT = (
+    CLIENT,
+    EPSILON,
+    Column("with", lambda row: _peers(row), numeric=False),
+    Column("step", lambda row: row.exact.eta if row.exact.iterations else None),
+    Column("alone", lambda row: row.exact_local.iterations),
+    Column("together", lambda row: row.exact.iterations),
+    Column("speed-up", lambda row: row.exact_speedup),
+    Column("E[tau] <=", lambda row: row.exact.hitting and row.exact.hitting["expected_iterations"], optional=True),
+    Column("then", lambda row: _holds(row), numeric=False),
+)
+MEASURED = (
+    CLIENT,
+    EPSILON,
+    Column("with", lambda row: _count(row, "measured") if row.peers("measured") else "nobody", numeric=False),
+    Column("step", lambda row: row.measured.eta),
+    Column("alone", lambda row: _between(row.measured_local.time, row.measured_local.model.time)),
+    Column("together", lambda row: _between(row.measured.time, row.measured.model.time)),
+    Column("speed-up", lambda row: row.measured_speedup),
+)
+GUARANTEED = (
+    CLIENT,
+    EPSILON,
+    Column("with", lambda row: ", ".join(row.peers("guaranteed")) or "nobody", numeric=False),
+    Column("rule", lambda row: _rule(row), numeric=False, optional=True),
+    Column("limit", lambda row: row.step_limit, optional=True),
+    Column("step", lambda row: row.schedules.eta),
+    Column("alone <=", lambda row: row.local.time.value, digits=4),
+    Column("together <=", lambda row: row.schedules.time.value, digits=4),
+    Column("speed-up", lambda row: row.guaranteed_speedup),
+)
+STAGED = (
+    CLIENT,
+    EPSILON,
+    Column("constant", lambda row: row.exact.iterations),
+    Column(
+        "stages",
+        lambda row: f"{row.exact.scheduled} = " + "+".join(str(stage.iterations) for stage in row.exact.stages),
+        numeric=False,
+    ),
+    Column("steps", lambda row: " ".join(number(stage.eta, 2) for stage in row.exact.stages), numeric=False),
+    Column(
+        "own weight",
+        lambda row: " ".join(f"{stage.weights[row.client]:.2f}" for stage in row.exact.stages),
+        numeric=False,
+    ),
+    Column("drop out", lambda row: _gone(row), numeric=False),
+)
+SUMMARY = (
+    Column("eps", lambda one: one[0]),
+    Column("clients", lambda one: len(one[1])),
+    Column("with peers", lambda one: sum(bool(row.collaborators) for row in one[1])),
+    Column("groups", lambda one: _groups(one[1])),
+    Column("alone", lambda one: _median(row.exact_local.iterations for row in one[1]), digits=4),
+    Column("together", lambda one: _median(row.exact.iterations for row in one[1]), digits=4),
+    Column("speed-up", lambda one: _over_known(np.median, one[1])),
+    Column("largest", lambda one: _over_known(np.max, one[1])),
+)
+"""Of a precision and its rows."""
+
+
+def noted(text: str) -> str:
+    """A line of notes; those of the data begin with the word already."""
+    return f"note: {text.removeprefix('Note: ')}"
+
+
+def exact_table(precisions: Precisions) -> Table:
+    """Of the rows of one plan, all with exact plans; medians of many clients."""
+    rows = [row for there in precisions.values() for row in there]
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        told = [row.exact.note, NO_TAU if row.exact.iterations and row.exact.hitting is None else ""]
+        for note in filter(None, (*told, REFUSED.format(row.refusal) if row.refusal else "")):
+            notes.setdefault(note, []).append(row.name)
+    said = [noted(note) + ("" if len(names) == len(rows) else f" ({_some(names)})") for note, names in notes.items()]
+    if len(rows[0].names) > MOST_ROWS:
+        return Table.of(
+            SUMMARY,
+            precisions.items(),
+            title="Exact plan, medians over clients: iterations to a mean excess of at most eps",
+            lines=[QUESTION, *matrix_line(rows), *said, "Every client's plan: --csv FILE, or --json."],
+            width=80,
+        )
+    tau = [TAU] if any(row.exact.hitting is not None for row in rows) else []
+    stop = [STOP] if any(_holds(row) == "stop" for row in rows) else []
+    return Table.of(
+        EXACT,
+        rows,
+        title="Exact plan: iterations until the mean excess is at most eps",
+        lines=[QUESTION, *matrix_line(rows), *tau, *stop, *said],
+        width=80,
+    )
+
+
+def measured_plan_table(precisions: Precisions) -> Table:
+    """One line per client and precision; of many clients the first."""
+    rows = [row for there in precisions.values() for row in there]
+    shown = rows if len(rows[0].names) <= MOST_ROWS else rows[:MOST_ROWS]
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        for note in dict.fromkeys(filter(None, (row.measured.note, row.measured_local.note))):
+            notes.setdefault(note.partition(": ")[0], []).append(row.name)
+    return Table.of(
+        MEASURED,
+        shown,
+        title="Measured: iterations until the mean excess is at most eps",
+        lines=[
+            f"Means over {max(row.measured.seeds for row in rows)} simulated paths; neither exact nor guaranteed. "
+            "Weights and step are the best found for quadratic models at the optima.",
+            *matrix_line(shown),
+            "In brackets: where the mean less, and plus, two standard errors falls to eps.",
+            *([f"{len(rows) - len(shown)} more rows: --json."] if len(rows) > len(shown) else ()),
+            *(f"{noted(note)} ({_some(list(dict.fromkeys(names)), None)})" for note, names in notes.items()),
+        ],
+        width=80,
+    )
+
+
+def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
+    """What is guaranteed: one line per client and precision, the rows' warnings below.
+
+    estimable  the constants are certified, and estimated ones may be had
+    """
+    notes = [
+        noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
+        for warning, where in _grouped(rows, estimable).items()
+    ]
+    refused, many = rows[0].refusal, len(rows[0].names) > MOST_ROWS
+    known = [row for row in rows if row.schedules is not None]
+    return Table.of(
+        GUARANTEED,
+        known[:MOST_ROWS] if many else known,
+        title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
+        lines=[
+            f"Not guaranteed: {refused}." if refused else
+            "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it.",
+            *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
+            *notes,
+        ],
+        width=80,
+    )  # fmt: skip
+
+
+def stages_table(rows: Sequence[Row]) -> Table:
+    """Schedules of three stages that are faster than the constant plan: who drops out, and the own weight in each."""
+    found = [row for row in rows if row.exact is not None and row.exact.stages]
+    lines = [f"{len(found)} of {len(rows)} plans are faster in stages; the others keep constant rates."]
+    if len(found) > MOST_ROWS:
+        lines.append(f"{len(found) - MOST_ROWS} more: --json.")
+    title = "In three stages, fixed in advance: iterations, steps, the client's own weight"
+    return Table.of(STAGED, found[:MOST_ROWS], title=title, lines=lines, width=80)
+
+
+def schedules_table(rows: Sequence[Row]) -> Table:
+    """The four schedules of every client, with what each promises, alone and together."""
+    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in SCHEDULES}
+    entries = [
+        (row, name)
+        for row in rows
+        if row.schedules is not None
+        for name in SCHEDULES
+        if getattr(row.schedules, name)[key[name]] is not None or name not in ("horizon", "hitting")
+    ]
+    return Table.of(
+        (
+            Column("client", lambda one: one[0].name, numeric=False),
+            Column("eps", lambda one: one[0].epsilon),
+            Column("schedule", lambda one: one[1], numeric=False),
+            Column("step", lambda one: _step(one[0].schedules, one[1]), numeric=False),
+            Column("alone <=", lambda one: number(getattr(one[0].local, one[1])[key[one[1]]], 4)),
+            Column("together <=", lambda one: number(getattr(one[0].schedules, one[1])[key[one[1]]], 4)),
+        ),
+        entries,
+        title="Schedules: bounds of E[e_T 1{tau >= T}] at horizon T; hitting: iterations that leave at most delta "
+        "running",
+    )
+
+
+def _step(schedules: Schedules, name: str) -> str:
+    if name == "decreasing":
+        return f"{number(schedules.decreasing['C'])}/(mu (t + {number(schedules.decreasing['gamma'])}))"
+    return number(getattr(schedules, name)["eta"])
+
+
+def weights_tables(precisions: Precisions) -> list[Table]:
+    """The collaboration matrix of each precision at which somebody collaborates, for few clients."""
+    tables = []
+    for epsilon, rows in precisions.items():
+        names = rows[0].names
+        if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
+            continue
+        weights = [row.weights if row.exact is None else row.exact.weights for row in rows]
+        wide = screen_width("".join(names)) + max(map(screen_width, names)) + GAP * (len(names) + 1) + 4 > WIDE
+        heads = [str(k + 1) for k in range(len(names))] if wide else names
+        kind = "that the guaranteed similarities give" if rows[0].exact is None else "of the exact plan"
+        tables.append(
+            Table(
+                title=f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights "
+                f"{kind}, row by row",
+                columns=("client", *heads, "sum"),
+                numeric=(*heads, "sum"),
+                rows=[
+                    (
+                        f"{row.client + 1} {row.name}" if wide else row.name,
+                        *(number(weight.item(), 2) if weight else "." for weight in mine),
+                        number(mine.sum().item()),
+                    )
+                    for row, mine in zip(rows, weights)
+                ],
+                lines=["All digits: --json."],
+            )
+        )
+    return tables
+
+
+def matrix_line(rows: Sequence[Row]) -> list[str]:
+    """That the step goes with a matrix, where it does."""
+    kind = "exact" if rows[0].exact is not None else "measured.model"
+    plans = {row.name: row.exact or (row.measured and row.measured.model) for row in rows}
+    found = [name for name, plan in plans.items() if plan is not None and plan.matrix is not None]
+    if not found:
+        return []
+    row = f"plan[{found[0]!r}]{'[0]' if len(rows) > len(plans) else ''}"  # several precisions have several rows
+    who = "" if len(found) == len(plans) else f"; here: {_some(found)}"
+    return [MATRIX.format(matrix=f"{row}.{kind}.matrix", who=who)]
+
+
+def _median(iterations: Iterable[int | None]) -> float:
+    return float(np.median([np.inf if steps is None else steps for steps in iterations]))
+
+
+def _over_known(number_of: Callable[[np.ndarray], np.floating], rows: Sequence[Row]) -> float | None:
+    """A number of the speed-ups that are known."""
+    gains = np.array([row.exact_speedup or np.nan for row in rows])
+    known = gains[np.isfinite(gains)]
+    return float(number_of(known)) if known.size else None
+
+
+def _groups(rows: Sequence[Row]) -> int:
+    """Sets of clients that are linked by following one another, single clients included."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    follows = np.array([row.exact.weights > 0 for row in rows])
+    return int(connected_components(csr_matrix(follows), directed=False)[0])
+
+
+def _holds(row: Row) -> str:
+    return "-" if row.exact.holds is None else "keep" if row.exact.holds else "stop"
+
+
+def _gone(row: Row) -> str:
+    """The peers that drop out."""
+    *before, last = (set(np.flatnonzero(stage.weights).tolist()) for stage in row.exact.stages)
+    gone = sorted(set[int]().union(*before) - last - {row.client})
+    names = ", ".join(row.names[k] for k in gone)
+    return "nobody" if not gone else names if len(names) <= PEERS - 5 else f"{len(gone)} of {len(row.names) - 1}"
+
+
+def _peers(row: Row) -> str:
+    text = ", ".join(row.collaborators)
+    return "nobody" if not text else text if len(text) <= PEERS else _count(row, "exact")
+
+
+def _count(row: Row, kind: Kind) -> str:
+    return f"{len(row.peers(kind))} of {len(row.names) - 1}"
+
+
+def _between(time: Number, model: Number) -> str:
+    """T with its interval, or what is known instead."""
+    if time.value is None:
+        return f"- (model {number(model.value)})"
+    return f"{time.value} ({'-'.join('?' if end is None else str(end) for end in time.error)})"
+
+
+def _some(names: Sequence[str], most: int | None = NAME) -> str:
+    """The first six, of at most so many characters."""
+    first = list(dict.fromkeys(names[:6]))
+    return ", ".join(first if most is None else shortened(first, most)) + (", ..." if len(names) > 6 else "")
+
+
+def _grouped(rows: Sequence[Row], estimable: bool) -> dict[str, list[str]]:
+    """Warnings with the rows that carry them, numbers in the last clause left to the JSON."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        for warning in row.warnings:
+            text = warning if warning in row.notes else warning.partition(",")[0].partition(" (")[0]
+            text += _remedy(text, estimable and len(row.names) > 1)  # a single client has no pairs
+            groups.setdefault(text, []).append(f"{row.name} at {row.epsilon:.3g}")
+    return groups
+
+
+def _remedy(note: str, estimable: bool) -> str:
+    """The option that a note leads to; empty where there is none."""
+    if note.startswith("continuous weights promise fewer iterations"):
+        return ": --criterion continuous"
+    if estimable and note.startswith("0 of ") and "pairs are similar by these constants" in note:
+        return "; sampled ones may admit some: suffice plan --certainty estimated"
+    return ""
+
+
+def _rule(row: Row) -> str:
+    threshold = getattr(row.criterion, "threshold", None)
+    return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"
