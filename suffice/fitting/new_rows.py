@@ -63,7 +63,7 @@ def frames(models: Models, table: Any, read: Callable[[str], bool]) -> Iterator[
     if isinstance(table, Frame):
         yield table
     elif isinstance(table, str | Path):
-        yield from csv_source(as_path("file", table), read)()
+        yield from csv_source(as_path("file", table), read, (models.client,))()
     else:
         yield frame_of(table, read, [models.client, *models.design.categories[0]])
 

@@ -17,6 +17,7 @@ WORDS = frozenset((
     "keine angabe", "unknown", "unbekannt",
 ))  # fmt: skip
 """Cells that say so among numbers only: among texts they are levels (no promotion, no symptom)."""
+_WHOLE = re.compile(r"([-+]?\d+)\.0*")
 DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
 
 
@@ -46,6 +47,11 @@ def column_of(name: str, values: Any, *, parse: bool = True) -> np.ndarray:
     return numbers_or_texts(texts) if parse else _texts([text.strip() for text in texts])
 
 
+def names_of(cells: Sequence[str]) -> np.ndarray:
+    """Names of sites as they stand, or None; whole numbers without a decimal point, which a data frame may write."""
+    return _texts([_WHOLE.sub(r"\1", cell) if _WHOLE.fullmatch(cell) else cell for cell in map(str.strip, cells)])
+
+
 def is_word(cell: Any) -> bool:
     """Whether it is missing among numbers, and a level among texts."""
     return isinstance(cell, str) and cell.strip().lower() in WORDS
@@ -69,8 +75,9 @@ def numbers_or_texts(cells: Sequence[str]) -> np.ndarray:
 
 
 def _texts(trimmed: Sequence[str]) -> np.ndarray:
-    # an array of objects even when it is empty
-    return np.array([*(None if cell.lower() in MISSING else cell for cell in trimmed), None], dtype=object)[:-1]
+    levels: dict[str, str | None] = {}  # few: each is kept once
+    found = [levels.setdefault(cell, None if cell.lower() in MISSING else cell) for cell in trimmed]
+    return np.array([*found, None], dtype=object)[:-1]  # an array of objects even when it is empty
 
 
 def _numbers(cells: Sequence[str]) -> np.ndarray | None:

@@ -240,7 +240,8 @@ def _check_swapped(facts: Mapping[str, Facts], client: str, target: str) -> None
     """`InputError` for sites that are nearly as many numbers as rows and a target of a few texts."""
     numbers, texts, rows = len(facts[client].levels), len(facts[target].levels), facts[client].rows
     whole = all(level.lstrip("-").isdigit() for level in facts[client].levels)
-    if not facts[client].numeric or facts[target].numeric or texts > min(MOST_LEVELS, numbers / 2):
+    numbered = all(_NUMBER.fullmatch(level) for level in facts[client].levels)
+    if not numbered or facts[target].numeric or texts > min(MOST_LEVELS, numbers / 2):
         return
     if numbers > max(FEW_LEVELS, min(0.9 * rows if whole else 0.5 * rows, MOST_CLIENTS)):
         said = f"{numbers} different numbers in {rows} rows, and {texts} texts in the target {target}"

@@ -21,12 +21,12 @@ from .cells import column_of, is_word
 
 @dataclass(frozen=True, kw_only=True)
 class Frame:
-    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `cells` are
-    the entries of a column as they were given, where they are known; `file` and the number of each row's `lines` in
-    it, where it is from one."""
+    """`columns`: name -> float64 numbers with NaN for what is missing, or texts (dtype object) with None. `marks` are
+    the texts that were read as missing, of each column by row, but for empty ones; `file` and the number of each row's
+    `lines` in it, where it is from one."""
 
     columns: Mapping[str, np.ndarray]
-    cells: Mapping[str, Sequence[Any] | np.ndarray] = field(default_factory=dict)
+    marks: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     file: str = ""
     lines: Sequence[int] = ()
 
@@ -55,23 +55,35 @@ class Frame:
 
     def gaps(self, name: str) -> Counter[str]:
         """What stands in the cells of a column that were read as missing, and in how many."""
-        values = self.columns[name]
-        gone = np.isnan(values) if self.numeric(name) else np.array([value is None for value in values.tolist()])
-        cells = self.cells.get(name)
-        found = [None if cells is None else cells[row] for row in np.flatnonzero(gone).tolist()]
-        return Counter((cell.strip() if isinstance(cell, str) else "") or "empty" for cell in found)
+        marks = self.marks.get(name, {})
+        return Counter(marks.get(row, "empty") for row in missing(self.columns[name]))
 
     def texts(self, name: str) -> np.ndarray:
         """A column as texts with None, where `WORDS` are texts; whole numbers without a decimal point."""
         values = self.columns[name]
         if not self.numeric(name):
             return values
-        cells = self.cells.get(name, [None] * len(values))
-        found = [
-            as_text(value) if value == value else cell.strip() if is_word(cell) else None
-            for value, cell in zip(values.tolist(), cells)
-        ]
+        found = [as_text(value) if value == value else None for value in values.tolist()]
+        for row, mark in self.marks.get(name, {}).items():
+            if is_word(mark):
+                found[row] = mark
         return np.array([*found, None], dtype=object)[:-1]
+
+
+def missing(values: np.ndarray) -> list[int]:
+    """The rows in which a column has no value."""
+    if values.dtype.kind == "f":
+        return np.flatnonzero(np.isnan(values)).tolist()
+    return [row for row, value in enumerate(values.tolist()) if value is None]
+
+
+def marks_of(columns: Mapping[str, np.ndarray], cells: Mapping[str, Any]) -> dict[str, dict[int, str]]:
+    """`Frame.marks`, from the cells of the columns as they were given."""
+    found = {
+        name: {row: cells[name][row].strip() for row in missing(values) if isinstance(cells[name][row], str)}
+        for name, values in columns.items()
+    }
+    return {name: {row: mark for row, mark in marks.items() if mark} for name, marks in found.items() if marks}
 
 
 def as_text(value: float) -> str:
@@ -104,7 +116,7 @@ def frame_of(source: Any, read: Callable[[str], bool] = lambda name: True, texts
         }
     verbatim = {*texts, *categories}
     columns = {name: column_of(name, values, parse=name not in verbatim) for name, values in cells.items()}
-    return _checked(Frame(columns=columns, cells=cells))
+    return _checked(Frame(columns=columns, marks=marks_of(columns, cells)))
 
 
 def _values(column: Any) -> Any:

@@ -54,7 +54,8 @@ def read_sites(
         if not isinstance(name, str) and not (role == "weight" and name is None):
             raise InputError(role, name, "give the name of a column")
     memory = Memory(max_memory)
-    frames, client, target = frames_of(source, client, target, loss, split, seed, memory, drop)
+    unread = [name for name in drop if name not in (client, target, weight)]
+    frames, client, target = frames_of(source, client, target, loss, split, seed, memory, unread)
     if site is not None:
         frames = _of_one_site(frames, client, site)
     facts = facts_of(frames(), client)
@@ -158,7 +159,7 @@ def frames_of(
         raise InputError("path", str(path), "no such file or folder")
     files = csv_files(path)
     if is_csv(path) and rule is None:
-        return csv_source(path, read), client, target
+        return csv_source(path, read, (client,)), client, target
     if files:
         return folder_frames(files, client, read), client, target
     asked = Asked(client=client, target=target, text_target=loss not in ("auto", "least-squares"), memory=memory)
@@ -168,7 +169,7 @@ def frames_of(
 
 def folder_frames(files: Sequence[Path], client: str, read: Callable[[str], bool]) -> Frames:
     """One site per CSV, named after its file; a column that a file lacks is missing in its rows."""
-    sources = {file: csv_source(file, read) for file in files}
+    sources = {file: csv_source(file, read, ()) for file in files}
     names = {file: list(next(source()).columns) for file, source in sources.items()}
     every = list(dict.fromkeys(name for columns in names.values() for name in columns))
     if client in every:

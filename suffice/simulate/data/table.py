@@ -30,7 +30,7 @@ class Asked:
 
     def reads(self, column: str) -> bool:
         """Whether it is not dropped."""
-        return column not in self.drop
+        return column not in self.drop or column in self.roles.values()
 
     @property
     def roles(self) -> dict[str, str]:

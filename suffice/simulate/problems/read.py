@@ -145,7 +145,11 @@ def _tables(path: Path, asked: Asked, *, divided: bool) -> list[Table]:
         if (path.is_dir() and not files) or not str(error.value).isprintable():
             raise
         strict = error
-    frames = folder_frames(files, asked.client or "", asked.reads) if files else csv_source(path, asked.reads)
+    frames = (
+        folder_frames(files, asked.client or "", asked.reads)
+        if files
+        else csv_source(path, asked.reads, (asked.client or "",))
+    )
     try:
         return encoded_tables(frames, asked if divided or files else replace(asked, client=None))
     except InputError as error:

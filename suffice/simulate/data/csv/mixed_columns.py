@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from ..cells import numbers_or_texts
-from ..frame import Frame
+import numpy as np
+
+from ..cells import names_of, numbers_or_texts
+from ..frame import Frame, marks_of
 from .lines import Dialect, csv_text_of, dialect_of, header_of, table_lines
 
 PIECE = 50_000
-"""Rows of one piece."""
+"""Rows of one piece, fewer where they have many columns."""
+PIECE_CELLS = 1 << 22
+BLOCK = 1 << 13
+"""Cells that are texts at a time: a piece is put together from as many as the processor's cache holds."""
 
 
-def csv_frames(path: Path, dialect: Dialect) -> Iterator[Frame]:
-    """The rows of a file in pieces. Raises `InputError`."""
+def csv_frames(
+    path: Path, dialect: Dialect, read: Callable[[str], bool] = lambda name: True, names: Collection[str] = ()
+) -> Iterator[Frame]:
+    """The rows of a file in pieces, in each of which a column holds numbers or texts. Columns that are not to be `read`
+    hold zeros, those of `names` texts. Raises `InputError`."""
     with csv_text_of(path) as text:
         lines = table_lines(path, text, dialect)
         header = header_of(next(lines, (0, []))[1])
-        while piece := list(islice(lines, PIECE)):
-            cells = dict(zip(header, zip(*(row for _, row in piece))))
-            yield Frame(
-                columns={name: numbers_or_texts(column) for name, column in cells.items()},
-                cells=cells,
-                file=path.name,
-                lines=[line for line, _ in piece],
-            )
+        most = max(1, min(PIECE, PIECE_CELLS // len(header)))
+        blocks: list[Frame] = []
+        while rows := list(islice(lines, max(1, min(most, BLOCK // len(header))))):
+            cells = dict(zip(header, zip(*(row for _, row in rows))))
+            columns = {name: _column(column, name in names) for name, column in cells.items() if read(name)}
+            marks = marks_of(columns, cells)
+            columns = {name: columns[name] if name in columns else np.zeros(len(rows)) for name in header}
+            block = Frame(columns=columns, marks=marks, file=path.name, lines=array("q", (line for line, _ in rows)))
+            if blocks and (sum(one.rows for one in (*blocks, block)) > most or not _alike(blocks[-1], block)):
+                yield _joined(blocks)
+                blocks = []
+            blocks.append(block)
+        yield _joined(blocks)
 
 
-def csv_source(path: Path, read: Callable[[str], bool]) -> Callable[[], Iterator[Frame]]:
+def _column(cells: Sequence[str], name: bool) -> np.ndarray:
+    return names_of(cells) if name else numbers_or_texts(cells)
+
+
+def _alike(one: Frame, other: Frame) -> bool:
+    return all(one.numeric(name) == other.numeric(name) for name in one.columns)
+
+
+def _joined(blocks: Sequence[Frame]) -> Frame:
+    """The rows of all, whose columns are numbers in all or texts in all."""
+    marks: dict[str, dict[int, str]] = {}
+    lines, before = array("q"), 0
+    for block in blocks:
+        for name, texts in block.marks.items():
+            marks.setdefault(name, {}).update((before + row, mark) for row, mark in texts.items())
+        lines.extend(block.lines)
+        before += block.rows
+    columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in blocks[0].columns}
+    return Frame(columns=columns, marks=marks, file=blocks[0].file, lines=lines)
+
+
+def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) -> Callable[[], Iterator[Frame]]:
     """`csv_frames` for any number of passes; the dialect is that of the columns to `read`."""
     dialect = dialect_of(path, read)
-    return lambda: csv_frames(path, dialect)
+    return lambda: csv_frames(path, dialect, read, names)
 
 
 def csv_rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:

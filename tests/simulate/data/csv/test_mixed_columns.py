@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -82,3 +84,29 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     assert none[0] == none[1]
     with pytest.raises(InputError, match=r"line 20 of t.csv = '': is empty \(and in 1 more row\)"):
         sf.read(path)
+
+
+def test_sites_are_named_as_they_stand_in_the_file(tmp_path):
+    """Numbers of 17 digits, which a float cannot tell apart, and codes with zeros in front; but 3 for 3.0."""
+    sites = ["12345678901234567", "12345678901234568", "007", "7", "3.0"]
+    rows = [f"{site},{k},{k * k % 7}" for k in range(12) for site in sites]
+    (tmp_path / "t.csv").write_text("\n".join(["client,x,target", *rows]))
+    fit = sf.fit(tmp_path / "t.csv")
+    assert [model.name for model in fit] == [*sites[:4], "3"]
+    assert len(fit.predict(tmp_path / "t.csv")) == 60
+
+
+def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, monkeypatch):
+    """A column that is numbers in one block and texts in the next ends a piece; no row, gap or line is lost."""
+    path = tmp_path / "t.csv"
+    path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
+    for piece, block in ((50_000, 1 << 13), (50_000, 2), (7, 6), (1, 1)):
+        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.BLOCK", block)
+        frames = list(csv_frames(path, Dialect()))
+        x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
+        assert x == [str(row) if row % 9 else None for row in range(40)]
+        assert k == ["u" if row > 20 else str(row) for row in range(40)]
+        assert sum((frame.gaps("x") for frame in frames), Counter()) == {"NA": 5}
+        assert [line for frame in frames for line in frame.lines] == list(range(2, 42))
+        assert all(frame.rows <= piece for frame in frames)
