@@ -34,7 +34,6 @@ from .parameters import add_parameter as add_parameter
 from .quadratic_certificate import QuadraticCertificate as QuadraticCertificate
 from .quadratics import positive_definite as positive_definite
 from .quantities import Quantity as Quantity
-from .quantities import Unit as Unit
 from .quantities import add_quantity as add_quantity
 from .sufficient_cluster import best_threshold as best_threshold
 from .sufficient_cluster import entry_precisions as entry_precisions
@@ -47,3 +46,4 @@ from .theorem import Theorem as Theorem
 from .theorems import DEFINITIONS as DEFINITIONS
 from .theorems import THEOREMS as THEOREMS
 from .theorems import find as find
+from .units import Unit as Unit

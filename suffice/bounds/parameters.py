@@ -13,7 +13,7 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.numbers import LARGEST, LEAST
 
-from .quantities import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, STEP, THETA, THETA_SQUARED, Unit
+from .units import CURVATURE, DIMENSIONLESS, GRADIENT, GRADIENT_SQUARED, LOSS, STEP, THETA, THETA_SQUARED, Unit
 
 
 @dataclass(frozen=True, kw_only=True)

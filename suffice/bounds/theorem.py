@@ -14,7 +14,8 @@ from suffice.support import html
 
 from . import symbolic
 from .parameters import PARAMETERS, Parameter
-from .quantities import DIMENSIONLESS, Quantity, Unit
+from .quantities import Quantity
+from .units import DIMENSIONLESS, Unit
 
 Edition = Literal["printed", "corrected"]
 Conditions = Mapping[str, tuple[Any, Any]]

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from suffice.bounds import Parameter
-from suffice.bounds.quantities import DIMENSIONLESS, Unit
+from suffice.bounds.units import DIMENSIONLESS, Unit
 from suffice.simulate.problem import Problem
 from suffice.simulate.problem_batches import instances
 from suffice.support.errors import InputError

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from suffice.bounds import Quantity, Theorem
-from suffice.bounds.quantities import DIMENSIONLESS
+from suffice.bounds.units import DIMENSIONLESS
 from suffice.simulate.quadratic_forms import QuadraticForm, forms
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number

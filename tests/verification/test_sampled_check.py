@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.bounds.quantities import THETA
+from suffice.bounds.units import THETA
 from suffice.simulate import Algorithm, Draw, Quadratics, Stream
 from suffice.verification import Domain, Outcome, check
 from suffice.verification.families import ProblemFamily, Setting, curves

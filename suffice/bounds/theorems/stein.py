@@ -11,8 +11,9 @@ from typing import Any
 from ..elementary import difference, log1p
 from ..papers import OWN
 from ..parameters import new_parameter
-from ..quantities import DIMENSIONLESS, THETA, THETA_SQUARED, new_quantity
+from ..quantities import new_quantity
 from ..theorem import Conditions, Source, Theorem, records, theorem
+from ..units import DIMENSIONLESS, THETA, THETA_SQUARED
 
 _PAPER = OWN["stein"].citation
 

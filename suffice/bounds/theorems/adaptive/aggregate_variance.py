@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...elementary import minimum
-from ...quantities import GRADIENT_SQUARED, Quantity
+from ...quantities import Quantity
 from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Reduction, records, theorem
+from ...units import GRADIENT_SQUARED
 from .paper import source
 
 # --- The largest variance of a criterion, over all similarities and all peers --------------------------------

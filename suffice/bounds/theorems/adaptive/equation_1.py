@@ -7,9 +7,10 @@ across clients and samples. A mean of m of them has variance sigma^2 / m, and E|
 from __future__ import annotations
 
 from ...elementary import quotient
-from ...quantities import GRADIENT, Quantity
+from ...quantities import Quantity
 from ...similarity_estimator import debiased_estimate, similarity_estimate
 from ...theorem import Definition, records, theorem
+from ...units import GRADIENT
 from .paper import source
 
 _SAMPLES = (

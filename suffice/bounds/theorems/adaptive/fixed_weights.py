@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...elementary import fall, sqrt, survive
-from ...quantities import GRADIENT_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Definition, Reduction, records, theorem
+from ...units import GRADIENT_SQUARED
 from .hypotheses import step_conditions
 from .paper import source
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...elementary import quotient
 from ...parameters import new_parameter
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, Quantity, new_quantity
+from ...quantities import Quantity, new_quantity
 from ...theorem import records, theorem
+from ...units import DIMENSIONLESS, GRADIENT_SQUARED
 from .paper import source
 from .similarity import lemma_2, lemma_2_printed
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...elementary import log, maximum
-from ...quantities import GRADIENT_SQUARED, Quantity, Unit
+from ...quantities import Quantity
 from ...sufficient_cluster import best_threshold
 from ...sufficient_variance import combined_variance
 from ...theorem import Conditions, Definition, no_conditions, printed, records, theorem
+from ...units import GRADIENT_SQUARED, Unit
 from .paper import source
 
 # --- Sufficient variance of binary weights -------------------------------------------------------------------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
-from ...quantities import GRADIENT_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Reduction, printed, record_of, records, theorem
+from ...units import GRADIENT_SQUARED
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from ...criteria import binary_step_ratio, continuous_step_ratio, sharp_step_ratio
-from ...quantities import GRADIENT_SQUARED, Quantity
+from ...quantities import Quantity
 from ...running_step_ratio import binary_running, continuous_running, sharp_running
 from ...sufficient_variance import combined_variance
 from ...theorem import Definition, Theorem, printed, records, theorem
+from ...units import GRADIENT_SQUARED
 from .paper import source
 
 # --- Definition 1 and its identities ----------------------------------------------------------------------

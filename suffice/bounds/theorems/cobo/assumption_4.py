@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...collaborativeness import consensus_distance, isotropic_heterogeneity, least_gradient_sum, relative_heterogeneity
-from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Definition, printed, records, theorem
+from ...units import CURVATURE, GRADIENT_SQUARED, THETA, THETA_SQUARED
 from .paper import source
 
 # --- Example 2: f_i = a_i |x - m_i|^2 / 2 ---------------------------------------------------------------------------

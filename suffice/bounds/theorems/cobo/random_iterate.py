@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...quantities import GRADIENT_SQUARED, Quantity, new_quantity
+from ...quantities import Quantity, new_quantity
 from ...theorem import Theorem
+from ...units import GRADIENT_SQUARED
 from .paper import source
 from .theorem_1_star import STANDING, star, star_conditions
 

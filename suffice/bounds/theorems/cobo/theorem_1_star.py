@@ -12,8 +12,9 @@ from typing import Any
 
 from ...elementary import maximum, minimum, quotient, spare, sqrt
 from ...parameters import new_parameter
-from ...quantities import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, records, theorem
+from ...units import DIMENSIONLESS, GRADIENT_SQUARED, THETA_SQUARED
 from .assumption_4 import cluster_dissimilarity
 from .paper import source
 

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from ...theorem import Definition
 from ...threshold_weights import spectrum
+from ...units import CURVATURE, GRADIENT, GRADIENT_SQUARED, LOSS
 from .paper import source
 
 _definition = partial(Definition, source=source("Theorem 3"), shapes={"weights": "NN"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...quantities import LOSS, Quantity, new_quantity
+from ...quantities import Quantity, new_quantity
 from ...theorem import Definition, Reduction, records, theorem
+from ...units import LOSS
 from .paper import source
 
 new_quantity("PEER_EXCESS", "f_i(x_j*) - f_i*", r"f_i(x_j^\star) - f_i^\star", LOSS)

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
-from ...quantities import GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Definition, Reduction, record_of, records, theorem
+from ...units import GRADIENT_SQUARED, LOSS
 from .paper import source
 
 _CLASS = (

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...elementary import maximum
 from ...parameters import new_parameter
-from ...quantities import CURVATURE, GRADIENT, GRADIENT_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Definition, Reduction, printed, records, theorem
+from ...units import CURVATURE, GRADIENT, GRADIENT_SQUARED
 from .paper import source
 
 new_parameter(

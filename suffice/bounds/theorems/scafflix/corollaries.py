@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
-from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import Quantity
 from ...theorem import Definition, Reduction, Theorem, records, theorem
+from ...units import CURVATURE, GRADIENT_SQUARED, LOSS
 from .paper import source
 
 # --- Corollary 1: C_i = 0, gamma_i = 1/A_i -----------------------------------------------------------------

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from ...quantities import CURVATURE, Unit
 from ...smoothness import (
     least_squares_sample_smoothness,
     least_squares_smoothness,
@@ -17,6 +16,7 @@ from ...smoothness import (
     logistic_smoothness_released,
 )
 from ...theorem import Definition
+from ...units import CURVATURE, Unit
 from .paper import source
 
 # f_i at alpha_i x + (1 - alpha_i) y_i, as a function of x, has the Hessian of f_i times alpha_i^2; f~ is the mean. The

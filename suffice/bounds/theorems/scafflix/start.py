@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...quantities import CURVATURE, GRADIENT_SQUARED, THETA_SQUARED, Quantity
+from ...quantities import Quantity
 from ...theorem import Definition, Theorem
+from ...units import CURVATURE, GRADIENT_SQUARED, THETA_SQUARED
 from .paper import source
 
 # Psi weighs what Theorem 1 contracts: distances with 1/gamma_i, control variates with gamma_i / p^2, scaled so that the

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...elementary import fall, minimum, survive
-from ...quantities import CURVATURE, GRADIENT_SQUARED, LOSS, Quantity
+from ...quantities import Quantity
 from ...theorem import Conditions, Definition, Reduction, printed, records, theorem
+from ...units import CURVATURE, GRADIENT_SQUARED, LOSS
 from .paper import source
 
 # --- Theorem 1: (**) of the package in the units of Psi = gamma_min V / n ----------------------------------

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...elementary import maximum, spare, sqrt, survive
-from ...quantities import Quantity, Unit
+from ...quantities import Quantity
 from ...theorem import Conditions, Definition, records, theorem
+from ...units import Unit
 from .paper import source
 
 
