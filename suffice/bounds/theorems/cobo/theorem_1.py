@@ -76,7 +76,6 @@ _SETTLED = (
 )
 _MONOTONE = {"e0": 1, "spread": 1, "sigma2": 1, "M": 1, "beta": 1, "T": -1}
 
-
 _record = partial(theorem, conditions=conditions, monotone=_MONOTONE | {"rho": -1}, hypotheses=_SETTLED)
 
 

@@ -22,7 +22,6 @@ _MEAN = (
     "at most the bound; the spectrum of W does not enter."
 )
 
-
 _CONVEX = (
     "f_i is L-smooth and convex, with a minimiser x_i*; gradients are unbiased, independent across agents, each of "
     "total variance at most sigma2; W = Lambda Lambda^T, Lambda >= 0 of unit row sums; all agents start at one point; "

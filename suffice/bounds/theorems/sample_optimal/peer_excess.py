@@ -17,7 +17,6 @@ new_quantity(
     LOSS,
 )
 
-
 _WEAK = "every f_i mu-strongly convex; |grad f_i(x_j*)| <= b_ij for all i and j (Assumption 3, weak)"
 
 # d_H(D_i, D_j) <= b_ij and grad l(x_j*, .) in H give |grad f_i(x_j*)| = |grad f_i(x_j*) - grad f_j(x_j*)| <= b_ij.
