@@ -12,8 +12,7 @@ from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
-from .exact.plan import ExactPlan
-from .measured_plan import MeasuredPlan
+from .constant_plans import ExactPlan, MeasuredPlan
 from .plan_rows import Grouped, moment_plans
 from .simulated import LONGEST_SIMULATION, still, weights_of
 

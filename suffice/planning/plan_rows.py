@@ -14,8 +14,9 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMome
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
+from .constant_plans import ExactPlan
 from .exact.large_models import row_plans
-from .exact.plan import ExactPlan, exact_plans
+from .exact.plan import exact_plans
 from .guaranteed.plan import checked, plan_rows
 from .plan_row import Row, unguaranteed_rows
 from .precision import precisions

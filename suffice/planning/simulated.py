@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.algorithms.base import Algorithm
 
-    from .exact.plan import ExactPlan
+    from .constant_plans import ExactPlan
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""

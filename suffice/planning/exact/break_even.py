@@ -10,7 +10,8 @@ import numpy as np
 from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.support.numbers import plain
 
-from .plan import ExactPlan, exact_plans
+from ..constant_plans import ExactPlan
+from .plan import exact_plans
 
 SHARES = 0.5 ** np.arange(1, 13)
 """Of every client's starting excess, from large to small: the precisions that are planned for."""

@@ -13,8 +13,9 @@ import numpy as np
 
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
+from ..constant_plans import ExactPlan, LongRun, Preconditioner
 from .many_clients import modelled_rates
-from .plan import HORIZON, ExactPlan, start_of_plan
+from .plan import HORIZON, start_of_plan
 from .search import start_directions
 
 LENGTHS = (1.0, 0.8)
@@ -92,9 +93,8 @@ def _exactly(plan: ExactPlan, rows: GradientRows, i: int, v: np.ndarray, most: i
         eta=eta,
         iterations=int(np.ceil(best[0])),
         excess=best[1],
-        step_limit=eta * limit / best[2],
-        preconditioner="pooled",
-        matrix=rows.basis @ rows.basis.T,
+        long_run=LongRun(step_limit=eta * limit / best[2]),
+        conditioning=Preconditioner("pooled", rows.basis @ rows.basis.T),
         recursion=_Followed(rows, i, best[2] * v),
         note=NOTE,
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,12 +14,12 @@ from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
-from ..number import Number
+from ..constant_plans import ExactPlan, LongRun, Preconditioner, Stage
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
 from .search import HORIZON, NUMBERS, SINGLE_RATES, Rates, fastest
-from .stages import Stage, faster_stages, lengths, staged_curve
+from .stages import faster_stages, lengths, staged_curve
 
 WORK = 1e9
 """Multiplications of all clients' moments in one client's coordinates each, up to which every client has its own."""
@@ -40,88 +39,8 @@ PILOTS = 4
 """Clients that try all coordinates by themselves where there are many; the others take what most of these choose."""
 
 
-class Curve(Protocol):
-    """A recursion with one peer that stands for all: rates (0, c) are c times the plan's."""
-
-    def curve(self, rates: np.ndarray, steps: int, /) -> np.ndarray: ...
-
-
 Choices = dict[str, ExactRecursion]
 """One client's recursions by the name of their coordinates."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExactPlan:
-    """Constant weights and step of one client at one precision, theta+ = theta - eta P sum_k w_k g_k.
-
-    weights         (N,), of sum 1; all 0 where no step is needed or none is known
-    eta             sum of the rates [theta^2 / loss]; in the coordinates of the preconditioner, where there is one
-    iterations      the first T with E e_T <= epsilon, exactly; None: none was found (`note` says why)
-    excess          E e_T there [loss]
-    start           excess of the start [loss]
-    step_limit      eta from which on the second moment does not contract
-    floor           lim E e_t if the rates are kept up [loss]
-    holds           E e_t <= epsilon for all t >= T too; otherwise the client stops at T
-    hitting         {"eta", "expected_iterations"}: with this step, perhaps a smaller one, E[tau] is at most that many,
-                    tau = min{t: e_t < epsilon} on single paths; None where that is not certain at any step
-    preconditioner  name of P's coordinates; matrix (d, d) is P, None for the identity
-    stages          a schedule that takes fewer iterations, where one was asked for and found; `staged_excess` is E e
-                    at its end, exactly [loss]
-    """
-
-    epsilon: float
-    weights: np.ndarray
-    eta: float
-    iterations: int | None
-    start: float
-    excess: float | None = None
-    step_limit: float | None = None
-    floor: float | None = None
-    holds: bool | None = None
-    hitting: dict[str, float] | None = None
-    preconditioner: str = "none"
-    matrix: np.ndarray | None = field(default=None, repr=False)
-    stages: tuple[Stage, ...] = ()
-    staged_excess: float | None = None
-    note: str = ""
-    recursion: Curve | None = field(default=None, repr=False)  # merged
-
-    @property
-    def rates(self) -> np.ndarray:
-        return self.eta * self.weights
-
-    @property
-    def time(self) -> Number:
-        return Number(self.iterations, "exact", why_not=self.note)
-
-    @property
-    def scheduled(self) -> int | None:
-        """Iterations of the stages, or of the constant plan where there are none."""
-        return sum(stage.iterations for stage in self.stages) if self.stages else self.iterations
-
-    def curve(self, steps: int) -> np.ndarray:
-        """E e_t for t = 0..steps with these rates throughout [loss]."""
-        if self.recursion is None:
-            return np.full(steps + 1, self.start)
-        return self.recursion.curve(np.array([0.0, 1.0]), steps)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The object `exact` of `suffice plan --json`."""
-        constant = {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
-        schedule = [] if self.iterations is None else [stage.to_dict() for stage in self.stages] or [constant]
-        return {
-            **constant,
-            "step_limit": self.step_limit,
-            "schedule": schedule,
-            "schedule_excess": self.staged_excess if self.stages else self.excess,
-            "excess": self.excess,
-            "floor": self.floor,
-            "holds": self.holds,
-            "hitting": self.hitting,
-            "preconditioner": self.preconditioner,
-            "matrix": None if self.matrix is None else self.matrix.tolist(),
-            "note": self.note,
-        }
 
 
 def exact_plans(
@@ -254,13 +173,13 @@ def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) ->
             shorter.append(plan)
             continue
         own = np.eye(N)[plan.weights > 0] if of_one else np.eye(N)
+        curve, ends = staged_curve(recursion, v, steps), np.cumsum(lengths(steps))
         stages = tuple(
-            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()))
-            for rates, part in zip(v, lengths(steps))
+            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()), excess=float(curve[end]))
+            for rates, part, end in zip(v, lengths(steps), ends)
             if part
         )
-        excess = float(staged_curve(recursion, v, steps)[-1])
-        shorter.append(replace(plan, stages=stages, staged_excess=excess))
+        shorter.append(replace(plan, stages=stages))
     return shorter
 
 
@@ -324,8 +243,7 @@ def _stay(plan: ExactPlan, note: str) -> ExactPlan:
         plan,
         iterations=0,
         excess=plan.start,
-        floor=plan.start,
-        holds=True,
+        long_run=LongRun(floor=plan.start, holds=True),
         hitting={"eta": 0.0, "expected_iterations": 0.0},
         note=note,
     )
@@ -367,14 +285,15 @@ def _described(
         eta=eta,
         iterations=steps,
         excess=float(merged.loss @ end),
-        step_limit=eta * limit,
-        floor=floor,
-        holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+        long_run=LongRun(
+            step_limit=eta * limit,
+            floor=floor,
+            holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+        ),
         hitting=None
         if certified is None
         else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
-        preconditioner=name,
-        matrix=None if name == "none" else basis @ basis.T,
+        conditioning=Preconditioner(name, None if name == "none" else basis @ basis.T),
         recursion=merged,
     )
 

@@ -29,18 +29,6 @@ NUMBERS = 2e7
 """In the matrices of the clients that descend together."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """Constant weights (N,) and step eta [theta^2 / loss] for some iterations."""
-
-    iterations: int
-    weights: np.ndarray
-    eta: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"iterations": self.iterations, "weights": self.weights.tolist(), "eta": self.eta}
-
-
 def lengths(steps: int) -> list[int]:
     """Of the stages, of sum `steps`, as equal as can be."""
     ends = [steps * (j + 1) // STAGES for j in range(STAGES)]
