@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 
 from suffice.planning.plan_row import Row
-from suffice.support.text import printable
 
-from .figure import SEPARATOR, Figure
-from .style import BLACK
+from .figure import Figure
+from .plan import curve_key
+from .style import BLACK, SMALL, short_name
 
 MOST_PANELS, MOST_NAMED = 12, 10
 BEYOND = 1.6
 """Curves end at this multiple of the longer plan of a panel."""
 POINTS = 241
 GREY, LIGHT = "0.45", "0.84"
-SMALL = 7
 
 Curves = Mapping[str, tuple[np.ndarray, np.ndarray]]
 
@@ -51,10 +50,10 @@ def exact_plan_figure(
         )
         for how, curve in zip(("together", "alone"), both):
             kept = np.pad(curve, (0, max(0, last + 1 - len(curve))), constant_values=np.nan)  # paths may be shorter
-            data[_key(key, row.name, how)] = {"iteration": t, "excess": kept[t]}
+            data[curve_key(key, row.name, how)] = {"iteration": t, "excess": kept[t]}
         for how, values in zip(("low", "high"), (bands or {}).get(row.name, ())):
             at = t[t < len(values)]
-            data[_key(key, row.name, how)] = {"iteration": at, "excess": values[at]}
+            data[curve_key(key, row.name, how)] = {"iteration": at, "excess": values[at]}
         panels.append(
             {
                 "client": row.client,
@@ -86,11 +85,6 @@ def exact_plan_figure(
     )
 
 
-def _key(precision: float | str, name: str, how: str) -> str:
-    level = precision if isinstance(precision, str) else repr(precision)
-    return SEPARATOR.join((level, name.replace(SEPARATOR, "/"), how))
-
-
 def draw(figure: Figure, canvas: Any) -> None:
     panels, names = figure.setup["panels"], figure.setup["names"]
     across = min(len(panels), 3 if len(panels) <= 9 else 4)
@@ -114,7 +108,7 @@ def draw(figure: Figure, canvas: Any) -> None:
 
 def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     def curve(how: str) -> Mapping[str, np.ndarray] | None:
-        return figure.data.get(_key(figure.setup["precision"], panel["name"], how))
+        return figure.data.get(curve_key(figure.setup["precision"], panel["name"], how))
 
     together, alone, low, high = (curve(how) for how in ("together", "alone", "low", "high"))
     assert together is not None
@@ -146,7 +140,7 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.minorticks_off()
     for axis in (axes.xaxis, axes.yaxis):  # exponents would be smaller than the text
         axis.set_major_formatter("{x:g}")
-    axes.set_title(f"{_short(panel['name'])}: {_steps(T)}, alone {_steps(panel['alone'])}", loc="left")
+    axes.set_title(f"{short_name(panel['name'])}: {_steps(T)}, alone {_steps(panel['alone'])}", loc="left")
 
 
 def _weights(axes: Any, panel: Any, names: Sequence[str] | None) -> None:
@@ -161,7 +155,7 @@ def _weights(axes: Any, panel: Any, names: Sequence[str] | None) -> None:
         axes.set_xticks([])
         axes.set_xlabel(f"client 0 to {len(weights) - 1}", fontsize=SMALL)
     else:
-        axes.set_xticks(range(len(names)), [_short(name, 9) for name in names], rotation=90, fontsize=SMALL)
+        axes.set_xticks(range(len(names)), [short_name(name, 9) for name in names], rotation=90, fontsize=SMALL)
 
 
 def _legend(figure: Figure, canvas: Any, across: int) -> None:
@@ -190,8 +184,3 @@ def _legend(figure: Figure, canvas: Any, across: int) -> None:
 
 def _steps(iterations: int | None) -> str:
     return "never" if iterations is None else f"{iterations}"
-
-
-def _short(name: str, most: int = 12) -> str:
-    name = printable(name).replace("$", r"\$")
-    return name if len(name) <= most else name[: most - 1] + "."

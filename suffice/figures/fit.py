@@ -10,10 +10,8 @@ import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
 
-from suffice.support.text import printable
-
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, SMALL, VERMILION
+from .style import BLACK, BLUE, SMALL, VERMILION, short_name
 
 MOST_NAMED, MOST_ACROSS = 60, 20
 
@@ -99,7 +97,7 @@ def _draw(figure: Figure, canvas: Any) -> None:
         unit = f" in $10^{{{power}}}$"
     middle.set_xlabel(f"gain per new row{unit}\n+- 2 se (loss); dashed: all sites", fontsize=SMALL)
     if count <= MOST_NAMED:
-        short = [_short(name) for name in names]
+        short = [short_name(name) for name in names]
         left.set_yticks(at, short)
         middle.set_yticks(at, short)
         if count <= MOST_ACROSS:
@@ -107,8 +105,3 @@ def _draw(figure: Figure, canvas: Any) -> None:
     right.barh(range(len(families)), list(families.values()), color=BLUE)
     right.set_yticks(range(len(families)), list(families), fontsize=SMALL)
     right.set_xlabel("weight of the\ncandidates", fontsize=SMALL)
-
-
-def _short(name: str) -> str:
-    name = printable(name).replace("$", r"\$")
-    return name if len(name) <= 12 else name[:11] + "."

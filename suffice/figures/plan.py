@@ -10,10 +10,9 @@ import numpy as np
 
 from suffice.bounds import Constants, evaluate, find
 from suffice.planning.plan_row import Row
-from suffice.support.text import printable
 
 from .figure import SEPARATOR, Figure
-from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
+from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, short_name
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKS = "osD^vPX"
@@ -50,7 +49,7 @@ def plan_figure(precisions: Mapping[float | str, Sequence[Row]], constants: Cons
                 ("alone", row.local, 1.0, row.local_variance),
             ):
                 assert constants is not None
-                data[_key(epsilon, row.name, how)] = {
+                data[curve_key(epsilon, row.name, how)] = {
                     "iteration": T,
                     "bound": _bound(constants, row.client, T, eta=part.hitting["eta"], q=q, s2=s2),
                 }
@@ -85,7 +84,8 @@ def _shown(rows: Sequence[Row]) -> list[Row]:
     return sorted(ranked, key=lambda row: row.client)
 
 
-def _key(epsilon: float | str, name: str, how: str) -> str:
+def curve_key(epsilon: float | str, name: str, how: str) -> str:
+    """What the data of a curve are called."""
     return SEPARATOR.join((epsilon if isinstance(epsilon, str) else repr(epsilon), name.replace(SEPARATOR, "/"), how))
 
 
@@ -118,8 +118,8 @@ def _matrix(axes: Any, panel: Any) -> Any:
     axes.set_ylabel("client $i$")
     axes.set_xlabel("peer $k$")
     if len(names) <= MOST_NAMED:
-        axes.set_xticks(range(len(names)), [_short(name) for name in names], rotation=90)
-        axes.set_yticks(range(len(names)), [_short(name) for name in names])
+        axes.set_xticks(range(len(names)), [short_name(name) for name in names], rotation=90)
+        axes.set_yticks(range(len(names)), [short_name(name) for name in names])
     return image
 
 
@@ -130,12 +130,12 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
         axes.text(0.5, 0.5, "no initial excess given", ha="center", va="center", transform=axes.transAxes)
         return
     for name, colour, mark in zip(panel["curves"], COLOURS, MARKS):
-        together, alone = (figure.data[_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
+        together, alone = (figure.data[curve_key(panel["epsilon"], name, how)] for how in ("together", "alone"))
         axes.plot(
             together["iteration"],
             together["bound"],
             color=colour,
-            label=_short(name),
+            label=short_name(name),
             marker=mark,
             markersize=3,
             markevery=12,
@@ -152,8 +152,3 @@ def _curves(figure: Figure, axes: Any, panel: Any) -> None:
     axes.set_xlim(left=0)
     axes.set_title(said, loc="left", fontsize=SMALL)
     axes.legend(ncols=4, handlelength=1.6, loc="upper center", bbox_to_anchor=(0.5, -0.26))
-
-
-def _short(name: str) -> str:
-    name = printable(name).replace("$", r"\$")
-    return name if len(name) <= 12 else name[:11] + "."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from suffice.support.text import printable
+
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
 BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY, BLACK = (
     "#0072B2",
@@ -55,3 +57,9 @@ def style() -> Generator[None]:
         }
     ):
         yield
+
+
+def short_name(name: str, most: int = 12) -> str:
+    """A name for a picture: of at most so many characters, dollars for what they are."""
+    name = printable(name).replace("$", r"\$")
+    return name if len(name) <= most else name[: most - 1] + "."
