@@ -18,7 +18,6 @@ from .plan_rows import planned_rows
 if TYPE_CHECKING:
     from suffice.simulate import Problem
 
-RESAMPLES = 50
 MOST_RESAMPLES = 10_000
 STABLE = 0.9
 """A planned peer counts as stable from this share of the resamples on."""
@@ -115,7 +114,11 @@ class Stability:
 
 
 class Tally:
-    """Collects the plans of resamples; `criterion` None chooses thresholds anew each time, as the plan does."""
+    """Collects the plans of resamples; `criterion` None chooses thresholds anew each time, as the plan does.
+
+    A resample carries the noise of the rows once more, so clients look further apart in it than in the data: shares
+    err towards instability.
+    """
 
     def __init__(self, precisions: Mapping[float | str, Sequence[Row]], criterion: Criterion | None) -> None:
         self.rows, self.criterion = [row for rows in precisions.values() for row in rows], criterion
@@ -160,32 +163,6 @@ class Tally:
                 )
             )
         return entries
-
-
-def bootstrap(
-    problem: Problem,
-    precisions: Mapping[float | str, Sequence[Row]],
-    *,
-    criterion: Criterion | None = None,
-    resamples: int = RESAMPLES,
-    root: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Stability]:
-    """One entry per row of a plan. Every client's rows are drawn with replacement, as many as it has, every time.
-
-    precisions  the rows of the plan by precision
-
-    A resample carries the noise of the rows once more, so clients look further apart in it than in the data: shares
-    err towards instability.
-    Raises `InputError` for a problem without data rows, or if every resample fails.
-    """
-    check_resamples("bootstrap", resamples, 2)
-    tally = Tally(precisions, criterion)
-    for again, _ in resampled(
-        problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
-    ):
-        tally.add(again)
-    return tally.result(resamples)
 
 
 def _known(value: float | None) -> float:

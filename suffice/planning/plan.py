@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from suffice.support.tables import Table
 
     from .bootstrap import Stability
-    from .client_statistics import ClientStatistics
+    from .client_statistics import ClientStatistics, Intervals
 
-EXACT = "First iteration with a mean excess of at most the precision, exactly, on these rows"
 OF_A_FIT = "Units: the target's variance over all rows; the start is 0, the mean of all targets; the goal, the fit."
 MOST_SEEDS = 1_000_000
 MOST_WORK = 1e12
@@ -126,27 +125,9 @@ class Plan:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from suffice.support.html import listed, number, table, text
-        from suffice.support.tables import gathered
+        from .tables.plans import notebook_table
 
-        from .tables.plans import matrix_line
-
-        rows = [
-            (
-                text(row.name),
-                number(row.epsilon),
-                text(", ".join(row.collaborators) or "nobody"),
-                number(row.times()[1]),
-                number(row.times()[2]),
-                number(row.times()[3]),
-                number(row.recommended_speedup, 3),
-            )
-            for row in self.rows
-        ]
-        columns = ("client", "precision", "collaborates with", "step", "alone", "together", "speed-up")
-        exact = self.rows[0].exact is not None
-        caption = EXACT if exact else "Bounds on E[tau], the time to reach the precision"
-        return table(columns, rows, caption=caption) + listed([*matrix_line(self.rows), *gathered(self.notes)])
+        return notebook_table(self.rows, self.notes)._repr_html_()
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
@@ -201,16 +182,7 @@ class Plan:
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
     ) -> list[Stability]:
         """How often each peer is in each cluster when the clients' rows are resampled; for plans from data."""
-        from .bootstrap import bootstrap
-
-        return bootstrap(
-            self._rows_behind(),
-            self.precisions,
-            criterion=self.criterion,
-            resamples=resamples,
-            root=root,
-            progress=progress,
-        )
+        return self._resampled(resamples, root, progress)
 
     def statistics(
         self, *, resamples: int = 0, root: int = 0, progress: Callable[[int, int], None] | None = None
@@ -225,19 +197,27 @@ class Plan:
         self, *, resamples: int = 50, root: int = 0, progress: Callable[[int, int], None] | None = None
     ) -> tuple[list[Stability], ClientStatistics]:
         """`stability` and `statistics` from the same resamples."""
-        from .bootstrap import Tally, check_resamples, resampled
         from .client_statistics import Intervals, statistics_with
+
+        intervals = Intervals()
+        return self._resampled(resamples, root, progress, intervals), statistics_with(self.problem, intervals)
+
+    def _resampled(
+        self, resamples: int, root: int, progress: Callable[[int, int], None] | None, intervals: Intervals | None = None
+    ) -> list[Stability]:
+        """`stability`; the statistics of the resamples go to `intervals`."""
+        from .bootstrap import Tally, check_resamples, resampled
 
         problem = self._rows_behind()
         check_resamples("bootstrap", resamples, 2)
-        tally, intervals = Tally(self.precisions, self.criterion), Intervals()
+        tally = Tally(self.precisions, self.criterion)
         for again, constants in resampled(
             problem, resamples=resamples, root=root, field="bootstrap", progress=progress, needed=not tally.exact
         ):
             tally.add(again)
-            if constants is not None or self.constants is None:
+            if intervals is not None and (constants is not None or self.constants is None):
                 intervals.add(again, constants)
-        return tally.result(resamples), statistics_with(problem, intervals)
+        return tally.result(resamples)
 
     def check_rows(self, field: str) -> None:
         """Raise `InputError` on `field` unless the plan is from data."""

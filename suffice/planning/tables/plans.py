@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from suffice.support.tables import GAP, WIDE, Column, Table, number, screen_width, shortened
+from suffice.support.tables import GAP, WIDE, Column, Table, gathered, number, screen_width, shortened
 
 from ..number import Kind, Number
 from ..plan_row import Row
@@ -82,6 +82,15 @@ STAGED = (
         numeric=False,
     ),
     Column("drop out", lambda row: _gone(row), numeric=False),
+)
+NOTEBOOK = (
+    CLIENT,
+    Column("precision", lambda row: row.epsilon, digits=4),
+    Column("collaborates with", lambda row: ", ".join(row.collaborators) or "nobody", numeric=False),
+    Column("step", lambda row: row.times()[1], digits=4),
+    Column("alone", lambda row: row.times()[2], digits=4),
+    Column("together", lambda row: row.times()[3], digits=4),
+    Column("speed-up", lambda row: row.recommended_speedup),
 )
 SUMMARY = (
     Column("eps", lambda one: one[0]),
@@ -217,6 +226,13 @@ def _step(schedules: Schedules, name: str) -> str:
     if name == "decreasing":
         return f"{number(schedules.decreasing['C'])}/(mu (t + {number(schedules.decreasing['gamma'])}))"
     return number(getattr(schedules, name)["eta"])
+
+
+def notebook_table(rows: Sequence[Row], notes: Sequence[str]) -> Table:
+    """What the plan recommends, in one table."""
+    exact = "First iteration with a mean excess of at most the precision, exactly, on these rows"
+    title = "Bounds on E[tau], the time to reach the precision" if rows[0].exact is None else exact
+    return Table.of(NOTEBOOK, rows, title=title, lines=[*matrix_line(rows), *gathered(notes)])
 
 
 def weights_tables(precisions: Precisions) -> list[Table]:
