@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import json
+import pkgutil
 import re
 import runpy
 import tracemalloc
@@ -13,7 +16,9 @@ import pytest
 from blocks import ROOT
 
 import suffice as sf
+import suffice.planning
 from suffice.cli.demo import PRECISIONS, diabetes
+from suffice.planning.plan_row import Row
 from suffice.planning.simulated import excesses
 from suffice.planning.tables.plans import weights_tables
 
@@ -323,3 +328,14 @@ def test_the_dictionary_of_a_plan_is_the_json_of_the_command(tmp_path, command):
     assert json.loads(json.dumps(answer, allow_nan=False)) == {name: printed[name] for name in answer}
     statistics = plan.statistics().to_dict()
     assert json.loads(json.dumps(statistics, allow_nan=False)) == statistics
+
+
+def test_no_result_has_more_than_twelve_fields():
+    """A reader holds no more in mind: what has more is split into parts, whose attributes the whole shows."""
+    found = {}
+    for module in pkgutil.walk_packages(suffice.planning.__path__, "suffice.planning."):
+        for kind in vars(importlib.import_module(module.name)).values():
+            if dataclasses.is_dataclass(kind):
+                found[kind] = len(dataclasses.fields(kind))
+    assert found[Row] >= 8  # they were found
+    assert {kind.__name__ for kind, fields in found.items() if fields > 12} == set()
