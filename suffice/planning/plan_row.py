@@ -160,18 +160,8 @@ class Row:
             "name": self.name,
             "epsilon": self.epsilon,
             "epsilon_given": self.epsilon_given or f"{self.epsilon:.12g}",
-            "criterion": {
-                "kind": self.criterion.kind,
-                "threshold": getattr(self.criterion, "threshold", None),
-            },
-            "similarity": self.similarity.tolist(),
-            "weights": self.weights.tolist(),
-            "cluster": list(self.cluster),
-            "sufficient_variance": self.sufficient_variance,
-            "definition_2_variance": self.definition_2_variance,
-            "local_variance": self.local_variance,
-            "step_ratio": self.step_ratio,
-            "step_limit": self.step_limit,
+            **vars(self.sufficient),
+            "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
             "schedules": None if self.schedules is None else self.schedules.to_dict(),
             "local": (dict.fromkeys(SCHEDULES) if self.local is None else self.local.to_dict())
             | {
@@ -182,9 +172,8 @@ class Row:
             "measured": None if self.measured is None else self.measured.to_dict() | {"speedup": self.measured_speedup},
             "guaranteed": {"holds": not self.refusal, "reason": self.refusal},
             "speedup": self.speedup,
-            "continuous": self.continuous,
             "labels": LABELS,
-            "warnings": list(self.warnings),
+            "warnings": self.warnings,
         }
         return plain(answer)
 

@@ -291,12 +291,9 @@ def followed(rows: Sequence[Row]) -> int:
 
 def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
     """About how long each takes: what is promised, else the exact plan's own length."""
-    guesses = []
-    for row, bound in zip(rows, expected):
-        plan = _side(row, how)[1]
-        known = None if plan is None else plan.iterations
-        guesses.append(bound if bound is not None else float(known or 1))
-    return guesses
+    plans = [_side(row, how)[1] for row in rows]
+    known = [float(1 if plan is None else plan.iterations or 1) for plan in plans]
+    return [one if bound is None else bound for one, bound in zip(known, expected)]
 
 
 def _hitting(
@@ -336,9 +333,8 @@ def _joint(problem: Problem, rows: Sequence[Row]) -> Criterion:
 
 
 def _longest(row: Row) -> float:
-    if row.schedules is not None and row.local is not None:
-        return max(part.hitting["expected_iterations"] or 0.0 for part in (row.schedules, row.local))
-    return max(float(plan.iterations or 1) if plan is not None else 1.0 for plan in (row.exact, row.exact_local))
+    plans = row.plans.get("guaranteed") or row.plans.get("exact") or ()
+    return max((float(plan.time.value or 1) for plan in plans), default=1.0)
 
 
 def _limit(expected: Iterable[float]) -> int:
