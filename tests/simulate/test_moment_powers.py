@@ -107,12 +107,12 @@ def test_a_round_of_participants_is_what_expected_excess_steps_through():
 
 
 def test_one_outcome_may_last_for_several_iterations():
-    """A coin held for two iterations: half of the paths take both steps, half take none."""
+    """A coin held for two iterations: 0.7 of the paths take both steps, the others take none."""
 
     @dataclass(frozen=True, kw_only=True)
     class Lazy(Local):
         def outcomes(self, problem, iteration):
-            return [(0.5, {"coin": torch.tensor([side])}) for side in (True, False)]
+            return [(0.7, {"coin": torch.tensor([True])}), (0.3, {"coin": torch.tensor([False])})]
 
         def step(self, problem, state, draw, eta):
             return super().step(problem, state, draw, eta * draw.extra["coin"].to(eta)[:, None])
@@ -120,5 +120,5 @@ def test_one_outcome_may_last_for_several_iterations():
     problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=0.0, start=[[2.0]])
     held = Cycle(blocks=(Block(iterations=(1, 1)),))
     fresh, kept = (MomentPowers(problem, Lazy(), eta=0.5, cycle=cycle).excess(2, 0)[0] for cycle in (ONE_STEP, held))
-    np.testing.assert_allclose(kept, 2 * (0.5 + 0.5 * 0.5**4), rtol=1e-14)
-    np.testing.assert_allclose(fresh, 2 * (0.5 + 0.5 * 0.5**2) ** 2, rtol=1e-14)
+    np.testing.assert_allclose(kept, 2 * (0.3 + 0.7 * 0.5**4), rtol=1e-14)
+    np.testing.assert_allclose(fresh, 2 * (0.3 + 0.7 * 0.5**2) ** 2, rtol=1e-14)
