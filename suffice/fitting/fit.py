@@ -46,7 +46,7 @@ def fit(
                 texts or 0 and 1, -1 and 1, 1 and 2 are classes, any other numbers are numbers, more texts are labels
     weight      a column of row weights, finite and >= 0
     drop        columns to leave out
-    split       splits one table into sites: "column:NAME", or of numeric tables "iid:8", "contiguous:8", ..., by `seed`
+    split       splits one table into sites: "column:NAME", or "iid:8", "contiguous:8", ..., by `seed`
 
     Categories become one column per level except the most frequent; missing numbers are replaced by the mean and marked
     by an extra column; a text that differs in nearly every row is left out. There is nothing to tune: the method is in

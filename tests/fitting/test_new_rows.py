@@ -157,7 +157,7 @@ def test_the_mean_is_that_of_weighted_rows():
 def test_a_number_of_a_size_that_no_fit_takes_is_refused():
     fit = sf.fit(rows("multinomial"))
     for value in (1e61, -1e300, np.inf):
-        with pytest.raises(InputError, match=r"column age, row 1"):
+        with pytest.raises(InputError, match=r"age in row 1"):
             fit.probabilities({"age": [value], "ward": ["u"]}, site="a")
 
 

@@ -71,6 +71,13 @@ class Facts:
             counts = Counter(map(str, values[~gone].tolist()))
             self.numeric = self.numeric and not counts
             strays = {text: count for text, count in counts.items() if not (_NUMBER.fullmatch(text) or is_word(text))}
+            if any("\0" in text for text in strays):
+                at = next(row for row, text in enumerate(values.tolist()) if text is not None and "\0" in text)
+                raise InputError(
+                    f"{name} in {frame.place(at, client, self.rows)}",
+                    values[at],
+                    "give a number or a text: is the file damaged?",
+                )
             if strays and not self.text:
                 self.text = next(iter(strays))
                 self.place = frame.place(values.tolist().index(self.text), client, self.rows)
@@ -157,7 +164,16 @@ class Design:
                 if capitals or seen.gaps or words:
                     said[name] = "; ".join(filter(None, (seen.note, capitals, as_level)))
         if not columns:
-            raise InputError("columns", [name for name, _ in left_out], "no predictor is left; give at least one")
+            # a column of numbers in so few rows that one other text makes all of them names
+            for name, why in left_out:
+                seen = facts[name]
+                text = seen.text or next((level for level in seen.levels if "," in level or not level.isascii()), "")
+                if "dropped" not in why and text and seen.strays < len(seen.levels):
+                    place = f"{name} in {seen.place}" if seen.text else f"column {name}"
+                    raise InputError(place, text, "give a number: no other predictor is left")
+            raise InputError(
+                "columns", [name for name, _ in left_out], "no predictor is left; give at least one predictor"
+            )
         return cls(columns=tuple(columns), left_out=tuple(left_out), column_notes=said)
 
     def remarks(self, encoding: Encoding, constant: Iterable[bool] = ()) -> list[str]:
@@ -217,7 +233,7 @@ def check_finite(name: str, frame: Frame, client: str | None, before: int) -> No
     wrong = np.abs(frame.columns[name]) > LARGEST
     if wrong.any():
         row = int(np.argmax(wrong))
-        where, value = f"column {name}, {frame.place(row, client, before)}", float(frame.columns[name][row])
+        where, value = f"{name} in {frame.place(row, client, before)}", float(frame.columns[name][row])
         finite = f"give numbers up to {LARGEST:g}; change units"
         raise InputError(where, value, "give a finite number, or leave the cell empty" if np.isinf(value) else finite)
 
@@ -226,7 +242,8 @@ def check_roles(facts: Mapping[str, Facts], roles: Mapping[str, str], drop: Sequ
     """`InputError` where a column with a role (client, target, weight) or one to drop is not there, or cannot be it."""
     for role, name in (*roles.items(), *(("drop", name) for name in drop)):
         if name not in facts:
-            raise no_column(role, name, list(facts))
+            more = ", or how to divide the table, as split = contiguous:8" if role == "client" else ""
+            raise no_column(role, name, list(facts), more)
     if len(set(roles.values())) != len(roles):
         said = list(roles.values())
         twice = next(name for name in said if said.count(name) > 1)

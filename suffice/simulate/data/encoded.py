@@ -1,62 +1,110 @@
-"""A table of any columns as one table of numbers per client, categories and gaps encoded: what `suffice.fit` reads."""
+"""A table of any columns as one table of numbers per client, categories and gaps encoded as `suffice.fit` does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from suffice.support.errors import InputError
+from suffice.support.memory import Memory
 
-from .design import CHANGED, NOTE, Design, check_roles
-from .encoding import Encoding, pooled_mean
-from .folds import Fold
+from .design import CHANGED, MOST_LEVELS, NOTE, Design, Facts, check_roles
+from .encoding import Encoding
 from .frame import Frame
-from .site_rows import facts_of, left_rows
-from .table import Asked, Table, check_clients
+from .site_rows import left_rows
+from .table import Table, check_clients
 
 
-def encoded_tables(frames: Callable[[], Iterator[Frame]], asked: Asked) -> list[Table]:
-    """As `suffice.fit` reads them: one column per level but the most frequent, gaps by the mean and a column of their
-    own. Clients in order of appearance, or without `client` one table; rows without a target are left out. Raises
-    `InputError`."""
-    client, target, roles = asked.client, asked.target, asked.roles
-    facts = facts_of(frames(), client)
-    check_roles(facts, roles, asked.drop)
-    if not (asked.text_target or facts[target].numeric):
-        remedy = "give numbers, or use loss logistic for two classes (few rows: also use regularisation 0.1)"
-        raise InputError(f"column {target}", next(iter(facts[target].levels), "missing"), remedy)
-    design = Design.of(facts, roles=roles.values(), drop=asked.drop)
-    total = facts[target].rows
-    asked.memory.take(f"{total} rows of {len(design.columns)} columns", 8.0 * total * len(design.columns))
-    blocks, owners, answers, seen = [], [], [], 0
-    for frame in frames():
-        blocks.append(design.apply(frame))
-        answers.append(frame.columns[target] if facts[target].numeric else frame.texts(target))
-        if client is not None:
-            owners.append(frame.owners(client, seen, facts[client].gaps.total()))
-        seen += frame.rows
-    levels, gaps = design.categories
-    X, answer = np.concatenate(blocks), np.concatenate(answers)
-    if facts[target].numeric:
-        y = answer = answer.astype(float)
-        known = ~np.isnan(y)
-    else:
-        known = np.array([value is not None for value in answer.tolist()])
-        y = np.where(known, answer, "").astype(str)
-    if not known.any():
+def encoded_tables(
+    frames: Iterable[Frame], client: str, target: str, drop: Sequence[str], memory: Memory, *, classes: bool
+) -> list[Table]:
+    """One column per level but the most frequent, gaps by the mean and a column of their own. Clients in order of
+    appearance; rows without a target are left out. The target may be texts where they are `classes`.
+
+    One pass: of every piece the columns are kept that may become numbers. Raises `InputError`.
+    """
+    roles = {"client": client, "target": target}
+    facts: dict[str, Facts] = {}
+    pieces = [_seen(frame, facts, roles) for frame in frames]
+    for seen in facts.values():
+        seen.settle()
+    check_roles(facts, roles, drop)
+    answer = facts[target]
+    if not (classes or answer.numeric):
+        text = answer.text or next(iter(answer.levels), "missing")
+        place = f"{target} in {answer.place}" if answer.text else f"column {target}"
+        remedy = "give a number; for two classes use loss logistic (few rows: also regularisation 0.1)"
+        raise InputError(place, text, remedy)
+    check_clients(client, len(facts[client].levels))
+    design = Design.of(facts, roles=roles.values(), drop=drop)
+    more = len(design.columns) - len(facts)
+    if more > 0:
+        memory.take(f"{answer.rows} rows of {more} more columns", 8.0 * answer.rows * more)
+    encoding = _encoding(pieces, target, design, numeric=answer.numeric)
+    plain = encoding.columns == design.names
+    parts: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
+    sites: dict[str, None] = {}
+    left, before = 0, 0
+    while pieces:
+        frame = pieces.pop(0)  # its memory serves for what is made of it
+        X, y, known = design.apply(frame), *_answers(frame, target, numeric=answer.numeric)
+        X = X if plain else X @ encoding.matrix
+        owners = frame.owners(client, before, facts[client].gaps.total())
+        sites |= dict.fromkeys(owners.tolist())
+        for name, mine in _rows_of_each(owners, known):
+            parts.setdefault(name, []).append((X[mine], y[mine]))
+        left, before = left + int((~known).sum()), before + frame.rows
+    if not parts:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    encoding = Encoding.of(design.names, levels, gaps, pooled_mean([[Fold.of(X[known], np.zeros(known.sum()))]])[:-1])
-    X, notes = X @ encoding.matrix, tuple(CHANGED.format(note) for note in design.remarks(encoding))
-    if client is None:
-        notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), (), facts[target].gaps)))
-        return [Table(name="", X=X[known], y=y[known], columns=encoding.columns, notes=notes)]
-    owner = np.concatenate(owners)
-    names = list(dict.fromkeys(owner[known].tolist()))
-    check_clients(client, len(names))
-    empty = [str(name) for name in dict.fromkeys(owner.tolist()) if name not in names]
-    notes = (*notes, *map(NOTE.format, left_rows(int((~known).sum()), empty, facts[target].gaps)))
-    return [
-        Table(name=name, X=X[mine], y=y[mine], columns=encoding.columns, notes=notes)
-        for name, mine in ((name, known & (owner == name)) for name in names)
-    ]
+    notes = tuple(map(CHANGED.format, design.remarks(encoding)))
+    empty = [name for name in sites if name not in parts]
+    notes += tuple(map(NOTE.format, left_rows(left, empty, answer.gaps)))
+    tables = []
+    for name in list(parts):
+        X, y = map(np.concatenate, zip(*parts.pop(name)))
+        tables.append(Table(name=name, X=X, y=y, columns=encoding.columns, notes=notes))
+    return tables
+
+
+def _rows_of_each(owners: np.ndarray, known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Of each client in order of appearance the rows that are known."""
+    rows = np.flatnonzero(known)
+    numbers: dict[str, int] = {}
+    codes = np.array([numbers.setdefault(name, len(numbers)) for name in owners[rows].tolist()], dtype=int)
+    ends = np.cumsum(np.bincount(codes, minlength=len(numbers)))
+    yield from zip(numbers, np.split(rows[np.argsort(codes, kind="stable")], ends[:-1]))
+
+
+def _seen(frame: Frame, facts: dict[str, Facts], roles: dict[str, str]) -> Frame:
+    """A piece whose columns have been seen, without remarks: texts of too many kinds."""
+    for name in frame.columns:
+        facts.setdefault(name, Facts()).see(name, frame, roles["client"])
+    kept = {
+        name: values
+        for name, values in frame.columns.items()
+        if name in roles.values() or frame.numeric(name) or len(facts[name].levels) <= MOST_LEVELS
+    }
+    return replace(frame, columns=kept)
+
+
+def _answers(frame: Frame, target: str, *, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The target of each row, numbers or texts, and whether there is one."""
+    if numeric:
+        y = frame.columns[target].astype(float)
+        return y, ~np.isnan(y)
+    texts = frame.texts(target)
+    known = np.array([text is not None for text in texts.tolist()])
+    return np.where(known, texts, "").astype(str), known
+
+
+def _encoding(pieces: Sequence[Frame], target: str, design: Design, *, numeric: bool) -> Encoding:
+    """What the means over all rows with a target say of gaps and levels; of numbers alone nothing."""
+    levels, gaps = design.categories
+    total, rows = np.zeros(len(design.columns)), 0
+    for frame in pieces if levels or gaps else ():
+        _, known = _answers(frame, target, numeric=numeric)
+        total += design.apply(frame)[known].sum(0)
+        rows += int(known.sum())
+    return Encoding.of(design.names, levels, gaps, total / max(rows, 1))

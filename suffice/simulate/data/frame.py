@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,23 @@ class Frame:
         marks = self.marks.get(name, {})
         return Counter(marks.get(row, "empty") for row in missing(self.columns[name]))
 
+    def part(self, rows: np.ndarray) -> Frame:
+        """Some rows, in the order given."""
+        chosen = rows.tolist()
+        return replace(
+            self,
+            columns={name: values[rows] for name, values in self.columns.items()},
+            marks={
+                name: {at: marks[row] for at, row in enumerate(chosen) if row in marks}
+                for name, marks in self.marks.items()
+            },
+            lines=array("q", (self.lines[row] for row in chosen)) if len(self.lines) else (),
+        )
+
+    def of_client(self, column: str, name: str) -> Frame:
+        """All rows as those of one client."""
+        return replace(self, columns={**self.columns, column: np.full(self.rows, name, dtype=object)})
+
     def texts(self, name: str) -> np.ndarray:
         """A column as texts with None, where `WORDS` are texts; whole numbers without a decimal point."""
         values = self.columns[name]
@@ -68,6 +86,22 @@ class Frame:
             if is_word(mark):
                 found[row] = mark
         return np.array([*found, None], dtype=object)[:-1]
+
+
+def joined(frames: Sequence[Frame]) -> Frame:
+    """The rows of all pieces of a table. What is texts in one of them is texts in all."""
+    marks: dict[str, dict[int, str]] = {}
+    lines, before = array("q"), 0
+    for frame in frames:
+        for name, texts in frame.marks.items():
+            marks.setdefault(name, {}).update((before + row, mark) for row, mark in texts.items())
+        lines.extend(frame.lines)
+        before += frame.rows
+    columns = {}
+    for name in frames[0].columns:
+        numeric = all(frame.numeric(name) for frame in frames)
+        columns[name] = np.concatenate([frame.columns[name] if numeric else frame.texts(name) for frame in frames])
+    return Frame(columns=columns, marks=marks, file=frames[0].file, lines=lines)
 
 
 def missing(values: np.ndarray) -> list[int]:

@@ -55,7 +55,16 @@ def parse_split(text: str) -> Split:
 
 
 def divide(table: Table, split: str | Split, *, seed: int = 0) -> list[Table]:
-    """The table's rows as one table per client, "0", "1", ...; for column:NAME the values of that column.
+    """The table's rows as one table per client, "0", "1", ..., by `parts_of`; for column:NAME the values of that
+    column. Raises `InputError`."""
+    split = parse_split(split) if isinstance(split, str) else split
+    if split.kind == "column":
+        return _by_column(table, split.column)
+    return [table.rows(str(i), part) for i, part in enumerate(parts_of(table.y, split, seed))]
+
+
+def parts_of(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+    """The rows of each client, of a table with the targets y (n,).
 
     contiguous  equal parts in the order of the file
     iid         equal parts of a random order
@@ -64,35 +73,32 @@ def divide(table: Table, split: str | Split, *, seed: int = 0) -> list[Table]:
                 of even number and the others to those of odd number; within each, equal parts of a random order
     Parts are equal up to one row. Raises `InputError` where a client would stay without rows.
     """
-    split = parse_split(split) if isinstance(split, str) else split
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**63:
         raise InputError("seed", seed, "give a whole number >= 0")
     seed = int(seed)  # one of NumPy's may have eight bits
-    if split.kind == "column":
-        return _by_column(table, split.column)
-    rows, n = len(table.X), split.clients
+    rows, n = len(y), split.clients
     if n > rows:
         raise InputError("split", f"{split.kind}:{n}", f"the table has {rows} rows; use fewer clients")
-    parts = _KINDS[split.kind](table, split, seed)
+    parts = _KINDS[split.kind](y, split, seed)
     for i, part in enumerate(parts):
         if not len(part):
             raise InputError("split", f"{split.kind}:{n}", f"leaves client {i} without rows; use fewer clients")
-    return [table.rows(str(i), part) for i, part in enumerate(parts)]
+    return parts
 
 
-def _contiguous(table: Table, split: Split, seed: int) -> list[np.ndarray]:
-    return np.array_split(np.arange(len(table.X)), split.clients)
+def _contiguous(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+    return np.array_split(np.arange(len(y)), split.clients)
 
 
-def _iid(table: Table, split: Split, seed: int) -> list[np.ndarray]:
-    return [np.sort(part) for part in np.array_split(_order(table, seed), split.clients)]
+def _iid(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+    return [np.sort(part) for part in np.array_split(_order(y, seed), split.clients)]
 
 
-def _dirichlet(table: Table, split: Split, seed: int) -> list[np.ndarray]:
+def _dirichlet(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
     from ..randomness import Stream, single
 
-    owner, classes = _classes(table, split)
-    order = _order(table, seed)
+    owner, classes = _classes(y, split)
+    order = _order(y, seed)
     members = [order[owner[order] == j] for j in range(classes)]
     sizes = np.array([len(rows) for rows in members])
     for draw in range(1, DRAWS + 1):
@@ -109,13 +115,13 @@ def _dirichlet(table: Table, split: Split, seed: int) -> list[np.ndarray]:
     raise InputError("split", text, remedy)
 
 
-def _labels(table: Table, split: Split, seed: int) -> list[np.ndarray]:
-    owner, classes = _classes(table, split)
+def _labels(y: np.ndarray, split: Split, seed: int) -> list[np.ndarray]:
+    owner, classes = _classes(y, split)
     first = classes // 2 + 1
     if classes <= first:
         remedy = f"Definition S1 puts all {classes} classes into its first cluster; use dirichlet or column:NAME"
         raise InputError("split", f"labels:{split.clients}", remedy)
-    order = _order(table, seed)
+    order = _order(y, seed)
     parts: list[np.ndarray] = [np.empty(0, int)] * split.clients
     for parity in (0, 1):
         owners = range(parity, split.clients, 2)
@@ -125,7 +131,7 @@ def _labels(table: Table, split: Split, seed: int) -> list[np.ndarray]:
     return parts
 
 
-_KINDS: dict[str, Callable[[Table, Split, int], list[np.ndarray]]] = {
+_KINDS: dict[str, Callable[[np.ndarray, Split, int], list[np.ndarray]]] = {
     "contiguous": _contiguous,
     "iid": _iid,
     "dirichlet": _dirichlet,
@@ -133,16 +139,16 @@ _KINDS: dict[str, Callable[[Table, Split, int], list[np.ndarray]]] = {
 }
 
 
-def _order(table: Table, seed: int) -> np.ndarray:
+def _order(y: np.ndarray, seed: int) -> np.ndarray:
     """All rows in a uniform order; so are those of any class in it, independently of other classes."""
     from ..randomness import Stream, single
 
-    return single(seed).permutation(len(table.X), iteration=0, stream=Stream.SPLIT)[0].numpy()
+    return single(seed).permutation(len(y), iteration=0, stream=Stream.SPLIT)[0].numpy()
 
 
-def _classes(table: Table, split: Split) -> tuple[np.ndarray, int]:
+def _classes(y: np.ndarray, split: Split) -> tuple[np.ndarray, int]:
     """The class of every row, numbered in rising order, and how many there are."""
-    values, owner = np.unique(table.y, return_inverse=True)
+    values, owner = np.unique(y, return_inverse=True)
     if len(values) > MOST_CLASSES or 2 * len(values) > len(owner):
         remedy = "needs classes, not measurements: at most half as many values as rows; use iid or contiguous"
         raise InputError("split", f"{split.kind}:{split.clients} of a target with {len(values)} values", remedy)

@@ -8,34 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.support.errors import InputError
-from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers
 from suffice.support.parse import nearest
 
 MOST_CLIENTS = 4000
 PER_TEXT = 200
 """Bytes that one more name takes where names are told apart."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a reader is to make of a file: the columns of `client` (None: there is none) and `target`, which may hold
-    texts with `text_target`, those to `drop`, and the memory that all of it may take."""
-
-    client: str | None
-    target: str
-    text_target: bool = False
-    drop: Sequence[str] = ()
-    memory: Memory
-
-    def reads(self, column: str) -> bool:
-        """Whether it is not dropped."""
-        return column not in self.drop or column in self.roles.values()
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The column of each role."""
-        return {"target": self.target} if self.client is None else {"client": self.client, "target": self.target}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +39,21 @@ class Table:
     def rows(self, name: str, chosen: np.ndarray) -> Table:
         """The chosen rows, as client `name`."""
         return replace(self, name=name, X=self.X[chosen], y=self.y[chosen])
+
+
+def without(tables: Sequence[Table], drop: Sequence[str]) -> list[Table]:
+    """All tables but for some columns; `InputError` where one is not there."""
+    if not (tables and drop):
+        return list(tables)
+    columns = tables[0].columns
+    for name in drop:
+        if name not in columns:
+            raise no_column("drop", name, columns)
+    kept = [at for at, column in enumerate(columns) if column not in drop]
+    if not kept:
+        raise InputError("columns", list(columns), "no predictor is left; give at least one predictor")
+    names = tuple(columns[at] for at in kept)
+    return [replace(table, X=table.X[:, kept], columns=names) for table in tables]
 
 
 def same_columns(tables: Sequence[Table]) -> list[Table]:

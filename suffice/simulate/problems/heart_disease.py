@@ -17,7 +17,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 from suffice.support.parse import parse_number
 
-from ..data.memory import whole
+from ..data.memory import as_path, whole
 from ..data.standardisation import standardised_by
 from ..data.table import Table
 from . import LeastSquares, Logistic
@@ -89,8 +89,11 @@ def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDise
     return HeartDisease(train=train, test=test)
 
 
-def is_heart_disease(path: Path) -> bool:
-    return path.is_dir() and any(path.glob("processed.*.data"))
+def is_heart_disease(path: Any) -> bool:
+    """Whether it is a folder with the archive's files."""
+    if not isinstance(path, str | Path) or not str(path):
+        return False
+    return as_path("path", path).is_dir() and any(Path(path).glob("processed.*.data"))
 
 
 def complete_patients(path: Path) -> np.ndarray:

@@ -47,9 +47,9 @@ def test_what_is_left_out_of_a_table_is_said_as_a_fit_says_it():
 
 def test_what_a_frame_cannot_be_is_refused():
     columns = table(draw(2, np.ones((2, 1)), 5))
-    with pytest.raises(InputError, match="divided by its client column"):
+    with pytest.raises(InputError, match="has a column client that names clients"):
         sf.read(columns, split="iid:2")
-    with pytest.raises(InputError, match="give numbers, or use loss logistic"):
+    with pytest.raises(InputError, match="give a number; for two classes use loss logistic"):
         sf.read(columns | {"target": ["u"] * 10})
     with pytest.raises(InputError, match="no such column"):
         sf.read(columns, target="y")

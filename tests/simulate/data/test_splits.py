@@ -14,10 +14,10 @@ from scipy import stats
 
 import suffice as sf
 from suffice.simulate import Randomness, Stream
-from suffice.simulate.data.load import load
+from suffice.simulate.data.libsvm import read_libsvm
 from suffice.simulate.data.memory import Memory
 from suffice.simulate.data.splits import divide, parse_split
-from suffice.simulate.data.table import Asked, Table
+from suffice.simulate.data.table import Table
 
 DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 N = 600
@@ -111,7 +111,7 @@ def test_scafflixs_published_probability_comes_from_the_same_clients():
     path = DATA / "libsvm" / "mushrooms"
     if not path.exists():
         pytest.skip(f"no {path} (SUFFICE_DATA)")
-    (table,) = load(path, Asked(client="", target="", memory=Memory()), divided=False)
+    (table,) = read_libsvm([path], Memory())
     parts = divide(table, "contiguous:8")
     L = []
     for part in parts:

@@ -75,5 +75,5 @@ def test_the_centre_of_one_class_needs_regularisation_and_is_planned_with_it():
     plan = sf.plan(sf.read(HEART, loss="logistic", regularisation=0.1), epsilon=0.1)
     assert [row.name for row in plan] == list(CENTRES)
     assert all(row.schedules.hitting["expected_iterations"] > 0 for row in plan)
-    with pytest.raises(sf.InputError, match="divided already"):
+    with pytest.raises(sf.InputError, match="a folder has one client per file"):
         sf.read(HEART, loss="logistic", regularisation=0.1, split="iid:4")

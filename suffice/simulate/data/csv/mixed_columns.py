@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from ..cells import names_of, numbers_or_texts
-from ..frame import Frame, marks_of
+from ..frame import Frame, joined, marks_of
+from ..memory import opened, pieces
 from .lines import Dialect, csv_text_of, dialect_of, header_of, table_lines
 
 PIECE = 50_000
@@ -38,10 +39,10 @@ def csv_frames(
             columns = {name: columns[name] if name in columns else np.zeros(len(rows)) for name in header}
             block = Frame(columns=columns, marks=marks, file=path.name, lines=array("q", (line for line, _ in rows)))
             if blocks and (sum(one.rows for one in (*blocks, block)) > most or not _alike(blocks[-1], block)):
-                yield _joined(blocks)
+                yield joined(blocks)
                 blocks = []
             blocks.append(block)
-        yield _joined(blocks)
+        yield joined(blocks)
 
 
 def _column(cells: Sequence[str], name: bool) -> np.ndarray:
@@ -52,23 +53,18 @@ def _alike(one: Frame, other: Frame) -> bool:
     return all(one.numeric(name) == other.numeric(name) for name in one.columns)
 
 
-def _joined(blocks: Sequence[Frame]) -> Frame:
-    """The rows of all, whose columns are numbers in all or texts in all."""
-    marks: dict[str, dict[int, str]] = {}
-    lines, before = array("q"), 0
-    for block in blocks:
-        for name, texts in block.marks.items():
-            marks.setdefault(name, {}).update((before + row, mark) for row, mark in texts.items())
-        lines.extend(block.lines)
-        before += block.rows
-    columns = {name: np.concatenate([block.columns[name] for block in blocks]) for name in blocks[0].columns}
-    return Frame(columns=columns, marks=marks, file=blocks[0].file, lines=lines)
-
-
 def csv_source(path: Path, read: Callable[[str], bool], names: Collection[str]) -> Callable[[], Iterator[Frame]]:
     """`csv_frames` for any number of passes; the dialect is that of the columns to `read`."""
     dialect = dialect_of(path, read)
     return lambda: csv_frames(path, dialect, read, names)
+
+
+def csv_size(path: Path) -> tuple[int, int]:
+    """At most how many rows there are, since each ends its line, and how many columns."""
+    with opened(path, packed=False) as stream:
+        most = sum(piece.count(b"\n") + piece.count(b"\r") - piece.count(b"\r\n") for piece in pieces(stream))
+    with csv_text_of(path) as text:
+        return most, len(next(table_lines(path, text, dialect_of(path)), (0, []))[1])
 
 
 def csv_rows(path: Path, dialect: Dialect) -> Iterator[list[str]]:

@@ -1,0 +1,215 @@
+"""Where rows come from, whatever is made of them: a CSV, a folder, .npz and LIBSVM files, MNIST, a set
+of scikit-learn, a data frame, a mapping of columns, a problem. Each format has one reader here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from suffice.support.errors import InputError
+
+from .csv.lines import is_csv
+from .csv.mixed_columns import csv_size, csv_source
+from .embedded import PREFIX, embedded
+from .frame import Frame, frame_of, is_frame, joined, missing
+from .libsvm import read_libsvm
+from .memory import Memory, as_path
+from .mnist import mnist, mnist_part
+from .npz import read_npz
+from .site_rows import frames_of_tables
+from .splits import Split, divide, parse_split, parts_of
+from .table import Table, no_column, same_columns
+
+LIBSVM = (".libsvm", ".svm", ".svmlight", ".txt", ".bz2", ".gz")
+READABLE = "a .csv, .npz or LIBSVM file (.libsvm, .svm, .svmlight, .txt, .gz, .bz2 or no suffix), or a folder of them"
+UNDIVIDED = "one undivided table: say how to divide it, as contiguous:8"
+Frames = Callable[[], Iterator[Frame]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The rows of all clients: `frames` goes through them anew at each call, and its columns `client` and `target` say
+    whose they are and what is to be predicted. Of files that hold nothing but numbers they are also in `tables`, one
+    per client."""
+
+    frames: Frames
+    client: str
+    target: str
+    tables: Sequence[Table] = ()
+
+
+def source_of(
+    given: Any,
+    *,
+    client: str,
+    target: str,
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+    split: str | None = None,
+    seed: int = 0,
+    memory: Memory,
+    held: bool,
+) -> Source:
+    """What there is in `given`; a CSV whose rows are all `held` has to be within the limit of `memory`.
+    Raises `InputError`."""
+    if not isinstance(drop, Iterable) or isinstance(drop, str) or not all(isinstance(name, str) for name in drop):
+        raise InputError("drop", drop, "give the names of columns in a list")
+    for role, name in (("client", client), ("target", target), ("weight", weight)):
+        if not isinstance(name, str) and not (role == "weight" and name is None):
+            raise InputError(role, name, "give the name of a column")
+    rule = None if split is None else parse_split(split)
+    if hasattr(given, "data") and hasattr(given.data, "blocks"):
+        return _of_tables(_of_problem(given), client, target)
+    if isinstance(given, str | Path) and not str(given):
+        raise InputError("path", "", "name a file or a folder")
+    name = str(given) if isinstance(given, str | Path) else ""
+    if name.startswith(PREFIX):
+        whole = embedded(name.removeprefix(PREFIX))
+        rule = Split(kind="column", column=client) if rule is None and client in whole.columns else rule
+        return _of_tables(_divided(whole, rule, seed), client, target)
+    framed = is_frame(given)
+    path = Path() if framed else as_path("path", given)
+    if not framed and not path.exists():
+        raise InputError("path", str(path), "no such file or folder")
+    if framed or is_csv(path):
+        if rule is not None and rule.kind == "column":
+            client, rule = rule.column, None  # its values may be texts
+        unread = {*drop} - {target, weight} - ({client} if rule is None else set())
+
+        def read(name: str) -> bool:
+            return name not in unread
+
+        frames = _frames(given, path, client, read, None if rule is None and not held else memory)
+        frames = frames if rule is None else _divided_frames(frames, client, target, unread, rule, seed)
+        return Source(frames=frames, client=client, target=target)
+    if (part := mnist_part(path)) is not None:
+        return _of_tables(_divided(mnist(path, part=part, max_memory=memory.limit), rule, seed), client, target)
+    if path.is_dir():
+        if rule is not None:
+            raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
+        return _of_folder(path, client, target, drop, memory, held=held)
+    tables = _tables_of_file(path, memory, divided=rule is None)
+    return _of_tables(tables if rule is None else divide(tables[0], rule, seed=seed), client, target)
+
+
+def _frames(given: Any, path: Path, client: str, read: Callable[[str], bool], memory: Memory | None) -> Frames:
+    if is_frame(given):
+        frame = frame_of(given, read, [client])
+        if memory is not None:
+            memory.take("the table", 8.0 * frame.rows * len(frame.columns))
+        return lambda: iter((frame,))
+    if memory is not None:
+        take(path, memory)
+    return csv_source(path, read, (client,))
+
+
+def take(path: Path, memory: Memory) -> None:
+    """`InputError` where the numbers of a CSV would not be within the limit."""
+    rows, columns = csv_size(path)
+    memory.take(f"the {rows} x {columns} table {path.name}", 8.0 * rows * columns)
+
+
+def _divided(whole: Table, rule: Split | None, seed: int) -> list[Table]:
+    if rule is None:
+        raise InputError("split", "missing", UNDIVIDED)
+    return divide(whole, rule, seed=seed)
+
+
+def _divided_frames(frames: Frames, client: str, target: str, unread: set[str], rule: Split, seed: int) -> Frames:
+    """One piece per client, named by its number. Rows without a target, which are left out later, are with the
+    first."""
+    whole = joined(list(frames()))
+    if client in whole.columns and client not in unread:
+        remedy = f"{whole.file or 'the table'} has a column {client} that names clients; drop one of them"
+        raise InputError("split", "given", remedy)
+    if target not in whole.columns:
+        raise no_column("target", target, list(whole.columns))
+    without = missing(whole.columns[target])
+    known = np.delete(np.arange(whole.rows), without)
+    y = (whole.columns[target] if whole.numeric(target) else whole.texts(target).astype(str))[known]
+    parts = [known[part] for part in parts_of(y, rule, seed)]
+    parts[0] = np.concatenate((parts[0], without)).astype(int)
+    pieces = [whole.part(rows).of_client(client, str(at)) for at, rows in enumerate(parts)]
+    return lambda: iter(pieces)
+
+
+def _of_folder(path: Path, client: str, target: str, drop: Sequence[str], memory: Memory, *, held: bool) -> Source:
+    """One client per file, named after it."""
+    files = sorted(file for file in path.iterdir() if not file.is_dir() and file.name[0] != ".")
+    known = [file for file in files if is_csv(file) or file.suffix.lower() == ".npz"]
+    known = known or [file for file in files if file.suffix.lower() in LIBSVM]
+    known = known or [file for file in files if not file.suffix]
+    if not known:
+        raise InputError("path", str(path), "no .csv, .npz or LIBSVM file in this folder")
+    names = [file.name.partition(".")[0] for file in known]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError("names", name, "give every client a text of its own: two files have this name")
+    if any(map(is_csv, known)):
+        if held:
+            for file in filter(is_csv, known):
+                take(file, memory)
+        sources = [_of_file(file, target, lambda name: name == target or name not in drop, memory) for file in known]
+        return Source(frames=_together(sources, names, client), client=client, target=target)
+    if known[0].suffix.lower() == ".npz":
+        tables = [table for file in known for table in read_npz(file, divided=False, memory=memory)]
+    else:
+        tables = read_libsvm(known, memory)
+    return _of_tables([replace(table, name=name) for table, name in zip(tables, names)], client, target)
+
+
+def _of_file(file: Path, target: str, read: Callable[[str], bool], memory: Memory) -> Frames:
+    if is_csv(file):
+        return csv_source(file, read, ())
+    (table,) = read_npz(file, divided=False, memory=memory)
+    columns = {name: table.X[:, at] for at, name in enumerate(table.columns)}
+    return lambda: iter((Frame(columns={**columns, target: table.y}),))
+
+
+def _together(sources: Sequence[Frames], names: Sequence[str], client: str) -> Frames:
+    """The rows of all files; a column that a file lacks is missing in its rows."""
+    first = [list(next(source()).columns) for source in sources]
+    every = list(dict.fromkeys(name for columns in first for name in columns))
+    if client in every:
+        raise InputError("client", client, "a folder has one site per file, named after it; drop this column")
+
+    def frames() -> Iterator[Frame]:
+        for name, source in zip(names, sources):
+            for frame in source():
+                absent = {column: np.full(frame.rows, np.nan) for column in every if column not in frame.columns}
+                yield replace(frame, columns={**frame.columns, **absent}).of_client(client, name)
+
+    return frames
+
+
+def _tables_of_file(path: Path, memory: Memory, *, divided: bool) -> list[Table]:
+    suffix = path.suffix.lower()
+    if suffix == ".npz":
+        return read_npz(path, divided=divided, memory=memory)
+    if suffix not in ("", *LIBSVM):
+        raise InputError("path", str(path), f"give {READABLE}; save any other table as CSV")
+    if divided:
+        raise InputError("split", "missing", "a LIBSVM file has no clients: say how to divide it, as contiguous:8")
+    return read_libsvm([path], memory)
+
+
+def _of_problem(problem: Any) -> list[Table]:
+    """Its rows as they stand in it, standardised or not, without its column of ones."""
+    tables = []
+    for name, (X, y) in zip(problem.names, problem.data.blocks()):
+        varying = [j for j in range(X.shape[1]) if not (j == 0 and (X[:, 0] == 1).all())]
+        tables.append(Table(name=name, X=X[:, varying], y=y, columns=tuple(f"x{j}" for j in varying)))
+    return tables
+
+
+def _of_tables(given: Sequence[Table], client: str, target: str) -> Source:
+    tables = same_columns(given)
+    columns = tables[0].columns
+    client, target = (name if name not in columns else f"{name} (of the rows)" for name in (client, target))
+    rows = [(table.name, table.X, table.y) for table in tables]
+    frames = lambda: frames_of_tables(rows, columns, client, target)  # noqa: E731
+    return Source(frames=frames, client=client, target=target, tables=tables)

@@ -1,0 +1,93 @@
+"""What every command reads, and what is refused with the place of the mistake."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from client_data import TABLE, written
+
+import suffice as sf
+
+MISTAKES = {
+    "no such target": (TABLE.replace("y\n", "z\n", 1), "target = 'y': no such column"),
+    "no such client": (TABLE.replace("site", "centre", 1), "client = 'site': no such column"),
+    "text in numbers": (
+        TABLE.replace("4,1", "four,1"),
+        "in line 4 of clients.csv (site Nice) = 'four': give a",
+    ),
+    "infinity": (TABLE.replace("4,1", "inf,1"), "age in line 4"),
+    "ragged": (TABLE.replace("4,1", "4,1,8"), "line 4 of clients.csv = '4 fields': give 3 fields"),
+    "nameless client": (TABLE.replace("Nice,4", ",4"), "site in line 4"),
+    "double header": (TABLE.replace("age", "y", 1), "columns 2 and 3 have this name"),
+    "header only": ("site,age,y\n", "at least one row"),
+    "empty file": ("", "at least one row"),
+    "one row": (TABLE + "Paris,3,3\n", "rows of client Paris = 1"),
+    "client is the target": (
+        TABLE.replace("site,age,y", "site,age,z").replace("site", "y", 1),
+        "one column cannot be two",
+    ),
+    "other digits": (TABLE.replace("4,1", "1_0,1"), "age in line 4 of clients.csv (site Nice) = '1_0'"),
+    "constant predictor": (TABLE.replace("Nice,5", "Nice,4").replace("Nice,9", "Nice,4"), "age of client Nice"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_refused_with_its_place(tmp_path, name):
+    text, message = MISTAKES[name]
+    client = "y" if name == "client is the target" else "site"
+    with pytest.raises(sf.InputError) as caught:
+        sf.read(written(tmp_path, text), client=client, target="y", standardise="client")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_encodings_are_refused(tmp_path):
+    path = tmp_path / "clients.csv"
+    path.write_bytes(TABLE.replace("Lyon", "Orléans").encode("latin-1"))
+    with pytest.raises(sf.InputError, match="UTF-8"):
+        sf.read(path, client="site", target="y")
+
+
+def mixed(tmp_path):
+    """Rows with a category, gaps written in three ways and targets that are not there, without a column of clients."""
+    rng = np.random.default_rng(6)
+    rows = [[f"{x:.3f}", kind, f"{y:.3f}"] for x, kind, y in zip(rng.normal(size=60), "uvv" * 20, rng.normal(size=60))]
+    rows[3][0], rows[8][0], rows[9][0], rows[4][2], rows[50][2] = "nan", "", "NA", "", "nan"
+    return rows, written(tmp_path, "\n".join(["x,kind,target", *map(",".join, rows)]))
+
+
+@pytest.mark.parametrize("split", ["iid:3", "contiguous:2"])
+def test_a_table_of_any_columns_is_divided_alike_for_plans_and_for_fits(tmp_path, split):
+    rows, path = mixed(tmp_path)
+    frame = {name: [row[at] for row in rows] for at, name in enumerate(("x", "kind", "target"))}
+    for source in (path, frame):
+        problem, fit = sf.read(source, split=split, seed=4), sf.fit(source, split=split, seed=4)
+        assert problem.names == tuple(model.name for model in fit)
+        assert problem.row_counts == tuple(model.rows for model in fit)
+        assert sum(problem.row_counts) == 58
+        assert problem.features == 1 + len(fit.encoding.columns) == 4
+        assert "2 rows without a target are left out" in " ".join(problem.remarks)
+    np.testing.assert_array_equal(*(sf.read(source, split=split).optimum.numpy() for source in (path, frame)))
+    with pytest.raises(sf.InputError, match="has a column target that names clients"):
+        sf.fit(path, split=split, client="target", target="x")
+
+
+def test_what_a_plan_reads_a_fit_reads_too(tmp_path):
+    """Files in a folder, of two formats; columns to leave out of a table that is no CSV; what no header names."""
+    rng = np.random.default_rng(7)
+    for name in "ab":
+        lines = [f"{x:.3f},{y:.3f}" for x, y in rng.normal(size=(20, 2))]
+        written(tmp_path, "\n".join(["x1,target", *lines]), f"{name}.csv")
+    np.savez(tmp_path / "c.npz", X=rng.normal(size=(9, 1)), y=rng.normal(size=9))
+    (tmp_path / "notes.txt").write_text("no client")
+    problem, fit = sf.read(tmp_path), sf.fit(tmp_path)
+    assert problem.names == ("a", "b", "c") == tuple(model.name for model in fit)
+    assert problem.row_counts == (20, 20, 9) == tuple(model.rows for model in fit)
+    for reader in (sf.read, sf.fit):
+        with pytest.raises(sf.InputError, match="drop = 'alcohl': no such column; did you mean alcohol"):
+            reader("sklearn:wine", split="iid:3", drop=["alcohl"])
+    assert sf.read("sklearn:wine", split="iid:3", drop=["alcohol"]).features == 13
+    (tmp_path / "a.tsv").write_text("x1\ttarget\n1\t2\n")
+    for reader in (sf.read, sf.fit):
+        with pytest.raises(sf.InputError, match="names = 'a': give every client a text of its own"):
+            reader(tmp_path)
