@@ -14,13 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.func import vmap
 
 from .algorithms.base import Algorithm, Draw, State
-from .moments.packed import pack, sandwich
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors, tensors, with_tensors
 from .problems.additive import AdditiveNoise
@@ -54,13 +52,12 @@ class Maps:
             after = after + weight[..., None, None] * (deviation @ moment @ deviation.mT)
         return after
 
-    def operator(self) -> np.ndarray:
-        """The same as a matrix (..., D, D) on the packed entries of M, D = m(m+1)/2, the last of which is 1."""
-        with np.errstate(all="ignore"):
-            result = sandwich(self.mean.numpy())
-            for weight, deviation in zip(self.weights.unbind(-1), self.deviations.unbind(-3)):
-                result += weight[..., None, None].numpy() * sandwich(deviation.numpy())
-            result[..., -1] += pack(self.noise.numpy())
+    def operator(self) -> Tensor:
+        """The same as a matrix (..., m^2, m^2) on the entries of M, the last of which is 1."""
+        every = torch.cat((self.mean[..., None, :, :], self.deviations), -3)
+        weights = torch.cat((torch.ones_like(self.mean[..., 0, :1]), self.weights), -1)
+        result = torch.einsum("...k,...kac,...kbd->...abcd", weights, every, every).flatten(-4, -3).flatten(-2)
+        result[..., -1] += self.noise.flatten(-2)
         return result
 
 

@@ -1,6 +1,6 @@
 """Expected values after very many iterations: powers of the moment map by repeated squaring instead of T steps.
 
-The moments M = E[z z^T] of one iteration (`moment_maps`) obey M+ = A M A^T + Q where the noise is additive and no
+The moments M = E[z z^T] of one iteration (`simulate.maps`) obey M+ = A M A^T + Q where the noise is additive and no
 coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
 compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
 T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.
@@ -10,9 +10,9 @@ All is of a batch of B instances side by side; `MomentPowers` is of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -22,7 +22,6 @@ from torch import Tensor
 
 from .algorithms.base import Algorithm, State
 from .moment_maps import Maps, origin, possible, probe
-from .moments.packed import pack, size, unpack
 from .problem import QuadraticProblem
 from .problem_batches import over_tensors
 from .quadratic_forms import QuadraticForm, forms
@@ -43,7 +42,7 @@ MOST_ENTRIES = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Successive iterations that share one outcome of the coins, each by a representative."""
+    """Successive iterations that share one outcome of the coins: `first` = (t, t + 1, ...), representatives."""
 
     iterations: tuple[int, ...]
 
@@ -98,6 +97,25 @@ def probed_alone(problem: QuadraticProblem, algorithm: Algorithm, centre: State,
     return maps
 
 
+@lru_cache(maxsize=32)
+def packing(size: int) -> tuple[Tensor, Tensor]:
+    """(s^2, m) that spreads the entries of a symmetric matrix, and (m, s^2) that reads them off."""
+    rows, columns = np.triu_indices(size)
+    spread, packed = np.zeros((size * size, len(rows))), np.zeros((len(rows), size * size))
+    entry = np.arange(len(rows))
+    spread[rows * size + columns, entry] = 1
+    spread[columns * size + rows, entry] = 1
+    packed[entry, rows * size + columns] += 0.5
+    packed[entry, columns * size + rows] += 0.5
+    return torch.from_numpy(spread), torch.from_numpy(packed)
+
+
+def of_entries(maps: Maps) -> Tensor:
+    """One iteration on the m entries of M, (..., m, m)."""
+    spread, packed = packing(maps.mean.shape[-1])
+    return packed @ maps.operator() @ spread
+
+
 def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor) -> tuple[Tensor, Tensor]:
     """The moments (B, s, s) after T = `iterations` (B,) of a cycle of blocks, and the largest entries met (B,).
 
@@ -107,7 +125,7 @@ def moments_after(blocks: Sequence[Branches], moment: Tensor, iterations: Tensor
     turns, rest = iterations // length, iterations % length
     if all(len(block) == 1 and not any(maps.weights.shape[-1] for maps in block[0][1]) for block in blocks):
         moment, scale = _powers([maps for block in blocks for maps in block[0][1]], moment, turns)
-    elif size(moment.shape[-1]) <= MOST_ENTRIES:
+    elif moment.shape[-1] * (moment.shape[-1] + 1) // 2 <= MOST_ENTRIES:
         moment, scale = operator_powers(blocks, moment, turns)
     else:
         scale = moment.abs().amax((1, 2))
@@ -146,51 +164,43 @@ def _within(block: Branches, moment: Tensor) -> list[Tensor]:
     return found
 
 
-# Products of many small matrices take NumPy a third of torch's time.
-
-
 def _powers(cycle: Sequence[Maps], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
     """The moments (B, s, s) after `turns` (B,) cycles of M -> A M A^T + Q, and the largest ones met."""
-    A, Q, M = cycle[0].mean, cycle[0].noise, moment.numpy()
+    scale = moment.abs().amax((1, 2))
+    A, Q = cycle[0].mean, cycle[0].noise
     for maps in cycle[1:]:
         A, Q = maps.mean @ A, maps.advance(Q)
-    A, Q, scale = A.numpy(), Q.numpy(), np.abs(M).max((1, 2))
-    with np.errstate(all="ignore"):
-        for bit, odd in _bits(turns):
-            if bit:
-                A, Q = A @ A, A @ Q @ A.swapaxes(1, 2) + Q
-            if odd.any():
-                M = np.where(odd[:, None, None], A @ M @ A.swapaxes(1, 2) + Q, M)
-                scale = np.maximum(scale, np.abs(M).max((1, 2)))
-    return torch.from_numpy(M), torch.from_numpy(scale)
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            A, Q = A @ A, A @ Q @ A.mT + Q
+        odd = ((turns >> bit) & 1 == 1)[:, None, None]
+        if odd.any():
+            moment = torch.where(odd, A @ moment @ A.mT + Q, moment)
+            scale = torch.maximum(scale, moment.abs().amax((1, 2)))
+    return moment, scale
 
 
 def operator_powers(cycle: Sequence[Branches], moment: Tensor, turns: Tensor) -> tuple[Tensor, Tensor]:
     """The same of any cycle, coins or not, by powers of the map of the entries of M."""
-    scale, entries = np.abs(moment.numpy()).max((1, 2)), pack(moment.numpy())
-    K = np.eye(entries.shape[-1])
-    with np.errstate(all="ignore"):
-        for block in cycle:
-            mixed = np.zeros_like(K)
-            for share, steps in block:
-                after = K
-                for maps in steps:
-                    after = maps.operator() @ after
-                mixed = mixed + share * after
-            K = mixed
-        for bit, odd in _bits(turns):
-            if bit:
-                K = K @ K
-            if odd.any():
-                entries = np.where(odd[:, None], (K @ entries[..., None])[..., 0], entries)
-                scale = np.maximum(scale, SQUARED * np.abs(entries).max(1))
-    return torch.from_numpy(unpack(entries, moment.shape[-1])), torch.from_numpy(scale)
-
-
-def _bits(turns: Tensor) -> Iterator[tuple[int, np.ndarray]]:
-    """Each binary digit up to the last of the largest number, and whose it is, (B,)."""
-    given = turns.numpy()
-    return ((bit, (given >> bit) & 1 == 1) for bit in range(int(given.max()).bit_length()))
+    spread, packed = packing(moment.shape[-1])
+    scale, entries = moment.abs().amax((1, 2)), moment.flatten(1) @ packed.T
+    K = torch.eye(len(packed), dtype=moment.dtype)
+    for block in cycle:
+        mixed = torch.zeros_like(K)
+        for share, steps in block:
+            after = K
+            for maps in steps:
+                after = of_entries(maps) @ after
+            mixed = mixed + share * after
+        K = mixed
+    for bit in range(int(turns.max()).bit_length()):
+        if bit:
+            K = K @ K
+        odd = ((turns >> bit) & 1 == 1)[:, None]
+        if odd.any():
+            entries = torch.where(odd, (K @ entries[..., None])[..., 0], entries)
+            scale = torch.maximum(scale, SQUARED * entries.abs().amax(1))
+    return (entries @ spread.T).unflatten(1, moment.shape[1:]), scale
 
 
 class MomentPowers:
@@ -205,7 +215,7 @@ class MomentPowers:
 
     @property
     def entries(self) -> int:
-        return size(self._start.shape[-1])
+        return self._start.shape[-1] * (self._start.shape[-1] + 1) // 2
 
     def value(self, form: QuadraticForm, iterations: int, client: int) -> tuple[float, float]:
         """A quantity of one client, and an estimate of its absolute rounding error."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from suffice.bounds import find
-from suffice.simulate.moments.packed import pack, unpack
+from suffice.simulate.moment_powers import of_entries, packing
 
 from ...claim import Claim
 from ...evidence import Evidence
@@ -63,17 +64,18 @@ def last_above(given: Clients, value: Callable[[np.ndarray], np.ndarray], target
 
     Each T returned has been evaluated: a bound at or below it is refuted whether or not the value falls monotonically.
     """
-    powers = [given.maps.operator()]
+    powers = [of_entries(given.maps)]
     while len(powers) <= BITS:
         powers.append(powers[-1] @ powers[-1])
-    shape, state = given.start.shape, pack(given.start).reshape(len(powers[0]), -1)
+    shape, (spread, packed) = given.start.shape, packing(given.start.shape[-1])
+    state = torch.from_numpy(given.start).flatten(2).flatten(0, 1) @ packed.T
     found = np.where(value(given.start) > target, 0, -1)
     T = np.zeros(len(target), dtype=np.int64)
     for bit in reversed(range(BITS + 1)):
         moved = (powers[bit] @ state[..., None])[..., 0]
-        above = value(unpack(moved, shape[-1]).reshape(shape)) > target
+        above = value((moved @ spread.T).numpy().reshape(shape)) > target
         T = T + above * (1 << bit)
-        state = np.where(above.repeat(shape[1])[:, None], moved, state)
+        state = torch.where(torch.from_numpy(above).repeat_interleave(shape[1])[:, None], moved, state)
         found = np.where(above, T, found)
     return found
 
