@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.support.numbers import as_numbers, quotient
 
-from .excess_certificate import largest_ratio, rounding
+from .largest_gradient_ratio import largest_ratio, rounding
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18

@@ -13,10 +13,10 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
+from .checked_step_sizes import StepSize, step_sizes
 from .moment_maps import Maps, origin, probe, probe_batch
 from .problem import QuadraticProblem, check_problem
 from .problem_batches import instances
-from .step_sizes import StepSize, step_sizes
 
 Outcomes = Sequence[tuple[float, Mapping[str, Tensor]]]
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from suffice.bounds import PARAMETERS, Theorem, find
 
-from .conditions import FURTHEST, IMPLIED, violates_beyond, widened
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .family import Family
 from .identities import identities
@@ -19,6 +18,7 @@ from .mutants import Mutant, mutants, numeric_mutants, readable
 from .sampled import SampledResult
 from .search import search
 from .verdict import POINTS, VISIBLE, Outcome, Verdict, Weakness
+from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
 
 FALSE_ALARMS = 1e-6
 """Probability that a whole run of `verify` reports a violation by chance; split evenly over its sampled claims."""

@@ -12,9 +12,9 @@ import numpy as np
 from suffice.bounds import Theorem, find
 
 from .claim import Claim
-from .conditions import IMPLIED
 from .evidence import AGREEMENT, Evidence, Measured, measured_by
 from .family import Domain, Family, Values
+from .widened_conditions import IMPLIED
 
 
 def superseded(theorem: Theorem) -> Claim:

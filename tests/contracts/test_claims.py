@@ -9,8 +9,8 @@ import pytest
 
 from suffice.bounds import THEOREMS
 from suffice.verification.claims import all_claims, unchecked, verify
-from suffice.verification.conditions import FURTHEST, IMPLIED, sides, violates_beyond, widened
 from suffice.verification.mutants import mutants
+from suffice.verification.widened_conditions import FURTHEST, IMPLIED, sides, violates_beyond, widened
 
 CLAIMS = {f"{claim.theorem.key} {claim.theorem.edition}": claim for claim in all_claims()}
 

@@ -14,11 +14,7 @@ from ...quantities import Quantity
 from ...theorem import Conditions, Reduction, Sharper, Theorem, records, theorem
 from .hypotheses import ALWAYS, STANDING, step_conditions
 from .paper import source
-from .theorem_2_printed import (
-    theorem_2_constant_printed,
-    theorem_2_decreasing_printed,
-    theorem_2_horizon_printed,
-)
+from .theorem_2_printed import theorem_2_constant_printed, theorem_2_decreasing_printed, theorem_2_horizon_printed
 
 Function = Callable[..., Any]
 

@@ -49,7 +49,7 @@ def quadratic_norms(*, distortion, shift, gradient):
 
 
 # Where e_i >= eps, every s > 0 bounds the ratio by lambda_max(M^T M + (s + |v|^2) A_i^{-1} / (4 eps) + w w^T / s) with
-# w = M^T v (derived in `bounds.excess_certificate`), and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
+# w = M^T v (derived in `bounds.largest_gradient_ratio`), and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
 @theorem(
     key="worst-case/quadratic-excess",
     title="Dissimilarity of two quadratics above a precision",

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact, one_step
@@ -15,6 +14,7 @@ from ...instances.aligned_pair import Aligned, sharp_values
 from ...instances.enumerated_paths import QUADRATIC, RIPPLED, WAVE, Arguments, Loss, Paths
 from ...instances.one_step import DOMAINS, OneStep
 from ...instances.rows import columns
+from ...widened_conditions import beyond
 from .engines import aligned
 
 

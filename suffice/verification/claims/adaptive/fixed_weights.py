@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import quadratic_pairs
 from ...instances.quadratic_pairs import Pairs
 from ...instances.rows import rows
+from ...widened_conditions import beyond
 from . import row_networks
 
 # --- a peer's noise ---------------------------------------------------------------------------------------------------

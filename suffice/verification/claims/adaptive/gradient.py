@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact
 from ...instances.aligned_pair import Aligned, columns
 from ...instances.enumerated_paths import WAVE, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
+from ...widened_conditions import beyond
 from .engines import UNSTOPPED, aligned, renewal, unstopped
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...claim import Claim, Effort
-from ...conditions import beyond
 from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances import enumerated_paths, exact
@@ -16,6 +15,7 @@ from ...instances.aligned_pair import Aligned, columns
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
+from ...widened_conditions import beyond
 from .engines import CONFIDENCE, DECREASING, aligned, at_precision, fades, renewal
 from .rates import FIRST_STEP, STEP, sampling
 

@@ -11,12 +11,12 @@ from suffice.bounds import Binary, Continuous, collaboration_weights
 from suffice.simulate import FixedWeights, StreamingLeastSquares, expected_excess
 
 from ...claim import Claim, Effort
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import one_step
 from ...instances.enumerated_paths import WAVE
 from ...instances.rows import columns
+from ...widened_conditions import beyond
 
 # --- One step --------------------------------------------------------------------------------------------------
 

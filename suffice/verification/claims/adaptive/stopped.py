@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...claim import Claim, Effort
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances import enumerated_paths, exact
@@ -23,6 +22,7 @@ from ...instances.scheduled import (
     sharp_horizon,
     unstopped_horizon_steps,
 )
+from ...widened_conditions import beyond
 from .engines import DECREASING, UNSTOPPED, aligned, at_precision, fades, joined, unstopped, wide
 from .rates import FIRST_STEP, FLOOR, STEP, sampling
 

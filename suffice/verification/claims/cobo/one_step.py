@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
+from ...widened_conditions import beyond
 from .cluster import Kinds
 
 # f_i = sum_a h_ia (x_a - m_ia)^2 / 2 in a few kinds of clients, n_k clients of kind k at one point; h of either sign:

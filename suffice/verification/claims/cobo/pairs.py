@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 
 _PLANE = {
     "own": Domain(low=0.05, high=2, log=True),

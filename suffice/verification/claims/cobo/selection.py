@@ -10,10 +10,10 @@ import numpy as np
 from suffice.bounds import Theorem, find
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 
 LONGEST = 400
 """Updates after which a weight that is still positive is counted as if it vanished now."""

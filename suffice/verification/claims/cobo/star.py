@@ -15,10 +15,10 @@ import numpy as np
 from suffice.bounds.theorems.cobo import largest_share_kept
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import rows
+from ...widened_conditions import beyond
 from .cluster import Cluster
 from .probed import simulated
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 from .flat import flat
 from .moments import Filtered, Mixture
 from .reduced import reduced

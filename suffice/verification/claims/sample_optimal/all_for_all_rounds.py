@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 from .all_for_all import AGREED, ANY, HELD, KEY, SAME, agreed, network
 from .flat import flat_rounds
 from .moments import Mixture, last_missed

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from ...claim import Claim, Effort
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 from .growing import growing
 from .moments import Mixture
 from .simulated import all_for_one as simulated

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 from .all_for_one import KEY, SHARED, constants, hessian, network
 from .moments import Mixture, last_missed
 

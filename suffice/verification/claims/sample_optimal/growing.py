@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...claim import Claim
-from ...conditions import beyond
 from ...evidence import Evidence, Measured, measured_by
 from ...family import Domain, Family, Values
 from ...instances.rows import plain, rows
+from ...widened_conditions import beyond
 from .moments import growing_excess
 from .reduced import reduced
 from .simulated import least_squares
