@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .bounds import property_1 as property_1
     from .bounds import solve as solve
     from .figures import Figure as Figure
-    from .figures import figure as figure
+    from .figures.catalogue import figure as figure
     from .figures.report import report as report
     from .fitting.fit import fit as fit
     from .fitting.fitted import Fit as Fit

@@ -43,7 +43,7 @@ ERRATA = (
 @app.command()
 def demo(out: Annotated[Path, typer.Option(help="Folder for the figure.")] = Path("out")) -> None:
     """Show the main features in about a minute: a figure, a plan for eight clients, verdicts, errata."""
-    from suffice.figures import figure
+    from suffice.figures.catalogue import figure
     from suffice.planning.plan import plan
     from suffice.planning.tables.trials import exact_measured_table
     from suffice.verification import errata, verify

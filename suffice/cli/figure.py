@@ -90,7 +90,7 @@ def figure(
 def _draw_all(name: str, out: Path, edition: str | None, given: dict[str, Any], *, animate: bool, reuse: bool) -> None:
     """Draw one figure, or all that can be drawn; say what was written."""
     from suffice.figures import EDITIONS, check_folder, makers, redraw, takes
-    from suffice.figures import figure as draw
+    from suffice.figures.catalogue import figure as draw
     from suffice.support.errors import InputError
     from suffice.support.files import write_whole
 

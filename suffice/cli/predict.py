@@ -32,7 +32,7 @@ def predict(
     from suffice.fitting.fitted import load
     from suffice.fitting.new_rows import new_rows
     from suffice.simulate.data.csv.lines import Dialect, dialect_of
-    from suffice.simulate.data.csv.mixed_columns import csv_rows
+    from suffice.simulate.data.csv.reader import csv_rows
     from suffice.support.files import make_folder, write_whole
     from suffice.support.text import csv_text
 

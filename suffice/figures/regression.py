@@ -25,7 +25,7 @@ from suffice.simulate import (
     StreamingLeastSquares,
     generators,
 )
-from suffice.simulate.compiled import attempt, objection
+from suffice.simulate.kernel_choice import attempt, objection
 from suffice.simulate.kernels import Recorded, general_paths, weighs_none
 
 from .lockstep import Contender, LastDraws, Path, lockstep

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from suffice.simulate.data.csv.mixed_columns import csv_source
+from suffice.simulate.data.csv.reader import csv_source
 from suffice.simulate.data.design import Design
 from suffice.simulate.data.encoding import Encoding
 from suffice.simulate.data.frame import Frame, frame_of

@@ -19,7 +19,7 @@ from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .checked_step_sizes import StepSize, step_sizes
-from .compiled import Kernel, attempt, cannot_record, objection, record, steps_taken
+from .kernel_choice import Kernel, attempt, cannot_record, objection, record, steps_taken
 from .kernels import general_paths
 from .problem import Problem, check_problem
 from .randomness import Randomness, check_root

@@ -207,7 +207,7 @@ def predict(rng: random.Random, folder: Path, seen: Seen) -> None:
             finite(json.loads(shown or "{}", parse_constant=float))
             return
         from suffice.simulate.data.csv.lines import dialect_of
-        from suffice.simulate.data.csv.mixed_columns import csv_frames
+        from suffice.simulate.data.csv.reader import csv_frames
 
         (source,) = csv_frames(source, dialect_of(source, fitted.needed.__contains__))
     elif rng.random() < 0.1:

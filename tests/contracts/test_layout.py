@@ -29,6 +29,7 @@ CROSS_CUTTING = {
     "cli/test_names.py": "names of clients in everything that shows them",
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
     "cli/test_readme.py": "the README, with the command's fixtures",
+    "simulate/data/test_paths_of_tables.py": "which reader reads a path",
     "verification/bounds_of_strangers/anybody/test_list.py": "more of them, by rules of their own",
     "verification/bounds_of_strangers/anybody/test_verdicts.py": "what the check of one's own bound says of those",
     "verification/bounds_of_strangers/test_list.py": "true and false bounds from elsewhere, by moments of their own",

@@ -260,7 +260,7 @@ def test_a_folder_an_npz_a_problem_and_a_setup_file_are_the_same_rows(sites, tmp
 def test_it_reads_pieces_as_it_reads_the_whole(sites, tmp_path, monkeypatch):
     path = written(tmp_path / "t.csv", table(sites))
     whole = models(sf.fit(path))
-    monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", 7)
+    monkeypatch.setattr("suffice.simulate.data.csv.reader.PIECE", 7)
     np.testing.assert_allclose(models(sf.fit(path)), whole, rtol=1e-8)
 
 

@@ -12,8 +12,8 @@ from suffice.support.numbers import as_choice
 from .design import MOST_LEVELS, check_roles
 from .frame import Frame
 from .memory import MAX_MEMORY, Memory
+from .readers import Frames, source_of
 from .site_rows import Sites, facts_of, sites_of
-from .source import Frames, source_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
 CODES = ({0, 1}, {-1, 1}, {1, 2})

@@ -10,7 +10,7 @@ from suffice.support.numbers import as_choice
 
 from ..data.encoded import encoded_tables
 from ..data.memory import MAX_MEMORY, Memory
-from ..data.source import source_of
+from ..data.readers import source_of
 from ..data.table import Table, without
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables

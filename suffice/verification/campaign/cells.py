@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.simulate import Quadratics, algorithm, generators, run
-from suffice.simulate.compiled import settled
+from suffice.simulate.kernel_choice import settled
 from suffice.support.errors import InputError
 
 from .definition import Cell

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from suffice.simulate.compiled import here
+from suffice.simulate.kernel_choice import here
 from suffice.support.errors import InputError
 from suffice.support.files import unfinished, write_whole
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from suffice.simulate.compiled import here
+from suffice.simulate.kernel_choice import here
 from suffice.support.errors import InputError
 
 from .cells import compute

@@ -27,7 +27,7 @@ from suffice.simulate import (
     run,
 )
 from suffice.simulate.algorithms.momentum import Momentum
-from suffice.simulate.compiled import _warned
+from suffice.simulate.kernel_choice import _warned
 from suffice.simulate.kernels import compiled_paths, fill, general_refusal, library, refusal
 from suffice.simulate.kernels.library import _compiler, identity
 

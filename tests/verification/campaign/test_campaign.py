@@ -14,7 +14,7 @@ import torch
 from campaign_files import MANY, SMALL, written
 
 from suffice.bounds import InputError
-from suffice.simulate.compiled import here
+from suffice.simulate.kernel_choice import here
 from suffice.verification.campaign import conduct, markdown, read_campaign, report, simulations, summary, table, workers
 from suffice.verification.campaign.cells import compute
 from suffice.verification.campaign.definition import identity

@@ -11,7 +11,7 @@ import suffice as sf
 from suffice.bounds import InputError
 from suffice.simulate.data.cells import column_of, numbers_or_texts
 from suffice.simulate.data.csv.lines import INDEX, Dialect
-from suffice.simulate.data.csv.mixed_columns import csv_frames
+from suffice.simulate.data.csv.reader import csv_frames
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_lists_of_python():
 
 
 def test_pieces_and_an_index(tmp_path, monkeypatch):
-    monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", 2)
+    monkeypatch.setattr("suffice.simulate.data.csv.reader.PIECE", 2)
     path = tmp_path / "t.csv"
     path.write_text(',x,"a, b"\n0,1,u\n1,NA,"v, w"\n2,3,\n')
     frames = list(csv_frames(path, Dialect()))
@@ -70,7 +70,7 @@ def test_the_word_none_is_a_level_among_texts_and_a_gap_among_numbers(tmp_path, 
     path = tmp_path / "t.csv"
     path.write_text("\n".join(",".join(row) for row in (columns, *zip(*columns.values()))))
     for piece in (50_000, 3):
-        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv.reader.PIECE", piece)
         fit = sf.fit(path, loss="least-squares")
         assert set(fit["a"].coefficients) == {"promo=Flyer", "promo=flyer", "promo=missing", "x", "x=missing"}
         said = " | ".join((*fit.left_out, *fit.notes))
@@ -101,8 +101,8 @@ def test_a_file_is_the_same_table_in_pieces_and_blocks_of_any_length(tmp_path, m
     path = tmp_path / "t.csv"
     path.write_text("x,k\n" + "".join(f"{row if row % 9 else 'NA'},{'u' if row > 20 else row}\n" for row in range(40)))
     for piece, block in ((50_000, 1 << 13), (50_000, 2), (7, 6), (1, 1)):
-        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.PIECE", piece)
-        monkeypatch.setattr("suffice.simulate.data.csv.mixed_columns.BLOCK", block)
+        monkeypatch.setattr("suffice.simulate.data.csv.reader.PIECE", piece)
+        monkeypatch.setattr("suffice.simulate.data.csv.reader.BLOCK", block)
         frames = list(csv_frames(path, Dialect()))
         x, k = (np.concatenate([frame.texts(name) for frame in frames]).tolist() for name in "xk")
         assert x == [str(row) if row % 9 else None for row in range(40)]

@@ -13,7 +13,7 @@ import numpy as np
 from suffice.support.errors import InputError
 
 from .csv.lines import is_csv
-from .csv.mixed_columns import csv_size, csv_source
+from .csv.reader import csv_size, csv_source
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame, joined, missing
 from .libsvm import read_libsvm

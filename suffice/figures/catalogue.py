@@ -1,0 +1,94 @@
+"""The figures by name: which there are, one of them computed, one drawn again from its files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from suffice.support.errors import InputError
+
+from .figure import Figure
+from .maker import EDITIONS, Maker
+
+_MODULES = (
+    "adaptive_1",
+    "adaptive_2",
+    "adaptive_2b_regimes",
+    "adaptive_3_heart",
+    "scafflix_1",
+    "cobo_1",
+    "cobo_5",
+    "sample_optimal_speedup",
+    "sample_optimal_excess",
+    "bound_against_measured",
+    "bound_against_measured_curves",
+    "bound_against_measured_all",
+    "theorem_2_truth",
+    "best_threshold",
+    "who_helps_whom",
+    "collaboration_graph",
+    "collaboration",
+    "sharpness",
+)
+"""Those that make figures, in the order that `suffice figure` prints; they import torch when they compute."""
+
+
+@cache
+def makers() -> dict[str, Maker]:
+    """What computes each figure, by its name."""
+    found = [
+        entry
+        for module in (import_module(f"suffice.figures.{name}") for name in _MODULES)
+        for entry in vars(module).values()
+        if isinstance(entry, Maker) and entry.compute.__module__ == module.__name__
+    ]
+    return {entry.name: entry for entry in found}
+
+
+def figure(
+    name: str,
+    *,
+    edition: str = EDITIONS[0],
+    progress: Callable[[int, int], None] | None = None,
+    ax: Any = None,
+    **options: Any,
+) -> Figure:
+    """A figure by name in one edition: `stated` is the paper's setting with correct formulas, `published` the code's.
+
+    `options` are the figure's own, such as `seeds`, `clients` (or n) and `features` (or d). With `ax`, Matplotlib
+    Axes, a picture of one panel is drawn there too. Raises `InputError` for an unknown name, edition or option.
+    """
+    if ax is not None and not hasattr(ax, "get_subplotspec"):
+        raise InputError("ax", ax, "give Matplotlib Axes")
+    made = _maker(name)(edition, progress=progress, **options)
+    if ax is not None:
+        made.on(ax)
+    return made
+
+
+def takes(name: str, option: str) -> bool:
+    """Whether a figure has an option of its own, such as `seeds` or `data`."""
+    return _maker(name).option(option) in _maker(name).options
+
+
+def redraw(name: str, folder: str | Path, *, ax: Any = None) -> Figure:
+    """A figure from the CSV and JSON that `save` left in `folder`, drawn on `ax` if given: nothing is computed anew."""
+    found = _maker(name).again(folder)
+    if ax is not None:
+        found.on(ax)
+    return found
+
+
+def _maker(name: str) -> Maker:
+    if name not in makers():
+        part = name.lower().removeprefix("figure").removeprefix("fig").strip(" -_")
+        near = [known for known in makers() if part and part in known]
+        near = near or difflib.get_close_matches(name, makers(), n=1, cutoff=0.4)
+        hint = f"did you mean {', '.join(near[:-1])}{' or ' * (len(near) > 1)}{near[-1]}?" if near else ""
+        hint = hint or f"available: {', '.join(makers())}"
+        raise InputError("figure", name, hint)
+    return makers()[name]
