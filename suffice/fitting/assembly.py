@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ def assemble(
     encoding: Encoding,
     left_out: Sequence[str],
     exchanged: dict[str, int],
-    quadratics: Quadratics | None = None,
+    expected: Callable[[], Quadratics] | None = None,
     differs: dict[str, Any] | None = None,
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
@@ -105,7 +105,7 @@ def assemble(
         loss=loss, client=client, target=sites.target, classes=sites.classes, clients=tuple(clients),
         population=population, rule=rule, left_out=tuple(left_out), notes=sites.notes, design=sites.design,
         encoding=encoding,
-        quadratics=quadratics,
+        expected=expected,
     )  # fmt: skip
 
 

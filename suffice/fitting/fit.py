@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,7 @@ def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], Non
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
         differs=most_different(messages, units, counts, sites.names, columns),
-        quadratics=_expected_losses(messages, fitted.models, sites.names),
+        expected=partial(_expected_losses, messages, fitted.models, sites.names),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -101,8 +101,7 @@ class SiteModels:
     loss        "least-squares", "logistic" or "multinomial"
     rule        what was averaged: candidates with weight and score, and what was exchanged
     population  the model that a site gets that was not fitted
-    quadratics  what `suffice.plan` plans for: each site's expected loss about its model, in standardised units; None
-    for
+    expected    makes `quadratics`, which `suffice.plan` plans for: torch loads when they are asked for; None for
                 classes and for models from a file
     """
 
@@ -117,7 +116,12 @@ class SiteModels:
     notes: tuple[str, ...]
     design: Design
     encoding: Encoding
-    quadratics: Quadratics | None = field(default=None, compare=False)
+    expected: Callable[[], Quadratics] | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def quadratics(self) -> Quadratics | None:
+        """Each site's expected loss about its model, in standardised units; None of a file, and of classes."""
+        return None if self.expected is None else self.expected()
 
     def __getitem__(self, name: str) -> SiteModel:
         found = self.by_name.get(str(name))

@@ -106,6 +106,15 @@ def test_theorems_and_the_list_of_errata_load_without_torch_matplotlib_or_sympy(
     assert python("-c", script).stdout.strip() == "[]"
 
 
+def test_models_are_fitted_without_torch():
+    script = (
+        "import sys, suffice as sf;"
+        "fit = sf.fit('examples/diabetes_by_age.csv', client='age_group', target='progression');"
+        "print([m for m in ('torch', 'sympy', 'matplotlib') if m in sys.modules], fit.quadratics.clients)"
+    )
+    assert python("-c", script, cwd=ROOT).stdout.strip() == "[] 8"
+
+
 # The examples run inside this process, which has torch loaded; that a fresh one can import is tested above.
 
 
