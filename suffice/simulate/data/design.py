@@ -284,13 +284,9 @@ def refuse_strays(facts: Mapping[str, Facts]) -> None:
         found.append((f"column {name}", seen.text or [*commas, *texts, usual][0], remedy))
     if found:
         field, text, remedy = found[0]
-        raise Strays(
+        raise InputError(
             field, text, "; ".join([remedy, *(f"{field} = {text!r}: {why}" for field, text, why in found[1:])])
         )
-
-
-class Strays(InputError):
-    """Entries that are no numbers in columns of numbers."""
 
 
 def _levels(name: str, seen: Facts, left_out: list[tuple[str, str]]) -> list[Column]:
