@@ -124,7 +124,7 @@ def check(
         if verdict.outcome is Outcome.VACUOUS:
             some, why = explained(theorem, verdict.unmet)
             outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
-            return replace(verdict, outcome=outcome, unmet=why)
+            return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
         # certify fewer instances than `MOST_CERTIFIED`.
         if effort == "quick" or verdict.outcome is Outcome.VIOLATED:
@@ -218,7 +218,8 @@ def _with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[
         return verdict
     found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
     if found["bound"] != found["bound"]:  # not a number
-        return replace(verdict, counterexample=found, undefined_at=found["arguments"])
+        seen = replace(verdict.evidence, undefined_at=found["arguments"])
+        return replace(verdict, counterexample=found, evidence=seen)
     if found["margin"] <= 0:
         return Verdict.inconclusive(
             theorem,

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, Theorem, find
+from suffice.bounds import Theorem, find
 
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
+from .evidence_summary import EvidenceSummary
 from .family import Family
+from .findings import VISIBLE, Outcome, Variants, Weakness
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
 from .sampled import SampledResult
 from .search import search
-from .verdict import POINTS, VISIBLE, Outcome, Verdict, Weakness
+from .verdict import Verdict
 from .widened_conditions import FURTHEST, IMPLIED, violates_beyond, widened
 
 FALSE_ALARMS = 1e-6
@@ -95,69 +97,43 @@ class Claim:
         evidence += outside.values()
         steps = identities(theorem.key) if theorem.guarantee else []
         whole = joined(evidence, theorem)
-        ends = np.cumsum([len(piece.measured) for piece in evidence])
-        counted = whole.counted(theorem)
-        bound = whole.bound(theorem)
-        ratio = np.where(counted, whole.against(bound, theorem.direction), -np.inf)
-        instances = int(counted.sum())
-        undefined = counted & np.isnan(bound)
-        # a violation with two numbers says more than one where the bound is none
-        ranked = np.where(undefined, -np.inf, ratio)
-        at = int((ranked if ranked.max() > 1 + AGREEMENT else ratio).argmax())
-        worst_ratio = float(ratio[at])
-        against = ratio > 1 + AGREEMENT
-        if self.equality is not None:
-            against |= counted & (ratio < 1 - self.equality) & (whole.measured != bound)  # 0 and 0 have no ratio
-        violations = int(against.sum())
-        if steps:
-            engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
-        refused = {step.says: step.step().refusal() for step in steps}
-        uncertified = tuple(f"proof step not certified: {says}: {why}" for says, why in refused.items() if why)
+        seen = EvidenceSummary.of(evidence, whole, theorem, equality=self.equality)
         error = 0.0
         if self.sampled is not None:
             result = self.sampled(spend, root, alpha)
-            violations += len(result.rejected)
-            instances += result.clients
+            seen = seen.with_sampled(result.clients, len(result.rejected))
             engines.append(f"sampled ({result.paths:,} paths)")
             error = result.error_probability
-        violated = violations > 0
-        count, left = (0, []) if violated else self._mutants(whole, counted, worst_ratio)
+        if steps:
+            engines.insert(0, f"{len(steps)} proof step{'s' if len(steps) > 1 else ''}")
         apart = tuple(f"two routes differ: {piece.label}" for piece in evidence if not piece.agrees())
-        survivors = (*apart, *uncertified, *(mutant.change for mutant, _ in left))
-        foreseen = self.weak is not None and self.weak.covers(
-            (*apart, *uncertified, *(mutant.id for mutant, _ in left))
-        )
-        outcome = Outcome.VIOLATED if violated else Outcome.WEAK if survivors else Outcome.HOLDS
-        if apart and not violated:
-            outcome = Outcome.INCONCLUSIVE
-        if instances == 0:
-            outcome = Outcome.VACUOUS
+        refused = {step.says: step.step().refusal() for step in steps}
+        uncertified = tuple(f"proof step not certified: {says}: {why}" for says, why in refused.items() if why)
+        variants = self._variants(whole, seen, (*apart, *uncertified))
+        necessity = {
+            name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece) for name, piece in outside.items()
+        }
         return Verdict(
             theorem=theorem,
+            outcome=_outcome(seen, variants, bool(apart)),
             engine=" + ".join(engines),
-            outcome=outcome,
-            instances=instances,
-            worst_ratio=worst_ratio,
-            worst_instance=_instance(evidence, ends, at) if instances else {},
-            worst_bound=float(bound[at]),
-            ranges=_ranges(evidence, np.split(counted, ends[:-1]), {*PARAMETERS, *theorem.own}),
-            opaque=self.opaque,
-            violations=violations,
-            undefined=int(undefined.sum()),
-            undefined_at=_first(theorem, whole, undefined),
-            unbounded=int((counted & (bound == (np.inf if theorem.direction == "upper" else -np.inf))).sum()),
+            evidence=seen,
+            variants=replace(variants, necessity=necessity),
             error_probability=error,
-            mutants=count,
-            survivors=survivors,
-            survivor_ratios=tuple(most for _, most in left),
             seconds=time.perf_counter() - began,
-            points=_points(bound[counted], whole.measured[counted], ratio[counted]),
-            necessity={
-                name: violates_beyond(theorem, widened(theorem, name, FURTHEST), piece)
-                for name, piece in outside.items()
-            },
+        )
+
+    def _variants(self, whole: Evidence, seen: EvidenceSummary, faults: tuple[str, ...]) -> Variants:
+        """What came of the mutants, none of which is tried where the bound is violated; `faults` speak against the
+        check as well."""
+        count, left = (0, []) if seen.violations else self._mutants(whole, seen.worst_ratio)
+        foreseen = self.weak is not None and self.weak.covers((*faults, *(mutant.id for mutant, _ in left)))
+        return Variants(
+            mutants=count,
+            survivors=(*faults, *(mutant.change for mutant, _ in left)),
+            survivor_ratios=tuple(most for _, most in left),
             weakness=self.weak if foreseen else None,
-            unmet=whole.unmet(theorem) if instances == 0 else "",
+            opaque=self.opaque,
         )
 
     def unrefuted(self) -> dict[str, str]:
@@ -192,9 +168,7 @@ class Claim:
         ratio = piece.against(bound, self.theorem.direction)
         return bool((piece.counted(self.theorem) & ~np.isnan(bound) & (ratio > 1 + CLEAR)).any())
 
-    def _mutants(
-        self, whole: Evidence, counted: np.ndarray, worst_ratio: float
-    ) -> tuple[int, list[tuple[Mutant, float]]]:
+    def _mutants(self, whole: Evidence, worst_ratio: float) -> tuple[int, list[tuple[Mutant, float]]]:
         """Mutants tried, and those that no instance refutes with the largest ratio of the bound where they are visibly
         stronger; a mutant that is nowhere stronger is not tried."""
         theorem = self.theorem
@@ -203,7 +177,7 @@ class Claim:
         if self.true_variants:
             made = [mutant for mutant in made if mutant.id not in self.true_variants]
         ratio = whole.against(whole.bound(theorem, same), theorem.direction)
-        held = np.flatnonzero(counted & (ratio <= 1 + AGREEMENT / 2))
+        held = np.flatnonzero(whole.counted(theorem) & (ratio <= 1 + AGREEMENT / 2))
         count, left = 0, list[tuple[Mutant, float]]()
         # most are refuted where the bound is nearly attained: only the others are asked for everywhere
         for rows in (held[np.argsort(-ratio[held], kind="stable")[:_NEAREST]], held):
@@ -226,39 +200,12 @@ class Claim:
         return count + len(left), left
 
 
-def _instance(evidence: Sequence[Evidence], ends: np.ndarray, at: int) -> dict[str, Any]:
-    """The readable description of the instance `at` of all; `ends` are the pieces' own."""
-    piece = int(np.searchsorted(ends, at, side="right"))
-    return evidence[piece].instance(at - int(ends[piece] - len(evidence[piece].measured)))
-
-
-def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, float]:
-    """The theorem's arguments at the first instance that a mask marks; {} where none does."""
-    if not mask.any():
-        return {}
-    at = int(mask.argmax())
-    return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
-
-
-def _ranges(evidence: list[Evidence], counted: list[np.ndarray], names: set[str]) -> dict[str, tuple[float, float]]:
-    """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
-    found: dict[str, tuple[float, float]] = {}
-    some = any(mask.any() for mask in counted)
-    for piece, mask in zip(evidence, counted):
-        chosen = {name: value for name, value in piece.arguments.items() if name in names}
-        if "eta" in chosen and "beta" in chosen:
-            chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}
-        for name, value in chosen.items():
-            kept = np.broadcast_to(value, mask.shape)[mask] if some else np.ravel(value)
-            if len(kept):
-                low, high = found.get(name, (np.inf, -np.inf))
-                found[name] = (min(low, float(kept.min())), max(high, float(kept.max())))
-    return found
-
-
-def _points(bound: np.ndarray, measured: np.ndarray, ratio: np.ndarray) -> tuple[tuple[float, float], ...]:
-    """(bound, measured) of instances that met the hypotheses, evenly spread, the one of the worst ratio among them."""
-    if len(bound) == 0:
-        return ()
-    chosen = np.union1d(np.linspace(0, len(bound) - 1, POINTS - 1).astype(int), ratio.argmax())
-    return tuple((float(x), float(y)) for x, y in zip(bound[chosen], measured[chosen]))
+def _outcome(seen: EvidenceSummary, variants: Variants, apart: bool) -> Outcome:
+    """`apart`: two routes to what was measured differ."""
+    if seen.instances == 0:
+        return Outcome.VACUOUS
+    if seen.violations:
+        return Outcome.VIOLATED
+    if apart:
+        return Outcome.INCONCLUSIVE
+    return Outcome.WEAK if variants.survivors else Outcome.HOLDS

@@ -30,7 +30,8 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
             count += 1
             if not refuted:
                 left.append(f"condition {name!r} loosened by {factor - 1:.0%}")
-    survivors = (*verdict.survivors, *left)
+    tried = verdict.variants
+    survivors = (*tried.survivors, *left)
     beyond = [
         f"whether the condition {name!r} is needed (no instance of the family breaks it)"
         for name in dict.fromkeys(unreached)
@@ -38,9 +39,12 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
     return replace(
         verdict,
         outcome=Outcome.VALID if survivors else Outcome.HOLDS,
-        mutants=verdict.mutants + count,
-        survivors=survivors,
-        survivor_ratios=(*verdict.survivor_ratios, *[float("nan")] * len(left)),
+        variants=replace(
+            tried,
+            mutants=tried.mutants + count,
+            survivors=survivors,
+            survivor_ratios=(*tried.survivor_ratios, *[float("nan")] * len(left)),
+        ),
         not_tried="; ".join(filter(None, (*beyond, verdict.not_tried))),
     )
 

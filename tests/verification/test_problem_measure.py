@@ -13,6 +13,7 @@ from suffice.simulate.algorithms import Momentum
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.check_extent import not_tried
+from suffice.verification.evidence_summary import EvidenceSummary
 from suffice.verification.families import quadratics
 from suffice.verification.problem_measure import measures
 from suffice.verification.sampled_check import path_measures
@@ -111,7 +112,8 @@ def test_an_algorithm_s_own_number_may_be_asked_for_and_its_exceptions_are_named
             drawn = measured[0].family(theorem)
             evidence = drawn.evidence(drawn.draw(3, seed=0))
             assert set(evidence.arguments[name]) == {0.25}
-            verdict = replace(Verdict.inconclusive(theorem, ""), ranges={name: (0.25, 0.25), "mu": (0.25, 0.25)})
+            seen = EvidenceSummary(ranges={name: (0.25, 0.25), "mu": (0.25, 0.25)})
+            verdict = replace(Verdict.inconclusive(theorem, ""), evidence=seen)
             assert f"other values of the algorithm's {name} than 0.25; " in not_tried(measured, verdict)
             assert "mu than" not in not_tried(measured, verdict)
     with pytest.raises(InputError, match=r"^parameter = 'drag': name it as in suffice\.PARAMETERS"):
@@ -134,11 +136,8 @@ def test_an_algorithm_of_two_clients_is_tried_on_as_many():
 def test_a_counterexample_of_several_clients_is_printed_whole():
     found = {"arguments": {"e0": 1.0}, "measured": 2.0, "bound": 1.0, "clients": 2, "digits": 15,
              "values": {"minimiser": [[0.0], [1 / 3]], "T": 2.0}}  # fmt: skip
-    options = {
-        "theorem": record(right), "engine": "exact moments", "outcome": Outcome.VIOLATED, "instances": 3,
-        "violations": 1, "worst_ratio": 2.0, "worst_instance": {"e0": 1.0}, "error_probability": 0.0, "mutants": 0,
-        "survivors": (), "seconds": 0.0, "tried": "local on quadratics",
-    }  # fmt: skip
+    seen = EvidenceSummary(instances=3, violations=1, worst_ratio=2.0, worst_instance={"e0": 1.0})
+    options = {"theorem": record(right), "outcome": Outcome.VIOLATED, "evidence": seen, "tried": "local on quadratics"}
     text = str(Verdict(counterexample=found, **options)).splitlines()
     assert text[2:] == ["  built from minimiser = [[0], [0.333333]], T = 2", "  tried: local on quadratics"]
     assert "built from" not in str(Verdict(counterexample={**found, "clients": 1}, **options))
