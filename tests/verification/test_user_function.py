@@ -1,21 +1,24 @@
-"""A text that a function returns is refused; it never reaches SymPy, which would run it as Python."""
+"""What people write serves every kind of number; a text that it returns never reaches SymPy, which would run it."""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
+import sympy
 
 from suffice.bounds import InputError, Quantity, Source, Theorem, evaluate, latex, solve
 from suffice.bounds.elementary import maximum, minimum
 from suffice.bounds.saved_verdicts import fingerprint
 from suffice.verification import check
 from suffice.verification.check import record
-from suffice.verification.user_function import reading
+from suffice.verification.user_function import adapted, reading
 
 
 class Text:
@@ -124,3 +127,30 @@ def test_plain_constants_are_bounds():
 def test_solving_for_what_a_text_bounds_is_refused(harmful):
     path, text = harmful
     assert_refused(lambda: solve(record(lambda *, e0: text), "e0", target=1.0), path)
+
+
+# Powers of two keep what one function gives wrongly from being what another gives.
+
+
+def by_math(*, x, y):
+    chosen = max(x, y) + 2 * min(x, y, 1) + 4 * max([x, 2 * y])
+    return chosen + 8 * math.exp(x) + 16 * math.expm1(y) + 32 * math.log(x) + 64 * math.log1p(y) + 128 * math.sqrt(y)
+
+
+def by_numpy(*, x, y):
+    chosen = np.maximum(x, y) + 2 * np.minimum(np.minimum(x, y), 1) + 4 * np.maximum(x, 2 * y)
+    return chosen + 8 * np.exp(x) + 16 * np.expm1(y) + 32 * np.log(x) + 64 * np.log1p(y) + 128 * np.sqrt(y)
+
+
+@pytest.mark.parametrize("function", [by_math, by_numpy])
+def test_functions_of_math_and_numpy_have_their_values_for_every_kind_of_number(function):
+    x, y = np.array([0.3, 2.0, 1.0]), np.array([0.7, 0.1, 1.0])
+    expected = np.array([by_math(x=float(a), y=float(b)) for a, b in zip(x, y)])
+    copy, a, b = adapted(function), sympy.Symbol("a", positive=True), sympy.Symbol("b", positive=True)
+    symbolic = copy(x=a, y=b)
+    for found in (
+        reading(function, None).bound(x=x, y=y),
+        [float(copy(x=mpmath.mpf(c), y=mpmath.mpf(d))) for c, d in zip(x, y)],
+        [float(symbolic.subs({a: c, b: d})) for c, d in zip(x, y)],
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)  # a dozen roundings

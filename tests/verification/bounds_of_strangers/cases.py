@@ -121,6 +121,8 @@ class Case:
     noiseless: bool = False
     default: bool = False
 
+    quantity, direction, delta = "excess", "upper", None
+
     def phase(self, t: int) -> int:
         """Iterations of one phase take the same maps."""
         return t if self.varies else t % self.period
@@ -265,3 +267,6 @@ FOLLOWED, SUMMED = _fixed("followed by another", ONE_SIDED), _fixed("sum of two"
 _PAIR = FixedCoBo(w=torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64), rho=1.0)
 PAIR = _case("pair", _PAIR, reference.pair(1.0), clients=(2, 2))
 PAIR_APART = _case("pair, minimisers", _PAIR, reference.pair(1.0), clients=(2, 2), same="h")
+
+CASES = {each.name: each for each in vars().copy().values() if isinstance(each, Case)}
+"""By the names in `quadratics.txt`."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 
 from .cases import FEATURES, LONGEST, scalars
-from .record import Record
+from .table import Record
 
 SHORT = np.vectorize(lambda x: float(f"{x:.4g}"), otypes=[float])
 """Numbers that one can type."""
@@ -20,20 +19,13 @@ def within(record: Record, instance: dict[str, Any]) -> bool:
     shared = all(np.ptp(instance[name], axis=0).max() == 0 for name in case.same)
     few = case.clients[0] <= N <= case.clients[1] and d <= (8 if case.default else FEATURES)
     short = instance["T"] <= (10_000 if case.default else LONGEST)
-    return shared and few and short and (instance["sigma2"] == 0 or not case.noiseless) and allowed(record, instance)
-
-
-def allowed(record: Record, instance: dict[str, Any]) -> bool:
-    """Whether the conditions hold."""
-    values = scalars(instance)
-    sides = record.limit(**{name: values[name] for name in inspect.signature(record.limit).parameters}).values()
-    return all(left <= right for left, right in sides)
-
-
-def bound(record: Record, instance: dict[str, Any]) -> float:
-    """The bound there."""
-    values = scalars(instance)
-    return float(record.bound(**{name: values[name] for name in inspect.signature(record.bound).parameters}))
+    return (
+        shared
+        and few
+        and short
+        and (instance["sigma2"] == 0 or not case.noiseless)
+        and record.allowed(scalars(instance))
+    )
 
 
 def draw(record: Record, rng: np.random.Generator, *, wide: bool, longest: int) -> dict[str, Any] | None:
@@ -54,15 +46,17 @@ def draw(record: Record, rng: np.random.Generator, *, wide: bool, longest: int) 
     sigma2 = 0.0 if case.noiseless else float(rng.choice([0, 1e-3, 1 / 16, 1, 16]))
     T = int(rng.integers(1, 6)) if rng.uniform() < 0.4 else int(np.exp(rng.uniform(0, np.log(longest + 0.999))))
     instance = {"h": h.tolist(), "m": m.tolist(), "start": start.tolist(), "sigma2": sigma2, "eta": 1.0, "T": T}
-    scale = 4.5 / h.max()
-    trials = scale * 2.0 ** -np.arange(0, 9, 0.25)
-    fits = [eta for eta in trials if allowed(record, instance | {"eta": float(eta)})]
+
+    def allowed(eta: float) -> bool:
+        return record.allowed(scalars(instance | {"eta": float(eta)}))
+
+    fits = [eta for eta in 4.5 / h.max() * 2.0 ** -np.arange(0, 9, 0.25) if allowed(eta)]
     if not fits:
         return None
     least, most = min(fits), max(fits)
     beyond = most * 2**0.25
     for _ in range(50):
         middle = (most + beyond) / 2
-        most, beyond = (middle, beyond) if allowed(record, instance | {"eta": float(middle)}) else (most, middle)
+        most, beyond = (middle, beyond) if allowed(middle) else (most, middle)
     share = rng.choice([0, rng.uniform(), 0.02 * rng.uniform(), 1])
     return instance | {"eta": float(most * (least / most) ** share)}

@@ -15,20 +15,18 @@ from suffice.simulate.algorithms import FedAMP, FedFomo, FixedRadius, MinibatchS
 from suffice.verification import Domain
 from suffice.verification.families import ProblemFamily, Setting, curves, quadratics
 
+from ..cases import Own
+
 LONGEST = 30
 SPREAD = ("far", "apart", "far_mean", "apart_mean", "scatter")
 """With minimisers m, their mean M, the start x: |x - m_0|, max |m_k - m_0|, |x - M|, |M - m_0|, mean |m_k - M|^2."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Own(Algorithm):
+class Along(Own):
     """Every client alone, against a function of its stochastic gradient."""
 
-    name: str = "own"
     linear: bool = False
-
-    def init(self, problem, models):
-        return {"models": models}
 
     def direction(self, g, draw):
         """Every subclass has its own; a stranger's algorithm that forgets it is a mistake of the list."""
@@ -39,21 +37,21 @@ class Own(Algorithm):
         return {"models": x - eta[..., None] * self.direction(problem.stochastic_gradient(x, None, draw.noise), draw)}
 
 
-class Clipped(Own):
+class Clipped(Along):
     """Gradients cut to length 1."""
 
     def direction(self, g, draw):
         return g / g.norm(dim=-1, keepdim=True).clamp_min(1)
 
 
-class Sign(Own):
+class Sign(Along):
     """Signs of the entries."""
 
     def direction(self, g, draw):
         return torch.sign(g)
 
 
-class Largest(Own):
+class Largest(Along):
     """The largest entry alone, the first of equal ones."""
 
     def direction(self, g, draw):
@@ -61,7 +59,7 @@ class Largest(Own):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneOfTwo(Own):
+class OneOfTwo(Along):
     """In R^2, one entry, drawn with a fair coin, times 2."""
 
     linear: bool = True
@@ -172,11 +170,20 @@ def _case(name: str, algorithm: Algorithm, rule: str, family: Callable[[float], 
     return Case(name=name, algorithm=algorithm, rule=rule, family=family, **more)
 
 
-def sgd(family: Callable[[float], ProblemFamily], quantity: str = "excess", **more: Any) -> Case:
+def sgd(of: str, quantity: str = "excess", **more: Any) -> Case:
     """SGD, every client alone."""
-    return _case("SGD", Local(), "local", family, quantity=quantity, **more)
+    words = {"direction": " from below", "delta": f" with delta {more.get('delta')}"}
+    name = f"SGD, {of}: {quantity}" + "".join(words[each] for each in more)
+    return _case(name, Local(), "local", SGD_FAMILIES[of], quantity=quantity, **more)
 
 
+SGD_FAMILIES = {
+    "kink": curve("kink"),
+    "logistic": curve("logistic"),
+    "ripple": curve("ripple"),
+    "quadratics": one(),
+    "three alike": alike(2),
+}
 _HULL = {"quantity": "last_distance"}
 CLIPPED = _case("clipped SGD", Clipped(), "clipped", curve("kink"), quantity="last_distance")
 CLIPPED_EXCESS = _case("clipped descent", Clipped(), "clipped", curve("kink"))
@@ -206,3 +213,22 @@ LOCAL_STEPS = _case("local SGD", LocalSGD(period=2), "fedavg", rounds, options={
                     quantity="last_distance")  # fmt: skip
 DRIFT = _case("local SGD, alike", LocalSGD(period=2), "fedavg", alike(2), options={"participants": 3},
               quantity="average_consensus")  # fmt: skip
+ALONE = [
+    sgd("kink"),
+    sgd("kink", "last_distance"),
+    sgd("kink", "last_distance", direction="lower"),
+    sgd("kink", "average_gradient"),
+    sgd("kink", delta=0.1),
+    sgd("logistic"),
+    sgd("logistic", "random_iterate_excess"),
+    sgd("logistic", "mean_iterate_excess"),
+    sgd("ripple"),
+    sgd("ripple", "average_gradient"),
+    sgd("ripple", delta=0.2),
+    sgd("quadratics", direction="lower"),
+    sgd("quadratics", delta=0.05),
+    *(sgd("quadratics", each) for each in ("random_iterate_excess", "mean_iterate_excess", "last_gradient")),
+    *(sgd("three alike", each) for each in ("average_client_gradient", "mean_excess", "last_consensus")),
+]
+CASES = {each.name: each for each in (*vars().copy().values(), *ALONE) if isinstance(each, Case)}
+"""By the names in `anybody.txt`."""
