@@ -29,6 +29,8 @@ CROSS_CUTTING = {
     "cli/test_names.py": "names of clients in everything that shows them",
     "cli/test_pipes.py": "pipes and devices wherever a file is read",
     "cli/test_readme.py": "the README, with the command's fixtures",
+    "planning/test_two_sided.py": "exact and guaranteed plans, held from above and from below",
+    "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
     "simulate/data/test_paths_of_tables.py": "which reader reads a path",
     "verification/bounds_of_strangers/test_lists.py": "true and false bounds from elsewhere, and what a check says",
     "verification/claims/test_sample_optimal_routes.py": "second routes to what all claims of one paper measure",

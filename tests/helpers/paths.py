@@ -13,6 +13,8 @@ from suffice.simulate import Algorithm, Draw, Quadratics, Randomness, Stream
 N, D = 6, 3
 SEEDS = (70, 71, 72)
 CLUSTERS = (0, 1, 0, 1, 0, 0)
+SIZES = torch.tensor([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])
+"""Rows of each client, say."""
 Oracle = Callable[[int, np.ndarray, int], np.ndarray]
 """Client k's stochastic gradient at a point in iteration t, the same noise at every point."""
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import N, affine_error, assert_follows, assert_same_path, built, common, costs, randomness, simulated
+from paths import N, assert_follows, built, randomness
 
-from suffice.bounds import InputError
-from suffice.simulate import (
-    FederatedClustering,
-    FixedRadius,
-    FixedWeights,
-    Local,
-    Quadratics,
-    QuantileRadius,
-    TwoMeansRadius,
-)
+from suffice.simulate import FederatedClustering, FixedRadius, QuantileRadius, TwoMeansRadius
 
 
 def fixed(distances: np.ndarray) -> float:
@@ -71,43 +62,6 @@ def test_paths_are_those_of_a_plain_transcription(name):
     assert set(sizes) == {3} if radius is quantile else len(set(sizes)) > 2
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_the_step_is_not_affine_and_leaves_a_common_optimum_alone(name):
-    rule, _ = RULES[name]
-    assert not rule.linear
-    assert affine_error(rule, iteration=1) > 1e-3
-    problem = common(built())
-    path = simulated(rule, problem, 5, 0.3)
-    np.testing.assert_array_equal(path, np.broadcast_to(problem.start.numpy(), path.shape))
-
-
-def test_an_infinite_ball_is_all_for_one_and_an_empty_one_local():
-    uniform = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
-    assert_same_path(FederatedClustering(radius=FixedRadius(tau=1e9)), uniform, built())
-    assert_same_path(FederatedClustering(radius=QuantileRadius(fraction=1.0), rounds=1), uniform, built())
-    assert_same_path(FederatedClustering(radius=FixedRadius(tau=0.0), rounds=1), Local(), built())
-    for radius in (FixedRadius(tau=0.5), QuantileRadius(), TwoMeansRadius()):
-        assert_same_path(FederatedClustering(radius=radius), Local(), built(1))
-
-
-def test_two_clusters_of_gradients_are_told_apart():
-    """Optima near -5 and 5 seen from 0: each estimate tends to the mean of its own side, by a factor 1/2 a round."""
-    optimum = np.array([-5.2, -5.0, -4.8, 4.8, 5.0, 5.2])[:, None]
-    problem = Quadratics.of(np.full((6, 1, 1), 0.5), -optimum, sigma2=0.0)
-    for radius in (FixedRadius(tau=2.0), QuantileRadius(fraction=0.5), TwoMeansRadius()):
-        rule = FederatedClustering(radius=radius, rounds=40)
-        state = rule.init(problem, problem.start[None])
-        draw = rule.draw(problem, randomness(0), 1)
-        weights = rule.collaboration(problem, state, draw)[0].numpy()
-        side = optimum[:, 0] > 0
-        np.testing.assert_allclose(weights, (side[:, None] == side) / 3, rtol=0, atol=1e-11)
-        moved = rule.step(problem, state, draw, torch.tensor(1.0, dtype=torch.float64))["models"][0, :, 0]
-        np.testing.assert_allclose(moved, np.where(side, 5, -5), rtol=1e-10)
-    few = FederatedClustering(radius=FixedRadius(tau=2.0), rounds=3)
-    weights = few.collaboration(problem, few.init(problem, problem.start[None]), few.draw(problem, randomness(0), 1))
-    np.testing.assert_allclose(weights[0, 0], [1 / 3 + 2 / 3 / 8, *[(1 - 1 / 8) / 3] * 2, 0, 0, 0], rtol=1e-12)
-
-
 def test_weights_are_convex_and_give_the_step():
     problem, (rule, _) = built(), RULES["two means"]
     theta = problem.start[None]
@@ -128,25 +82,3 @@ def test_radii_of_given_distances():
     fifty = torch.arange(50.0)[None, None]
     assert 0.14 * 50 > 7  # as rounded; the seventh nearest is meant
     assert float(QuantileRadius(fraction=0.14)(fifty)) == 6
-
-
-def test_costs_are_those_of_the_table():
-    assert costs(FederatedClustering(), 1) == (N**2, 2 * N * (N - 1))
-    assert (FederatedClustering().rounds, FederatedClustering().radius) == (10, QuantileRadius(fraction=0.2))
-
-
-@pytest.mark.parametrize(
-    ("field", "make"),
-    [
-        ("rounds", lambda: FederatedClustering(rounds=0)),
-        ("tau", lambda: FixedRadius(tau=-1.0)),
-        ("tau", lambda: FixedRadius(tau=float("nan"))),
-        ("fraction", lambda: QuantileRadius(fraction=0.0)),
-        ("fraction", lambda: QuantileRadius(fraction=float("nan"))),
-        ("fraction", lambda: QuantileRadius(fraction=1.5)),
-    ],
-)
-def test_bad_input_is_named(field, make):
-    with pytest.raises(InputError) as caught:
-        make()
-    assert caught.value.field == field

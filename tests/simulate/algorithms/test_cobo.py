@@ -1,4 +1,4 @@
-"""CoBo: paths against a plain transcription of Algorithm 1 and of the released order; sampling rules; selection."""
+"""CoBo: paths against a plain transcription of Algorithm 1 and of the released order; sampling rules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from suffice.bounds import InputError
-from suffice.simulate import CoBo, FixedCoBo, Local, Quadratics, Randomness, Stream, expected_excess, run
+from suffice.simulate import CoBo, Quadratics, Randomness, Stream
 
 N, D, T, S, ETA, RHO = 5, 3, 8, 4, 0.1, 0.6
 W0 = np.random.default_rng(60).uniform(size=(N, N))
@@ -135,92 +134,3 @@ def test_released_rate_falls_after_800_iterations():
     assert [rule.chance(50, t) for t in (1, 800, 801, 10000)] == [0.04, 0.04, 801**-0.5, 0.01]
     assert rule.chance(1, 1) == 1
     assert [RULES["mixed"].chance(50, t) for t in (1, 4, 5, 100)] == [0.02, 0.02, 0.2, 0.01]
-
-
-def test_without_weights_it_is_local():
-    alone = run(built(), Local(), iterations=9, eta=ETA, seeds=6).excess
-    for rule in (CoBo(rho=RHO, weight_step=0.0, w0=0.0), FixedCoBo(w=torch.zeros(N, N), rho=RHO)):
-        np.testing.assert_allclose(run(built(), rule, iterations=9, eta=ETA, seeds=6).excess, alone, rtol=1e-13)
-    pulled = run(built(), CoBo(rho=RHO, weight_step=0.0), iterations=9, eta=ETA, seeds=6).excess
-    assert np.abs(pulled - alone).max() > 0.1
-
-
-def test_weights_that_stay_are_the_fixed_rule():
-    w = torch.from_numpy(W0)
-    one = run(built(), CoBo(rho=RHO, weight_step=0.0, w0=w), iterations=9, eta=ETA, seeds=6).excess
-    two = run(built(), FixedCoBo(w=w, rho=RHO), iterations=9, eta=ETA, seeds=6).excess
-    np.testing.assert_allclose(one, two, rtol=1e-13)
-
-
-def test_consensus_contracts_by_eta_rho_c():
-    """Identical clients without noise: x_i - x_j shrinks by 1 - 2 a eta - eta rho c, not by 2 eta rho c."""
-    c, a = 4, 0.5
-    problem = Quadratics.of(np.full((c, 1, 1), a), np.zeros((c, 1)), sigma2=0.0, start=np.arange(c)[:, None])
-    rule = FixedCoBo(w=torch.ones(c, c), rho=0.8)
-    state = rule.init(problem, problem.start[None])
-    draw = rule.draw(problem, Randomness(seeds=torch.arange(1)), 1)
-    after = rule.step(problem, state, draw, torch.tensor(0.1, dtype=torch.float64))["models"]
-    np.testing.assert_allclose(after[0, 1] - after[0, 0], 1 - 2 * a * 0.1 - 0.1 * 0.8 * c, rtol=1e-13)
-
-
-def test_pairs_of_different_clusters_part_between_their_optima_and_link_far_from_them():
-    """Example 2 with exact gradients: the test is negative exactly in the ball whose diameter joins the optima."""
-    centres = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
-    mu, D = np.repeat(centres, 3, 0), 4.0
-    rng = np.random.default_rng(62)
-    a = rng.uniform(0.8, 1.2, 9)
-    A = a[:, None, None] / 2 * np.eye(2)
-    same = np.repeat(np.eye(3), 3, 0).repeat(3, 1).astype(bool)
-    near = Quadratics.of(A, -mu, sigma2=0.0, start=mu + rng.uniform(-0.3, 0.3, mu.shape))
-    far = Quadratics.of(A, -mu, sigma2=0.0, start=np.full(2, 99.0))
-    rule = CoBo(rho=0.5, weight_step=0.05, sampling="none")
-    w = {}
-    for name, problem in (("near", near), ("far", far)):
-        trace = run(problem, rule, iterations=12, eta=0.1, seeds=1, weights=[0], grid=[1, 12])
-        assert trace.weights is not None
-        w[name] = trace.weights[0]
-        assert w[name][:, same].min() == 1  # the gradients of one cluster agree everywhere
-    # each within r = 0.3 sqrt(2) of its optimum: <g_i, g_j> <= -a_i a_j (D^2/4 - r^2), and twelve updates are enough
-    assert 0.05 * 0.8**2 * (D**2 / 4 - 2 * 0.3**2) * 12 > 1
-    assert w["near"][0, ~same].min() > 0
-    assert w["near"][1, ~same].max() == 0
-    assert w["far"][0, ~same].min() == 1
-
-
-def test_oracle_weights_have_exact_moments_and_noise_in_the_consensus():
-    """Identical clients keep a consensus distance of order eta sigma^2 / (rho c): noise, not disagreement."""
-    c, rho, eta = 3, 1.0, 0.2
-    problem = Quadratics.of(np.full((c, 1, 1), 0.5), np.zeros((c, 1)), sigma2=1.0)
-    rule = FixedCoBo(w=torch.ones(c, c), rho=rho)
-    exact = expected_excess(problem, rule, iterations=300, eta=eta)[-1]
-    # mean and deviation decouple, with factors 1 - eta and 1 - eta - eta rho c and noise 1/c and 1 - 1/c
-    mean, deviation = eta**2 / c / (1 - (1 - eta) ** 2), eta**2 * (1 - 1 / c) / (1 - (1 - eta - eta * rho * c) ** 2)
-    np.testing.assert_allclose(exact, 0.5 * (mean + deviation), rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("field", "make"),
-    [
-        ("rho", lambda: CoBo(rho=-1.0, weight_step=0.1)),
-        ("weight_step", lambda: CoBo(rho=1.0, weight_step=float("nan"))),
-        ("sampling", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="often")),
-        ("horizon", lambda: CoBo(rho=1.0, weight_step=0.1, sampling="mixed")),
-        ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=2.0)),
-        ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, w0=torch.ones(3, 3))),
-        ("w0", lambda: CoBo(rho=1.0, weight_step=0.1, simplex=True, w0=1.0)),
-        ("symmetric", lambda: CoBo(rho=1.0, weight_step=0.1, simplex=True, symmetric=True)),
-        ("w", lambda: FixedCoBo(w=-torch.ones(N, N), rho=1.0)),
-        ("rho", lambda: FixedCoBo(w=torch.ones(N, N), rho=-1.0)),
-    ],
-)
-def test_bad_input_is_named(field, make):
-    with pytest.raises(InputError) as caught:
-        run(built(), make(), iterations=1, eta=ETA, seeds=1)
-    assert caught.value.field == field
-
-
-def test_weights_that_samples_decide_have_no_exact_moments():
-    with pytest.raises(InputError, match="not linear"):
-        expected_excess(built(), RULES["paper"], iterations=1, eta=ETA)
-    with pytest.raises(InputError, match="no finite list"):
-        RULES["paper"].outcomes(built(), 1)

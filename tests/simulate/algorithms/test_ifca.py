@@ -5,23 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import (
-    D,
-    N,
-    affine_error,
-    assert_follows,
-    assert_same_path,
-    built,
-    common,
-    costs,
-    equal_clients,
-    parts,
-    randomness,
-    simulated,
-)
+from paths import D, N, assert_follows, built, parts, randomness
 
-from suffice.bounds import InputError
-from suffice.simulate import IFCA, FixedWeights, Quadratics, run
+from suffice.simulate import IFCA, Quadratics
 
 CENTRES = np.random.default_rng(33).normal(size=(3, D))
 RULE = IFCA(offsets=torch.from_numpy(CENTRES - parts()[3].mean(0)))
@@ -57,25 +43,6 @@ def test_paths_are_those_of_a_plain_transcription(eta):
     assert all(len(set(c)) > 1 for c in choices)
 
 
-def test_the_step_is_not_affine():
-    assert not RULE.linear
-    assert affine_error(RULE, iteration=1) > 1e-3
-
-
-def test_a_common_optimum_is_left_by_nobody():
-    problem = common(built())
-    rule = IFCA(offsets=torch.stack((torch.ones(D), torch.zeros(D))))
-    path = simulated(rule, problem, 5, 0.3)
-    np.testing.assert_allclose(path, np.broadcast_to(problem.start.numpy(), path.shape), rtol=0, atol=1e-15)
-
-
-def test_one_centre_and_one_client_are_sgd_and_one_centre_is_minibatch_sgd():
-    for problem in (equal_clients(), built(1)):
-        n = problem.clients
-        minibatch = FixedWeights(alpha=torch.full((n, n), 1 / n, dtype=torch.float64))
-        assert_same_path(IFCA(offsets=torch.zeros(1, D)), minibatch, problem)
-
-
 def test_separated_clusters_are_found_and_each_centre_moves_by_its_own_clients():
     """Gradients 2 (x - optimum): C_m <- C_m - (2 eta / N) sum over its clients; the fixed point is their mean."""
     optimum = np.array([[0.0], [0.2], [10.0], [10.2], [10.4], [-9.0]])
@@ -100,27 +67,3 @@ def test_equal_centres_keep_everybody_together():
     same = IFCA(offsets=torch.zeros(3, D, dtype=torch.float64))
     chosen = same.init(problem, problem.start[None])["chosen"][0]
     np.testing.assert_array_equal(chosen, np.eye(3)[np.zeros(N, dtype=int)])
-
-
-def test_costs_count_the_loss_evaluations():
-    assert costs(RULE, 1) == (N * (1 + 3), N * (3 + 1))
-    trace = run(built(), RULE, iterations=5, eta=0.1, seeds=3)
-    assert trace.oracle_calls[-1] == 5 * 4 * N
-
-
-def test_float32_centres_follow_the_problem_s_precision():
-    problem = built().to(torch.float32)
-    state = RULE.init(problem, problem.start[None])
-    state = RULE.step(problem, state, RULE.draw(problem, randomness(0), 1), torch.tensor(0.1))
-    assert all(value.dtype == torch.float32 for value in state.values())
-
-
-@pytest.mark.parametrize(
-    "offsets",
-    [torch.zeros(D), torch.zeros(0, D), torch.full((2, D), torch.nan), torch.zeros(2, D + 1)],
-    ids=["vector", "none", "nan", "features"],
-)
-def test_bad_offsets_are_named(offsets):
-    with pytest.raises(InputError) as caught:
-        IFCA(offsets=offsets).init(built(), built().start[None])
-    assert caught.value.field == "offsets"

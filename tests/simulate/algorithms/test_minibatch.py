@@ -1,16 +1,14 @@
-"""Minibatch SGD over rounds: the printed algorithm and its special cases."""
+"""Minibatch SGD over rounds: the printed algorithm."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-from paths import N, assert_follows, assert_same_path, built, costs, randomness
+from paths import SIZES, N, assert_follows, randomness
 
-from suffice.simulate import FedAvg, Stream
+from suffice.simulate import Stream
 from suffice.simulate.algorithms import MinibatchSGD
 
-SIZES = torch.tensor([3.0, 1.0, 4.0, 1.5, 9.0, 2.0])
 RULES = {
     "rounds": MinibatchSGD(period=3, sizes=SIZES),
     "sampled": MinibatchSGD(period=2, participants=2),
@@ -48,12 +46,3 @@ def minibatch(rule: MinibatchSGD):
 @pytest.mark.parametrize("name", RULES)
 def test_paths_are_those_of_a_plain_transcription(name):
     assert_follows(RULES[name], minibatch(RULES[name]))
-
-
-def test_with_one_gradient_a_round_it_is_fedavg():
-    assert_same_path(MinibatchSGD(sizes=SIZES), FedAvg(sizes=SIZES), built())
-
-
-def test_costs_are_fedavg_s():
-    for t in range(1, 5):
-        assert costs(RULES["sampled"], t) == costs(FedAvg(period=2, participants=2), t)

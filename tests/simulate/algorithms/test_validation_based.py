@@ -1,14 +1,11 @@
-"""Collaboration by validation losses: paths against a plain transcription, and its limits."""
+"""Collaboration by validation losses: paths against a plain transcription."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
-from paths import N, affine_error, assert_follows, assert_same_path, built, equal_clients, parts
+from paths import N, affine_error, assert_follows, parts
 
-from suffice.bounds import InputError
-from suffice.simulate import FixedWeights, Local
 from suffice.simulate.algorithms import ValidationBased
 
 
@@ -36,15 +33,3 @@ def test_paths_are_those_of_a_plain_transcription(period):
     rule = ValidationBased(temperature=3.0, period=period)
     assert_follows(rule, transcribed(period, 0.2, 3.0), eta=0.2)
     assert affine_error(rule, iteration=period) > 1e-3
-
-
-def test_one_client_is_alone_and_equal_models_share_equally():
-    assert_same_path(ValidationBased(period=1), Local(), built(1))
-    everybody = FixedWeights(alpha=torch.full((N, N), 1 / N, dtype=torch.float64))
-    # one loss, one start and an endless temperature: the mean of the gradients, all models alike
-    assert_same_path(ValidationBased(period=1, temperature=1e15), everybody, equal_clients())
-
-
-def test_bad_options_are_named():
-    with pytest.raises(InputError, match=r"^temperature = 0"):
-        ValidationBased(temperature=0.0)
