@@ -14,7 +14,7 @@ import torch
 from suffice.bounds import digits, evaluate, find
 from suffice.support.files import write_whole
 
-from . import budgets, fit, gpu, kernels
+from . import budgets, fit, gpu, kernels, lines
 from .timing import alternate, row, shown
 
 
@@ -50,7 +50,7 @@ APART = ("fit", "gpu")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("which", nargs="?", choices=list(BENCHES), help="all when omitted")
+    parser.add_argument("which", nargs="?", choices=[*BENCHES, "lines"], help="all when omitted, but for lines of code")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and smaller shapes, about a minute")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     parser.add_argument("--out", type=Path, help="write machine and rows to this JSON file")
@@ -58,6 +58,9 @@ def main() -> None:
     parser.add_argument("--beside", type=Path, help="another checkout, whose commands are timed beside the budgets")
     parser.add_argument("--repetitions", type=int, help="of `fit`: draws of the rows for training")
     arguments = parser.parse_args()
+    if arguments.which == "lines":
+        print(lines.shown())
+        return
     BENCHES["fit"] = lambda quick: fit.table(quick, arguments.repetitions)
     BENCHES["budgets"] = lambda quick: budgets.table(quick, arguments.beside)
     torch.set_num_threads(1)
