@@ -1,8 +1,12 @@
 """The exact recursion of `recursion` by passes over rows, where second moments have too many coefficients.
 
-With C the covariance of delta and m its mean, a step at rates v gives m+ = B m + 2 h and
-    C+ = B C B + 4 sum u_k [mean x x' ((x'm - r)^2 + x'C x) - g_k g_k' - A0_k C A0_k],  g_k = A0_k m - h0_k,
-r = y - x . theta_i* the residuals of client k's rows at client i's minimiser: about 4 n d^2 multiplications a client.
+About client i's minimiser, delta = theta - theta_i*, a row (x, y) of client k has the residual r = y - x . theta_i*;
+half its gradient without the penalty is x (x . delta - r). With A_k = mean x x' and h_k = mean x r its mean over the
+rows is g_k = A_k delta - h_k, and its covariance mean x x' (x . delta - r)^2 - g_k g_k'. Let delta have the mean m and
+the covariance C, so that E (x . delta - r)^2 = (x . m - r)^2 + x'C x. A step at rates v_k, u_k = v_k^2 / batch, gives
+    m+ = B m + 2 h,
+    C+ = B C B + 4 sum u_k [mean x x' ((x . m - r)^2 + x'C x) - A_k C A_k - g_k g_k'],   g_k at delta = m,
+with B and h as in `recursion`, the penalty in both of them. That is about 4 n d^2 multiplications for each client.
 """
 
 from __future__ import annotations
@@ -10,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 
@@ -21,11 +24,11 @@ from .preconditioning import pooled_basis
 from .recursion import DIVERGED, largest, share_of_step
 
 MOST_FEATURES = 40
-"""Coefficients up to which a step by second moments, d^4 / 4 multiplications, is cheaper than one by rows."""
+"""A step by second moments, d^4 / 4 multiplications, is cheaper than one by rows up to so many coefficients."""
 MOST_WORK = 2e9
-"""Of N n d^2: a step of all clients that follow all others once."""
+"""N n d^2 is at most this: it counts what one step costs in which every client follows all others."""
 AT_ONCE = 1024
-"""Rows."""
+"""So many rows are multiplied at a time, as they then stay in the cache."""
 
 
 def passable(rows: Sequence[int], features: int) -> bool:
@@ -37,8 +40,9 @@ def passable(rows: Sequence[int], features: int) -> bool:
 class GradientRows:
     """Least squares of N clients, theta = basis phi in the pooled coordinates, where A_k is about the identity.
 
-    blocks  (X_k (n_k, d) in phi's coordinates, y_k); start (N, d) in theta's
-    ridge   lam of lam |theta|^2 in every R_k
+    blocks   (X_k (n_k, d) in phi's coordinates, y_k)
+    start    (N, d) in theta's, like the clients' minimisers, optimum (N, d)
+    ridge    lam of lam |theta|^2 in every R_k
     """
 
     blocks: tuple[tuple[np.ndarray, np.ndarray], ...]
@@ -93,95 +97,140 @@ class GradientRows:
         return np.einsum("kd,kde,ke->k", self.gaps, A, self.gaps)
 
     def model(self) -> GramModel:
-        growth, level, d = [], [], self.start.shape[1]
-        for (x, y), at, gram in zip(self.blocks, self.optimum @ self.inverse.T, self.grams):
-            square, mean = (x**2).sum(1), gram @ at - x.T @ y / len(x)
-            growth.append(((square**2).mean() - (gram**2).sum()) / d)
-            level.append((square * (y - x @ at) ** 2).mean() - mean @ mean)
+        """The model with identity Hessians that stands for these rows in a search.
+
+        The trace of a gradient's covariance is, at a model that is s I about its mean, linear in s, with the slope
+        mean |x|^4 - |A_k|^2, of which each coordinate has 1/d; and at client k's minimiser it is
+        mean |x|^2 r^2 - |g_k|^2.
+        """
         optimum, start = self.optimum @ self.inverse.T, self.start @ self.inverse.T
+        growth, level, d = [], [], self.start.shape[1]
+        for (x, y), at, gram in zip(self.blocks, optimum, self.grams):
+            square, slope = (x**2).sum(1), gram @ at - x.T @ y / len(x)
+            growth.append(((square**2).mean() - (gram**2).sum()) / d)
+            level.append((square * (y - x @ at) ** 2).mean() - slope @ slope)
         scale = 1 / self.batch
         return GramModel.from_minimisers(
             optimum, start, scale * np.array(growth), scale * np.array(level), np.arange(self.clients)
         )
 
 
-class RowRecursion:
-    """Client i's model at rates c v, c >= 0: only clients of positive rate are read; in eigenvectors of A."""
+@dataclass(frozen=True)
+class _RowNoise:
+    """What noise adds in one step to the covariance of a model, from rows of K clients.
 
-    def __init__(self, rows: GradientRows, client: int, v: np.ndarray) -> None:
-        kept, at = np.flatnonzero(v), rows.optimum[client] @ rows.inverse.T
-        self.A, U = np.linalg.eigh(np.tensordot(v[kept], rows.grams[kept] + rows.penalty, 1))
-        blocks = [rows.blocks[k] for k in kept]
-        h0 = np.stack([x.T @ (y - x @ at) / len(x) for x, y in blocks])
-        pulls = h0 - rows.penalty @ at
-        pulls[kept == client] = 0
-        self.h, self.h0 = v[kept] @ pulls @ U, h0 @ U
-        self.X = np.concatenate([x for x, _ in blocks])
-        self.r = np.concatenate([y for _, y in blocks]) - self.X @ at
-        self.X = self.X @ U
-        self.u = v[kept] ** 2 / rows.batch
-        self.w = np.concatenate([np.full(len(x), u / len(x)) for u, (x, _) in zip(self.u, blocks)])
-        self.A0 = U.T @ rows.grams[kept] @ U
-        self.sums = (self.u[:, None, None] * self.A0).swapaxes(0, 1).reshape(len(U), -1)  # u_k A0_k side by side
-        self.single = tuple(one.astype(np.float32) for one in (self.X, self.A0, self.sums))
-        self.own, self.delta = U.T @ (rows.grams[client] + rows.penalty) @ U, rows.gaps[client] @ U
+    x        (n, d)     rows, one client's after the other's
+    weights  (n,)       u_k / n_k of the client that a row belongs to
+    grams    (K, d, d)  A_k
+    summed   (d, K d)   u_k A_k side by side
+    """
 
-    def _noise(self, C: np.ndarray, squares: np.ndarray | None, *, single_precision: bool) -> np.ndarray:
-        """sum u_k (mean x x' (squares + x'C x) - A0_k C A0_k); `single_precision` in single precision."""
-        X, A0, sums = self.single if single_precision else (self.X, self.A0, self.sums)
-        seen, scratch = C.astype(X.dtype), np.empty((min(AT_ONCE, len(X)), len(C)), dtype=X.dtype)
-        total = -(sums @ np.matmul(seen, A0).reshape(-1, len(C)))
-        for first in range(0, len(X), AT_ONCE):  # as many as stay in the cache
+    x: np.ndarray
+    weights: np.ndarray
+    grams: np.ndarray
+    summed: np.ndarray
+
+    def in_single_precision(self) -> _RowNoise:
+        x, grams, summed = (one.astype(np.float32) for one in (self.x, self.grams, self.summed))
+        return _RowNoise(x, self.weights, grams, summed)
+
+    def of(self, C: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """sum_k u_k (mean x x' (squares + x'C x) - A_k C A_k), of one square for each row."""
+        seen, scratch = C.astype(self.x.dtype), np.empty((min(AT_ONCE, len(self.x)), len(C)), dtype=self.x.dtype)
+        total = -(self.summed @ np.matmul(seen, self.grams).reshape(-1, len(C)))
+        for first in range(0, len(self.x), AT_ONCE):
             part = slice(first, first + AT_ONCE)
-            x, Z = X[part], scratch[: len(X) - first]
-            q = np.einsum("nd,nd->n", np.matmul(x, seen, out=Z), x)
-            weight = (self.w[part] * (q if squares is None else q + squares[part])).astype(X.dtype)[:, None]
+            x, product = self.x[part], scratch[: len(self.x) - first]
+            spread = np.einsum("nd,nd->n", np.matmul(x, seen, out=product), x)
+            weight = (self.weights[part] * (spread + squares[part])).astype(x.dtype)[:, None]
             if weight.min() < 0:  # C is no covariance
-                total += np.multiply(x, weight, out=Z).T @ x
-            else:  # half the products
-                np.multiply(x, np.sqrt(weight), out=Z)
-                total += Z.T @ Z
+                total += np.multiply(x, weight, out=product).T @ x
+            else:  # a matrix by its own transpose: half the multiplications
+                np.multiply(x, np.sqrt(weight), out=product)
+                total += product.T @ product
         return total
 
-    def excesses(self, c: float, *, single_precision: bool = False) -> Iterator[float]:
-        """E e_t, t = 0, 1, ...; with `single_precision` noise is added up in it: right to about 1e-7."""
-        m, C, B = self.delta, np.zeros_like(self.own), 1 - 2 * c * self.A
-        while True:
-            yield float(m @ self.own @ m + (self.own * C).sum())
-            g = self.A0 @ m - self.h0
-            noise = self._noise(C, (self.X @ m - self.r) ** 2, single_precision=single_precision) - (g.T * self.u) @ g
-            C, m = B[:, None] * C * B + 4 * c**2 * noise, B * m + 2 * c * self.h
-            C = (C + C.T) / 2
+
+class RowRecursion:
+    """Client i's model at rates c v, c >= 0, in eigenvectors of A = sum v_k A_k, the penalty being added to each A_k.
+
+    Only clients of positive rate are read.
+    """
+
+    def __init__(self, rows: GradientRows, client: int, v: np.ndarray) -> None:
+        peers, minimiser = np.flatnonzero(v), rows.optimum[client] @ rows.inverse.T
+        rates, grams, blocks = v[peers], rows.grams[peers], [rows.blocks[k] for k in peers]
+        self.eigenvalues, U = np.linalg.eigh(np.tensordot(rates, grams + rows.penalty, 1))
+        # h_k at theta_i*, and minus half the gradients there: client i's own is 0 but for rounding
+        slopes = np.stack([x.T @ (y - x @ minimiser) / len(x) for x, y in blocks])
+        pulls = slopes - rows.penalty @ minimiser
+        pulls[peers == client] = 0
+        self.slopes, self.pull = slopes @ U, rates @ pulls @ U
+
+        X, y = (np.concatenate(parts) for parts in zip(*blocks))
+        self.residuals = y - X @ minimiser
+        self.u, turned = rates**2 / rows.batch, U.T @ grams @ U
+        weights = np.concatenate([np.full(len(x), share / len(x)) for share, (x, _) in zip(self.u, blocks)])
+        summed = (self.u[:, None, None] * turned).swapaxes(0, 1).reshape(len(U), -1)
+        self.noise = _RowNoise(X @ U, weights, turned, summed)
+        self.rough_noise = self.noise.in_single_precision()
+
+        self.hessian = U.T @ (rows.grams[client] + rows.penalty) @ U
+        self.start = rows.gaps[client] @ U
+
+    def _after(
+        self, m: np.ndarray, C: np.ndarray, c: float, *, single_precision: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of delta one step later."""
+        g = self.noise.grams @ m - self.slopes
+        noise = self.rough_noise if single_precision else self.noise
+        drawn = noise.of(C, (self.noise.x @ m - self.residuals) ** 2) - (g.T * self.u) @ g
+        B = 1 - 2 * c * self.eigenvalues
+        C = B[:, None] * C * B + 4 * c**2 * drawn
+        return B * m + 2 * c * self.pull, (C + C.T) / 2
+
+    def excesses(self, c: float, steps: int, *, single_precision: bool = False) -> Iterator[float]:
+        """E e_t for t = 0..steps, none after one that has left.
+
+        With `single_precision` noise is added up in it: right to about 1e-7.
+        """
+        m, C, ceiling = self.start, np.zeros_like(self.hessian), np.inf
+        for t in range(steps + 1):
+            if t:
+                m, C = self._after(m, C, c, single_precision=single_precision)
+            excess = float(m @ self.hessian @ m + (self.hessian * C).sum())
+            yield excess
+            ceiling = ceiling if t else DIVERGED * excess
+            if not excess <= ceiling:
+                return
 
     def first(self, c: float, epsilon: float, most: int, *, single_precision: bool = False) -> tuple[float, float]:
         """The first t <= most with E e_t <= epsilon, to a fraction of a step, and E e_t there; inf where none is."""
-        start = before = 0.0
-        for t, e in enumerate(islice(self.excesses(c, single_precision=single_precision), most + 1)):
-            start = e if t == 0 else start
-            if t and e <= epsilon:
-                return t - 1 + float(share_of_step(before, np.asarray(e), epsilon)), e
-            if not e <= DIVERGED * start:
-                break
-            before = e
+        before = np.inf
+        for t, excess in enumerate(self.excesses(c, most, single_precision=single_precision)):
+            if t and excess <= epsilon:
+                return t - 1 + float(share_of_step(before, np.asarray(excess), epsilon)), excess
+            before = excess
         return np.inf, np.inf
 
     def curve(self, rates: np.ndarray, steps: int) -> np.ndarray:
         """As `ExactRecursion.curve` of a merged recursion, rates (0, c)."""
-        found = np.full(steps + 1, np.inf)
-        for t, e in enumerate(islice(self.excesses(float(rates[-1])), steps + 1)):
-            found[t] = e
-            if not e <= DIVERGED * found[0]:
-                break
-        return found
+        known = list(self.excesses(float(rates[-1]), steps))
+        return np.pad(known, (0, steps + 1 - len(known)), constant_values=np.inf)
 
     def limit(self) -> float:
-        """The c from which on c v is unstable: 1 / rho(P^-1 Q)."""
-        P = 2 * (self.A[:, None] + self.A)
-        seen = self.A / self.A[-1] > RANK
-        root = np.where(seen[:, None] & seen, 1 / np.sqrt(np.maximum(P, 1e-300)), 0)
+        """The c from which on c v is unstable: 1 / rho(P^-1 Q), P and Q as in `recursion`.
+
+        In eigenvectors of A, of eigenvalues a, P multiplies the entry (i, j) of a matrix by 2 (a_i + a_j), and A X A is
+        a_i a_j X_ij. Lanczos's method asks for P^-1/2 Q P^-1/2, on the range of A alone.
+        """
+        a = self.eigenvalues
+        seen = a / a[-1] > RANK
+        root = np.where(seen[:, None] & seen, 1 / np.sqrt(np.maximum(2 * (a[:, None] + a), 1e-300)), 0)
+        no_squares = np.zeros(len(self.residuals))
 
         def apply(y: np.ndarray) -> np.ndarray:
             X = root * unpack(y, len(root))
-            return pack(root * (4 * self.A[:, None] * X * self.A + 4 * self._noise(X, None, single_precision=True)))
+            return pack(root * (4 * a[:, None] * X * a + 4 * self.rough_noise.of(X, no_squares)))
 
         return 1 / largest(apply, pack(np.eye(len(root)) * root))
