@@ -252,6 +252,17 @@ def printed(corrected: Callable[..., Any], **fields: Any) -> Callable[[Bound], B
     return _declared(record_of(corrected).as_printed, fields)
 
 
+def reduces_to(key: str, when: str, at: Callable[..., Mapping[str, Any]]) -> Callable[[Bound], Bound]:
+    """One more `Reduction` of the theorem declared below it."""
+
+    def declare(bound: Bound) -> Bound:
+        known, case = record_of(bound), Reduction(key=key, when=when, at=at)
+        bound.__dict__["record"] = replace(known, reduces_to=(case, *known.reduces_to))
+        return bound
+
+    return declare
+
+
 def _declared(make: Callable[..., Theorem], fields: Mapping[str, Any]) -> Callable[[Bound], Bound]:
     def declare(bound: Bound) -> Bound:
         said = " ".join((bound.__doc__ or "").partition("\n\n")[0].split())

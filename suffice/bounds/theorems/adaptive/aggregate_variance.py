@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...elementary import minimum
 from ...quantities import Quantity
 from ...sufficient_variance import combined_variance
-from ...theorem import Definition, Reduction, records, theorem
+from ...theorem import Definition, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
 from .paper import source
 
@@ -38,6 +38,16 @@ def definition_1_effective_local(*, sigma2, peak):
 # sigma_i^2 / (l (2 - l)) with l = min(2 p, 1). Binary weights have phi(lambda) = lambda = p: attained.
 
 
+@reduces_to(
+    "adaptive/largest-variance-binary",
+    "binary weights, phi(1) = lambda",
+    lambda *, threshold, **_: {"peak": threshold},
+)
+@reduces_to(
+    "adaptive/largest-variance-continuous",
+    "continuous weights, phi(1) = 1",
+    lambda **_: {"peak": 1.0},
+)
 @theorem(
     key="adaptive/definition-1-variance-local",
     title="Largest variance of any criterion",
@@ -48,18 +58,6 @@ def definition_1_effective_local(*, sigma2, peak):
     tight="phi(1) >= 1/2 and no peer; otherwise binary weights and peers of similarity phi(1) with total mass "
     "sum_k sigma_i^2/sigma_k^2 = (1 - 2 phi(1)) / phi(1)",
     monotone={"sigma2": 1, "peak": -1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/largest-variance-binary",
-            when="binary weights, phi(1) = lambda",
-            at=lambda *, sigma2, threshold: {"sigma2": sigma2, "peak": threshold},
-        ),
-        Reduction(
-            key="adaptive/largest-variance-continuous",
-            when="continuous weights, phi(1) = 1",
-            at=lambda *, sigma2: {"sigma2": sigma2, "peak": 1.0},
-        ),
-    ),
 )
 def definition_1_variance_local(*, sigma2, peak):
     """Whatever the similarities, sum_k alpha_k^2 sigma_k^2 <= sigma_i^2 if phi(1) >= 1/2, and <= sigma_i^2 / (4 phi(1)

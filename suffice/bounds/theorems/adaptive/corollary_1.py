@@ -8,7 +8,7 @@ import numpy as np
 
 from ...elementary import decay, difference, log, maximum, minimum, spare, survive, up
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Sharper, printed, records, theorem
+from ...theorem import Conditions, Sharper, printed, records, reduces_to, theorem
 from .hypotheses import STANDING, step_conditions
 from .paper import source
 from .theorem_2 import curvature_conditions, decreasing_conditions, decreasing_level
@@ -148,6 +148,11 @@ def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
     return survive(drift(eta=eta, mu=mu, beta=beta, s2=s2, eps=eps), T) * e0 / eps
 
 
+@reduces_to(
+    "adaptive/corollary-1-best-step",
+    "eta = min(q/beta, mu eps/(beta s2))",
+    lambda *, mu, beta, q, s2, eps, **_: {"eta": np.minimum(q / beta, mu * eps / (beta * s2))},
+)
 @_record(
     key="adaptive/corollary-1-expected-time",
     title="Expected time to the precision",
@@ -156,13 +161,6 @@ def corollary_1_probability(*, eta, mu, beta, s2, eps, e0, T):
     conditions=hitting_conditions,
     tight="e_0 = eps, no noise, mu = beta, eta = 1/beta",
     monotone=_GROWS,
-    reduces_to=(
-        Reduction(
-            key="adaptive/corollary-1-best-step",
-            when="eta = min(q/beta, mu eps/(beta s2))",
-            at=lambda *, mu, beta, q, s2, eps, **_: {"eta": np.minimum(q / beta, mu * eps / (beta * s2))},
-        ),
-    ),
 )
 def corollary_1_expected_time(*, eta, mu, beta, s2, eps, e0):
     """E[tau] <= (1 + ln(e_0 / eps)) / Delta."""

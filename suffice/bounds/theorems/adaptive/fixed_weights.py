@@ -6,7 +6,7 @@ import numpy as np
 
 from ...elementary import fall, sqrt, survive
 from ...quantities import Quantity
-from ...theorem import Definition, Reduction, records, theorem
+from ...theorem import Definition, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
 from .hypotheses import step_conditions
 from .paper import source
@@ -64,6 +64,9 @@ def growth_of_weights(*, weights, factor, c, s):
 # Nothing here is random but e_t: the bound needs no stopping.
 
 
+@reduces_to(
+    "adaptive/theorem-1-multiplicative", "similar without a gap: b = c = 0", lambda **_: {"bias2": 0.0, "c": 0.0}
+)
 @theorem(
     key="adaptive/theorem-1-fixed-weights",
     title="Excess after T steps with fixed weights, multiplicative noise",
@@ -80,13 +83,6 @@ def growth_of_weights(*, weights, factor, c, s):
     },
     tight="mu = beta and eta = 1/beta: noise of identical clients, or one peer (1 - sqrt(c)) grad R_i + b alone",
     monotone={"e0": 1, "V": 1, "bias2": 1, "c": 1, "beta": 1, "split": 1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-1-multiplicative",
-            when="similar without a gap: b = c = 0",
-            at=lambda *, q, **values: {**values, "bias2": 0.0, "c": 0.0},
-        ),
-    ),
 )
 def theorem_1_fixed_weights(*, eta, mu, beta, e0, bias2, c, V, T, split):
     """With fixed weights w_k >= 0 of sum 1, bias2 = sum_k w_k b_k^2, c = sum_k w_k c_k, V = sum_k w_k^2 (floor_k + M_k

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...elementary import difference, fall, maximum, spare, survive
 from ...quantities import Quantity
-from ...theorem import Reduction, record_of, records, theorem
+from ...theorem import record_of, records, reduces_to, theorem
 from .hypotheses import step_conditions
 from .paper import source
 from .theorem_3 import step_conditions as theorem_3_conditions
@@ -43,6 +43,7 @@ def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
     return difference(e0 + eta**2 * beta * (Q * gradient**2 + V) / 2, eta * gradient**2 / 2)
 
 
+@reduces_to("adaptive/theorem-1", "no multiplicative noise: Q = kappa = 0", lambda **_: {"Q": 0.0, "split": 0.0})
 @theorem(
     key="adaptive/theorem-1-multiplicative",
     title="Excess after T steps, multiplicative noise",
@@ -56,13 +57,6 @@ def lemma_1_multiplicative(*, eta, beta, e0, gradient, Q, V):
     },
     tight="mu = beta, one client, eta = 1/beta and Q = kappa: in expectation the noise replaces what was gained",
     monotone={"e0": 1, "V": 1, "beta": 1, "split": 1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-1",
-            when="no multiplicative noise: Q = kappa = 0",
-            at=lambda **values: {**values, "Q": 0.0, "split": 0.0},
-        ),
-    ),
 )
 def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
     """With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic constant step
@@ -76,6 +70,11 @@ def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
 # Theorem 3: without PL, sum the descent over t <= T, e >= 0 at the end; divide by (1 - kappa) eta T/2.
 
 
+@reduces_to(
+    "adaptive/theorem-3-any-step",
+    "no multiplicative noise: Q = kappa = 0",
+    lambda *, s2, **_: {"V": s2, "Q": 0.0, "split": 0.0},
+)
 @theorem(
     key="adaptive/theorem-3-multiplicative",
     title="Mean squared gradient, multiplicative noise",
@@ -89,13 +88,6 @@ def theorem_1_multiplicative(*, eta, mu, beta, e0, V, T, split):
     },
     tight="one client of Hessian beta I, eta = 1/beta and Q = kappa, T large",
     monotone={"e0": 1, "V": 1, "beta": 1, "T": -1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-3-any-step",
-            when="no multiplicative noise: Q = kappa = 0",
-            at=lambda *, s2, **values: {**values, "V": s2, "Q": 0.0, "split": 0.0},
-        ),
-    ),
 )
 def theorem_3_multiplicative(*, eta, beta, e0, V, T, split):
     """With Q at least sum_k alpha_k^2 M_k (1 + sqrt(1 - r_k))^2 at every step and a deterministic constant step

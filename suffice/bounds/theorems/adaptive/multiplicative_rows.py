@@ -146,7 +146,7 @@ def grown(theorem: Theorem) -> Theorem:
             Reduction(
                 key=theorem.key,
                 when="no multiplicative noise: Q = kappa = 0",
-                at=lambda **values: {**values, "Q": 0.0, "split": 0.0},
+                at=lambda **_: {"Q": 0.0, "split": 0.0},
             ),
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...elementary import maximum, spare
 from ...quantities import Quantity
-from ...theorem import Reduction, printed, records, theorem
+from ...theorem import printed, records, reduces_to, theorem
 from .paper import source
 
 # --- Property 1: heterogeneity of quadratics R_i(theta) = (theta + xi_i)^T A_i (theta + xi_i) -------------
@@ -82,6 +82,11 @@ def lemma_2_printed(*, b, c, mu, eps):
 # Without PL the same division works wherever |grad R_i|^2 >= G.
 
 
+@reduces_to(
+    "adaptive/lemma-2",
+    "R_i satisfies PL(mu): e >= eps implies |grad R_i|^2 >= G = 2 mu eps",
+    lambda *, mu, eps, **_: {"G": 2 * mu * eps},
+)
 @theorem(
     key="adaptive/lemma-2-gradient",
     title="Similarity above a gradient level",
@@ -92,13 +97,6 @@ def lemma_2_printed(*, b, c, mu, eps):
     hypotheses="with peer k, R_i satisfies Assumption 3 (b, c)",
     tight="b attained, |grad R_i(theta)|^2 = G",
     monotone={"b": -1, "c": -1, "G": 1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/lemma-2",
-            when="R_i satisfies PL(mu): e >= eps implies |grad R_i|^2 >= G = 2 mu eps",
-            at=lambda *, b, c, mu, eps: {"b": b, "c": c, "G": 2 * mu * eps},
-        ),
-    ),
 )
 def lemma_2_gradient(*, b, c, G):
     """Under Assumption 3, at every theta with |grad R_i(theta)|^2 >= G: r_k >= (1 - b^2/G - c)_+."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...elementary import difference, fall, survive
 from ...parameters import new_parameter
 from ...quantities import Quantity
-from ...theorem import Reduction, printed, record_of, records, theorem
+from ...theorem import printed, record_of, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED
 from .hypotheses import UNBIASED, step_conditions
 from .paper import source
@@ -117,6 +117,7 @@ _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
 # The weights w = alpha / sum alpha at step eta are the weights alpha at step eta / sum alpha.
 
 
+@reduces_to("adaptive/theorem-2-constant", "no step starts below eps, so that V = s2", lambda *, s2, **_: {"V": s2})
 @theorem(
     key="adaptive/theorem-1",
     title="Excess after T steps",
@@ -127,13 +128,6 @@ _RUN = f"{UNBIASED}; R_i satisfies PL(mu)"
     tight="one client with mu = beta at eta = 1/beta; noise-free contraction as the share w_i of client i "
     "vanishes beside one peer R_k = (1 - sqrt(1 - r)) R_i at eta = r/beta",
     monotone={"e0": 1, "V": 1, "beta": 1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-2-constant",
-            when="no step starts below eps, so that V = s2",
-            at=lambda *, s2, **others: {**others, "V": s2},
-        ),
-    ),
 )
 def theorem_1(*, eta, mu, beta, e0, V, T):
     """With weights of Definition 1, a deterministic constant step eta <= q/beta and E[sum_k alpha_k^2 sigma_k^2] <= V
@@ -141,6 +135,11 @@ def theorem_1(*, eta, mu, beta, e0, V, T):
     return survive(eta * mu, T) * e0 + eta * beta * V / (2 * mu) * fall(eta * mu, T)
 
 
+@reduces_to(
+    "adaptive/theorem-1",
+    "w = q alpha with q = 1 / sum_k alpha_k at every step: eta and V become eta / q and q^2 V",
+    lambda *, eta, q, V, **_: {"eta": eta / q, "V": q**2 * V},
+)
 @theorem(
     key="adaptive/theorem-1-normalised",
     title="Excess after T steps, weights that sum to 1",
@@ -154,13 +153,6 @@ def theorem_1(*, eta, mu, beta, e0, V, T):
     },
     tight="one client with mu = beta at eta = 1/beta",
     monotone={"e0": 1, "V": 1, "beta": 1, "q": -1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-1",
-            when="w = q alpha with q = 1 / sum_k alpha_k at every step: eta and V become eta / q and q^2 V",
-            at=lambda *, eta, q, V, **others: {**others, "eta": eta / q, "q": q, "V": q**2 * V},
-        ),
-    ),
 )
 def theorem_1_normalised(*, eta, mu, beta, q, e0, V, T):
     """With weights w_k >= 0 that sum to 1, estimated ones included, a deterministic constant step eta <= 1/beta, sum_k

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...elementary import maximum, minimum, spare, sqrt
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem, printed, records, theorem
+from ...theorem import Conditions, Reduction, Theorem, printed, records, reduces_to, theorem
 from .paper import source
 from .theorem_2 import with_local_variance
 
@@ -74,6 +74,11 @@ def step_conditions(*, eta, q, beta, T) -> Conditions:
     return {"step size eta <= q/beta": (eta, q / beta), **horizon_conditions(T=T)}
 
 
+@reduces_to(
+    "adaptive/theorem-3",
+    "eta = min(q/beta, sqrt(2 e_0/(T beta s2)))",
+    lambda *, beta, q, e0, s2, T: {"eta": np.minimum(q / beta, np.sqrt(2 * e0 / (T * beta * s2)))},
+)
 @theorem(
     key="adaptive/theorem-3-any-step",
     title="Mean squared gradient while running",
@@ -84,16 +89,6 @@ def step_conditions(*, eta, q, beta, T) -> Conditions:
     conditions=step_conditions,
     tight="one client of Hessian beta I, T = 1, eta = 1/beta and no noise",
     monotone={**_GROWS, "T": -1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-3",
-            when="eta = min(q/beta, sqrt(2 e_0/(T beta s2)))",
-            at=lambda *, beta, q, e0, s2, T: {
-                "eta": np.minimum(q / beta, np.sqrt(2 * e0 / (T * beta * s2))),
-                **{"beta": beta, "q": q, "e0": e0, "s2": s2, "T": T},
-            },
-        ),
-    ),
 )
 def theorem_3_any_step(*, eta, beta, e0, s2, T):
     """2 e_0/(eta T) + eta beta s2."""
@@ -107,6 +102,11 @@ def theorem_3_any_step(*, eta, beta, e0, s2, T):
 # eta (G - eta beta s2) is largest at eta = G/(2 beta s2), and grows up to there.
 
 
+@reduces_to(
+    "adaptive/theorem-3-best-step",
+    "eta = min(q/beta, G/(2 beta s2))",
+    lambda *, beta, q, s2, G, **_: {"eta": np.minimum(q / beta, G / (2 * beta * s2))},
+)
 @theorem(
     key="adaptive/theorem-3-hitting-time",
     title="Expected time to a small gradient",
@@ -121,16 +121,6 @@ def theorem_3_any_step(*, eta, beta, e0, s2, T):
     },
     tight="one client of Hessian beta I, |grad R_i(theta_0)|^2 = G, eta = 1/beta and no noise",
     monotone={**_GROWS, "G": -1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-3-best-step",
-            when="eta = min(q/beta, G/(2 beta s2))",
-            at=lambda *, beta, q, e0, s2, G: {
-                "eta": np.minimum(q / beta, G / (2 * beta * s2)),
-                **{"beta": beta, "q": q, "e0": e0, "s2": s2, "G": G},
-            },
-        ),
-    ),
 )
 def theorem_3_hitting_time(*, eta, beta, e0, s2, G):
     """2 e_0 / (eta G (1 - eta beta s2/G))."""
@@ -179,7 +169,7 @@ THEOREMS = records(
             Reduction(
                 key="adaptive/theorem-3-any-step",
                 when="no step starts below the level G: p = 0",
-                at=lambda *, s2, **others: {**others, "s2": s2, "V_max": 2 * s2, "below": 0.0},
+                at=lambda *, s2, **_: {"V_max": 2 * s2, "below": 0.0},
             ),
         ),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...elementary import fall, log1p, maximum, minimum, spare, survive
 from ...quantities import Quantity
-from ...theorem import Reduction, records, theorem
+from ...theorem import records, reduces_to, theorem
 from .estimated_clusters import RUN, theorem_5_samples, total_conditions
 from .paper import ALL_FOR_ALL, source
 from .theorem_2 import convexity_conditions
@@ -23,6 +23,19 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
 # sum_{t < T} (1 - eta m)^(2t) = (1 - (1 - eta m)^(2T)) / (eta m (2 - eta m)).
 
 
+@reduces_to(
+    "worst-case/contraction",
+    "one agent, no noise",
+    lambda *, mu, beta, weight, pull, **_: {
+        "mu": mu * pull,
+        "beta": beta * (2 * weight - pull),
+        "smin": 1.0,
+        "smax": 1.0,
+        "sigma2": 0.0,
+        "weight2": 1.0,
+        "peer_excess": 0.0,
+    },
+)
 @theorem(
     key="sample-optimal/theorem-3-sharp",
     title="All-for-all, last iterate, loss contracting by a square",
@@ -37,21 +50,6 @@ from .theorem_3 import STANDING, THRESHOLD, rounds_conditions, spectrum_conditio
     tight="always: all follow agent 1 of three, whose losses have curvature L and minimisers 0, D and -D, at "
     "eta = 2/(L smax + mu smin); without noise, one loss of curvature mu at any step",
     monotone={"e0": 1, "sigma2": 1, "weight2": 1, "peer_excess": 1, "beta": 1},
-    reduces_to=(
-        Reduction(
-            key="worst-case/contraction",
-            when="one agent, no noise",
-            at=lambda *, mu, beta, weight, pull, **others: {
-                "mu": mu * pull,
-                "beta": beta * (2 * weight - pull),
-                "smin": 1.0,
-                "smax": 1.0,
-                "sigma2": 0.0,
-                "weight2": 1.0,
-                "peer_excess": 0.0,
-            },
-        ),
-    ),
 )
 def theorem_3_sharp(*, eta, mu, beta, smin, e0, sigma2, weight2, peer_excess, T):
     """With smax and smin the largest and the smallest non-zero eigenvalue of W and any step eta <= 2/(L smax + mu
@@ -74,6 +72,9 @@ _COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above ep
 # rounds of theorem-3-rounds.
 
 
+@reduces_to(
+    "sample-optimal/corollary-1-general-sharp", "peer_excess = eps/2", lambda *, eps, **_: {"peer_excess": eps / 2}
+)
 @theorem(
     key="sample-optimal/theorem-3-sharp-rounds",
     title="All-for-all, a quarter of the rounds to a precision",
@@ -83,13 +84,6 @@ _COUNT = "no noise, every loss of curvature mu, kappa large and F^0 far above ep
     conditions=rounds_conditions,
     tight=_COUNT,
     monotone={**_ROUNDS, **_SPECTRUM, "peer_excess": 1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/corollary-1-general-sharp",
-            when="peer_excess = eps/2",
-            at=lambda *, eps, **others: {"peer_excess": eps / 2},
-        ),
-    ),
 )
 def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, peer_excess):
     """With s = eps - peer_excess, M = max(kappa smax/smin, kappa sigma2 weight2/(mu s smin^2)) and eta = 2/((M + 1) mu
@@ -104,6 +98,11 @@ def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, pe
 # Thresholded weights have Phi <= eps/2 (b_ij^2 <= mu eps with mu, not mu smin): s = eps/2 serves.
 
 
+@reduces_to(
+    "sample-optimal/corollary-1-sharp",
+    "clusters",
+    lambda *, lambda2, **_: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
+)
 @theorem(
     key="sample-optimal/corollary-1-general-sharp",
     title="All-for-all, a quarter of the rounds with thresholded weights",
@@ -113,13 +112,6 @@ def theorem_3_sharp_rounds(*, mu, beta, smin, smax, eps, e0, sigma2, weight2, pe
     conditions=spectrum_conditions,
     tight=_COUNT,
     monotone={**_ROUNDS, **_SPECTRUM},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/corollary-1-sharp",
-            when="clusters",
-            at=lambda *, lambda2, **others: {"smin": 1.0, "smax": 1.0, "weight2": lambda2},
-        ),
-    ),
 )
 def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2):
     """With M = max(kappa smax/smin, 2 kappa sigma2 weight2/(mu eps smin^2)) and eta = 2/((M + 1) mu smin),
@@ -130,6 +122,7 @@ def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2)
     return steps * log1p(4 * maximum(0, e0 - eps) / eps) / 4
 
 
+@reduces_to("sample-optimal/corollary-2-sharp", "clusters of one size", lambda *, size, **_: {"lambda2": 1 / size})
 @theorem(
     key="sample-optimal/corollary-1-sharp",
     title="All-for-all, a quarter of the rounds in clusters",
@@ -139,13 +132,6 @@ def corollary_1_general_sharp(*, mu, beta, smin, smax, eps, e0, sigma2, weight2)
     conditions=convexity_conditions,
     tight=_COUNT,
     monotone={**_ROUNDS, "lambda2": 1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/corollary-2-sharp",
-            when="clusters of one size",
-            at=lambda *, size, **others: {"lambda2": 1 / size},
-        ),
-    ),
 )
 def corollary_1_sharp(*, mu, beta, eps, e0, sigma2, lambda2):
     """With lambda2 = (1/N) sum_i 1/N_i, M = max(kappa, 2 kappa sigma2 lambda2/(mu eps)) and eta = 2/((M + 1) mu),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...quantities import Quantity, new_quantity
-from ...theorem import Definition, Reduction, records, theorem
+from ...theorem import Definition, records, reduces_to, theorem
 from ...units import LOSS
 from .paper import source
 
@@ -61,6 +61,7 @@ def mixture_bias_printed(*, bias):
     return 1 * bias
 
 
+@reduces_to("sample-optimal/assumption-3-peer", "one pair: lambda_ij = 1", lambda *, b, **_: {"bias2": b**2})
 @theorem(
     key="sample-optimal/section-5-bias",
     title="Bias of a mixture of a common and a local model",
@@ -70,13 +71,6 @@ def mixture_bias_printed(*, bias):
     hypotheses=_MIXTURE,
     tight="all f_i of curvature mu and all b_ij attained",
     monotone={"bias2": 1, "mu": -1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/assumption-3-peer",
-            when="one pair: lambda_ij = 1",
-            at=lambda *, b, **others: {"bias2": b**2},
-        ),
-    ),
 )
 def mixture_bias(*, bias2, mu):
     """Mixtures with the weights lambda_ii = 1 - alpha_i, lambda_ij = alpha_i/(N - 1) have a bias of at most (1/N) sum_i

@@ -9,7 +9,7 @@ import numpy as np
 from ...bayes_risk import inverse_risk, risk
 from ...elementary import quotient, sqrt
 from ...quantities import Quantity
-from ...theorem import Conditions, Definition, Reduction, record_of, records, theorem
+from ...theorem import Conditions, Definition, record_of, records, reduces_to, theorem
 from ...units import GRADIENT_SQUARED, LOSS
 from .paper import source
 
@@ -54,6 +54,7 @@ def theorem_1_excess(*, e0, sigma2, signal2, T):
 _record = partial(theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"), direction="lower")
 
 
+@reduces_to("sample-optimal/theorem-1-sum", "e0 = 2 eps", lambda *, eps, **_: {"e0": 2 * eps})
 @_record(
     key="sample-optimal/theorem-1-optimised",
     title="Lower bound at any level of the start",
@@ -66,9 +67,6 @@ _record = partial(theorem, quantity=Quantity.ROUNDS, source=source("Theorem 1"),
     },
     tight="the family itself is estimated no worse by its posterior mean",
     monotone={"sigma2": 1, "signal2": -1, "eps": -1},
-    reduces_to=(
-        Reduction(key="sample-optimal/theorem-1-sum", when="e0 = 2 eps", at=lambda *, eps, **others: {"e0": 2 * eps}),
-    ),
 )
 def theorem_1_optimised(*, eps, e0, sigma2, signal2):
     """A method whose excess loss for agent i is at most eps on every instance needs at least as many rounds, for every
@@ -80,6 +78,11 @@ def theorem_1_optimised(*, eps, e0, sigma2, signal2):
 HALF = 0.8508444376141607
 
 
+@reduces_to(
+    "sample-optimal/theorem-1",
+    "every agent that counts has b_ij = 0",
+    lambda *, mu, eps, near, **_: {"signal2": 4 * mu * eps * near},
+)
 @_record(
     key="sample-optimal/theorem-1-sum",
     title="Lower bound by the sum of closenesses",
@@ -91,13 +94,6 @@ HALF = 0.8508444376141607
     },
     tight="of theorem-1-optimised at e0 = 2 eps",
     monotone={"sigma2": 1, "signal2": -1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/theorem-1",
-            when="every agent that counts has b_ij = 0",
-            at=lambda *, mu, eps, near, **others: {"signal2": 4 * mu * eps * near},
-        ),
-    ),
 )
 def theorem_1_sum(*, sigma2, signal2):
     """The same with signal2 = sum_j (2 sqrt(mu eps) - b_ij)_+^2, at most 4 mu eps near."""

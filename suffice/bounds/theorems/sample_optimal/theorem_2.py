@@ -6,7 +6,7 @@ from functools import partial
 
 from ...elementary import decay, fall, log1p, maximum, spare, sqrt, survive, times_log_ratio
 from ...quantities import Quantity
-from ...theorem import Conditions, Reduction, Theorem, printed, record_of, records, theorem
+from ...theorem import Conditions, Theorem, printed, record_of, records, reduces_to, theorem
 from .paper import source
 
 
@@ -31,6 +31,7 @@ _record = partial(theorem, source=source("Theorem 2"), hypotheses=_STANDING)
 # and PL gives e+ <= (1 - eta mu) e + eta B^2/2 + L eta^2 sigma^2 Lambda_2/2: a geometric sum.          (*)
 
 
+@reduces_to("adaptive/theorem-2-constant", "one agent", lambda *, s2, **_: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0})
 @_record(
     key="sample-optimal/theorem-2",
     title="All-for-one, constant step size",
@@ -38,13 +39,6 @@ _record = partial(theorem, source=source("Theorem 2"), hypotheses=_STANDING)
     conditions=step_conditions,
     tight="mu = L at eta = 1/L; the bias B^2/(2 mu) is attained in the limit of many rounds",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1},
-    reduces_to=(
-        Reduction(
-            key="adaptive/theorem-2-constant",
-            when="one agent",
-            at=lambda *, s2, **others: {"sigma2": s2, "lambda2": 1.0, "bias": 0.0},
-        ),
-    ),
 )
 def theorem_2(*, eta, mu, beta, e0, sigma2, lambda2, bias, T):
     """With any step eta <= 1/L, E[e_T] is at most the bound."""
@@ -140,6 +134,11 @@ def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
 # (e_0 - phi)/(eps - phi) <= 1 + 2 (e_0 - eps)/s.
 
 
+@reduces_to(
+    "sample-optimal/theorem-2-rounds-threshold",
+    "equal weights on near agents with b_ij^2 = mu eps",
+    lambda *, mu, eps, near, **_: {"lambda2": 1 / near, "bias": (mu * eps) ** 0.5},
+)
 @_record(
     key="sample-optimal/theorem-2-rounds",
     title="All-for-one, rounds to a precision",
@@ -151,13 +150,6 @@ def theorem_2_weak(*, eta, mu, beta, distance2, sigma2, lambda2, bias, T):
     },
     tight="nearly where bias and noise take up eps, e0 is just above it and the step is short",
     monotone={"e0": 1, "sigma2": 1, "lambda2": 1, "bias": 1, "beta": 1, "eps": -1},
-    reduces_to=(
-        Reduction(
-            key="sample-optimal/theorem-2-rounds-threshold",
-            when="equal weights on near agents with b_ij^2 = mu eps",
-            at=lambda *, mu, eps, near, **others: {"lambda2": 1 / near, "bias": (mu * eps) ** 0.5},
-        ),
-    ),
 )
 def theorem_2_rounds(*, mu, beta, eps, e0, sigma2, lambda2, bias):
     """With s = eps - B^2/(2 mu) and eta = min(1/L, mu s/(L sigma2 lambda2)), E[e_T] <= eps for every T of at least the

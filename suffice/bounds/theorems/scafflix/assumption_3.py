@@ -11,7 +11,7 @@ import numpy as np
 from ...elementary import maximum
 from ...parameters import new_parameter
 from ...quantities import Quantity
-from ...theorem import Definition, Reduction, printed, records, theorem
+from ...theorem import Definition, printed, records, reduces_to, theorem
 from ...units import CURVATURE, GRADIENT, GRADIENT_SQUARED
 from .paper import source
 
@@ -86,6 +86,9 @@ def finite_sum_printed(*, beta, bregman, sigma2_star):
 # (if m >= 2) and the rest is that of one sample, divided by m.
 
 
+@reduces_to(
+    "scafflix/assumption-3-finite-sum", "one sample, m = 1", lambda *, beta_max, **_: {"beta": beta_max, "batch": 1}
+)
 @theorem(
     key="scafflix/assumption-3-minibatch",
     title="Expected smoothness of a minibatch",
@@ -96,13 +99,6 @@ def finite_sum_printed(*, beta, bregman, sigma2_star):
     conditions=lambda *, beta, beta_max: {"smoothness beta <= beta_max": (beta, beta_max)},
     tight="as for one sample; and f_ij = L_i |x|^2 / 2 as m grows",
     monotone={"beta": 1, "beta_max": 1, "bregman": 1, "sigma2_star": 1, "batch": -1},
-    reduces_to=(
-        Reduction(
-            key="scafflix/assumption-3-finite-sum",
-            when="one sample, m = 1",
-            at=lambda *, beta_max, **others: {"beta": beta_max, "batch": 1},
-        ),
-    ),
 )
 def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
     """If g_i is the mean gradient of m samples drawn uniformly with replacement, then (2) holds with A_i = (1 - 2/m)_+
@@ -116,6 +112,7 @@ def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
 # proportional to L_ij, where the maximum is the mean of the L_ij.
 
 
+@reduces_to("scafflix/assumption-3-finite-sum", "p_j = 1/n_i", lambda *, beta_max, **_: {"beta_drawn": beta_max})
 @theorem(
     key="scafflix/assumption-3-nonuniform",
     title="Expected smoothness of one sample, drawn with any probabilities",
@@ -124,13 +121,6 @@ def minibatch(*, beta, beta_max, batch, bregman, sigma2_star):
     hypotheses="f_i = (1/n_i) sum_j f_ij, every f_ij convex and L_ij-smooth; p_j > 0 with sum 1",
     tight="as for uniform samples, and whenever L_ij/p_j is the same for all",
     monotone={"beta_drawn": 1, "bregman": 1, "sigma2_star": 1},
-    reduces_to=(
-        Reduction(
-            key="scafflix/assumption-3-finite-sum",
-            when="p_j = 1/n_i",
-            at=lambda *, beta_max, **others: {"beta_drawn": beta_max},
-        ),
-    ),
 )
 def nonuniform(*, beta_drawn, bregman, sigma2_star):
     """If g_i = grad f_ij/(n_i p_j) for one j drawn with probability p_j, then (2) holds with A_i = 2 max_j L_ij/(n_i

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...elementary import log_ratio, maximum, sqrt
 from ...quantities import Quantity
-from ...theorem import Definition, Reduction, Theorem, records, theorem
+from ...theorem import Definition, Theorem, records, reduces_to, theorem
 from ...units import CURVATURE, GRADIENT_SQUARED, LOSS
 from .paper import source
 
@@ -37,6 +37,11 @@ def corollary_1_iterations(*, kappa_max, p, Psi0, eps_Psi):
     return maximum(kappa_max, 1 / p**2) * log_ratio(Psi0, eps_Psi)
 
 
+@reduces_to(
+    "scafflix/corollary-1",
+    "p = 1/sqrt(kappa_max), the best probability",
+    lambda *, kappa_max, **_: {"p": kappa_max**-0.5},
+)
 @theorem(
     key="scafflix/corollary-1-communications",
     title="Communications with exact gradients",
@@ -44,13 +49,6 @@ def corollary_1_iterations(*, kappa_max, p, Psi0, eps_Psi):
     quantity=Quantity.COMMUNICATIONS,
     hypotheses=_EXACT,
     monotone=_MONOTONE_1,
-    reduces_to=(
-        Reduction(
-            key="scafflix/corollary-1",
-            when="p = 1/sqrt(kappa_max), the best probability",
-            at=lambda *, kappa_max, **others: {"p": kappa_max**-0.5},
-        ),
-    ),
 )
 def corollary_1_communications(*, kappa_max, p, Psi0, eps_Psi):
     """With gamma_i = 1/A_i and C_i = 0, the first whole T at least the bound of the iterations costs at most this in

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...elementary import fall, minimum, survive
 from ...quantities import Quantity
-from ...theorem import Conditions, Definition, Reduction, printed, records, theorem
+from ...theorem import Conditions, Definition, printed, records, reduces_to, theorem
 from ...units import CURVATURE, GRADIENT_SQUARED, LOSS
 from .paper import source
 
@@ -32,6 +32,24 @@ _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
 # gamma_i C_i. Unrolled, the geometric sum ends with the factor 1 - (1 - zeta)^T, which the print replaces by 1.
 
 
+@reduces_to(
+    "scafflix/theorem-2",
+    "alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
+    lambda *, N, V0, **_: {"eta_min": N, "Psi0": V0},
+)
+@reduces_to(
+    "adaptive/theorem-2-constant",
+    "one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
+    "so that Psi is the excess loss",
+    lambda *, eta, mu, beta, e0, s2, **_: {
+        "p": 1.0,
+        "contraction": eta * mu,
+        "reach": eta * beta,
+        "eta_min": eta,
+        "noise": eta * beta * s2 / 2,
+        "Psi0": e0,
+    },
+)
 @theorem(
     key="scafflix/theorem-1",
     title="Linear convergence of Scafflix",
@@ -41,26 +59,6 @@ _MONOTONE = {"contraction": -1, "p": -1, "noise": 1}
     conditions=step_conditions,
     tight=_TIGHT,
     monotone=_MONOTONE | {"Psi0": 1, "eta_min": 1},
-    reduces_to=(
-        Reduction(
-            key="scafflix/theorem-2",
-            when="alpha_i = 1, in units of theta in which gamma_min = n, so that Psi is V",
-            at=lambda *, N, V0, **others: {"eta_min": N, "Psi0": V0},
-        ),
-        Reduction(
-            key="adaptive/theorem-2-constant",
-            when="one client with f = beta |x|^2 / 2 that always communicates (p = 1), in units in which beta = 2, "
-            "so that Psi is the excess loss",
-            at=lambda *, eta, mu, beta, e0, s2, **others: {
-                "p": 1.0,
-                "contraction": eta * mu,
-                "reach": eta * beta,
-                "eta_min": eta,
-                "noise": eta * beta * s2 / 2,
-                "Psi0": e0,
-            },
-        ),
-    ),
 )
 def theorem_1(*, p, contraction, eta_min, noise, Psi0, T):
     """From sum_i alpha_i h_i = 0 and with gamma_i <= 1/A_i: E[Psi_T] is at most the bound, zeta = min(min_i gamma_i
