@@ -45,7 +45,7 @@ BENCHES: dict[str, Callable[[bool], list[dict[str, Any]]]] = {
     "gpu": gpu.table,
 }
 APART = ("fit", "gpu")
-"""Run only when named."""
+"""These run only when they are named."""
 
 
 def main() -> None:

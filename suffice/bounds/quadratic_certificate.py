@@ -15,9 +15,9 @@ from .largest_gradient_ratio import largest_ratio, rounding
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18
-"""Numbers in the matrices of pairs that are decomposed at a time."""
+"""The matrices of pairs that are decomposed at a time have at most so many numbers."""
 OUTWARD = 1 + 1e-12
-"""Covers the rounding of a norm."""
+"""It covers the rounding of a norm."""
 
 
 class FrontierPoint(NamedTuple):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 PATIENCE = 10.0
-"""Seconds after which work without a bar says on stderr how long it will take."""
+"""After so many seconds, work without a bar says on stderr how long it will take."""
 
 
 @contextmanager

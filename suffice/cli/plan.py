@@ -19,7 +19,7 @@ WITHDRAWN = (
     "`suffice theorem KEY`, run a method by `suffice simulate SETUP --algorithm NAME`"
 )
 MUCH_WORK = 6e10
-"""Multiplications: a minute."""
+"""So many multiplications take about a minute."""
 
 
 @app.command()

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from suffice.support.tables import Table
 
 MOST_CLIENTS, PER_TABLE = 10, 3
-"""Clients that are shown, and how many of them side by side."""
+"""So many clients are shown at most, and so many of them stand side by side."""
 LONGEST = 14
-"""Characters of a name."""
+"""A name is cut to so many characters."""
 
 
 @app.command()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from suffice.verification import Claim, Evidence, Family
 
 POINTS = 12
-"""Horizons of a curve, at most."""
+"""A curve has so many horizons at most."""
 LONG = 12
 """Families with fewer iterations make no curve."""
 DRAWS, CANDIDATES = 48, 24
@@ -38,7 +38,7 @@ KEYS = (
     "cobo/theorem-1-star",
     "scafflix/theorem-1",
 )
-"""Drawn unless others are asked for."""
+"""These are drawn unless others are asked for."""
 COLUMNS = 3
 LOOKS = {"sharp": BLUE, "largest beta/mu": VERMILION, "random": ORANGE}
 LEAST = 1e-6

@@ -26,7 +26,7 @@ MODELS = {
     "C": np.array([[-1.6, -0.7], [1.5, -0.5]]),
 }
 ARROW = 0.3
-"""Length of an arrow per unit of gradient."""
+"""An arrow is so long per unit of the gradient."""
 LABELS = {"A": (2.15, 3.2, "right"), "B": (2.15, 1.25, "right"), "C": (0.0, -1.4, "center")}
 """Where a point's words stand, clear of the circle: place and alignment."""
 

@@ -30,7 +30,7 @@ SAMPLINGS = {"constant": "1/N", "mixed": "1/N for 0.2 %, then 1/t"}
 BAND = (0.05, 0.95)
 COLOURS = (BLUE, ORANGE, VERMILION, GREEN, BLACK)
 ALL = "all"
-"""In place of a client: the row is of all pairs."""
+"""It stands in the place of a client where a row is of all pairs."""
 NO_CODE = "the released code has no quadratics, and its vision runs need CIFAR-10"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FRAMES = 40
 NAMED = 16
-"""Clients, at most, whose names fit beside them."""
+"""The names of at most so many clients fit beside them."""
 LOOKS = {"All-for-one": (BLUE, "-"), "alone": (VERMILION, (0, (4, 1.5))), "all together": (GREEN, (0, (1, 1)))}
 
 

@@ -21,7 +21,7 @@ from suffice.support.text import csv_text, unguarded
 from .style import style
 
 PIXELS, MILLISECONDS = 130, 120
-"""Of a moving picture: per inch, and per frame."""
+"""A moving picture has so many pixels an inch, and shows each frame for so many milliseconds."""
 MULTIPLE = "this figure has several panels; leave ax out"
 
 Curve = Mapping[str, np.ndarray]
@@ -29,7 +29,7 @@ Curve = Mapping[str, np.ndarray]
 SEPARATOR = " | "
 KINDS = (".pdf", ".png", ".svg")
 TEXT = "text"
-"""The unit of key columns."""
+"""Key columns have this in the place of a unit."""
 
 
 def check_folder(folder: str | Path, name: str, edition: str) -> None:

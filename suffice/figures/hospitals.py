@@ -26,7 +26,7 @@ DECADE = 5
 WEIGHT_DECAY = {"stated": 5e-4, "published": 0.0}
 WEIGHT_SAMPLES = 16
 AHEAD = 64
-"""Iterations whose patients are drawn at once: of one there are few."""
+"""The patients of so many iterations are drawn at once, since one iteration has few."""
 MEASURED = ("test_log10_loss", "train_log10_loss", "test_accuracy", "train_accuracy")
 """Plain means over hospitals, as the released code takes them."""
 BESIDE = ("test_log10_loss_weighted", "test_accuracy_weighted", "test_accuracy_spread")

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 SHORT = {"N": ("clients", "agents"), "d": ("features",), "steps": ("iterations", "rounds", "epochs"),
          "spread": ("spreads", "distance"), "draws": ("seeds",)}  # fmt: skip
 SHORT["n"] = SHORT["N"]
-"""Other names of options, for those of these that a figure has."""
+"""An option may be called by the name on the left if the figure has one of those on the right."""
 LEAST = {
     "clients": 2,
     "clusters": 1,
@@ -42,16 +42,16 @@ LEAST = {
     "instances": 1,
     "panels": 1,
 }
-"""Whole numbers, at least these."""
+"""These options are whole numbers, of at least the value given here."""
 MOST = {"clients": 10_000, "agents": 10_000, "features": 10_000, "iterations": 10**7, "rounds": 10**7, "seeds": 10**6}
-"""Beyond these a figure takes days, or more memory than machines have."""
+"""With more than these a figure would take days, or more memory than machines have."""
 POSITIVE = ("step", "distance", "spreads", "precisions", "precision", "mu", "alphas", "condition", "sigma2", "scale")
-"""Numbers above 0, or several."""
+"""These options take one number or several, all above 0."""
 NOT_NEGATIVE = ("spread", "noises", "ditto_pull", "cobo_rho")
 SHARES = ("wga_mixture", "wga_memory", "apfl_mixture")
-"""Numbers from 0 to 1."""
+"""These options take numbers from 0 to 1."""
 COMPETITORS = tuple(one.name for one in fields(Competitors))
-"""Of rules that no released code has."""
+"""They belong to rules that no released code has."""
 
 
 def chosen_seeds(seeds: Any, *, least: int = 2) -> tuple[int, ...]:

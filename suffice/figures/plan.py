@@ -16,7 +16,7 @@ from .style import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, sh
 
 COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
 MARKS = "osD^vPX"
-"""Of the same curves, which grey does not tell apart."""
+"""The same curves have these marks, as grey does not tell colours apart."""
 MOST_PRECISIONS, MOST_NAMED = 4, 16
 BOUND = r"bound of $E[e_T\,1\{\tau\geq T\}]$ (loss)"
 POINTS = 121

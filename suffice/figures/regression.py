@@ -32,9 +32,9 @@ from .lockstep import Contender, LastDraws, Path, lockstep
 from .setting import BETA, Setting
 
 SAMPLES = 10_000
-"""Rows from which the released code estimates smoothness and strong convexity."""
+"""The released code estimates smoothness and strong convexity from so many rows."""
 BLOCK = 64
-"""Seeds that run together."""
+"""So many seeds run together."""
 
 RATIOS = {
     "exact": ExactSimilarity(),

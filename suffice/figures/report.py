@@ -73,7 +73,7 @@ _EVIDENCE = """In each picture a point is an instance that met the hypotheses an
 bound holds when no point lies above the line, a lower bound when none lies below. "Holds" is evidence from the engines
 named, not a proof."""
 _COLOURS = {"holds": "#1a7f37", "weak": "#9a6700", "violated": "#cf222e", "vacuous": "#6e40c9"}
-"""Of verdicts."""
+"""Verdicts are printed in these colours."""
 
 
 def report(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 ROUNDS = {"mushrooms": 45, "a6a": 35, "w6a": 25, "w8a": 25}
 """Communication rounds of the longer of the paper's two rows of panels."""
 REFERENCE = 300
-"""Steps of gradient descent to the published edition's f*."""
+"""The published edition's f* is the value after so many steps of gradient descent."""
 FLOOR = 1e-14
 """Gaps f - f* below are rounding errors, and not drawn."""
 BAND = (0.05, 0.95)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 BETA = 2.0
-"""2 lambda_max(H) for H = I."""
+"""It is 2 lambda_max(H) for H = I."""
 
 
 @dataclass(frozen=True, kw_only=True)

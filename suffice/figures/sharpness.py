@@ -22,7 +22,7 @@ from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION
 LEAST = 1e-3
 """Smaller ratios are drawn at the left edge, as arrows."""
 ROW = 0.112
-"""Inches per claim."""
+"""Each claim takes so many inches."""
 
 
 @maker("sharpness", "worst and median measured/bound of each claim")

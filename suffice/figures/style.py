@@ -18,9 +18,9 @@ BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY, BLACK = (
     "#000000",
 )
 COLUMN_WIDTH = 3.4
-"""Inches."""
+"""A column of a paper is so many inches wide."""
 SMALL = 7
-"""Points at the printed width; nothing is set smaller."""
+"""Nothing is set in fewer points than this, at the printed width."""
 
 
 def count_ticks(most: int) -> list[int]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NODES = 12
 """Gauss-Legendre nodes in each of the panels for the model's law; more panels end where weights or tau jump."""
 FEW = 20
-"""Iterations whose points have markers."""
+"""Points have markers up to so many iterations."""
 BOUND = "printed bound of E[e_t]"
 STOPPED = "corrected bound of E[e_t 1{tau >= t}]"
 TRUTH, RUNNING = "E[e_t]", "E[e_t 1{tau >= t}]"

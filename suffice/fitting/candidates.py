@@ -45,17 +45,18 @@ INTERCEPTS = (*SLOPES, 10.0, 100.0, 1e4)
 """Levels may be far apart, such as those of sites that a target was sorted into."""
 ALONE = (1e4, 100.0)
 PENALTIES_OF_CLASSES = (1e4, 100.0, 10.0, 1.0)
-"""In rows, of *alone*: quadratic functions about other models cannot choose one, weights by log-losses can."""
+"""*Alone* has these penalties, counted in rows: quadratic functions about other models cannot choose one of them, but
+weights by log-losses can."""
 RIDGES = (0.03, 0.3, 1.0)
 SMALL = ((0.0, 0.0), (0.1, 0.0), (0.1, 0.01), (0.1, 0.1))
 GROUPS = (2, 3, 6)
 MASSES = {"pooled": 0.3, "scatter": 1.0, "ridge": 0.6, "alone": 0.5, "random": 1.6, "clusters": 0.1, "all-for-one": 0.3}
-"""Of a family together, before any row is seen; random coefficients times N/(N + d)."""
+"""A family has this weight before any row is seen; that of random coefficients is multiplied by N/(N + d)."""
 LEAST_START = 1.0
 """Scatter from which random coefficients begin, at least. A step adds Omega (sum_k (u_k u_k' - W_k)) Omega / N with the
 scores u_k: of second order in Omega, so that steps from below hardly begin, while those from above shrink at once."""
 LEAST_NOISE = 1e-8
-"""Of a target of variance 1: rows that a model fits exactly must leave digits for the others."""
+"""A target of variance 1 has at least this noise: rows that a model fits exactly must leave digits for the others."""
 LEAST_WEIGHT = 1e-4
 """Candidates of smaller weight are left out of the average."""
 

@@ -25,7 +25,7 @@ PASSES = 4
 ALONE_PASSES = 5
 STEPS = 30
 PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-"""Of the slopes, in rows of curvature 1."""
+"""The slopes are shrunk by these penalties, each counted in rows of curvature 1."""
 NEGLIGIBLE = 10.0
 """Logarithm of a weight at which smaller ridges are not tried."""
 SETTLED = 1e-4

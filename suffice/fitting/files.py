@@ -29,10 +29,10 @@ from .site_models import SiteModel, SiteModels
 
 KIND, OLD = "suffice models, version 2", "suffice models, version 1"
 LARGEST = 1_000_000_000
-"""Bytes of a file that is read."""
+"""A file of more bytes is refused."""
 ARRAYS = ("coefficients", "intercepts", "weights")
 CLASSES = {"least-squares": range(1), "logistic": range(2, 3), "multinomial": range(3, 1 << 30)}
-"""How many a loss has."""
+"""A loss has so many classes."""
 Rows = Annotated[int, msgspec.Meta(ge=0)]
 Loss = Annotated[float, msgspec.Meta(ge=0)]
 

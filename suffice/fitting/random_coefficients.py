@@ -22,7 +22,7 @@ from .posterior import posterior, root_of
 STEPS = 20
 """Steps from the start, a fixed number: they are part of the rule, and do not ask for convergence."""
 OWN_NOISE = 10.0
-"""Rows after which a site's noise is its own."""
+"""A site's noise is estimated from its own rows and the common noise, which counts for so many rows."""
 
 
 def random_coefficients(

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .site_models import SiteModel, SiteModels
 
 MOST = 40
-"""Sites that are shown; all are in the JSON."""
+"""So many sites are shown; all are in the JSON."""
 WIDEST = 16
-"""Characters of the collaborators that are named."""
+"""The names of collaborators take at most so many characters."""
 SEPARATED = 0.01
 """Log-loss of a model alone, below which its columns nearly tell the class."""
 COLUMNS = ("site", "rows", "own", "collaborators", "alone", "together", "gain", "+- 2 se")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 SHOWN = 6
-"""Clients that a warning names."""
+"""A warning names at most so many clients."""
 FAR = 1e3
-"""Times the largest start: what ends above that, at a step beyond the limit, diverged."""
+"""What ends above so many times the largest start, at a step beyond the limit, diverged."""
 _MIXED = "the traced models alpha x_i + (1 - alpha) x_i* have the clients' own optima x_i* mixed in from the beginning"
 _STARTS = {
     "flix": _MIXED,

@@ -30,7 +30,7 @@ Outcomes = Sequence[tuple[Tensor, State]]
 """What the coins may show, with its probability (B,)."""
 
 _ENTRIES = 1 << 24
-"""Numbers that one call of `step` may hold at once."""
+"""One call of `step` may hold so many numbers at once."""
 
 
 @dataclass(frozen=True, kw_only=True)

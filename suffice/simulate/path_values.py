@@ -24,7 +24,7 @@ from .quadratic_forms import QuadraticForm, Stopping
 from .randomness import Randomness
 
 _ENTRIES = 1 << 18
-"""Numbers in the models of one batch."""
+"""The models of one batch have at most so many numbers."""
 NUDGE = 2.0**-44
 """Relative size of the disturbance that shows how rounding moves a deterministic path: 256 units in the last place."""
 

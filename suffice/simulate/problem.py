@@ -32,7 +32,7 @@ ASSUMPTIONS = {
 """Hypotheses by short name; a problem lists those that it satisfies."""
 
 Trust = Literal["exact", "certified", "estimated"]
-"""Of a constant: known to rounding, a bound, or the extreme over sampled points."""
+"""A constant is known to rounding, or it is a bound, or the extreme over sampled points."""
 
 
 def short(self: Problem) -> str:

@@ -14,7 +14,7 @@ from .problem import Problem
 _CACHE_BYTES = 320 * 1024
 _LARGEST_BLOCK = 4096
 MOST_DRAWN = 5e8
-"""Numbers that the samples of one step may hold (4 GB)."""
+"""The samples of one step may hold so many numbers (4 GB)."""
 
 
 def block_size(clients: int, features: int, dtype: torch.dtype) -> int:

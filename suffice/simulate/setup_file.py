@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Numbers = float | list[float]
 Matrix = list[list[float]]
 LARGEST_TABLE = 4000
-"""Clients in a setup file: N^2 numbers are kept."""
+"""A setup file may list so many clients: N^2 numbers are kept."""
 
 
 class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):

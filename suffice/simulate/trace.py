@@ -13,7 +13,7 @@ from suffice.support.errors import InputError
 from suffice.support.files import check_regular, write_whole
 
 _SHOWN = 20
-"""Clients that a notebook shows."""
+"""A notebook shows at most so many clients."""
 
 
 @dataclass(frozen=True, kw_only=True)

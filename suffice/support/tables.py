@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 WIDE = 80
 """Columns that every table fits; a wider terminal shows more."""
 GAP = 2
-"""Blanks between columns."""
+"""So many blanks stand between columns."""
 
 SHORTEST = 14
-"""Characters that are left of a name at least."""
+"""A name keeps at least so many characters."""
 
 Cell = str | tuple[str, str]
 """A text, or a text with a style such as "red"."""

@@ -26,7 +26,7 @@ from .frame import Frame, as_text
 from .table import MOST_CLIENTS, no_column
 
 MOST_LEVELS = 100
-"""Of a category; texts with more values are names or remarks."""
+"""A category has at most so many levels; texts with more values are names or remarks."""
 FEW_LEVELS = 10
 """Fewer different entries may be codes, some of them digits."""
 GAP = "missing"

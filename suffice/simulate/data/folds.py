@@ -19,7 +19,7 @@ FOLDS = 5
 CONSTANT = 1e-9
 """A column whose deviation is below this share of its magnitude is constant."""
 LEAST_VARIANCE = 1e-9
-"""Of a site's rows, where that of all is 1: what is below is rounding."""
+"""A site's rows vary in a column if their variance is more than this share of that of all rows: less is rounding."""
 
 
 def fold_of(name: str, start: int, count: int) -> np.ndarray:

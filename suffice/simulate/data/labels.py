@@ -11,7 +11,7 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
 LABELS = 12
-"""Labels that a message names."""
+"""A message names at most so many labels."""
 
 
 def two_classes(y: Sequence[Any], positive: Sequence[Any], labels: Sequence[str]) -> list[np.ndarray]:

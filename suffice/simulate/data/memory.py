@@ -24,9 +24,9 @@ from suffice.support.memory import MAX_MEMORY as MAX_MEMORY
 from suffice.support.memory import Memory as Memory
 
 PIECE = 1 << 20
-"""Bytes that are read or unpacked at a time."""
+"""So many bytes are read or unpacked at a time."""
 LONGEST_LINE = 1 << 24
-"""Characters of one line of a table."""
+"""A line of a table may have so many characters."""
 
 
 def as_path(field: str, value: Any) -> Path:

@@ -24,7 +24,7 @@ from .site_rows import Rows, Sites
 KIND = "suffice message, version 1"
 HIDDEN = "numbers of rows, means and second moments of the columns; no single row"
 LARGEST = 100_000_000
-"""Bytes of a message that is read."""
+"""A message of more bytes is refused."""
 
 
 class ColumnRecord(msgspec.Struct, forbid_unknown_fields=True):

@@ -17,7 +17,7 @@ from .folds import FOLDS, Fold, fold_of
 from .frame import Frame
 
 MOST_SITES = 4000
-"""Influences are a matrix of all pairs."""
+"""There are at most so many sites, since influences are a matrix of all pairs."""
 
 
 @dataclass

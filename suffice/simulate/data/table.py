@@ -13,7 +13,7 @@ from suffice.support.parse import nearest
 
 MOST_CLIENTS = 4000
 PER_TEXT = 200
-"""Bytes that one more name takes where names are told apart."""
+"""One more name takes so many bytes where names are told apart."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,7 +30,7 @@ _OF_GCC = ("--param=avoid-fma-max-bits=0", "-fschedule-insns", "-fsched-pressure
 PATIENCE = 60.0
 """Seconds after which a compiler is given up: building takes about five."""
 _given_up: set[str] = set()
-"""Compilers that took longer in this process."""
+"""These compilers took longer in this process."""
 _REAL = {torch.float32: ("float", 32), torch.float64: ("double", 64)}
 
 

@@ -35,7 +35,7 @@ from .library import library
 Progress = Callable[[int, int], None]
 _LOCAL, _FIXED, _ADAPTIVE = range(3)
 _PIECES = 16
-"""Pieces per thread."""
+"""The work is cut into so many pieces per thread."""
 
 
 class _Run(ctypes.Structure):

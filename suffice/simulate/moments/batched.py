@@ -17,9 +17,9 @@ from .packed import pack, sandwich, unpack
 from .recursion import ExactRecursion, orbit, step_matrix
 
 POWERS = 20
-"""Power iterations that tell about a spectral radius."""
+"""So many power iterations tell about a spectral radius."""
 LARGE = 1e12
-"""Numbers up to which, and excesses from the inverse of which on, single precision will do for a search."""
+"""Single precision will do for a search where no number is larger, and no excess smaller than the inverse."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ RANK = 1e-10
 
 
 MOST_NUMBERS = 5e7
-"""Of a problem's second moments: 400 MB."""
+"""A problem's second moments are at most so many numbers: 400 MB."""
 
 
 def manageable(clients: int, features: int, memory: Memory | None = None) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from .gradient_moments import GradientMoments
 
 RIDGE = 0.03
-"""Of the mean eigenvalue, added before directions that rows hardly see are stretched."""
+"""This share of the mean eigenvalue is added before directions that rows hardly see are stretched."""
 
 Basis = Callable[[np.ndarray], np.ndarray]
 

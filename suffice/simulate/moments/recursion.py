@@ -28,15 +28,15 @@ from .gradient_moments import RANK, GradientMoments, moments_at, recentred
 from .packed import cross, pack, sandwich, unpack
 
 BLOCK = 64
-"""Steps at a time where many are made."""
+"""So many steps are made at a time where there are many."""
 DIVERGED = 1e12
-"""Times its start: an excess that large has left."""
+"""An excess of so many times its start has left."""
 DENSE = 150
-"""Numbers of a packed matrix up to which maps of them are decomposed; beyond, iterations."""
+"""Maps of packed matrices of up to so many numbers are decomposed; of larger ones iterations find what is asked for."""
 DIRECTIONS = 400
-"""That an iteration looks in at most."""
+"""An iteration looks in at most so many directions."""
 UNTURNED = 1e-13
-"""Of the largest entry: a matrix whose others are smaller is diagonal."""
+"""A matrix is diagonal if no entry off the diagonal exceeds this share of the largest."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from .logistic import POINTS, REACH
 STANDARDISE = ("pooled", "client", "none")
 LOSSES = ("least-squares", "logistic")
 SHOWN = 12
-"""Columns named in one remark."""
+"""One remark names at most so many columns."""
 CERTAINTIES = ("certified", "estimated", "everywhere")
 
 

@@ -30,7 +30,7 @@ COLUMNS = 14
 SPLIT_SEED = 43
 LARGEST_FILE = 2**24
 SMALL = 1e-9
-"""Added to standard deviations: cholesterol is constant in Switzerland."""
+"""It is added to standard deviations, since cholesterol is constant in Switzerland."""
 
 
 @dataclass(frozen=True, kw_only=True)

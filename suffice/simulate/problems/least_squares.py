@@ -30,7 +30,7 @@ from .rows import Rows
 from .start import starting_points
 
 MOST_SINGULAR = 500
-"""Coefficients up to which a client may have fewer rows."""
+"""A client may have fewer rows than coefficients up to so many of these."""
 
 
 @dataclass(frozen=True, kw_only=True)

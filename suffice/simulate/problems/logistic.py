@@ -36,14 +36,15 @@ ON_BALLS = (
     "its start from its optimum; a path that leaves this ball is not covered"
 )
 REACH = 1.25
-"""Of the balls where nothing else is asked for: a quarter wider than the start is away."""
+"""Unless something else is asked for, the radius of a ball is so many times the distance of the start."""
 POINTS = 512
-"""Points of each ball for constants that are estimated."""
+"""Constants that are estimated take so many points of each ball."""
 PAIRS = "{pairs} are similar by these constants at some precision below the initial excess"
 LEAST_CURVATURE = 1e-20
-"""Of a row's loss in quadratic models: smaller ones are rounding beside the others', and their roots divide."""
+"""A row's loss is given at least this curvature in quadratic models: smaller ones are rounding beside the others', and
+their roots divide."""
 ALIKE = 1e-9
-"""Similarity from which on a pair counts."""
+"""A pair counts from this similarity on."""
 SAMPLED = (
     "mu, sigma and the similarities are estimates, the extremes over about {points} points of the ball around each "
     "optimum of {reach:g} times the distance of the start: no bound is certified"

@@ -33,13 +33,13 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
 MOST_WORK = 4e10
-"""Multiplications beyond which Lambda_ik is not computed for pairs: then b holds everywhere, and slope is infinite."""
+"""If it takes more multiplications, Lambda_ik is not computed for pairs: b then holds everywhere, slope is infinite."""
 SHELLS = 8
 """Steps of the integral, fewer where they cost more than a few seconds. Lambda grows with t: upper sums are bounds."""
 SLOPES = np.linspace(0, 0.25, 26)
-"""h that are tried: s falls with a slope of at most 1/4."""
+"""These h are tried: s falls with a slope of at most 1/4."""
 OUTWARD = 1 + 1e-9
-"""Covers the rounding of sums, eigenvalues and of the optimum."""
+"""It covers the rounding of sums, of eigenvalues and of the optimum."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from ..randomness import Randomness, Stream
 
 SHORTEST = 1e-4
 MOST_NUMBERS = 2e7
-"""Squared distances P N^2 that are kept; fewer points beyond."""
+"""At most so many squared distances P N^2 are kept, of fewer points if need be."""
 FEWEST = 32
 
 

@@ -22,7 +22,7 @@ ARRAYS = 1 * GIB
 ALLOWANCE = 2 * GIB
 """What a cell may allocate beyond what its process holds already."""
 POINTS = 11
-"""Iterations that a simulation cell records."""
+"""A simulation cell records so many iterations."""
 
 
 def footprint(cell: Mapping[str, Any]) -> float:

@@ -16,7 +16,7 @@ from ..memory import opened, pieces
 from .lines import Dialect, csv_text_of, dialect_of, header_of, table_lines
 
 PIECE = 50_000
-"""Rows of one piece, fewer where they have many columns."""
+"""A piece has so many rows, fewer where they have many columns."""
 PIECE_CELLS = 1 << 22
 BLOCK = 1 << 13
 """Cells that are texts at a time: a piece is put together from as many as the processor's cache holds."""

@@ -27,7 +27,7 @@ ALIGNED = {
     "d": Domain(low=1, high=1e8, log=True),
 }
 UNSTOPPED = {"below": Domain(low=0, high=1, integer=True), "gain": Domain(low=0.1, high=1)}
-"""Told that no step, or every step, starts below the precision."""
+"""The bound is told that no step, or that every step, starts below the precision."""
 CONFIDENCE = Domain(low=0.02, high=1)
 DECREASING = {"C": Domain(low=1.01, high=3), "extra": Domain(low=0, high=2)}
 
@@ -48,7 +48,7 @@ def aligned(
 
 
 LONG = 500
-"""Iterations of a long path."""
+"""A long path has so many iterations."""
 
 
 @cached
