@@ -54,7 +54,10 @@ class Evidence:
         return valid if self.hypothesis is None else valid & self.hypothesis
 
     def unmet(self, theorem: Theorem) -> str:
-        """Which condition no instance meets, with both sides where they come nearest; "" where there is no instance."""
+        """Which condition no instance meets, with both sides where they come nearest; or the one that the fewest meet.
+
+        "" where there is no instance, or none that fails a condition.
+        """
         if not len(self.measured):
             return ""
         needed = {name: self.arguments[name] for name in theorem.condition_keywords}
@@ -70,7 +73,10 @@ class Evidence:
         rarest = min(met, key=met.__getitem__, default="")
         if not rarest or met[rarest] == len(self.measured):
             return ""
-        return f"no condition fails everywhere, but some does at each; {rarest} holds at {met[rarest]:,} instances"
+        often = f"{rarest} holds at {met[rarest]:,}"
+        if self.counted(theorem).any():
+            return f"{often} of {len(self.measured):,} instances tried, no condition at fewer"
+        return f"no condition fails everywhere, but some does at each; {often} instances"
 
     def bound(self, theorem: Theorem, function: Callable[..., Any] | None = None) -> np.ndarray:
         """The theorem's bound, or a mutant of it, at every instance."""

@@ -16,12 +16,15 @@ from .evidence import AGREEMENT, Evidence
 POINTS = 200
 """Instances that a verdict keeps for pictures, evenly spread over those that counted, the worst among them."""
 
+FEW, FEW_OF = 100, 0.1
+"""Fewer instances than this, or than this share of those tried, are few."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceSummary:
     """What came of all instances that met the hypotheses.
 
-    instances       how many these are; violations  those of them that speak against the bound
+    instances       how many these are, of all that were `examined`; violations  those that speak against the bound
     worst_ratio     the largest measured/bound (bound/measured for lower bounds) of the exact engines, at
                     `worst_instance`, where the bound is `worst_bound`; -inf where no instance counted, inf where the
                     bound is not a number
@@ -30,9 +33,10 @@ class EvidenceSummary:
     points          (bound, measured) of up to `POINTS` instances, for pictures
     undefined       how many have a bound that is no number (each a violation), `undefined_at` the arguments of one
     unbounded       how many have an infinite one, which says nothing
-    unmet           where no instance counts, a condition that none meets
+    unmet           where none or few of the instances tried count, the condition that none or the fewest meet
     """
 
+    examined: int = 0
     instances: int = 0
     violations: int = 0
     worst_ratio: float = math.nan
@@ -57,6 +61,7 @@ class EvidenceSummary:
         at = _worst(ratio, undefined)
         useless = np.inf if theorem.direction == "upper" else -np.inf
         return cls(
+            examined=len(counted),
             instances=int(counted.sum()),
             violations=int(against.sum()),
             worst_ratio=float(ratio[at]),
@@ -67,12 +72,22 @@ class EvidenceSummary:
             undefined=int(undefined.sum()),
             undefined_at=_first(theorem, whole, undefined),
             unbounded=int((counted & (bound == useless)).sum()),
-            unmet="" if counted.any() else whole.unmet(theorem),
+            unmet=whole.unmet(theorem) if _few(int(counted.sum()), len(counted)) else "",
         )
 
     def with_sampled(self, clients: int, rejected: int) -> Self:
         """With the clients that were tested by simulation, and how many of these tests rejected the bound."""
-        return replace(self, instances=self.instances + clients, violations=self.violations + rejected)
+        more = {"examined": clients, "instances": clients, "violations": rejected}
+        return replace(self, **{name: getattr(self, name) + count for name, count in more.items()})
+
+    @property
+    def few(self) -> bool:
+        """Whether so few of those tried met the hypotheses that it is to be said."""
+        return _few(self.instances, self.examined)
+
+
+def _few(instances: int, examined: int) -> bool:
+    return instances < examined and (instances < FEW or instances < FEW_OF * examined)
 
 
 def _worst(ratio: np.ndarray, undefined: np.ndarray) -> int:

@@ -65,6 +65,16 @@ class Variants:
     necessity: dict[str, bool] = field(default_factory=dict)
 
     @property
+    def standing(self) -> tuple[str, ...]:
+        """The survivors that are mutants."""
+        return self.survivors[len(self.faults) :]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The others, which are listed first: what is wrong with the check."""
+        return self.survivors[: max(len(self.survivors) - len(self.survivor_ratios), 0)]
+
+    @property
     def refuted(self) -> int:
         """How many of the `mutants` are refuted: all but those with a survivor ratio."""
         return self.mutants - len(self.survivor_ratios)
@@ -95,7 +105,7 @@ class Findings:
     not_tried: str = ""
     reason: str = ""
 
-    instances, violations = Of("evidence"), Of("evidence")
+    examined, instances, violations = Of("evidence"), Of("evidence"), Of("evidence")
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
     ranges, points, unmet = Of("evidence"), Of("evidence"), Of("evidence")
     undefined, undefined_at, unbounded = Of("evidence"), Of("evidence"), Of("evidence")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+import shutil
+import textwrap
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +17,12 @@ from .findings import Outcome as Outcome
 _LINE = 110
 """Characters of each half of a `repr`: pytest cuts what is longer than 240 in the middle."""
 
+_WIDTH = 79
+"""Characters of a line where there is no terminal."""
+
+_TOGETHER = re.compile(r"\S+ = \S+( to \S+)?|worst ratio \S+|measured [^;:]+ [<>] bound \S+")
+"""What is read as one word."""
+
 _DOUBLED = re.compile(r"\(\(([^()]*)\)\)")
 """Parentheses that a formula needs once."""
 
@@ -24,12 +32,16 @@ class Verdict(Findings):
     """The findings of a check in words; its fields are those of `Findings`."""
 
     def __str__(self) -> str:
-        """The summary, and below it the violation, what could not be read of the bound, what was tried and, of a bound
-        that stands, what was not."""
+        """What was found, and below it what it means, the violation, where numbers that look odd come from, what was
+        tried and, of a bound that stands, what was not; in lines of the terminal's width, or of 79 characters."""
         tried = f"tried: {self.tried}" if self.tried else ""
         left_out = f"not tried: {self.not_tried}" if self.not_tried and self.outcome is not Outcome.VIOLATED else ""
-        lines = (self.summary, self.violation, self.whole, self.gap, self.unread, tried, left_out)
-        return "\n  ".join(filter(None, lines))
+        first, *below = (
+            self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, self._rare(),
+            self._zero(), self.unread, tried, left_out,
+        )  # fmt: skip
+        width = shutil.get_terminal_size((_WIDTH, 24)).columns
+        return "\n".join([_wrapped(first, width, ""), *(_wrapped(line, width, "  ") for line in below if line)])
 
     def __repr__(self) -> str:
         said = f"{self.theorem.key} ({self.theorem.edition}) {self.summary}"
@@ -44,19 +56,55 @@ class Verdict(Findings):
         if not self.evidence.instances:
             why = f": {self.evidence.unmet}" if self.evidence.unmet else ""
             return f"{self.outcome.value}: no instance meets the hypotheses{why}"
-        return self._counts() + self._mutants() + (f"; {self.weak}" if self.weak else "")
+        left = _named(self.variants.survivors)
+        return self._found() + (f" (surviving: {left})" if left else "") + (f"; {self.weak}" if self.weak else "")
 
-    def _counts(self) -> str:
-        seen = self.evidence
-        share = f"{seen.violations:,} of " if self.outcome is Outcome.VIOLATED else ""
+    def _found(self) -> str:
+        """The outcome, the instances, the worst ratio, and how many mutants are refuted."""
+        seen, tried = self.evidence, self.variants.mutants
+        if self.reason or not seen.instances:
+            return ""
+        where = f" on {seen.instances:,} instances"
+        if self.outcome is Outcome.VIOLATED:
+            where = f" on {seen.violations:,} of {seen.instances:,} instances"
+        elif seen.few:
+            where = f": only {seen.instances:,} of {seen.examined:,} instances met the conditions"
         only_undefined = 0 < seen.violations <= seen.undefined  # then there is no ratio
         ratio = "" if only_undefined else f", worst ratio {seen.worst_ratio:.4g}"
-        return f"{self.outcome.value} on {share}{seen.instances:,} instances{ratio}"
-
-    def _mutants(self) -> str:
-        tried, survivors = self.variants.mutants, _DOUBLED.sub(r"(\1)", "; ".join(self.variants.survivors))
         refuted = f", {self.variants.refuted} of {tried} mutants refuted" if tried else ""
-        return refuted + (f" (surviving: {survivors})" if survivors else "")
+        return f"{self.outcome.value}{where}{ratio}{refuted}"
+
+    @property
+    def judgement(self) -> str:
+        """What the outcome of a bound that stands means: which variants survive, where it may be improved; else ""."""
+        if not self.evidence.instances:
+            return ""
+        faults, left = self.variants.faults, self.variants.standing
+        if faults:
+            return f"{self.outcome.value}, because of the check itself: {_named(faults)}"
+        if self.outcome is Outcome.HOLDS:
+            return "nothing refutes the bound, and no wrong variant of it is left standing"
+        if not self.valid or not left:
+            return ""
+        conditions = sum(each.startswith("condition ") for each in left)
+        what = "the bound" if not conditions else "a condition" if conditions == len(left) else "bound and conditions"
+        count = "1 wrong variant survives" if len(left) == 1 else f"{len(left)} wrong variants survive"
+        why = f"; {self.weak}" if self.weak else ""
+        return f"{self.outcome.value}, but {count}: {what} may be improvable there ({_named(left)}){why}"
+
+    def _rare(self) -> str:
+        """Which condition makes instances few."""
+        seen = self.evidence
+        few = self.valid and seen.instances and seen.few and seen.unmet
+        return f"few instances: {seen.unmet}" if few else ""
+
+    def _zero(self) -> str:
+        """Where a worst ratio of 0 comes from."""
+        if not self.valid or self.evidence.worst_ratio != 0:
+            return ""
+        if self.theorem.direction == "upper":
+            return "worst ratio 0: nothing above 0 and above rounding was measured, which tests no bound from above"
+        return "worst ratio 0: the bound is at most 0 at every instance that could refute it"
 
     @property
     def violation(self) -> str:
@@ -126,8 +174,11 @@ class Verdict(Findings):
         claim = theorem.title if theorem.key.startswith("own/") else f"{theorem.key} ({theorem.edition})"
         said = {
             "Evidence": self.summary,
+            "Judgement": self.judgement,
             "Tried": self.tried,
             "Not tried": self.not_tried,
+            "Few instances": self._rare(),
+            "Ratio": self._zero(),
             "Read": self.unread,
             "Engine": self.engine,
             "Error probability": f"{self.error_probability:.2g}",
@@ -147,6 +198,18 @@ def unused(given: Mapping[str, float], taken: Collection[str]) -> dict[str, floa
     """Those of `INSTANCE` that an instance has and a bound does not take."""
     rest = {name: float(given[name]) for name in INSTANCE if name in given and name not in taken}
     return {name: value for name, value in rest.items() if name not in ("N", "d") or value > 1}
+
+
+def _named(survivors: Sequence[str]) -> str:
+    return _DOUBLED.sub(r"(\1)", "; ".join(survivors))
+
+
+def _wrapped(line: str, width: int, indent: str) -> str:
+    """Lines of at most `width` characters where words allow it; `T = 1 to 10,000` stays together."""
+    kept = _TOGETHER.sub(lambda found: found[0].replace(" ", "\0"), line)
+    lines = textwrap.TextWrapper(max(width, 20), indent, indent + "  ")
+    lines.break_long_words = lines.break_on_hyphens = False
+    return lines.fill(kept).replace("\0", " ")
 
 
 def _listed(arguments: Mapping[str, float]) -> str:
