@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from .verification import Verdict as Verdict
     from .verification import errata as errata
     from .verification import families as families
+    from .verification import testing as testing
     from .verification import verify as verify
 
 _RENAMED = {"Affine": "GradientDissimilarity", "Solution": "Inversion", "known_numbers": "statistics"}

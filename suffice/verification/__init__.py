@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import families as families
+from . import testing as testing
 from .check import check as check
 from .claim import Claim as Claim
 from .claim import Effort as Effort

@@ -249,10 +249,15 @@ _SIDES = {"upper": "most", "lower": "least"}
 
 
 def record(
-    bound: Callable[..., Any], conditions: Callable[..., Any] | None = None, *, algorithm: Algorithm | None = None
+    bound: Callable[..., Any],
+    conditions: Callable[..., Any] | None = None,
+    *,
+    algorithm: Algorithm | None = None,
+    own: Mapping[str, Parameter] = MappingProxyType({}),
 ) -> Theorem:
-    """Somebody's own bound of E[e_T] as a theorem; its parameters must be known keywords, or numbers of `algorithm`."""
-    return _record(bound, conditions, algorithm=algorithm)[0]
+    """Somebody's own bound of E[e_T] as a theorem; its parameters must be known keywords, `own` ones of a family, or
+    numbers of `algorithm`."""
+    return _record(bound, conditions, own=own, algorithm=algorithm)[0]
 
 
 def _record(

@@ -7,6 +7,7 @@ of length `count` (or `count` by a shape) per name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +21,10 @@ from suffice.support.numbers import as_number, as_whole
 from .evidence import Evidence
 
 Values = dict[str, np.ndarray]
+
+BEFORE_EACH: ContextVar[Callable[[], None]] = ContextVar("before each batch", default=lambda: None)
+"""Called before a batch of instances is measured: what it raises ends the check, at a place where nothing is half done.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +100,7 @@ class Family:
         """What the instances of `values` measure."""
         if self.measure is None:
             raise InputError("family", self.name, "it measures nothing: give `measure`")
+        BEFORE_EACH.get()()
         return self.measure(values)
 
     def at(self, u: np.ndarray) -> Values:

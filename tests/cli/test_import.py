@@ -53,7 +53,7 @@ def test_public_names_stay_the_same_objects_once_every_module_is_imported(strang
     done = python("-c", EVERY_MODULE, cwd=strangers)
     assert done.stdout.splitlines() == [
         "[]",
-        str(sorted(["algorithms", "families", "problems", *PACKAGES])),
+        str(sorted(["algorithms", "families", "problems", "testing", *PACKAGES])),
         "suffice.verification",
     ], done.stderr  # fmt: skip
     assert set(suffice.__all__) <= set(dir(suffice))
