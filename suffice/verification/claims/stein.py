@@ -96,9 +96,10 @@ def james_stein() -> Family:
             "share": Domain(low=0.05, high=1.2),
         },
         measure=_james_stein,
+        # far apart the bound is attained; the last two, near each other and of a small c, tell gap2 from v and from c
         sharp=lambda: {
-            "d": np.array([3.0, 4.0, 8.0]), "v": np.ones(3), "gap2": np.array([1e3, 1e4, 400.0]),
-            "share": np.array([0.5, 1.0, 0.9]),
+            "d": np.array([3.0, 4.0, 8.0, 8.0, 8.0]), "v": np.ones(5),
+            "gap2": np.array([1e3, 1e4, 400.0, 0.01, 6.0]), "share": np.array([0.5, 1.0, 0.9, 0.05, 0.05]),
         },
     )  # fmt: skip
 
@@ -150,7 +151,7 @@ def cautious(p: int) -> Family:
 def claims() -> tuple[Claim, ...]:
     pair = james_stein()
     assert pair.sharp is not None
-    beyond = pair.sharp() | {"share": np.full(3, 1.3)}
+    beyond = {name: value[:3] for name, value in pair.sharp().items()} | {"share": np.full(3, 1.3)}
     weighted = Family(
         name="three sites",
         domains={
