@@ -34,17 +34,6 @@ def test_each_additive_record_of_the_rows_has_one_whose_noise_grows_and_agrees_w
         np.testing.assert_allclose(got, old, rtol=1e-12)  # outward roundings
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["theorem-2-multiplicative-horizon", "theorem-2-multiplicative-decreasing", "corollary-1-multiplicative-best-step",
-     "corollary-1-multiplicative-confidence", "theorem-1-fixed-weights", "peer-noise"],
-)  # fmt: skip
-def test_verdict(key):
-    verdict = claim_of(f"adaptive/{key}").verify()
-    assert verdict.outcome is Outcome.HOLDS, str(verdict)
-    assert verdict.worst_ratio > 0.98
-
-
 def test_exact_moments_of_rows_violate_a_bound_that_takes_their_noise_for_additive():
     claim = claim_of("adaptive/theorem-1-fixed-weights")
     honest = claim.theorem
