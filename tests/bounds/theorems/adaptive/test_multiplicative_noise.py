@@ -44,47 +44,6 @@ def test_the_variance_of_a_least_squares_gradient_is_exact():
     assert np.trace(covariance) == pytest.approx(4 * (mean**2).sum())  # H = I: M = d + 1
 
 
-def test_the_descent_holds_for_least_squares_with_adaptive_weights():
-    rng = np.random.default_rng(11)
-    worst = -np.inf
-    for _ in range(150):
-        clients, d = int(rng.integers(1, 5)), 2
-        roots = rng.normal(size=(clients, d, d))
-        H = roots @ roots.transpose(0, 2, 1) + 0.2 * np.eye(d)
-        if rng.uniform() < 0.5:
-            H[1:] = H[0] * rng.uniform(0.6, 1.2, (clients - 1, 1, 1))
-        D = rng.normal(size=d) + 0.2 * rng.normal(size=(clients, d)) * np.arange(clients)[:, None]
-        label = rng.uniform(0, 1, clients)
-        moments = [gradient_covariance(*case) for case in zip(H, D, label)]
-        g = np.stack([mean for mean, _ in moments])
-        r = np.maximum(1 - ((g - g[0]) ** 2).sum(-1) / (g[0] ** 2).sum(), 0)
-        a = rng.uniform(0.1, 10, clients)
-        alpha = a * r / (a * r * r).sum()
-        M = 1 + np.trace(H, axis1=1, axis2=2) / np.linalg.eigvalsh(H)[:, 0]
-        Q = (alpha**2 * M * (1 + np.sqrt(1 - r)) ** 2).sum()
-        V = (alpha**2 * 4 * label * np.trace(H, axis1=1, axis2=2)).sum()
-        beta, q = 2 * np.linalg.eigvalsh(H[0]).max(), 1 / alpha.sum()
-        eta = rng.uniform(0.05, 1) * q / beta
-        mean = D[0] - eta * alpha @ g
-        noise = sum(w**2 * np.trace(H[0] @ covariance) for w, (_, covariance) in zip(alpha, moments))
-        exact = mean @ H[0] @ mean + eta**2 * noise
-        got = bound(
-            "lemma-1-multiplicative",
-            **{"eta": eta, "beta": beta, "q": q, "Q": Q, "V": V},
-            e0=D[0] @ H[0] @ D[0],
-            gradient=np.linalg.norm(g[0]),
-        )
-        worst = max(worst, exact / got)
-        total = bound(
-            "multiplicative-total",
-            noise_factor=M.max(),
-            peak=1.0,
-            advantage=(a[1:] / a[0]).max() if clients > 1 else 0.0,
-        )
-        assert total >= Q
-    assert 0.3 < worst <= 1
-
-
 def test_the_total_of_the_multiplicative_noise_is_sharp_for_continuous_weights():
     for K in (0.5, 1.0, 4.0):
         peers = 200_000

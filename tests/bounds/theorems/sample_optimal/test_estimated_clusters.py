@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from suffice.bounds import evaluate, find
-from suffice.bounds.threshold_weights import component_weights
 
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9
@@ -14,19 +13,6 @@ ROUNDING = 1 + 1e-9
 
 def bound(key, edition="corrected", **values):
     return float(evaluate(find(KEY + key, edition), **values))
-
-
-def error(weights, h, m, noise, start, eta, T):
-    """Mean excess of all agents with f_i = (x - m_i)^T diag(h) (x - m_i)/2 after T steps, coordinate by coordinate."""
-    W = weights @ weights.T
-    total = 0.0
-    for d, curvature in enumerate(h):
-        mean, C = start[d] - m[:, d], np.zeros_like(W)
-        keep = np.eye(len(W)) - eta * curvature * W
-        for _ in range(T):
-            mean, C = keep @ mean, keep @ C @ keep.T + eta**2 * noise[d] * W @ W
-        total += curvature * (mean @ mean + np.trace(C)) / 2
-    return total / len(m)
 
 
 def test_the_dissimilarity_of_linear_models_in_one_dimension():
@@ -89,34 +75,6 @@ def test_the_samples_find_the_clusters():
 
     assert failures(S) <= failure
     assert failures(max(S // 20, 1)) > failure  # the statement asks for a few times too many, not for twenty
-
-
-def test_the_error_with_estimated_clusters():
-    rng = np.random.default_rng(9)
-    size, h, eta, T, S = 3, np.array([1.0, 2.0]), 0.15, 15, 5
-    m, noise, start = np.repeat([[0.0, 0.0], [1.0, 0.5]], size, axis=0), np.array([0.5, 0.5]), np.array([1.0, -1.0])
-    truth = clustered(rng, size, 2, 2)
-    same = np.equal.outer(np.arange(6) // size, np.arange(6) // size)
-    errors, wrong = [], 0
-    for _ in range(400):
-        estimated = truth + rng.normal(size=(6, 2)) * 1.2 / S**0.5
-        distances = np.linalg.norm(estimated[:, None] - estimated, axis=-1)
-        wrong += ((distances <= 3 / 2**0.5) != same).any()
-        errors.append(error(component_weights(b=distances, threshold=3 / 2**0.5), h, m, noise, start, eta, T))
-    assert 0 < wrong < 200
-    rate = wrong / 400
-    values = {"eta": eta, "mu": 1.0, "beta": 2.0, "e0": ((start - m) ** 2 * h).sum(1).mean() / 2, "sigma2": 1.0}
-    values |= {"size": size, "b_max": np.linalg.norm(h * (m[0] - m[-1])), "T": T}
-    # the failure rate of these runs, four standard errors up
-    assert np.mean(errors) <= bound("theorem-5", failure=rate + 4 * (rate * (1 - rate) / 400) ** 0.5, **values)
-
-
-def test_the_error_with_known_clusters_is_attained():
-    m, size = np.repeat([[0.0], [1.0]], 3, axis=0), 3
-    same = np.equal.outer(np.arange(6) // size, np.arange(6) // size) / size
-    exact = error(same, np.ones(1), m, np.ones(1), np.zeros(1), 1.0, 4)
-    values = {"eta": 1.0, "mu": 1.0, "beta": 1.0, "e0": 0.25, "sigma2": 1.0, "size": size, "b_max": 1.0, "T": 4}
-    np.testing.assert_allclose(exact / bound("theorem-5", failure=1e-9, **values), 1, rtol=1e-7)
 
 
 def test_one_pair_in_a_hundred_misjudged_puts_a_third_of_the_weight_on_strangers():
