@@ -163,7 +163,7 @@ def test_a_simulator_with_too_weak_a_pull_is_caught_by_the_probed_moments(monkey
 
 
 def test_the_printed_averages_are_exceeded_as_known():
-    """Quiet, tiny step, noise between equal clients: the numbers of the exact recursions of tests/bounds."""
+    """Quiet, tiny step, noise between equal clients: the numbers of the errata, which the simulator computes."""
     for quantity, case, known in (
         ("midpoint_gradient", 0, 0.232), ("midpoint_gradient", 1, 110.4), ("client_gradient", 0, 0.232),
         ("consensus_after", 0, 1.06e-4), ("consensus_after", 2, 8.68e-3),

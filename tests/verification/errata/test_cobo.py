@@ -1,4 +1,4 @@
-"""Errata of the CoBo paper: both numbers, by hand or from the exact recursions of tests/bounds."""
+"""Errata of the CoBo paper: both numbers, by hand or as the claims measure them in closed form."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ EXACT = {  # id: (printed, measured), by hand
     "code-federated-clustering": (0, 1),
     "code-ifca": (-2, 0.7),
 }
-KNOWN = {  # three digits, from matrix recursions that share no code with the entries
+KNOWN = {  # three digits, from matrix recursions that shared no code with the entries; the claims measure the same
     "theorem-1-gradient-without-noise": (7.2e-7, 0.232),
     "theorem-1-consensus-without-noise": (9.0e-10, 1.06e-4),
     "corollary-2-without-noise": (9.6e-7, 0.232),
