@@ -23,7 +23,6 @@ CORRECTED = [theorem for theorem in EVALUABLE if theorem.guarantee]
 SATISFIABLE = [theorem for theorem in EVALUABLE if (theorem.key, theorem.edition) not in VACUOUS]
 every_satisfiable = pytest.mark.parametrize("theorem", SATISFIABLE, ids=lambda t: f"{t.key}-{t.edition}")
 every = pytest.mark.parametrize("theorem", EVALUABLE, ids=lambda t: f"{t.key}-{t.edition}")
-every_corrected = pytest.mark.parametrize("theorem", CORRECTED, ids=lambda t: t.key)
 
 # survive and fall nudge a product by 2^-46 (1.4e-14); T eta mu < 745 times that is 1e-11, over 1 - eta mu.
 LOOSENESS = 1e-9

@@ -196,6 +196,8 @@ def family(case: Case, steps: float) -> ProblemFamily:
 
 UNEQUAL = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
 ONE_SIDED = [[1.0, 0.0], [0.5, 0.5]]
+MANY = (1, 8)
+SKIP = {"state": "x0", "clients": MANY}
 
 
 def _tenths(t: int) -> float:
@@ -222,51 +224,50 @@ def _steps(name: str, size: Callable[[int], float]) -> Case:
     return _case(name, Steps(size=size), reference.with_steps(size), varies=True, default=True)
 
 
-ALONE = _case("SGD", Local(), reference.sgd, default=True)
-FAR = _case("SGD from a distance", Local(), reference.sgd)
-DESCENT = _case("gradient descent", Local(), reference.sgd, noiseless=True)
-SLOW, HARMONIC = _steps("20 eta/(19 + t)", _slow), _steps("eta/t", _harmonic)
-ROOT, HALVED = _steps("eta/sqrt(t)", _root), _steps("eta halved every ten iterations", _tenths)
-MEAN = _case("averaged SGD", Averaged(), reference.averaged, state="xx", varies=True, default=True)
-MEAN_FAR = _case("averaged SGD from a distance", Averaged(), reference.averaged, state="xx", varies=True)
-BATCH = _case("SGD with batches of 4", Batch(batch=4), reference.batches(4), default=True)
-
-MANY = (1, 8)
-EVERY_STEP = _case("averaging always", LocalSGD(period=1), reference.local_sgd(1), clients=MANY)
-EVERY_THIRD = _case("local SGD, H = 3", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3)
-UNLIKE = _case("local SGD, curvatures", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3, same="m")
-APART = _case("averaging, other minimisers", LocalSGD(period=1), reference.local_sgd(1), clients=MANY, same="h")
-ROUNDS = _case("FedAvg, H = 2", FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2)
-ONE_OF_N = _case("FedAvg, 1 of N", FedAvg(participants=1), reference.sampled(1), clients=MANY)
-TWO_OF_N = _case("FedAvg, 2 of N", FedAvg(participants=2), reference.sampled(2), clients=(2, 8))
-
-BALL = _case("heavy ball", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", default=True)
-BALL_EXACT = _case("heavy ball, exact", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True)
-BALL_QUARTER = _case("heavy ball, 1/4", HeavyBall(q=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True)
-AHEAD = _case("Nesterov", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", default=True)
-AHEAD_EXACT = _case(
-    "Nesterov, exact", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", noiseless=True
-)
-
-SKIP = {"state": "x0", "clients": MANY}
-SKIP_EXACT = _case("Scaffnew, exact", Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP)
-SKIP_ALIKE = _case("Scaffnew, p = 0.2", Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP)
-SKIP_NEVER = _case("Scaffnew, p = 1", Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP)
-SKIP_APART = _case("Scaffnew, minimisers", Scaffnew(p=1.0), reference.scaffnew(1.0), same="h", **SKIP)
-SKIP_DESCENT = _case("Scaffnew, alike", Scaffnew(p=0.5), reference.scaffnew(0.5), noiseless=True, **SKIP)
-SKIP_HALF = _case("Scaffnew, p = 0.5", Scaffnew(p=0.5), reference.scaffnew(0.5), **SKIP)
-
-
 def _fixed(name: str, alpha: Any, **more: Any) -> Case:
     return _case(name, FixedWeights(alpha=alpha), reference.weighted(alpha), clients=(len(alpha),) * 2, **more)
 
 
-GROUP = _fixed("group of three", np.full((3, 3), 1 / 3))
-WEIGHTS, WEIGHTS_APART = _fixed("half of the weight", UNEQUAL), _fixed("half, minimisers", UNEQUAL, same="h")
-FOLLOWED, SUMMED = _fixed("followed by another", ONE_SIDED), _fixed("sum of two", np.ones((2, 2)))
 _PAIR = FixedCoBo(w=torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64), rho=1.0)
-PAIR = _case("pair", _PAIR, reference.pair(1.0), clients=(2, 2))
-PAIR_APART = _case("pair, minimisers", _PAIR, reference.pair(1.0), clients=(2, 2), same="h")
 
-CASES = {each.name: each for each in vars().copy().values() if isinstance(each, Case)}
+CASES = {
+    each.name: each
+    for each in (
+        _case("SGD", Local(), reference.sgd, default=True),
+        _case("SGD from a distance", Local(), reference.sgd),
+        _case("gradient descent", Local(), reference.sgd, noiseless=True),
+        _steps("20 eta/(19 + t)", _slow),
+        _steps("eta/t", _harmonic),
+        _steps("eta/sqrt(t)", _root),
+        _steps("eta halved every ten iterations", _tenths),
+        _case("averaged SGD", Averaged(), reference.averaged, state="xx", varies=True, default=True),
+        _case("averaged SGD from a distance", Averaged(), reference.averaged, state="xx", varies=True),
+        _case("SGD with batches of 4", Batch(batch=4), reference.batches(4), default=True),
+        _case("averaging always", LocalSGD(period=1), reference.local_sgd(1), clients=MANY),
+        _case("local SGD, H = 3", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3),
+        _case("local SGD, curvatures", LocalSGD(period=3), reference.local_sgd(3), clients=MANY, period=3, same="m"),
+        _case("averaging, other minimisers", LocalSGD(period=1), reference.local_sgd(1), clients=MANY, same="h"),
+        _case("FedAvg, H = 2", FedAvg(period=2), reference.local_sgd(2), clients=MANY, period=2),
+        _case("FedAvg, 1 of N", FedAvg(participants=1), reference.sampled(1), clients=MANY),
+        _case("FedAvg, 2 of N", FedAvg(participants=2), reference.sampled(2), clients=(2, 8)),
+        _case("heavy ball", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", default=True),
+        _case("heavy ball, exact", HeavyBall(q=0.5), reference.heavy_ball(0.5), state="xx", noiseless=True),
+        _case("heavy ball, 1/4", HeavyBall(q=0.25), reference.heavy_ball(0.25), state="xx", noiseless=True),
+        _case("Nesterov", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", default=True),
+        _case("Nesterov, exact", HeavyBall(q=0.5, ahead=True), reference.nesterov(0.5), state="xx", noiseless=True),
+        _case("Scaffnew, exact", Scaffnew(p=0.2), reference.scaffnew(0.2), same="m", noiseless=True, **SKIP),
+        _case("Scaffnew, p = 0.2", Scaffnew(p=0.2), reference.scaffnew(0.2), **SKIP),
+        _case("Scaffnew, p = 1", Scaffnew(p=1.0), reference.scaffnew(1.0), **SKIP),
+        _case("Scaffnew, minimisers", Scaffnew(p=1.0), reference.scaffnew(1.0), same="h", **SKIP),
+        _case("Scaffnew, alike", Scaffnew(p=0.5), reference.scaffnew(0.5), noiseless=True, **SKIP),
+        _case("Scaffnew, p = 0.5", Scaffnew(p=0.5), reference.scaffnew(0.5), **SKIP),
+        _fixed("group of three", np.full((3, 3), 1 / 3)),
+        _fixed("half of the weight", UNEQUAL),
+        _fixed("half, minimisers", UNEQUAL, same="h"),
+        _fixed("followed by another", ONE_SIDED),
+        _fixed("sum of two", np.ones((2, 2))),
+        _case("pair", _PAIR, reference.pair(1.0), clients=(2, 2)),
+        _case("pair, minimisers", _PAIR, reference.pair(1.0), clients=(2, 2), same="h"),
+    )
+}
 """By the names in `quadratics.txt`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of, definition_of  # tests/helpers
 
 from suffice.bounds import (
-    DEFINITIONS,
     Binary,
     Continuous,
     Custom,
@@ -14,12 +14,12 @@ from suffice.bounds import (
     Sharp,
     best_threshold,
     collaboration_weights,
-    evaluate,
-    find,
     sufficient_variance,
     tight_variance,
 )
 from suffice.bounds.running_step_ratio import running_step_ratio
+
+bound, definition = bound_of("adaptive"), definition_of("adaptive")
 
 ROUNDING = 1 + 1e-12  # sums of at most ten positive terms, and outward rounding of 4.5e-13
 CRITERIA = [
@@ -30,15 +30,6 @@ CRITERIA = [
     Custom(function=lambda x: np.asarray(x) ** 2),
 ]
 each = pytest.mark.parametrize("criterion", CRITERIA, ids=lambda c: c.kind + str(getattr(c, "threshold", "")))
-
-
-def definition(key, edition="corrected"):
-    (found,) = (d for d in DEFINITIONS if (d.key, d.edition) == (f"adaptive/{key}", edition))
-    return found.reduce
-
-
-def bound(key, edition="corrected", **values):
-    return evaluate(find(f"adaptive/{key}", edition), **values)
 
 
 def clients(rng, peers):

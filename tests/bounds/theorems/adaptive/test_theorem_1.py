@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import ConditionError, evaluate, find
+from suffice.bounds import ConditionError
 from suffice.verification.instances.quadrature_1d import counterexample
 
-
-def bound(key, edition="corrected", enforce=True, **values):
-    """The record's bound; keywords that it does not take are left out."""
-    theorem = find(f"adaptive/{key}", edition)
-    return evaluate(theorem, enforce=enforce, **{p.name: values[p.name] for p in theorem.parameters})
+bound = bound_of("adaptive")
 
 
 # --- Lemma 1: one step on quadratics R_k = |S_k (theta - x_k)|^2 / 2, noise of covariance C_k ------------------------

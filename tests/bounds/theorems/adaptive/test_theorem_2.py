@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
 from suffice.bounds import (
     ConditionError,
-    evaluate,
-    find,
 )
 from suffice.bounds.theorems.adaptive import recursion
 from suffice.verification.instances.quadrature_1d import counterexample
 
-
-def bound(key, edition="corrected", enforce=True, **values):
-    """The record's bound; keywords that it does not take are left out."""
-    theorem = find(f"adaptive/{key}", edition)
-    return evaluate(theorem, enforce=enforce, **{p.name: values[p.name] for p in theorem.parameters})
+bound = bound_of("adaptive")
 
 
 # --- Theorem 2: the stopped process of one client in dimension 1, by a transfer operator ----------------------------

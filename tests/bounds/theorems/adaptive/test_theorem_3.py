@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import evaluate, find
-
-
-def bound(key, edition="corrected", enforce=True, **values):
-    """The record's bound; keywords that it does not take are left out."""
-    theorem = find(f"adaptive/{key}", edition)
-    return evaluate(theorem, enforce=enforce, **{p.name: values[p.name] for p in theorem.parameters})
+bound = bound_of("adaptive")
 
 
 # --- Theorem 3 -----------------------------------------------------------------------------------------------------

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of  # tests/helpers
 
-from suffice.bounds import evaluate, find
+from suffice.bounds import find
+
+bound = bound_of("sample-optimal")
 
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9
-
-
-def bound(key, edition="corrected", **values):
-    return float(evaluate(find(KEY + key, edition), **values))
 
 
 def test_the_dissimilarity_of_linear_models_in_one_dimension():

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from needed_rounds import needed_rounds
+from records import bound_of, definition_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, evaluate, find
+from suffice.bounds import evaluate, find
 from suffice.bounds.bayes_risk import inverse_risk
 from suffice.bounds.theorems.sample_optimal.theorem_1 import HALF, best_level, signal
 from suffice.bounds.threshold_weights import optimal_weights, threshold_weights
 
+bound, definition = bound_of("sample-optimal"), definition_of("sample-optimal")
+
 KEY = "sample-optimal/"
 ROUNDING = 1 + 1e-9
-
-
-def bound(key, edition="corrected", **values):
-    return float(evaluate(find(KEY + key, edition), **values))
-
-
-def definition(key):
-    return next(d.reduce for d in DEFINITIONS if d.key == KEY + key)
 
 
 # --- Theorem 1

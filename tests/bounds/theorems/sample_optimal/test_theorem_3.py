@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of, definition_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, evaluate, find
 from suffice.bounds.threshold_weights import component_weights, spectrum, threshold_weights
 
-KEY = "sample-optimal/"
+bound, definition = bound_of("sample-optimal"), definition_of("sample-optimal")
+
 ROUNDING = 1 + 1e-9
-
-
-def bound(key, edition="corrected", **values):
-    return float(evaluate(find(KEY + key, edition), **values))
-
-
-def definition(key):
-    return next(d.reduce for d in DEFINITIONS if d.key == KEY + key)
 
 
 def star(N):

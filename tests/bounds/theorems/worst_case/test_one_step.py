@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from records import bound_of, definition_of  # tests/helpers
 
-from suffice.bounds import DEFINITIONS, evaluate, find
+from suffice.bounds import evaluate, find
+
+bound, definition = bound_of("worst-case"), definition_of("worst-case")
 
 OUTWARD = 1 + 1e-12  # evaluate moves 4.5e-13
-
-
-def definition(key):
-    (found,) = (d for d in DEFINITIONS if d.key == f"worst-case/{key}")
-    return found.reduce
-
-
-def bound(key, **values):
-    return evaluate(find(f"worst-case/{key}"), **values)
 
 
 # --- one step ---

@@ -185,50 +185,76 @@ SGD_FAMILIES = {
     "three alike": alike(2),
 }
 _HULL = {"quantity": "last_distance"}
-CLIPPED = _case("clipped SGD", Clipped(), "clipped", curve("kink"), quantity="last_distance")
-CLIPPED_EXCESS = _case("clipped descent", Clipped(), "clipped", curve("kink"))
-SIGNS = _case("sign descent", Sign(), "sign", curve("kink"), quantity="last_distance")
-SIGNS_LOGISTIC = _case("sign descent, logistic", Sign(), "sign", curve("logistic"), quantity="last_distance")
-COINS = _case("one of two entries", OneOfTwo(), "one of two", one())
-LARGEST = _case("the largest entry", Largest(), "largest", one())
-FOMO = _case("FedFomo", FedFomo(period=2), "fedfomo", apart, options={"period": 2})
-AMP = _case("FedAMP", FedAMP(), "fedamp", apart, **_HULL)
-AMP_KINK = _case("FedAMP on kinks", FedAMP(), "fedamp", curve("kink", 3), **_HULL)
-AMP_ALIKE = _case("FedAMP, alike", FedAMP(), "fedamp", alike(), quantity="last_consensus")
 _BOX = CoBo(rho=0.5, weight_step=0.1, sampling="none")
-COBO = _case("CoBo", _BOX, "cobo", apart, **_HULL)
-SIMPLEX = _case("CoBo on the simplex", replace(_BOX, simplex=True), "cobo", curve("kink", 3), options={"simplex": True},
-                **_HULL)  # fmt: skip
 _CLUSTERS = FederatedClustering(radius=FixedRadius(tau=1.0), rounds=3)
-CLUSTERS = _case("federated clustering", _CLUSTERS, "clustering", apart, **_HULL)
-CLUSTERS_KINK = _case("federated clustering on kinks", _CLUSTERS, "clustering", curve("kink", 3), **_HULL)
-VALIDATION = _case("by validation, alike", ValidationBased(period=2), "validation", alike(2), options={"period": 2})
-SCAFFOLD = _case("SCAFFOLD", Scaffold(period=2), "scaffold", rounds, quantity="last_distance")
-ONE_OF_THREE = _case("FedAvg, 1 of 3", FedAvg(period=2, participants=1), "fedavg", rounds, options={"participants": 1},
-                     quantity="last_distance")  # fmt: skip
-TWO_OF_THREE = _case("FedAvg, 2 of 3", FedAvg(period=2, participants=2), "fedavg", rounds, options={"participants": 2},
-                     quantity="last_distance")  # fmt: skip
-MINIBATCH = _case("minibatch SGD", MinibatchSGD(period=2), "minibatch", rounds, quantity="last_distance")
-LOCAL_STEPS = _case("local SGD", LocalSGD(period=2), "fedavg", rounds, options={"participants": 3},
-                    quantity="last_distance")  # fmt: skip
-DRIFT = _case("local SGD, alike", LocalSGD(period=2), "fedavg", alike(2), options={"participants": 3},
-              quantity="average_consensus")  # fmt: skip
-ALONE = [
-    sgd("kink"),
-    sgd("kink", "last_distance"),
-    sgd("kink", "last_distance", direction="lower"),
-    sgd("kink", "average_gradient"),
-    sgd("kink", delta=0.1),
-    sgd("logistic"),
-    sgd("logistic", "random_iterate_excess"),
-    sgd("logistic", "mean_iterate_excess"),
-    sgd("ripple"),
-    sgd("ripple", "average_gradient"),
-    sgd("ripple", delta=0.2),
-    sgd("quadratics", direction="lower"),
-    sgd("quadratics", delta=0.05),
-    *(sgd("quadratics", each) for each in ("random_iterate_excess", "mean_iterate_excess", "last_gradient")),
-    *(sgd("three alike", each) for each in ("average_client_gradient", "mean_excess", "last_consensus")),
-]
-CASES = {each.name: each for each in (*vars().copy().values(), *ALONE) if isinstance(each, Case)}
+
+CASES = {
+    each.name: each
+    for each in (
+        _case("clipped SGD", Clipped(), "clipped", curve("kink"), quantity="last_distance"),
+        _case("clipped descent", Clipped(), "clipped", curve("kink")),
+        _case("sign descent", Sign(), "sign", curve("kink"), quantity="last_distance"),
+        _case("sign descent, logistic", Sign(), "sign", curve("logistic"), quantity="last_distance"),
+        _case("one of two entries", OneOfTwo(), "one of two", one()),
+        _case("the largest entry", Largest(), "largest", one()),
+        _case("FedFomo", FedFomo(period=2), "fedfomo", apart, options={"period": 2}),
+        _case("FedAMP", FedAMP(), "fedamp", apart, **_HULL),
+        _case("FedAMP on kinks", FedAMP(), "fedamp", curve("kink", 3), **_HULL),
+        _case("FedAMP, alike", FedAMP(), "fedamp", alike(), quantity="last_consensus"),
+        _case("CoBo", _BOX, "cobo", apart, **_HULL),
+        _case(
+            "CoBo on the simplex",
+            replace(_BOX, simplex=True),
+            "cobo",
+            curve("kink", 3),
+            options={"simplex": True},
+            **_HULL,
+        ),
+        _case("federated clustering", _CLUSTERS, "clustering", apart, **_HULL),
+        _case("federated clustering on kinks", _CLUSTERS, "clustering", curve("kink", 3), **_HULL),
+        _case("by validation, alike", ValidationBased(period=2), "validation", alike(2), options={"period": 2}),
+        _case("SCAFFOLD", Scaffold(period=2), "scaffold", rounds, quantity="last_distance"),
+        _case(
+            "FedAvg, 1 of 3",
+            FedAvg(period=2, participants=1),
+            "fedavg",
+            rounds,
+            options={"participants": 1},
+            quantity="last_distance",
+        ),
+        _case(
+            "FedAvg, 2 of 3",
+            FedAvg(period=2, participants=2),
+            "fedavg",
+            rounds,
+            options={"participants": 2},
+            quantity="last_distance",
+        ),
+        _case("minibatch SGD", MinibatchSGD(period=2), "minibatch", rounds, quantity="last_distance"),
+        _case("local SGD", LocalSGD(period=2), "fedavg", rounds, options={"participants": 3}, quantity="last_distance"),
+        _case(
+            "local SGD, alike",
+            LocalSGD(period=2),
+            "fedavg",
+            alike(2),
+            options={"participants": 3},
+            quantity="average_consensus",
+        ),
+        sgd("kink"),
+        sgd("kink", "last_distance"),
+        sgd("kink", "last_distance", direction="lower"),
+        sgd("kink", "average_gradient"),
+        sgd("kink", delta=0.1),
+        sgd("logistic"),
+        sgd("logistic", "random_iterate_excess"),
+        sgd("logistic", "mean_iterate_excess"),
+        sgd("ripple"),
+        sgd("ripple", "average_gradient"),
+        sgd("ripple", delta=0.2),
+        sgd("quadratics", direction="lower"),
+        sgd("quadratics", delta=0.05),
+        *(sgd("quadratics", each) for each in ("random_iterate_excess", "mean_iterate_excess", "last_gradient")),
+        *(sgd("three alike", each) for each in ("average_client_gradient", "mean_excess", "last_consensus")),
+    )
+}
 """By the names in `anybody.txt`."""
