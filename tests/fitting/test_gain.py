@@ -8,7 +8,7 @@ from populations import draw, folded
 from suffice.fitting.candidates import collaborate
 from suffice.fitting.gain import gains
 from suffice.fitting.ridge import alone_models
-from suffice.simulate.data.folds import Units
+from suffice.simulate.data.folds import FOLDS, Units
 
 
 def measured(sites, truth):
@@ -51,6 +51,25 @@ def test_the_network_s_interval_covers_for_few_sites_and_is_no_narrower_than_the
         inside.append(abs(found.network - exact.mean()) < 2 * found.network_error)
         assert found.network_error >= np.sqrt((found.error**2).sum()) / sites * (1 - 1e-9)  # rounding
     assert np.mean(inside) >= 0.9
+
+
+def test_scores_are_mean_squares_on_rows_that_the_models_have_not_seen():
+    """Row by row, each fold's rows under the models without it; alone and together."""
+    sites = draw(3, np.random.default_rng(3).normal(size=(3, 2)), 23)
+    folds = folded(sites)
+    units = Units.pooled(folds)
+    made = units.messages(folds)
+    fitted = collaborate(made)
+    found = gains(made, fitted.held_out, np.full(3, 23))
+    for score, models in (
+        (found.together, fitted.held_out),
+        (found.alone, alone_models(made.fits, found.penalty)[1:]),
+    ):
+        for k, (X, y) in enumerate(sites):
+            slopes, intercepts = (values[:, k] for values in units.given(models))
+            fold = np.arange(23) % FOLDS
+            squares = (y - (X * slopes[fold]).sum(1) - intercepts[fold]) ** 2
+            np.testing.assert_allclose(score[k] * units.scale[-1] ** 2, squares.mean(), rtol=1e-9)
 
 
 def test_nothing_is_said_of_small_sites():

@@ -32,12 +32,6 @@ def built(clients: int = N) -> Quadratics:
     return Quadratics.of(A, xi, sigma2=sigma2, start=start)
 
 
-def common(problem: Quadratics) -> Quadratics:
-    """The same Hessians with one optimum, no noise, started there."""
-    xi = problem.xi[:1].expand(problem.clients, -1).numpy()
-    return Quadratics.of(problem.A.numpy(), xi, sigma2=0.0, start=-xi)
-
-
 def equal_clients(clients: int = N) -> Quadratics:
     """One loss and one start, with noise of different sizes."""
     A, xi, sigma2, start = parts(clients)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from suffice.simulate import FedAvg, Local, LocalSGD, Quadratics, Randomness
-from suffice.simulate.expected_values import expected_values
-from suffice.simulate.moment_powers import ONE_STEP, Block, Cycle, MomentPowers
+from suffice.simulate import FedAvg, LocalSGD, Quadratics, Randomness
+from suffice.simulate.moment_powers import Block, Cycle, MomentPowers
 from suffice.simulate.quadratic_forms import WithSum, forms
 
 T, ETA, PATHS = 7, 0.1, 40_000
@@ -72,18 +71,3 @@ def test_every_quantity_is_the_mean_over_paths(algorithm, cycle):
         # twenty numbers, each the mean of many paths: five standard errors are 6e-7 each
         assert abs(sample.mean() - exact) < 5 * sample.std() / PATHS**0.5, name
         assert sample.std() > 0
-
-
-@pytest.mark.parametrize("name", MOMENTS)
-def test_a_batch_gives_what_its_instances_give(name):
-    form = forms()[name]
-    algorithm = WithSum(of=Local(), name="with sum") if form.of_mean else Local()
-    problems = [problem(scale, sigma2) for scale, sigma2 in ((0.5, 0.0), (1.0, 2.0), (0.3, 0.1))]
-    eta, iterations = np.array([0.05, 0.1, 0.2]), np.array([1, 9, 4])
-    together, rounding = expected_values(
-        problems, algorithm, eta=eta, iterations=iterations, cycle=ONE_STEP, client=2, form=form
-    )
-    for at, given in enumerate(problems):
-        alone, _ = MomentPowers(given, algorithm, eta=eta[at], cycle=ONE_STEP).value(form, int(iterations[at]), 2)
-        np.testing.assert_allclose(together[at], alone, rtol=1e-11)
-        assert rounding[at] <= 1e-9 * max(alone, 1)

@@ -11,7 +11,6 @@ import torch
 from suffice.bounds import Binary, InputError
 from suffice.simulate import (
     AllForOne,
-    FixedWeights,
     Local,
     Quadratics,
     Randomness,
@@ -76,14 +75,6 @@ def test_the_models_after_the_last_iteration_are_kept_whatever_the_grid(monkeypa
         run(built(), RULE, grid=[2], models=True, **setting)
 
 
-def test_recording_changes_no_path():
-    plain = run(built(), RULE, iterations=T, eta=0.1, seeds=9)
-    full = run(built(), RULE, iterations=T, eta=0.1, seeds=9, weights=[3], clusters=True, epsilon=0.2)
-    np.testing.assert_array_equal(plain.excess, full.excess)
-    assert plain.weights is None
-    assert plain.stopping_times is None
-
-
 def test_stopping_times_do_not_depend_on_the_grid():
     epsilon = np.array([0.3, 1e-9, 100.0, 0.1])
     sparse = run(built(), Local(), iterations=20, eta=0.1, seeds=30, root=2, grid=[20], epsilon=epsilon)
@@ -104,13 +95,6 @@ def test_what_was_recorded_survives_the_disk(tmp_path):
     for name in ("excess", "stopping_times", "weights", "weight_seeds", "models"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(trace, name))
     assert loaded.cluster_sizes is None
-
-
-def test_fixed_weights_are_recorded_as_they_are():
-    alpha = np.random.default_rng(91).uniform(size=(N, N)) * (1 - np.eye(N, k=1))
-    trace = run(built(), FixedWeights(alpha=torch.from_numpy(alpha)), iterations=1, eta=0.1, seeds=3, weights="mean")
-    assert trace.weights is not None
-    np.testing.assert_allclose(trace.weights[1], alpha, rtol=1e-14)
 
 
 @pytest.mark.parametrize(

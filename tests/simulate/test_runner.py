@@ -1,4 +1,4 @@
-"""The runner: reproducible paths, the rules against plain loops, hitting times, costs, errors, traces on disk."""
+"""The runner: reproducible paths, steps that depend on time, hitting times, errors, traces on disk."""
 
 from __future__ import annotations
 
@@ -48,58 +48,32 @@ def built() -> Quadratics:
     return Quadratics.of(A, xi, sigma2=sigma2, start=start)
 
 
-def transcribed(rule: str, seed: int, eta, root: int = 0) -> tuple[np.ndarray, int]:
-    """Excess (T + 1, N) of the rule as printed, one client at a time; and how many peers were weighed."""
-    A, xi, sigma2, theta = parts()
-    randomness, peers = Randomness(seeds=torch.tensor([seed]), root=root), 0
-    rows = [[(theta[i] + xi[i]) @ A[i] @ (theta[i] + xi[i]) for i in range(N)]]
-    for t in range(1, T + 1):
-        z = randomness.normal(iteration=t, stream=Stream.NOISE, clients=N, features=D)[0].numpy()
-        noise = np.sqrt(sigma2 / D)[:, None] * z
-        after = np.empty_like(theta)
-        for i in range(N):
-            g = [2 * A[k] @ (theta[i] + xi[k]) for k in range(N)]
-            r = [max(1 - np.sum((g[k] - g[i]) ** 2) / np.sum(g[i] ** 2), 0) for k in range(N)]
-            if rule == "local":
-                alpha = np.eye(N)[i]
-            elif rule == "fixed":
-                alpha = ALPHA[i]
-            else:
-                phi = np.array([x if rule == "continuous" else 0.6 * (x >= 0.6) for x in r])
-                alpha = (phi / sigma2) / np.sum(phi * r / sigma2)
-            peers += int((np.delete(alpha, i) > 0).sum())
-            step = eta(t) if callable(eta) else eta
-            after[i] = theta[i] - np.broadcast_to(step, N)[i] * sum(alpha[k] * (g[k] + noise[k]) for k in range(N))
-        theta = after
-        rows.append([(theta[i] + xi[i]) @ A[i] @ (theta[i] + xi[i]) for i in range(N)])
-    return np.array(rows), peers
-
-
-STEPS = {"number": 0.1, "per client": np.linspace(0.02, 0.15, N), "of t": lambda t: 0.3 / (2 + t)}
-
-
-@pytest.mark.parametrize(
-    ("rule", "step"), [(r, "number") for r in RULES] + [("binary", "per client"), ("local", "of t")]
-)
-def test_paths_are_those_of_a_plain_transcription(rule, step):
-    trace = run(built(), RULES[rule], iterations=T, eta=STEPS[step], seeds=range(70, 73), root=4)
+def test_steps_that_depend_on_time_are_those_of_a_plain_loop():
+    (A, xi, sigma2, start), eta = parts(), lambda t: 0.3 / (2 + t)
+    trace = run(built(), Local(), iterations=T, eta=eta, seeds=range(70, 73), root=4)
     for row, seed in enumerate((70, 71, 72)):
-        expected, peers = transcribed(rule, seed, STEPS[step], root=4)
-        # contraction keeps roundings from growing over 30 steps
-        np.testing.assert_allclose(trace.excess[row], expected, rtol=1e-10, atol=1e-14)
-        if rule in ("binary", "continuous"):
-            assert 0.05 < peers / (T * N * (N - 1)) < 0.999  # neither nobody nor everybody collaborates
+        theta, randomness = start.copy(), Randomness(seeds=torch.tensor([seed]), root=4)
+        for t in range(T + 1):
+            if t > 0:
+                z = randomness.normal(iteration=t, stream=Stream.NOISE, clients=N, features=D)[0].numpy()
+                gradient = 2 * np.einsum("kde,ke->kd", A, theta + xi) + np.sqrt(sigma2 / D)[:, None] * z
+                theta = theta - eta(t) * gradient
+            expected = np.einsum("kd,kde,ke->k", theta + xi, A, theta + xi)
+            # contraction keeps roundings from growing over 30 steps
+            np.testing.assert_allclose(trace.excess[row, t], expected, rtol=1e-10, atol=1e-14)
     np.testing.assert_array_equal(trace.seeds, [70, 71, 72])
 
 
+@pytest.mark.parametrize("kernel", ["auto", "reference"])
 @pytest.mark.parametrize("rule", RULES)
-def test_paths_are_bitwise_the_same_in_any_range(rule):
+def test_paths_are_bitwise_the_same_in_any_range(rule, kernel):
     problem, size = built(), block_size(N, D, torch.float64)
-    together = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=size + 40)
+    setting = {"iterations": 8, "eta": 0.1, "kernel": kernel}
+    together = run(problem, RULES[rule], seeds=size + 40, **setting)
     for part in (range(1), range(3, 5), range(size - 2, size + 3), range(size + 39, size + 40), range(10, 0, -3)):
-        alone = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=part)
+        alone = run(problem, RULES[rule], seeds=part, **setting)
         np.testing.assert_array_equal(alone.excess, together.excess[list(part)])
-    sparse = run(problem, RULES[rule], iterations=8, eta=0.1, seeds=3, grid=[8, 2])
+    sparse = run(problem, RULES[rule], seeds=3, grid=[8, 2], **setting)
     np.testing.assert_array_equal(sparse.excess, together.excess[:3, [2, 8]])
     np.testing.assert_array_equal(sparse.iterations, [2, 8])
 
@@ -128,22 +102,6 @@ def test_block_size_is_64_at_twenty_clients_and_always_a_power_of_two():
     assert all(size >= 1 and size & (size - 1) == 0 for size in sizes)
 
 
-def test_one_client_all_for_one_is_local():
-    problem = Quadratics.of(np.diag([1.0, 3.0])[None], [[1.0, -2.0]], sigma2=0.7)
-    alone = run(problem, Local(), iterations=20, eta=0.1, seeds=9).excess
-    for rule in ("continuous", "binary"):
-        together = run(problem, RULES[rule], iterations=20, eta=0.1, seeds=9).excess
-        np.testing.assert_allclose(together, alone, rtol=1e-12)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_nothing_moves_from_a_common_optimum_without_noise(rule):
-    problem = Quadratics.of(parts()[0], np.zeros((N, D)), sigma2=1e-30)
-    excess = run(problem, RULES[rule], iterations=20, eta=0.1, seeds=20).excess
-    assert excess[:, 0].max() == 0
-    assert 0 < excess.max() < 1e-28
-
-
 def test_hitting_times_are_those_of_the_trace():
     problem, epsilon = built(), np.array([0.3, 1e-9, 100.0, 1.0, 0.05])
     trace = run(problem, Local(), iterations=T, eta=0.1, seeds=40, root=2)
@@ -157,39 +115,40 @@ def test_hitting_times_are_those_of_the_trace():
         run(problem, Local(), iterations=4, eta=0.1, seeds=1, grid=[0, 2, 4]).hitting_time(0.3)
 
 
-def test_costs_count_oracle_calls_and_vectors_both_ways():
-    pairs = sum(ALPHA[i, k] > 0 for i in range(N) for k in range(N) if i != k)
-    expected = {"local": (N, 0), "binary": (N * N, 2 * N * (N - 1)), "continuous": (N * N, 2 * N * (N - 1))}
-    expected["fixed"] = (pairs + N, 2 * pairs)
-    for rule, (calls, vectors) in expected.items():
-        trace = run(built(), RULES[rule], iterations=3, eta=0.1, seeds=1)
-        np.testing.assert_array_equal(trace.oracle_calls, [0, calls, 2 * calls, 3 * calls])
-        np.testing.assert_array_equal(trace.vectors_sent, [0, vectors, 2 * vectors, 3 * vectors])
+BAD = {
+    "eta": [0.0, np.nan, np.inf, [0.1, 0.1], np.full(N, -1.0), [0.1, [0.1]], ["a"] * N, {"a": 0.1}],
+    "epsilon": [[0.1, [0.1]], "a", float("nan"), [0.1, 0.1]],
+    "weights": [[0, [1]], ["a"], 0.5, [0.5]],
+    "grid": [[0, [1]], "a", [None], [np.nan], [0, 5], [-1, 2], [], [0, 1.5]],
+    "iterations": [2.0, "a", True, 0],
+    "seeds": [0, 3.0, range(-1, 3), range(2**32 - 1, 2**32 + 1)],
+    "root": [2**32],
+}
+"""Values that each argument may not have."""
+OF_TIMES = ("eta", "epsilon", "seeds", "root")
 
 
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("eta", {"eta": value})
-        for value in (0.0, -0.1, np.nan, np.inf, [0.1, 0.1], np.full(N, -1.0), lambda t: 0.2 - 0.1 * t)
-    ]
-    + [("eta", {"eta": value}) for value in ([0.1, [0.1]], ["a"] * N, {"a": 0.1}, lambda t: [0.1, [0.1]])]
-    + [("epsilon", {"epsilon": value}) for value in ([0.1, [0.1]], "a")]
-    + [("weights", {"weights": value}) for value in ([0, [1]], ["a"], 0.5, [0.5])]
-    + [("grid", {"grid": value}) for value in ([0, [1]], "a", [None], [np.nan])]
-    + [("iterations", {"iterations": value, "grid": [0]}) for value in (2.0, "a", True)]
-    + [("seeds", {"seeds": value}) for value in (0, range(-1, 3), range(2**32 - 1, 2**32 + 1))]
-    + [
-        ("grid", {"grid": [0, 5]}),
-        ("grid", {"grid": [-1, 2]}),
-        ("iterations", {"iterations": 0, "grid": [0]}),
-    ]
-    + [("grid", {"iterations": 10**6, "seeds": 10**3})],
-)
-def test_bad_requests_are_named(field, change):
+@pytest.mark.parametrize(("field", "value"), [(field, value) for field, values in BAD.items() for value in values])
+def test_bad_requests_are_named(field, value):
+    request = {"iterations": 4, "eta": 0.1, "seeds": 2, "grid": [0], field: value}
     with pytest.raises(InputError) as caught:
-        run(built(), Local(), **({"iterations": 4, "eta": 0.1, "seeds": 2} | change))
+        run(built(), Local(), **request)
     assert caught.value.field == field
+    if field in OF_TIMES:
+        request = {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2, field: value}
+        with pytest.raises(InputError) as caught:
+            hitting_times(built(), Local(), **request)
+        assert caught.value.field == field
+
+
+def test_steps_that_turn_bad_later_and_runs_that_are_too_long_are_named():
+    for eta in (lambda t: 0.2 - 0.1 * t, lambda t: [0.1, [0.1]]):
+        with pytest.raises(InputError, match=r"^eta"):
+            run(built(), Local(), iterations=4, eta=eta, seeds=2)
+    with pytest.raises(InputError, match=r"^grid"):
+        run(built(), Local(), iterations=10**6, eta=0.1, seeds=10**3)
+    with pytest.raises(InputError, match=r"^limit"):
+        hitting_times(built(), Local(), epsilon=0.1, limit=0, eta=0.1, seeds=2)
 
 
 def test_trace_survives_the_disk_and_leaves_nothing_else_behind(tmp_path, monkeypatch):
@@ -215,32 +174,6 @@ def test_trace_refuses_object_arrays(tmp_path):
     np.savez(tmp_path / "bad.npz", excess=np.array([{}], dtype=object))
     with pytest.raises(ValueError, match="allow_pickle"):
         Trace.load(tmp_path / "bad.npz")
-
-
-@pytest.mark.parametrize(
-    ("field", "change"),
-    [
-        ("seeds", {"seeds": 0}),
-        ("seeds", {"seeds": range(-1, 1)}),
-        ("seeds", {"seeds": 3.0}),
-        ("root", {"root": 2**32}),
-        ("limit", {"limit": 0}),
-        ("epsilon", {"epsilon": float("nan")}),
-        ("epsilon", {"epsilon": [0.1, 0.1]}),
-        ("eta", {"eta": "a"}),
-    ],
-)
-def test_bad_requests_for_hitting_times_are_named(field, change):
-    request = {"epsilon": 0.1, "limit": 3, "eta": 0.1, "seeds": 2} | change
-    with pytest.raises(InputError) as caught:
-        hitting_times(built(), Local(), **request)
-    assert caught.value.field == field
-
-
-@pytest.mark.parametrize("grid", [[], [0, 1.5]])
-def test_a_grid_is_a_list_of_whole_iterations(grid):
-    with pytest.raises(InputError, match="grid"):
-        run(built(), Local(), iterations=4, eta=0.1, seeds=2, grid=grid)
 
 
 @pytest.mark.parametrize("given", ["local", Local, None, [Local()]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from paths import N, affine_error, assert_follows, parts
+from paths import N, assert_follows, parts
 
 from suffice.simulate.algorithms import FedFomo
 
@@ -41,4 +41,3 @@ def test_paths_are_those_of_a_plain_transcription(period):
     assert_follows(FedFomo(period=period), transcribed(period, 0.2, kinds), eta=0.2)
     assert 0 in kinds  # somebody whom no model helps
     assert max(kinds) > 1
-    assert affine_error(FedFomo(period=period), iteration=period) > 1e-3

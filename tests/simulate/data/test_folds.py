@@ -18,6 +18,7 @@ def test_losses_are_those_of_the_rows_and_models_return_to_the_given_units():
     by_rows = [((y - X @ slope - intercept) ** 2).sum() for (X, y), slope, intercept in zip(sites, slopes, intercepts)]
     np.testing.assert_allclose(made.fits.loss(models)[0] * units.scale[-1] ** 2, by_rows, rtol=1e-10)
     np.testing.assert_allclose(np.mean([x for X, _ in sites for x in X], axis=0), units.mean[:-1], rtol=1e-12)
+    np.testing.assert_allclose(np.std([x for X, _ in sites for x in X], axis=0), units.scale[:-1], rtol=1e-12)
     assert made.fits.rows.shape == (1 + FOLDS, 3)
     assert made.fits.rows[2].tolist() == [18.0] * 3  # 23 rows without the second fold of 5
 

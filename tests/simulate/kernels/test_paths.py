@@ -52,7 +52,7 @@ RULES: dict[str, Any] = {
     "released continuous": lambda n: AllForOne.released(binary=False),
     "released ratio, Definition 1": lambda n: AllForOne(criterion=Binary(threshold=0.3), similarity=RELEASED),
 }
-SHAPES = {"1x1": (1, 1, 1), "3x2": (3, 2, 1), "5x3": (5, 3, 2), "7x10": (7, 10, 1), "6x13": (6, 13, 3)}
+SHAPES = {"1x1": (1, 1, 1), "4x2": (4, 2, 1), "5x3": (5, 3, 2), "7x10": (7, 10, 1), "6x13": (6, 13, 3)}
 
 
 def problem_of(n: int, d: int, batch: int, *, diagonal: bool = False, **more: Any) -> StreamingLeastSquares:
@@ -102,19 +102,6 @@ def test_paths_are_those_of_the_reference(rule, shape):
         expected = problem.excess(torch.from_numpy(models)).numpy()
         np.testing.assert_allclose(ours.excess[:, t], expected, rtol=1e-11)
         models = one_step(problem, algorithm, models, 0.05 / d, t + 1)
-
-
-@needs_compiler
-def test_rules_are_told_apart():
-    """The comparison above could not see a rule that the kernel confuses with another if they moved alike."""
-    problem = problem_of(6, 3, 1)
-    ends = [
-        directly(problem, rule(6), iterations=8).models
-        for name, rule in RULES.items()
-        if name != "binary threshold 1"  # which is Local
-    ]
-    for i, one in enumerate(ends):
-        assert all(np.abs(one - two).max() > 1e-6 for two in ends[:i])
 
 
 @needs_compiler
@@ -205,14 +192,6 @@ def test_subnormals_survive_in_the_process():
     directly(problem_of(3, 2, 1), Local())
     assert np.float64(5e-324) * 1.0 == 5e-324
     assert float(torch.tensor(5e-324, dtype=torch.float64) * 1) == 5e-324
-
-
-@needs_compiler
-def test_divergence_is_not_hidden():
-    problem = problem_of(4, 2, 1)
-    for rule in ("binary", "continuous", "local"):
-        last = run(problem, RULES[rule](4), iterations=3000, eta=5.0, seeds=3, grid=[3000], kernel="c").excess
-        assert not np.isfinite(last).all()
 
 
 STREAM = problem_of(3, 2, 1)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from first_steps import first_below
-from site_data import site_rows
 
 from suffice.planning.exact.arrivals import arrivals
 from suffice.simulate.moments.batched import MomentMaps
@@ -123,11 +122,3 @@ def test_limits_and_floors_of_large_maps_are_found_by_iteration(moments, monkeyp
     dense = one.limit(v), one.floor(v)
     monkeypatch.setattr("suffice.simulate.moments.recursion.DENSE", 1)
     np.testing.assert_allclose([one.limit(v), one.floor(v)], dense, rtol=1e-7)
-
-
-def test_a_real_table_has_the_same_maps_in_a_group():
-    blocks = site_rows("countries-gasoline", 3)
-    moments = moments_of_rows(blocks, start=np.zeros((3, blocks[0][0].shape[1])))
-    V = np.full((1, 1, 3), 0.01)
-    M = MomentMaps.of([ExactRecursion(moments=moments, client=2)]).matrices(V)[0, 0]
-    np.testing.assert_allclose(M, ExactRecursion(moments=moments, client=2).matrix(V[0, 0]), rtol=1e-9, atol=1e-12)

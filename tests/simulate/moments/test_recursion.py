@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -75,71 +73,6 @@ def test_the_curve_is_that_of_the_algorithms_own_step(name):
     basis = np.linalg.qr(np.random.default_rng(4).normal(size=(d, d)))[0]
     np.testing.assert_allclose(curves(moments.in_basis(basis)), expected, rtol=1e-10)
     assert np.abs(curves(moments.in_basis(1.1 * basis)) / expected - 1).max() > 1e-3
-
-
-class Correlated(ExactRecursion):
-    """Rates where their squares belong."""
-
-    def _noise(self, v):
-        return super()._noise(np.sqrt(v))
-
-
-class Anywhere(ExactRecursion):
-    """Noise that is not moved to the client's own optimum."""
-
-    def about_minimiser(self, noise):
-        return noise
-
-
-class Pushed(ExactRecursion):
-    """Peers' pull with the wrong sign."""
-
-    @property
-    def h(self):
-        return -super().h
-
-
-@pytest.mark.parametrize("wrong", [Correlated, Anywhere, Pushed, "batch", "additive", "no cross term"])
-def test_wrong_variants_are_refuted(wrong):
-    problem = least_squares(batch=2)
-    moments, kind = problem.gradient_moments(), ExactRecursion
-    if wrong == "batch":
-        moments = replace(moments, batch=1)
-    elif wrong == "additive":
-        noise = moments.noise.copy()
-        noise[..., 1 + D :] = 0
-        moments = replace(moments, noise=noise)
-    elif wrong == "no cross term":
-        noise = moments.noise.copy()
-        noise[..., 1 : 1 + D] = 0
-        moments = replace(moments, noise=noise)
-    else:
-        kind = wrong
-    assert np.abs(curves(moments, kind) / by_probing(problem) - 1).max() > 1e-2
-
-
-def test_paths_in_plain_numpy_agree():
-    """20,000 paths of one client, batch 2, at under half the step limit; 4 standard errors for 12 dependent times."""
-    X, y = rows()
-    moments = moments_of_rows(list(zip(X, y)), start=np.ones((N, D)), ridge=0.05, batch=2)
-    recursion = ExactRecursion(moments=moments, client=0)
-    v = np.array([0.03, 0.004, 0.002])
-    assert recursion.limit(v) > 2
-    rng, paths = np.random.default_rng(7), 20_000
-    theta = np.ones((paths, D))
-    A = X[0].T @ X[0] / len(X[0]) + 0.05 * np.eye(D)
-    best = np.linalg.solve(A, X[0].T @ y[0] / len(X[0]))
-    exact = recursion.curve(v, 12)
-    for t in range(12):
-        step = 0
-        for x, target, rate in zip(X, y, v):
-            chosen = rng.integers(len(x), size=(paths, 2))
-            residual = np.einsum("sbd,sd->sb", x[chosen], theta) - target[chosen]
-            step = step + rate * (2 * np.einsum("sb,sbd->sd", residual, x[chosen]) / 2 + 0.1 * theta)
-        theta = theta - step
-        gap = theta - best
-        e = np.einsum("sd,de,se->s", gap, A, gap)
-        assert abs(e.mean() - exact[t + 1]) < 4 * e.std() / np.sqrt(paths)
 
 
 def radius(recursion, v):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import FixedWeights, LeastSquares, Local, Randomness, expected_excess
+from suffice.simulate import FixedWeights, LeastSquares, Local, expected_excess
 
 ROWS, D = (4, 7, 5), 2
 N = len(ROWS)
@@ -34,54 +34,6 @@ def brute_variance(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> float:
     return float(((g - g.mean(0)) ** 2).sum(1).mean())
 
 
-def test_excess_is_the_mean_square_above_its_minimum():
-    problem, X, y = built()
-    theta = np.random.default_rng(6).normal(size=(20, N, D))
-    expected = np.empty((20, N))
-    for i in range(N):
-        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2)  # noqa: E731
-        best = np.linalg.solve(X[i].T @ X[i], X[i].T @ y[i])
-        np.testing.assert_allclose(problem.optimum[i], best, rtol=1e-12)
-        expected[:, i] = [loss(t) - loss(best) for t in theta[:, i]]
-    # the difference of two losses of order one; the excess itself is not below 1e-3 here
-    np.testing.assert_allclose(problem.excess(torch.from_numpy(theta)), expected, rtol=1e-11)
-
-
-def test_weighted_stochastic_gradient_is_a_loop_over_the_drawn_rows():
-    problem, X, y = built()
-    rng = np.random.default_rng(7)
-    theta, weights = rng.normal(size=(6, N, D)), rng.uniform(size=(6, N, N))
-    rows = np.stack([rng.integers(0, n, 6) for n in ROWS], 1)
-    offset = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
-    mixed, own = np.zeros((6, N, D)), np.zeros((6, N, D))
-    for s in range(6):
-        for i in range(N):
-            own[s, i] = row_gradient(X[i], y[i], rows[s, i], theta[s, i])
-            for k in range(N):
-                mixed[s, i] += weights[s, i, k] * row_gradient(X[k], y[k], rows[s, k], theta[s, i])
-    t, draw = torch.from_numpy(theta), torch.from_numpy(rows + offset)[:, :, None]
-    np.testing.assert_allclose(
-        problem.stochastic_gradient(t, torch.from_numpy(weights), draw), mixed, rtol=1e-12, atol=1e-13
-    )
-    np.testing.assert_allclose(problem.stochastic_gradient(t, None, draw), own, rtol=1e-12, atol=1e-13)
-
-
-def test_average_over_all_rows_is_the_population_gradient_and_variance_is_the_spread():
-    problem, X, y = built()
-    points = np.random.default_rng(8).normal(size=(3, D))
-    variance = problem.variance(torch.from_numpy(points)).numpy()
-    for p, point in enumerate(points):
-        theta = torch.from_numpy(np.broadcast_to(point, (1, N, D)).copy())
-        for k in range(N):
-            draws = []
-            for row in range(ROWS[k]):
-                draw = problem.data.first[None].clone()
-                draw[0, k] += row
-                draws.append(problem.stochastic_gradient(theta, None, draw[:, :, None])[0, k].numpy())
-            np.testing.assert_allclose(np.mean(draws, 0), problem.gradient(theta)[0, k], rtol=1e-11, atol=1e-12)
-            np.testing.assert_allclose(variance[p, k], brute_variance(X[k], y[k], point), rtol=1e-12)
-
-
 @pytest.mark.parametrize("far", [True, False])
 def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima(far):
     optima = built()[0].optimum.numpy()
@@ -96,27 +48,6 @@ def test_sigma2_is_the_largest_variance_over_the_hull_of_starts_and_optima(far):
     for mix in np.random.default_rng(9).dirichlet(np.full(len(vertices), 0.3), 200):
         inside = [brute_variance(X[k], y[k], mix @ vertices) for k in range(N)]
         assert (inside <= np.array(expected) * (1 + 1e-12)).all()
-
-
-def test_every_client_draws_its_own_rows_evenly():
-    problem, _, _ = built()
-    S = 30000
-    draw = problem.draw(Randomness(seeds=torch.arange(S)), 4)[:, :, 0].numpy()
-    first = np.concatenate([[0], np.cumsum(ROWS)[:-1]])
-    for k, n in enumerate(ROWS):
-        counts = np.bincount(draw[:, k] - first[k], minlength=n)
-        assert len(counts) == n
-        assert np.abs((counts - S / n) / np.sqrt(S / n * (1 - 1 / n))).max() < 6  # 16 counts: 3e-8
-    assert abs(np.corrcoef(draw[:, 0], draw[:, 1])[0, 1]) < 6 / np.sqrt(S)
-
-
-def test_constants_are_the_extreme_eigenvalues_of_the_second_moments():
-    problem, X, _ = built()
-    constants = problem.constants()
-    eigenvalues = [np.linalg.svd(x, compute_uv=False) ** 2 / len(x) for x in X]
-    np.testing.assert_allclose(constants.mu, [2 * e.min() for e in eigenvalues], rtol=1e-12)
-    np.testing.assert_allclose(constants.beta, [2 * e.max() for e in eigenvalues], rtol=1e-12)
-    assert len(constants.notes) == 1
 
 
 @pytest.mark.parametrize(
@@ -136,28 +67,6 @@ def test_bad_data_names_the_client(X, y):
     good, target = data()
     with pytest.raises(InputError, match="client turin"):
         LeastSquares.of([good[0], X, good[2]], [target[0], y, target[2]], names=("oslo", "turin", "lyon")).constants()
-
-
-def test_a_client_without_gradient_noise_has_no_constants():
-    rng = np.random.default_rng(11)
-    same = (np.ones((3, 1)), np.zeros(3))  # equal rows: every draw is the population gradient
-    problem = LeastSquares.of(
-        [rng.normal(size=(4, 1)), same[0]], [rng.normal(size=4), same[1]], names=("oslo", "turin")
-    )
-    np.testing.assert_allclose(problem.sigma2[1], 0, atol=0)
-    with pytest.raises(InputError, match="client turin"):
-        problem.constants()
-
-
-def test_no_clients_is_an_input_error():
-    with pytest.raises(InputError):
-        LeastSquares.of([], [])
-
-
-def test_as_many_names_as_clients():
-    rows, target = np.arange(6.0).reshape(3, 2) ** 2, np.arange(3.0)
-    with pytest.raises(InputError, match="names"):
-        LeastSquares.of([rows, rows], [target, target], names=("a",))
 
 
 @pytest.mark.parametrize("level", [0.1, 0.3, 0.7])
@@ -199,34 +108,25 @@ def test_two_steps_are_the_average_over_all_rows(ridge):
     np.testing.assert_allclose(alone, every_path(X[:1], y[:1], np.ones(1), 0.05, ridge), rtol=1e-10)
 
 
-def test_a_batch_divides_the_variance_and_only_that():
-    one, four = built()[0], built(batch=4)[0]
-    points = torch.from_numpy(np.random.default_rng(12).normal(size=(5, D)))
-    np.testing.assert_allclose(four.variance(points), one.variance(points) / 4, rtol=1e-14)
-    np.testing.assert_allclose(four.sigma2, one.sigma2 / 4, rtol=1e-14)
-    draw = four.draw(Randomness(seeds=torch.arange(3)), 1)
-    assert draw.shape == (3, N, 4)
-    eta, noiseless = 0.05, expected_excess(built(batch=10**9)[0], Local(), iterations=1, eta=0.05)[1]
-    gain = [expected_excess(problem, Local(), iterations=1, eta=eta)[1] - noiseless for problem in (one, four)]
-    np.testing.assert_allclose(gain[1], gain[0] / 4, rtol=1e-6)  # the noise of 10^9 rows is not quite zero
-
-
 # --- regularisation
 
 
-def test_regularised_losses_are_ridge_regression():
-    problem, X, y = built(regularisation=0.8)
+@pytest.mark.parametrize("ridge", [0.0, 0.8])
+def test_losses_are_mean_squares_above_their_minimum_and_constants_extreme_eigenvalues(ridge):
+    problem, X, y = built(regularisation=ridge)
     theta = np.random.default_rng(13).normal(size=(20, N, D))
     expected = np.empty((20, N))
     for i in range(N):
-        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2) + 0.4 * t @ t  # noqa: E731
-        best = np.linalg.solve(X[i].T @ X[i] / len(y[i]) + 0.4 * np.eye(D), X[i].T @ y[i] / len(y[i]))
+        loss = lambda t, i=i: np.mean((X[i] @ t - y[i]) ** 2) + ridge / 2 * t @ t  # noqa: E731
+        best = np.linalg.solve(X[i].T @ X[i] / len(y[i]) + ridge / 2 * np.eye(D), X[i].T @ y[i] / len(y[i]))
         np.testing.assert_allclose(problem.optimum[i], best, rtol=1e-12)
         expected[:, i] = [loss(t) - loss(best) for t in theta[:, i]]
     np.testing.assert_allclose(problem.excess(torch.from_numpy(theta)), expected, rtol=1e-11)
     eigenvalues = [np.linalg.svd(x, compute_uv=False) ** 2 / len(x) for x in X]
-    np.testing.assert_allclose(problem.constants().mu, [2 * e.min() + 0.8 for e in eigenvalues], rtol=1e-12)
-    np.testing.assert_allclose(problem.sample_smoothness, [2 * (x**2).sum(1).max() + 0.8 for x in X], rtol=1e-12)
+    constants = problem.constants()
+    np.testing.assert_allclose(constants.mu, [2 * e.min() + ridge for e in eigenvalues], rtol=1e-12)
+    np.testing.assert_allclose(constants.beta, [2 * e.max() + ridge for e in eigenvalues], rtol=1e-12)
+    np.testing.assert_allclose(problem.sample_smoothness, [2 * (x**2).sum(1).max() + ridge for x in X], rtol=1e-12)
 
 
 def test_regularisation_makes_up_for_missing_directions():
@@ -246,6 +146,7 @@ def test_regularisation_makes_up_for_missing_directions():
         ("batch", {"batch": 0}),
         ("batch", {"batch": True}),
         ("theta0", {"start": np.zeros(3)}),
+        ("names", {"names": ("a",)}),
     ],
 )
 def test_bad_options_are_named(field, change):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import Local, Logistic, Randomness, run
+from suffice.simulate import Logistic
 from suffice.simulate.problems.logistic import _excess_log_loss
 
 ROWS, D = (12, 30, 19), 3
@@ -59,21 +59,6 @@ def test_tangent_distance_of_the_log_loss_has_eleven_digits(margin):
             expected = mpmath.log1p(mpmath.exp(-m - t)) - mpmath.log1p(mpmath.exp(-m)) + t / (1 + mpmath.exp(m))
         if expected > 1e-290:
             np.testing.assert_allclose(got, float(expected), rtol=1e-11)
-
-
-def test_rows_are_drawn_and_differentiated_one_by_one():
-    problem, (X, y) = built(batch=2), data()
-    theta = torch.from_numpy(np.random.default_rng(82).normal(size=(4, N, D)))
-    draw = problem.draw(Randomness(seeds=torch.arange(4)), 1)
-    first = np.cumsum((0, *ROWS))
-    got = problem.stochastic_gradient(theta, None, draw)
-    for s in range(4):
-        for i in range(N):
-            expected = 0.1 * theta[s, i].numpy()
-            for row in draw[s, i].numpy() - first[i]:
-                x, sign = X[i][row], 2 * y[i][row] - 1
-                expected = expected - sign * x / (1 + np.exp(sign * x @ theta[s, i].numpy())) / 2
-            np.testing.assert_allclose(got[s, i], expected, rtol=1e-12, atol=1e-14)
 
 
 def test_labels_may_be_zeros_and_ones_or_signs():
@@ -128,12 +113,6 @@ def test_bound_of_the_differences_is_zero_for_equal_clients_and_survives_a_searc
         theta = theta.detach() + 0.5 * slope / slope.norm(dim=-1, keepdim=True)
     assert (best.numpy() <= bound).all()
     assert (best.numpy() > 0.1 * bound)[~np.eye(N, dtype=bool)].all()  # not vacuous either
-
-
-def test_sgd_arrives_at_the_optimum():
-    problem = built(batch=8, start=[3.0, 3.0, 3.0])
-    excess = run(problem, Local(), iterations=30, eta=0.5, seeds=64).mean()
-    assert (excess[-1] < 0.05 * excess[0]).all()
 
 
 # --- errors

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import Cosine, Local, Ripple, Separable, Well, run
+from suffice.simulate import Cosine, Ripple, Separable, Well
 
 PROFILES = {
     "ripple": Ripple(3.0),
@@ -91,17 +91,6 @@ def test_constants_scale_with_the_weights_of_the_coordinates():
     np.testing.assert_allclose(equal.heterogeneity().b2[0, 1], (2 + 6 * np.sin(1)) ** 2, rtol=1e-14)
     assert not equal.heterogeneity().c.any()
     assert "bounded heterogeneity" in equal.assumptions
-
-
-def test_sgd_passes_the_ripples_and_stays_in_the_valley_of_a_cosine():
-    start = [8.0, -7.0]
-    ripple = Separable.of(Ripple(3.0), np.zeros((1, 2)), sigma2=1e-4, start=start)
-    excess = run(ripple, Local(), iterations=150, eta=1 / 8, seeds=3).excess
-    assert excess[:, 0].min() > 100
-    assert excess[:, -1].max() < 1e-3
-    cosine = Separable.of(Cosine(), np.zeros((1, 2)), sigma2=1e-4, start=[2 * np.pi + 1, -1])
-    trace = run(cosine, Local(), iterations=40, eta=1.0, seeds=3)
-    assert trace.excess[:, -1].max() < 1e-3
 
 
 @pytest.mark.parametrize(

@@ -38,55 +38,6 @@ def built(**more) -> tuple[Quadratics, np.ndarray, np.ndarray]:
     return Quadratics.of(A, xi, **(more or {"sigma2": 1.0})), A, xi
 
 
-def test_gradients_and_gaps_are_those_of_plain_loops():
-    problem, A, xi = built()
-    theta = models()
-    weights = np.random.default_rng(3).uniform(size=(len(theta), N, N))
-    own, gap = np.zeros_like(theta), np.zeros((len(theta), N, N))
-    mixed, excess = np.zeros_like(theta), np.zeros((len(theta), N))
-    for s in range(len(theta)):
-        for i in range(N):
-            g = [2 * A[k] @ (theta[s, i] + xi[k]) for k in range(N)]
-            own[s, i] = g[i]
-            excess[s, i] = (theta[s, i] + xi[i]) @ A[i] @ (theta[s, i] + xi[i])
-            for k in range(N):
-                gap[s, i, k] = np.sum((g[k] - g[i]) ** 2)
-                mixed[s, i] += weights[s, i, k] * g[k]
-    t, w = torch.from_numpy(theta), torch.from_numpy(weights)
-    # sums of a dozen terms of order one: 1e-12 is thousands of roundings; the diagonal of gap is exactly 0
-    np.testing.assert_allclose(problem.gradient(t), own, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(problem.gradient_gap(t), gap, rtol=1e-12, atol=1e-28)
-    np.testing.assert_allclose(problem.mixed_gradient(t, w), mixed, rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(problem.excess(t), excess, rtol=1e-12)
-    draw = torch.from_numpy(np.random.default_rng(4).normal(size=theta.shape))
-    np.testing.assert_allclose(
-        problem.stochastic_gradient(t, None, draw[:, :, None]), own + draw.numpy(), rtol=1e-12, atol=1e-13
-    )
-    noisy = mixed + np.einsum("sik,skd->sid", weights, draw.numpy())
-    np.testing.assert_allclose(problem.stochastic_gradient(t, w, draw[:, :, None]), noisy, rtol=1e-12, atol=1e-13)
-
-
-def test_gradient_is_the_derivative_of_the_excess_by_autograd_and_by_differences():
-    problem, _, _ = built()
-    theta = torch.from_numpy(models()).requires_grad_()
-    (derivative,) = torch.autograd.grad(problem.excess(theta).sum(), theta)
-    np.testing.assert_allclose(problem.gradient(theta.detach()), derivative, rtol=1e-12, atol=1e-13)
-    h, point = 1e-3, theta.detach()
-    for a in range(D):
-        shift = torch.zeros(D, dtype=torch.float64)
-        shift[a] = h
-        slope = (problem.excess(point + shift) - problem.excess(point - shift)) / (2 * h)
-        # central differences are exact on quadratics up to rounding / h
-        np.testing.assert_allclose(problem.gradient(point)[..., a], slope, rtol=1e-9, atol=1e-10)
-
-
-def test_optimum_has_zero_gradient_and_zero_excess():
-    problem, _, xi = built()
-    np.testing.assert_array_equal(problem.optimum, -xi)
-    assert not problem.gradient(problem.optimum[None]).any()
-    assert not problem.excess(problem.optimum[None]).any()
-
-
 @pytest.mark.parametrize("shared", [True, False])
 def test_no_digits_are_lost_at_distance_1e_minus_7_from_the_own_optimum(shared):
     A, xi, _ = spectra()
@@ -110,13 +61,6 @@ def test_no_digits_are_lost_at_distance_1e_minus_7_from_the_own_optimum(shared):
     np.testing.assert_allclose(problem.gradient_gap(t)[0], gap, rtol=1e-12, atol=own)
     np.testing.assert_allclose(problem.excess(t)[0], excess, rtol=1e-13)
     np.testing.assert_allclose(exact(problem, t)[0], ratio, rtol=1e-12, atol=1e-12)
-
-
-def test_similarity_at_a_zero_gradient_is_one_for_a_peer_at_rest_and_zero_for_others():
-    xi = np.array([[0.0], [0.0], [1.0]])
-    problem = Quadratics.of(np.ones((3, 1, 1)), xi, sigma2=1.0)
-    ratio = exact(problem, torch.zeros(1, 3, 1, dtype=torch.float64))[0, :2]
-    np.testing.assert_array_equal(ratio, [[1, 1, 0], [1, 1, 0]])
 
 
 def test_noise_has_the_stated_total_variances_and_given_covariances():

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import FixedWeights, Local, Randomness, StreamingLeastSquares, expected_excess, expected_step, run
+from suffice.simulate import FixedWeights, Randomness, StreamingLeastSquares, expected_excess, expected_step, run
 from suffice.simulate.problems.cubature import gaussian_cubature
 
 N, D = 3, 2
@@ -103,29 +103,6 @@ def test_constants_are_those_of_the_population_and_of_the_hull():
 # --- exact moments
 
 
-@pytest.mark.parametrize(
-    ("d", "eta", "batch", "factor"),
-    [(10, 1 / 8, 1, 1.25), (2, 1 / 4, 1, 1.0), (10, 1 / 16, 1, 0.9375), (10, 1 / 8, 2, 0.90625)],
-)
-def test_local_sgd_grows_by_the_known_factor(d, eta, batch, factor):
-    rng = np.random.default_rng(74)
-    problem = StreamingLeastSquares.of(np.eye(d), rng.normal(size=(1, d)), batch=batch, start=rng.normal(size=d))
-    got = expected_excess(problem, Local(), iterations=6, eta=eta)[:, 0]
-    f = (1 - 2 * eta) ** 2 + 4 * eta**2 * (d + 1) / batch
-    np.testing.assert_allclose(f, factor, rtol=1e-15)
-    np.testing.assert_allclose(got, f ** np.arange(7) * problem.excess(problem.start[None])[0].numpy(), rtol=1e-10)
-
-
-def test_any_curvature_and_label_noise_have_the_closed_form_too():
-    h, s, d, n, eta, T = 0.7, 0.6, 3, 2, 0.11, 15
-    problem = StreamingLeastSquares.of(h * np.eye(d), np.ones((1, d)), label_noise=s, batch=n)
-    f, floor = (1 - 2 * eta * h) ** 2 + 4 * eta**2 * h**2 * (d + 1) / n, 4 * eta**2 * s**2 * h * h * d / n
-    expected = [h * d]
-    for _ in range(T):
-        expected.append(f * expected[-1] + floor)
-    np.testing.assert_allclose(expected_excess(problem, Local(), iterations=T, eta=eta)[:, 0], expected, rtol=1e-10)
-
-
 def by_hand(problem: StreamingLeastSquares, alpha: np.ndarray, eta: float, T: int) -> np.ndarray:
     """Second moments of one model at a time: clients' covariances are quadratic forms of its own first two moments."""
     A, s2, n = problem.A.numpy(), problem.label_noise.numpy() ** 2, problem.batch
@@ -155,14 +132,6 @@ def test_fixed_weights_have_the_moments_of_a_recursion_by_hand_and_of_simulation
     np.testing.assert_allclose(one[0], exact[1], rtol=1e-10)
     trace = run(problem, algorithm, iterations=4, eta=0.05, seeds=20000, grid=[1, 4])
     assert np.abs((trace.mean() - exact[[1, 4]]) / trace.standard_error()).max() < 6
-
-
-def test_moments_with_a_bias_are_those_of_simulation():
-    problem = StreamingLeastSquares.of(H[:, :1, :1], THETA, label_noise=0.3, bias=True, start=[2.0, -1.0])
-    algorithm = FixedWeights(alpha=ALPHA)
-    exact = expected_excess(problem, algorithm, iterations=5, eta=0.05)[[1, 5]]
-    trace = run(problem, algorithm, iterations=5, eta=0.05, seeds=20000, grid=[1, 5])
-    assert np.abs((trace.mean() - exact) / trace.standard_error()).max() < 6
 
 
 def test_pairwise_samples_leave_the_models_uncorrelated():
@@ -195,17 +164,6 @@ def test_features_and_label_noise_follow_their_laws():
             spread = np.sqrt((np.outer(np.diag(full), np.diag(full)) + full**2) / S) + 1e-300
             assert np.abs((sample.T @ sample / S - full) / spread).max() < 6
         assert np.abs(np.corrcoef(draw[:, k, 0, :D].T, draw[:, k, 1, :D].T)[:D, D:]).max() < 6 / np.sqrt(S)
-
-
-def test_sampled_gaps_scale_with_the_squared_distance():
-    """So Eq. (1)'s similarity of identical clients does not depend on how far they are."""
-    problem = StreamingLeastSquares.of(np.eye(4), np.zeros((2, 4)))
-    theta = torch.from_numpy(np.random.default_rng(75).normal(size=(50, 2, 4)))
-    draw = problem.draw(Randomness(seeds=torch.arange(50)), 1)
-    gap, norm = problem.sampled_gap(theta, draw)
-    far, longer = problem.sampled_gap(1e3 * theta, draw)
-    np.testing.assert_allclose(far, 1e6 * gap, rtol=1e-9)
-    np.testing.assert_allclose(longer, 1e6 * norm, rtol=1e-12)
 
 
 def test_no_digits_are_lost_near_a_shared_optimum():
