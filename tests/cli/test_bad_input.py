@@ -10,14 +10,11 @@ import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-from suffice.cli import main
 
 TABLE = "client,age,target\nLyon,1,2\nLyon,2,5\nLyon,4,7\nNice,4,1\nNice,5,3\nNice,9,2\n"
 CLASSES = "client,age,target\nA,1,0\nA,2,1\nA,4,0\nB,4,1\nB,5,0\nB,9,1\n"
@@ -75,21 +72,17 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         PLAN,
         "header = 'target': columns 2 and 3 have this name",
     ),
-    "column without name": ({"t.csv": TABLE.replace("age", "")}, PLAN, "name every column, each once"),
     "missing target": (
         {"t.csv": TABLE.replace("target", "y")},
         PLAN,
         "no such column; columns: client, age, y",
     ),
-    "missing client column": ({"t.csv": TABLE.replace("client", "site")}, PLAN, "client = 'client': no such column"),
     "client is target": ({"t.csv": TABLE}, (*PLAN, "--target", "client"), "one column cannot be two of client, target"),
     "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
     "bars": ({"t.csv": TABLE.replace(",", "|")}, PLAN, "separate the columns by commas, semicolons or tabs"),
     # --- encodings and files
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
-    "utf-16": ({"t.csv": TABLE.encode("utf-16")}, PLAN, "not UTF-8 text"),
     "binary": ({"t.csv": bytes(range(256))}, PLAN, "not UTF-8 text"),
-    "empty file": ({"t.csv": ""}, PLAN, "give a header line and at least one row"),
     "missing file": ({}, PLAN, "no such file or folder"),
     "unknown kind": ({"t.xlsx": "x"}, ("plan", "t.xlsx", "--epsilon", "1"), "give a .csv, .npz or LIBSVM file"),
     "unclosed quote": ({"t.csv": TABLE.replace("Nice,9", '"Nice,9')}, PLAN, "not a CSV table"),
@@ -196,7 +189,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         (*PLAN, "--regularisation", "low"),
         "regularisation = 'low': give a number",
     ),
-    "infinite regularisation": ({"t.csv": TABLE}, (*PLAN, "--regularisation", "inf"), "regularisation = inf"),
     "unknown standardise": (
         {"t.csv": TABLE},
         (*PLAN, "--standardise", "row"),
@@ -215,10 +207,8 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     "unknown split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "random:2"), "split = 'random:2': write contiguous:8"),
     "misspelt split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "contigous:2"), "did you mean contiguous?"),
     "split without number": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid"), "split = 'iid': write contiguous:8"),
-    "split in words": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:two"), "give a whole number of clients from 2"),
     "split for one": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:1"), "give a whole number of clients from 2"),
     "split for too many": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:9"), "the table has 4 rows; use fewer clients"),
-    "dirichlet without number": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "dirichlet:2"), "write contiguous:8"),
     "dirichlet of 0": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "dirichlet:2:0"), "give a concentration from 1e-6"),
     "dirichlet that starves": (
         {"t.svm": LIBSVM},
@@ -288,7 +278,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     # --- setup files
     "bad TOML": ({"s.toml": "[data\n"}, SETUP, "not valid TOML"),
     "empty setup": ({"s.toml": ""}, SETUP, "give exactly one of [constants], [problem] and [data]"),
-    "missing setup": ({}, SETUP, "setup file = 's.toml': no such file"),
     "setup in latin-1": ({"s.toml": data(client='"é"').encode("latin-1")}, SETUP, "not UTF-8 text"),
     "unknown key": ({"t.csv": TABLE, "s.toml": data(spilt='"iid:2"')}, SETUP, "spilt"),
     "wrong type": ({"t.csv": TABLE, "s.toml": data(regularisation='"low"')}, SETUP, "data.regularisation"),
@@ -317,9 +306,7 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "not valid TOML: Exceeds the limit (4300 digits)",
     ),
     # --- numbers
-    "batch of 31 digits": ({"t.csv": TABLE}, (*PLAN, "--batch", "1" + 30 * "0"), "batch = 'about 1e30': give at most"),
     "split of 5009 digits": ({"t.csv": TABLE}, (*PLAN, "--split", f"iid:{'9' * 5009}"), "whole number of clients"),
-    "alpha": ({"t.csv": TABLE}, (*PLAN, "--alpha", "0.5"), "alpha = '0.5': methods are no longer compared"),
     "epsilon 1e-170": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "1e-170"), "epsilon = 1e-170: give positive"),
     "memory as a word": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "2GB"), "max_memory = '2GB': give a number"),
     "no memory": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "0"), "max_memory = 0.0: give a number >= 1"),
@@ -335,7 +322,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "path = 't.npz, notes.txt': no array",
     ),
     "a path of 300 characters": ({}, ("plan", "x" * 300, "--epsilon", "1"), "file name too long"),
-    "a setup of 300 characters": ({}, ("plan", "x" * 300 + ".toml"), "file name too long"),
     "a figure's folder of 300 characters": (
         {},
         ("figure", "adaptive-1", "--out", "x" * 300),
@@ -390,28 +376,16 @@ def write(folder: Path, files: Files) -> None:
 
 
 @pytest.fixture
-def refused(tmp_path, monkeypatch, capsys) -> Callable[..., str]:
-    def run(arguments: tuple[str, ...]) -> str:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["suffice", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, error = capsys.readouterr()
-        assert stop.value.code == 2, (out, error)
-        assert out == ""
-        lines = error.splitlines()
-        assert len(lines) == 1, error
-        assert "Traceback" not in error
-        return lines[0]
-
-    return run
+def here(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_mistake_is_one_line_that_names_it(name, tmp_path, refused):
+def test_a_mistake_is_one_line_that_names_it(name, here, refused):
     files, arguments, message = CASES[name]
-    write(tmp_path, files)
-    line = refused(arguments)
+    write(here, files)
+    line = refused(*arguments)
     assert message in line
     assert line.startswith("suffice: ")
     assert len(line) <= 620
@@ -430,9 +404,9 @@ def test_a_process_of_its_own_says_the_same(tmp_path):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_archive_that_would_fill_the_memory_is_not_unpacked(tmp_path, refused):
-    write(tmp_path, {"t.npz": good()})
-    assert "memory for X.npy of t.npz" in refused((*PLAN_NPZ, "--max-memory", "90"))
+def test_an_archive_that_would_fill_the_memory_is_not_unpacked(here, refused):
+    write(here, {"t.npz": good()})
+    assert "memory for X.npy of t.npz" in refused(*PLAN_NPZ, "--max-memory", "90")
 
 
 def test_the_files_that_the_mistakes_start_from_are_good(tmp_path):

@@ -1,5 +1,7 @@
 """Inputs of the right structure with a few wrong parts, over every way in: an answer or one documented line.
 
+And files that are right, with random changes of their bytes.
+
 The ways of models (fit, predict, load, summarise, report) are in test_fuzz_models.py.
 """
 
@@ -11,6 +13,8 @@ import gzip
 import io
 import json
 import random
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +24,7 @@ from fuzzing import ODD, WORDS, Seen, Way, often, tried, typed
 
 import suffice as sf
 from suffice.bounds import THEOREMS, check_conditions
-from suffice.verification.campaign import read_campaign
+from suffice.verification.campaign import conduct, read_campaign
 
 
 def toml(value: Any) -> str:
@@ -73,11 +77,15 @@ def campaign(rng: random.Random, folder: Path, seen: Seen) -> None:
         text += f"[[sharpness]]\nkeys = {value(['*'])}\ninstances = {value(1000)}\nblock = {value(500)}\n"
     if rng.random() < 0.6:
         text += f"[[simulate]]\nproblem = {value('clustered')}\nalgorithms = {value(['local', 'cobo'])}\n"
-        text += f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\n[simulate.grid]\n"
+        text += (
+            f"iterations = {value(10)}\nseeds = {value(8)}\nroots = {value(1)}\nsample = {value(3)}\n[simulate.grid]\n"
+        )
         text += f"clients = {value([4, 6])}\nseparation = {value([0.5])}\nfeatures = {value([2])}\n"
     (folder / "c.toml").write_text(text)
-    read_campaign(folder / "c.toml")
+    found = read_campaign(folder / "c.toml", out=folder / "results")
     seen.read = True
+    if found.cells and all(cell["kind"] == "simulate" and cell["seeds"] <= 100 for cell in found.cells):
+        conduct(found)
 
 
 def options(rng: random.Random, *, divided: bool) -> dict[str, Any]:
@@ -279,3 +287,98 @@ def test_inputs_of_the_right_structure_are_answered(way, tmp_path):
 @pytest.mark.parametrize("way", WAYS)
 def test_many_inputs_of_the_right_structure_are_answered(way, tmp_path):
     assert tried(way, WAYS[way], tmp_path, range(100, 100 + 2223)) == way
+
+
+# --- random changes of files that are right
+
+
+CAMPAIGN = b"""name = "c"
+out = "results"
+root = 1
+[[verify]]
+keys = ["adaptive/property-1"]
+roots = 2
+[[simulate]]
+problem = "clustered"
+algorithms = ["local"]
+iterations = 10
+seeds = 8
+[simulate.grid]
+clients = [4, 6]
+separation = [0.5]
+"""
+TABLE = b"client,target,x1,x2\n" + b"".join(
+    f"{'abc'[row % 3]},{row * 0.37 % 2:.3f},{row * 0.71 % 3:.3f},{row * row % 7}\n".encode() for row in range(30)
+)
+DATA = b"""[data]
+path = "clients.csv"
+client = "client"
+target = "target"
+loss = "least-squares"
+intercept = true
+standardise = "client"
+regularisation = 0.1
+[criterion]
+kind = "continuous"
+[target]
+epsilon = [0.1]
+horizon = 50
+"""
+LIBSVM = b"".join(f"{row * 0.37 % 2:.3f} 1:{row * 0.71 % 3:.3f} 2:{row * row % 7}\n".encode() for row in range(30))
+TOKENS = [
+    b"1e999", b"nan", b"-inf", b"10000000", b"[", b"]", b'"', b"\n", b",", b"=", b"\x00", b"\xff\xfe", b"-1", b"0",
+    b"true", b"[[[[[[", b"'''", b"e308", b"\xc3\x28", b"__import__('os')", b"../../etc/passwd", b"\t", b"\r", b";",
+]  # fmt: skip
+NUMBERS = [b"1e999", b"nan", b"-1", b"0", b"10000000", b"1e-320", b"3", b"1.5", b"1e60", b"-0.0", b"0.999", b"7e5"]
+
+
+def mutated(corpus: bytes, rng: random.Random) -> bytes:
+    """A few random edits: numbers exchanged, bytes changed, tokens put in, stretches dropped, doubled or exchanged."""
+    text = bytearray(corpus)
+    for _ in range(rng.randint(1, 3)):
+        numbers = list(re.finditer(rb"\d+(\.\d+)?", bytes(text)))
+        if numbers and rng.random() < 0.7:
+            chosen = rng.choice(numbers)
+            text[chosen.start() : chosen.end()] = rng.choice(NUMBERS)
+            continue
+        at, size = rng.randrange(len(text) + 1), rng.randint(1, 30)
+        edit = rng.randrange(5)
+        if edit == 0 and text:
+            text[at % len(text)] = rng.randrange(256)
+        elif edit == 1:
+            text[at:at] = rng.choice(TOKENS)
+        elif edit == 2:
+            del text[at : at + size]
+        elif edit == 3:
+            text[at:at] = text[at : at + size]
+        else:
+            text[at : at + size] = rng.choice(TOKENS)
+    return bytes(text)
+
+
+READERS: dict[str, tuple[bytes, str, Callable[[Path], object]]] = {
+    "setup": (DATA, "setup.toml", sf.read_setup),
+    "campaign": (CAMPAIGN, "campaign.toml", read_campaign),
+    "table": (TABLE, "clients.csv", sf.read),
+    "libsvm": (LIBSVM, "clients.libsvm", lambda path: sf.read(path, split="iid:3")),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+@pytest.mark.parametrize("count", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_files_with_random_changes_are_answered_and_nothing_is_written(kind, count, tmp_path):
+    corpus, name, reader = READERS[kind]
+    (tmp_path / "clients.csv").write_bytes(TABLE)
+    (tmp_path / name).write_bytes(corpus)
+    before, understood = sorted(tmp_path.iterdir()), 0
+
+    def way(rng: random.Random, folder: Path, seen: Seen) -> None:
+        nonlocal understood
+        seen.read = True
+        (folder / name).write_bytes(mutated(corpus, rng))
+        reader(folder / name)
+        understood += 1
+
+    assert tried(kind, way, tmp_path, range(count)) == kind
+    assert count / 50 < understood < count * 0.8
+    assert sorted(tmp_path.iterdir()) == before

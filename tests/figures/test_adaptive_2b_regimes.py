@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
 
@@ -68,11 +66,3 @@ def test_collaborators_count_the_client_itself(study):
     for setting in ("stated", "published"):
         assert np.all(curve(study, setting, "local", "none")["collaborators"] == 1)
         assert np.all(curve(study, setting, "fedavg", "none")["collaborators"] == 20)
-
-
-def test_the_csv_has_a_column_for_every_part_of_the_key(study):
-    rows = list(csv.reader(study._csv().splitlines()))
-    names = [column.split(" [")[0] for column in rows[0]]
-    assert names == ["setting", "d", "rule", "criterion", "iteration", "mean_log10_excess", "se", "collaborators"]
-    assert len(rows) == 1 + 2 * len(RULES) * 81
-    assert {tuple(row[:4]) for row in rows[1:]} == {tuple(name.split(SEPARATOR)) for name in study.data}

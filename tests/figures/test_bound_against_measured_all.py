@@ -85,9 +85,3 @@ def test_curves_are_refused_for_the_published_edition_and_unknown_theorems():
     for options in ({"edition": "published"}, {"keys": ("adaptive/lemma-2",)}):
         with pytest.raises(InputError):
             figure("bound-against-measured-curves", **options)
-
-
-@pytest.mark.parametrize("options", [{"edition": "published"}, {"draws": 0}, {"keys": ("adaptive/absent",)}])
-def test_refusals(options):
-    with pytest.raises(InputError):
-        figure("bound-against-measured-all", **options)

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from typing import Any
 
 import pytest
 
 from suffice.bounds import InputError
-from suffice.cli import main
 from suffice.figures import figure, makers, takes
 from suffice.figures.collaboration import LOOKS
-
-
-@pytest.fixture
-def refused(monkeypatch, capsys):
-    def line(*arguments: object) -> str:
-        monkeypatch.setattr(sys, "argv", ["suffice", "figure", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        assert stop.value.code == 2
-        return capsys.readouterr().err
-
-    return line
 
 
 def test_options_are_those_of_the_function_that_computes():
@@ -56,43 +42,39 @@ def test_a_length_below_one_is_refused(name, option):
 
 
 def test_the_command_refuses_options_that_a_figure_does_not_take(refused, tmp_path):
-    assert "takes --option distance" in refused("cobo-1", "--seeds", 3, "--out", tmp_path)
-    assert "takes --seeds" in refused("adaptive-2a", "--data", tmp_path, "--out", tmp_path)
-    assert "seeds = 1" in refused("adaptive-2a", "--seeds", 1, "--out", tmp_path)
-    assert "seeds = 'few'" in refused("adaptive-2a", "--seeds", "few", "--out", tmp_path)
-    assert "different whole numbers" in refused("adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
-    assert "give how many" in refused("collaboration", "--seeds", "3,2", "--out", tmp_path)
-    own = refused("collaboration", "--option", "table=t.csv", "--option", "spread=0.5", "--out", tmp_path)
+    assert "takes --option distance" in refused("figure", "cobo-1", "--seeds", 3, "--out", tmp_path)
+    assert "takes --seeds" in refused("figure", "adaptive-2a", "--data", tmp_path, "--out", tmp_path)
+    assert "seeds = 1" in refused("figure", "adaptive-2a", "--seeds", 1, "--out", tmp_path)
+    assert "seeds = 'few'" in refused("figure", "adaptive-2a", "--seeds", "few", "--out", tmp_path)
+    assert "different whole numbers" in refused("figure", "adaptive-2a", "--seeds", "5,5", "--out", tmp_path)
+    assert "give how many" in refused("figure", "collaboration", "--seeds", "3,2", "--out", tmp_path)
+    own = refused("figure", "collaboration", "--option", "table=t.csv", "--option", "spread=0.5", "--out", tmp_path)
     assert "spread = 0.5: it is of the default network; leave it out where data are given" in own
-    assert "drop one of the two" in refused("adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
+    assert "drop one of the two" in refused("figure", "adaptive-2a", "--seeds", 9, "--reuse", "--out", tmp_path)
 
 
-def test_the_command_sets_the_options_that_python_has(refused, monkeypatch, capsys, tmp_path):
+def test_the_command_sets_the_options_that_python_has(refused, command, tmp_path):
     out = ("--out", tmp_path)
-    assert "theorem-2-truth takes --option iterations" in refused("theorem-2-truth", "--seeds", 5, *out)
-    assert "instances = 'few': give a whole number" in refused("sharpness", "--option", "instances=few", *out)
-    assert "d = '3,4': give one" in refused("adaptive-1", "--option", "d=3,4", *out)
-    assert "takes --seeds, --option clients" in refused("adaptive-2b-regimes", "--option", "batch=3", *out)
-    assert "client = '12': did you mean clients? " in refused("adaptive-1", "--option", "client=12", *out)
-    assert "adaptive-2a, adaptive-2b or adaptive-2b-regimes?" in refused("adaptive-2", *out)
-    assert "= '2b': did you mean adaptive-2b or adaptive-2b-regimes?" in refused("2b", *out)
-    assert "name the one figure" in refused("all", "--option", "draws=3", *out)
-    assert "given twice" in refused("adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
-    assert "noises = -1.0: give numbers of at least 0" in refused("cobo-5", "--option", "noises=-1,0", *out)
-    assert "precisions = 0.0" in refused("who-helps-whom", "--option", "precisions=0", *out)
-    assert "panels = 0" in refused("theorem-2-truth", "--option", "panels=0", *out)
-    monkeypatch.setattr(
-        sys, "argv", ["suffice", "figure", "adaptive-1", "--option", "draws=20", "--out", str(tmp_path)]
-    )
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 0, capsys.readouterr().err
+    assert "theorem-2-truth takes --option iterations" in refused("figure", "theorem-2-truth", "--seeds", 5, *out)
+    assert "instances = 'few': give a whole number" in refused("figure", "sharpness", "--option", "instances=few", *out)
+    assert "d = '3,4': give one" in refused("figure", "adaptive-1", "--option", "d=3,4", *out)
+    assert "takes --seeds, --option clients" in refused("figure", "adaptive-2b-regimes", "--option", "batch=3", *out)
+    assert "client = '12': did you mean clients? " in refused("figure", "adaptive-1", "--option", "client=12", *out)
+    assert "adaptive-2a, adaptive-2b or adaptive-2b-regimes?" in refused("figure", "adaptive-2", *out)
+    assert "= '2b': did you mean adaptive-2b or adaptive-2b-regimes?" in refused("figure", "2b", *out)
+    assert "name the one figure" in refused("figure", "all", "--option", "draws=3", *out)
+    assert "given twice" in refused("figure", "adaptive-2a", "--seeds", 2, "--option", "seeds=3", *out)
+    assert "noises = -1.0: give numbers of at least 0" in refused("figure", "cobo-5", "--option", "noises=-1,0", *out)
+    assert "precisions = 0.0" in refused("figure", "who-helps-whom", "--option", "precisions=0", *out)
+    assert "panels = 0" in refused("figure", "theorem-2-truth", "--option", "panels=0", *out)
+    done = command("figure", "adaptive-1", "--option", "draws=20", *out)
+    assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "adaptive-1.json").read_text())["setup"]["draws"] == 20
 
 
 def test_the_data_folder_of_the_command_is_looked_into(refused, tmp_path):
-    assert "no processed.cleveland.data" in refused("adaptive-3-heart", "--data", tmp_path, "--out", tmp_path)
-    assert "no file mushrooms" in refused("scafflix-1", "--data", tmp_path, "--out", tmp_path)
+    assert "no processed.cleveland.data" in refused("figure", "adaptive-3-heart", "--data", tmp_path, "--out", tmp_path)
+    assert "no file mushrooms" in refused("figure", "scafflix-1", "--data", tmp_path, "--out", tmp_path)
 
 
 def test_crosses_are_named_where_they_are_drawn():
@@ -104,12 +86,9 @@ def test_crosses_are_named_where_they_are_drawn():
         assert ("spread 0.5" in axes.get_title("left")) == (not crosses)
 
 
-def test_a_few_seeds_are_drawn_with_the_command(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(sys, "argv", ["suffice", "figure", "adaptive-2a", "--seeds", "127,496", "--out", str(tmp_path),
-                                      "--edition", "published"])  # fmt: skip
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert stop.value.code == 0, capsys.readouterr().err
+def test_a_few_seeds_are_drawn_with_the_command(command, tmp_path):
+    done = command("figure", "adaptive-2a", "--seeds", "127,496", "--out", tmp_path, "--edition", "published")
+    assert done.returncode == 0, done.stderr
     setup = json.loads((tmp_path / "adaptive-2a.json").read_text())["setup"]
     assert (setup["runs"], setup["seeds"]) == (2, [127, 496])
 

@@ -7,7 +7,6 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from needed_rounds import needed_rounds
 
-from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.sample_optimal_speedup import BALL, METHODS, SETTINGS, gain, rounds_to
 
@@ -85,9 +84,3 @@ def test_excess_against_samples_is_of_the_same_settings(drawn):
     assert len(canvas.axes) == 2
     last = [drawn.data[f"clusters | {n} | all-for-one"]["excess"][-1] for n in (10, 50)]
     assert last[0] > 4 * last[1]
-
-
-@pytest.mark.parametrize("options", [{"edition": "published"}, {"agents": (7,)}])
-def test_refusals(options):
-    with pytest.raises(InputError):
-        figure("sample-optimal-speedup", **options)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from features import features, table
 
-from suffice.bounds import InputError
 from suffice.figures import figure
 from suffice.figures.flix_regression import Regression
 
@@ -100,11 +99,3 @@ def test_anchors_and_minima_have_no_slope():
     x = problem.minimum(0.1, problem.anchors)
     slope = sum(problem.gradient(i, (0.1 * x + 0.9 * a)[:, None]) for i, a in enumerate(problem.anchors))
     assert np.linalg.norm(slope) < 1e-10
-
-
-def test_missing_data_are_named(tmp_path):
-    with pytest.raises(InputError, match="mushrooms"):
-        figure("scafflix-1", data=tmp_path)
-    (tmp_path / "mushrooms").write_text("no numbers\n")
-    with pytest.raises(InputError, match="LIBSVM"):
-        figure("scafflix-1", data=tmp_path, datasets=("mushrooms",))
