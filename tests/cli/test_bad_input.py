@@ -62,56 +62,97 @@ LOGISTIC = (*PLAN, "--loss", "logistic", "--regularisation", "0.1")
 SETUP = ("plan", "s.toml")
 PATIENT = "63.0,1.0,1.0,145.0,233.0,1.0,2.0,150.0,0.0,2.3,3.0,0.0,6.0,0\n"
 
+CHANGED: dict[str, tuple[str, str, str]] = {
+    "column twice": ("age", "target", "header = 'target': columns 2 and 3 have this name"),
+    "missing target": ("target", "y", "no such column; columns: client, age, y"),
+    "bars": (",", "|", "separate the columns by commas, semicolons or tabs"),
+    "unclosed quote": ("Nice,9", '"Nice,9', "not a CSV table"),
+    "null byte": ("Nice,9", "Nice,\x00", "age in line 7 of t.csv (client Nice) = '\\x00': give a num"),
+    "ragged": ("Nice,9,2", "Nice,9", "line 7 of t.csv = '2 fields': give 3 fields"),
+    "too long": ("4,1", "4,1,8", "line 5 of t.csv = '4 fields': give 3 fields"),
+    "text in numbers": ("4,1", "four,1", "age in line 5 of t.csv (client Nice) = 'four': give a"),
+    "text in target": ("4,1", "4,low", "target in line 5 of t.csv (client Nice) = 'low': give a"),
+    "decimal comma": ("4,1", '"4,5",1', "'4,5': give a number"),
+    "infinite": ("4,1", "4,-inf", "target in line 5 of t.csv (client Nice) = -inf"),
+    "huge": ("4,1", "1e300,1", "give numbers up to 1e+60"),
+    "other digits": ("4,1", "٤,1", "give a number"),
+    "nameless client": ("Nice,4", " ,4", "client in line 5 of t.csv = '': is empty"),
+    "one client": ("Nice", "Lyon", "clients = 1: to plan who collaborates with whom"),
+}
+"""The table with one text put in place of another."""
+OPTIONS: dict[str, tuple[str, str]] = {
+    "client is target": ("--target client", "one column cannot be two of client, target"),
+    "classes of a regression": ("--positive 1", "only the logistic loss has classes"),
+    "unknown loss": ("--loss hinge", "loss = 'hinge': use least-squares or logistic"),
+    "negative regularisation": ("--regularisation -1", "regularisation = -1.0: give a number"),
+    "regularisation in words": ("--regularisation low", "regularisation = 'low': give a number"),
+    "unknown standardise": ("--standardise row", "standardise = 'row': use pooled, client"),
+    "certainty of a quadratic": ("--certainty estimated", "constants of least squares are exact"),
+    "split of the divided": ("--split iid:2", "has a column client that names clients"),
+    "memory as a word": ("--max-memory 2GB", "max_memory = '2GB': give a number"),
+    "no memory": ("--max-memory 0", "max_memory = 0.0: give a number >= 1"),
+    "memory for a plan": ("--max-memory 1000", "memory for a plan of 2 clients = '"),
+}
+"""Options beside a table that is right."""
+OF_CLASSES: dict[str, tuple[str, str]] = {
+    "no such class": ("--positive 3", "positive = 3.0: not a label; labels: 0.0, 1.0"),
+    "standardised classes": ("--standardise-target", "the logistic loss needs classes"),
+    "unknown certainty": ("--certainty sure", "certainty = 'sure': use certified"),
+}
+"""The same of a logistic loss."""
+SPLIT: dict[str, tuple[str, str]] = {
+    "unknown split": ("random:2", "split = 'random:2': write contiguous:8"),
+    "misspelt split": ("contigous:2", "did you mean contiguous?"),
+    "split without number": ("iid", "split = 'iid': write contiguous:8"),
+    "split for one": ("iid:1", "give a whole number of clients from 2"),
+    "split for too many": ("iid:9", "the table has 4 rows; use fewer clients"),
+    "dirichlet of 0": ("dirichlet:2:0", "give a concentration from 1e-6"),
+    "dirichlet that starves": ("dirichlet:3:1", "no draw of 1000 leaves every client"),
+    "two classes by Definition S1": ("labels:2", "puts all 2 classes into its first"),
+    "no such column to split by": ("column:site", "no such column; columns: 1, 2, 3"),
+    "nothing to split by": ("column:", "name the column, as column:site"),
+}
+"""How a LIBSVM file is to be divided."""
+LINES: dict[str, tuple[str, str]] = {
+    "LIBSVM label": ("yes 1:1", "line 5 of t.svm = 'yes 1:1': write a number as the label"),
+    "LIBSVM value": ("1 1:x", "line 5 of t.svm = '1 1:x': write index:value"),
+    "LIBSVM no colon": ("1 1", "line 5 of t.svm = '1 1': write index:value"),
+    "LIBSVM order": ("1 3:1 2:1", "write each index once, in rising order"),
+    "LIBSVM negative": ("1 -3:1", "write indices from 0 or 1 on"),
+    "LIBSVM nan": ("1 3:nan", "replace NaN by numbers"),
+    "LIBSVM wide": ("1 400000000:1", "more than the limit of 2e+09; raise it by max_memory"),
+}
+"""A line more of a LIBSVM file."""
+ARRAYS: dict[str, tuple[bytes, str]] = {
+    "unknown array": (good(w=ROWS), "unknown arrays = ['w']: the arrays of t.npz are X, y"),
+    "missing array": (good(y=None), "missing arrays = ['y']"),
+    "npz undivided": (good(client=None), "give t.npz an array client, or say how to divide"),
+    "npz shapes": (good(y=ROWS), "give shapes (n, d) and (n,)"),
+    "npz texts": (good(X=ROWS.astype(str)), "give real numbers"),
+    "npz complex": (good(X=ROWS + 1j), "give real numbers"),
+    "npz truth values": (good(y=ROWS[:, 0] > 3), "give real numbers"),
+    "npz nan": (good(X=np.where(ROWS > 9, np.nan, ROWS)), "X = nan: replace NaN"),
+    "npz no rows": (good(X=ROWS[:0], y=ROWS[:0, 0]), "rows of t.npz = 0"),
+    "npz clients as fractions": (good(client=np.arange(6.0)), "give one whole number or text a row"),
+    "npz names": (good(columns=np.array(["a", "a"])), "give 2 distinct names"),
+}
+"""An archive with other arrays."""
 CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
+    **{name: ({"t.csv": TABLE.replace(old, new)}, PLAN, said) for name, (old, new, said) in CHANGED.items()},
+    **{name: ({"t.csv": TABLE}, (*PLAN, *more.split()), said) for name, (more, said) in OPTIONS.items()},
+    **{name: ({"t.csv": CLASSES}, (*LOGISTIC, *more.split()), said) for name, (more, said) in OF_CLASSES.items()},
+    **{name: ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], split), said) for name, (split, said) in SPLIT.items()},
+    **{name: ({"t.svm": f"{LIBSVM}{line}\n"}, PLAN_SVM, said) for name, (line, said) in LINES.items()},
+    **{name: ({"t.npz": content}, PLAN_NPZ, said) for name, (content, said) in ARRAYS.items()},
     "unknown theorem": ({}, ("theorem", "nowhere"), "theorem = 'nowhere': `suffice theorem` lists them"),
-    # --- headers
     "header only": ({"t.csv": "client,age,target\n"}, PLAN, "give a header line and at least one row"),
     "no header": ({"t.csv": TABLE.partition("\n")[2]}, PLAN, "client = 'client': no such column"),
-    "column twice": (
-        {"t.csv": TABLE.replace("age", "target")},
-        PLAN,
-        "header = 'target': columns 2 and 3 have this name",
-    ),
-    "missing target": (
-        {"t.csv": TABLE.replace("target", "y")},
-        PLAN,
-        "no such column; columns: client, age, y",
-    ),
-    "client is target": ({"t.csv": TABLE}, (*PLAN, "--target", "client"), "one column cannot be two of client, target"),
     "no predictor": ({"t.csv": "client,target\nA,1\nB,2\n"}, PLAN, "give at least one predictor"),
-    "bars": ({"t.csv": TABLE.replace(",", "|")}, PLAN, "separate the columns by commas, semicolons or tabs"),
-    # --- encodings and files
     "latin-1": ({"t.csv": TABLE.replace("Lyon", "Orléans").encode("latin-1")}, PLAN, "not UTF-8 text"),
     "binary": ({"t.csv": bytes(range(256))}, PLAN, "not UTF-8 text"),
     "missing file": ({}, PLAN, "no such file or folder"),
     "unknown kind": ({"t.xlsx": "x"}, ("plan", "t.xlsx", "--epsilon", "1"), "give a .csv, .npz or LIBSVM file"),
-    "unclosed quote": ({"t.csv": TABLE.replace("Nice,9", '"Nice,9')}, PLAN, "not a CSV table"),
-    "null byte": (
-        {"t.csv": TABLE.replace("Nice,9", "Nice,\0")},
-        PLAN,
-        "age in line 7 of t.csv (client Nice) = '\\x00': give a num",
-    ),
     "null byte in a name": ({"s.toml": data(path='"t\\u0000.csv"')}, SETUP, "no such file or folder"),
-    # --- rows and cells
-    "ragged": ({"t.csv": TABLE.replace("Nice,9,2", "Nice,9")}, PLAN, "line 7 of t.csv = '2 fields': give 3 fields"),
-    "too long": ({"t.csv": TABLE.replace("4,1", "4,1,8")}, PLAN, "line 5 of t.csv = '4 fields': give 3 fields"),
-    "text in numbers": (
-        {"t.csv": TABLE.replace("4,1", "four,1")},
-        PLAN,
-        "age in line 5 of t.csv (client Nice) = 'four': give a",
-    ),
-    "text in target": (
-        {"t.csv": TABLE.replace("4,1", "4,low")},
-        PLAN,
-        "target in line 5 of t.csv (client Nice) = 'low': give a",
-    ),
-    "decimal comma": ({"t.csv": TABLE.replace("4,1", '"4,5",1')}, PLAN, "'4,5': give a number"),
-    "infinite": ({"t.csv": TABLE.replace("4,1", "4,-inf")}, PLAN, "target in line 5 of t.csv (client Nice) = -inf"),
-    "huge": ({"t.csv": TABLE.replace("4,1", "1e300,1")}, PLAN, "give numbers up to 1e+60"),
-    "other digits": ({"t.csv": TABLE.replace("4,1", "٤,1")}, PLAN, "give a number"),
-    "nameless client": ({"t.csv": TABLE.replace("Nice,4", " ,4")}, PLAN, "client in line 5 of t.csv = '': is empty"),
-    # --- clients
-    "one client": ({"t.csv": TABLE.replace("Nice", "Lyon")}, PLAN, "clients = 1: to plan who collaborates with whom"),
     "one row": (
         {"t.csv": TABLE + "Paris,3,3\n"},
         (*PLAN, "--standardise", "client"),
@@ -139,7 +180,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
     ),
     "empty folder": ({"folder/read.me": "x"}, FOLDER, "no .csv, .npz or LIBSVM file in this folder"),
     "folder and split": ({"folder/a.csv": TABLE}, (*FOLDER, "--split", "iid:2"), "a folder has one client per file"),
-    # --- classes
     "one class": (
         {"t.csv": CLASSES.replace("5,0", "5,1")},
         (*PLAN, "--loss", "logistic"),
@@ -166,116 +206,25 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         "one class alone; give two",
     ),
     "three classes": ({"t.csv": CLASSES.replace("9,1", "9,2")}, LOGISTIC, "labels = '3 classes'"),
-    "no such class": (
-        {"t.csv": CLASSES},
-        (*LOGISTIC, "--positive", "3"),
-        "positive = 3.0: not a label; labels: 0.0, 1.0",
-    ),
-    "classes of a regression": ({"t.csv": TABLE}, (*PLAN, "--positive", "1"), "only the logistic loss has classes"),
-    "standardised classes": (
-        {"t.csv": CLASSES},
-        (*LOGISTIC, "--standardise-target"),
-        "the logistic loss needs classes",
-    ),
-    # --- options
-    "unknown loss": ({"t.csv": TABLE}, (*PLAN, "--loss", "hinge"), "loss = 'hinge': use least-squares or logistic"),
-    "negative regularisation": (
-        {"t.csv": TABLE},
-        (*PLAN, "--regularisation", "-1"),
-        "regularisation = -1.0: give a number",
-    ),
-    "regularisation in words": (
-        {"t.csv": TABLE},
-        (*PLAN, "--regularisation", "low"),
-        "regularisation = 'low': give a number",
-    ),
-    "unknown standardise": (
-        {"t.csv": TABLE},
-        (*PLAN, "--standardise", "row"),
-        "standardise = 'row': use pooled, client",
-    ),
-    "unknown certainty": ({"t.csv": CLASSES}, (*LOGISTIC, "--certainty", "sure"), "certainty = 'sure': use certified"),
-    "certainty of a quadratic": (
-        {"t.csv": TABLE},
-        (*PLAN, "--certainty", "estimated"),
-        "constants of least squares are exact",
-    ),
     "no precision": ({"t.csv": TABLE}, ("plan", "t.csv"), "name a precision: --epsilon 0.1"),
     "precision 0": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "0"), "epsilon = 0.0: give positive numbers"),
-    # --- split
-    "split of the divided": ({"t.csv": TABLE}, (*PLAN, "--split", "iid:2"), "has a column client that names clients"),
-    "unknown split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "random:2"), "split = 'random:2': write contiguous:8"),
-    "misspelt split": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "contigous:2"), "did you mean contiguous?"),
-    "split without number": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid"), "split = 'iid': write contiguous:8"),
-    "split for one": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:1"), "give a whole number of clients from 2"),
-    "split for too many": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "iid:9"), "the table has 4 rows; use fewer clients"),
-    "dirichlet of 0": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "dirichlet:2:0"), "give a concentration from 1e-6"),
-    "dirichlet that starves": (
-        {"t.svm": LIBSVM},
-        (*PLAN_SVM[:-3], "dirichlet:3:1"),
-        "no draw of 1000 leaves every client",
-    ),
-    "two classes by Definition S1": (
-        {"t.svm": LIBSVM},
-        (*PLAN_SVM[:-3], "labels:2"),
-        "puts all 2 classes into its first",
-    ),
     "labels of a measurement": (
         {"t.csv": TABLE.replace("client,", "place,").replace("Lyon", "1").replace("Nice", "2")},
         (*PLAN, "--split", "labels:2"),
         "needs classes, not measurements",
     ),
-    "no such column to split by": (
-        {"t.svm": LIBSVM},
-        (*PLAN_SVM[:-3], "column:site"),
-        "no such column; columns: 1, 2, 3",
-    ),
-    "nothing to split by": ({"t.svm": LIBSVM}, (*PLAN_SVM[:-3], "column:"), "name the column, as column:site"),
     "undivided": ({"t.svm": LIBSVM}, ("plan", "t.svm", "--epsilon", "1"), "a LIBSVM file has no clients"),
-    # --- LIBSVM lines
-    "LIBSVM label": (
-        {"t.svm": LIBSVM + "yes 1:1\n"},
-        PLAN_SVM,
-        "line 5 of t.svm = 'yes 1:1': write a number as the label",
-    ),
-    "LIBSVM value": ({"t.svm": LIBSVM + "1 1:x\n"}, PLAN_SVM, "line 5 of t.svm = '1 1:x': write index:value"),
-    "LIBSVM no colon": ({"t.svm": LIBSVM + "1 1\n"}, PLAN_SVM, "line 5 of t.svm = '1 1': write index:value"),
-    "LIBSVM order": ({"t.svm": LIBSVM + "1 3:1 2:1\n"}, PLAN_SVM, "write each index once, in rising order"),
-    "LIBSVM negative": ({"t.svm": LIBSVM + "1 -3:1\n"}, PLAN_SVM, "write indices from 0 or 1 on"),
-    "LIBSVM nan": ({"t.svm": LIBSVM + "1 3:nan\n"}, PLAN_SVM, "replace NaN by numbers"),
     "LIBSVM empty": ({"t.svm": ""}, PLAN_SVM, "no rows with predictors"),
     "LIBSVM labels alone": ({"t.svm": "1\n-1\n"}, PLAN_SVM, "no rows with predictors"),
-    "LIBSVM wide": (
-        {"t.svm": LIBSVM + "1 400000000:1\n"},
-        PLAN_SVM,
-        "more than the limit of 2e+09; raise it by max_memory",
-    ),
     "LIBSVM damaged": (
         {"t.svm.gz": gzip.compress(LIBSVM.encode())[:20]},
         ("plan", "t.svm.gz", "--epsilon", "1", "--split", "iid:2"),
         "damaged compression",
     ),
-    # --- .npz
     "pickled objects": ({"t.npz": pickled()}, PLAN_NPZ, "not an .npz file of plain number arrays"),
     "not an archive": ({"t.npz": "hello"}, PLAN_NPZ, "not an .npz file"),
     "truncated archive": ({"t.npz": good()[:200]}, PLAN_NPZ, "not an .npz file"),
-    "unknown array": ({"t.npz": good(w=ROWS)}, PLAN_NPZ, "unknown arrays = ['w']: the arrays of t.npz are X, y"),
-    "missing array": ({"t.npz": good(y=None)}, PLAN_NPZ, "missing arrays = ['y']"),
-    "npz undivided": ({"t.npz": good(client=None)}, PLAN_NPZ, "give t.npz an array client, or say how to divide"),
     "npz divided twice": ({"t.npz": good()}, (*PLAN_NPZ, "--split", "iid:2"), "t.npz is divided already"),
-    "npz shapes": ({"t.npz": good(y=ROWS)}, PLAN_NPZ, "give shapes (n, d) and (n,)"),
-    "npz texts": ({"t.npz": good(X=ROWS.astype(str))}, PLAN_NPZ, "give real numbers"),
-    "npz complex": ({"t.npz": good(X=ROWS + 1j)}, PLAN_NPZ, "give real numbers"),
-    "npz truth values": ({"t.npz": good(y=ROWS[:, 0] > 3)}, PLAN_NPZ, "give real numbers"),
-    "npz nan": ({"t.npz": good(X=np.where(ROWS > 9, np.nan, ROWS))}, PLAN_NPZ, "X = nan: replace NaN"),
-    "npz no rows": ({"t.npz": good(X=ROWS[:0], y=ROWS[:0, 0])}, PLAN_NPZ, "rows of t.npz = 0"),
-    "npz clients as fractions": (
-        {"t.npz": good(client=np.arange(6.0))},
-        PLAN_NPZ,
-        "give one whole number or text a row",
-    ),
-    "npz names": ({"t.npz": good(columns=np.array(["a", "a"]))}, PLAN_NPZ, "give 2 distinct names"),
-    # --- setup files
     "bad TOML": ({"s.toml": "[data\n"}, SETUP, "not valid TOML"),
     "empty setup": ({"s.toml": ""}, SETUP, "give exactly one of [constants], [problem] and [data]"),
     "setup in latin-1": ({"s.toml": data(client='"é"').encode("latin-1")}, SETUP, "not UTF-8 text"),
@@ -305,17 +254,13 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         SETUP,
         "not valid TOML: Exceeds the limit (4300 digits)",
     ),
-    # --- numbers
     "split of 5009 digits": ({"t.csv": TABLE}, (*PLAN, "--split", f"iid:{'9' * 5009}"), "whole number of clients"),
     "epsilon 1e-170": ({"t.csv": TABLE}, ("plan", "t.csv", "--epsilon", "1e-170"), "epsilon = 1e-170: give positive"),
-    "memory as a word": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "2GB"), "max_memory = '2GB': give a number"),
-    "no memory": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "0"), "max_memory = 0.0: give a number >= 1"),
     "memory for a setup": (
         {"t.csv": TABLE, "s.toml": data()},
         (*SETUP, "--max-memory", "10"),
         "raise it by max_memory (--max-memory)",
     ),
-    "memory for a plan": ({"t.csv": TABLE}, (*PLAN, "--max-memory", "1000"), "memory for a plan of 2 clients = '"),
     "a member that is no array": (
         {"t.npz": member()},
         PLAN_NPZ,
@@ -327,7 +272,6 @@ CASES: dict[str, tuple[Files, tuple[str, ...], str]] = {
         ("figure", "adaptive-1", "--out", "x" * 300),
         "file name too long",
     ),
-    # --- data sets
     "unknown embedded set": (
         {},
         ("plan", "sklearn:mnist", "--epsilon", "1"),

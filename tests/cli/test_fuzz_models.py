@@ -329,7 +329,8 @@ WAYS: dict[str, tuple[Way, int]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_models_and_messages_are_answered_in_finite_numbers(way, tmp_path):
-    assert tried(way, WAYS[way][0], tmp_path, range(22, 24 if way == "report" else 36)) == way
+    count = {"report": 2, "load": 60, "summarise": 60}.get(way, 14)  # files from elsewhere are read with most doubt
+    assert tried(way, WAYS[way][0], tmp_path, range(22, 22 + count)) == way
 
 
 @pytest.mark.slow

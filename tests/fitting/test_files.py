@@ -18,7 +18,6 @@ from suffice import InputError
 from suffice.fitting.files import _digest
 
 NEW = {"client": ["s0", "new"], "x0": [0.5, 1.0], "x1": [2.0, 0.0], "kind": ["u", "v"]}
-ODD = [float("nan"), float("inf"), 1e308, -1e61, -1, 0, 10**400, None, "x", "", "a\x1b[2J", [], {}, True]
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +50,6 @@ def closed(path, record, arrays):
 def sealed(record, arrays):
     """With the checksum of what is there now, as somebody with malice would."""
     record["sha256"] = _digest({name: value for name, value in record.items() if name != "sha256"}, arrays)
-
-
-def shown(fit):
-    """All that a user may see of it."""
-    text = str(fit) + fit._repr_html_() + "".join(model.words + model._repr_html_() for model in fit)
-    answer = json.dumps(fit.to_dict())
-    scores = fit.probabilities(NEW) if fit.classes else fit.predict(NEW)
-    assert np.isfinite(scores).all()
-    assert not re.search(r"\b(nan|NaN|inf|Infinity)\b", text + answer)
-    return text
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
@@ -103,48 +92,6 @@ def test_a_damaged_byte_of_an_archive_is_found_or_changes_nothing(fits, tmp_path
             assert again.clients == fits["multinomial"].clients
             assert again.population == fits["multinomial"].population
     assert found > 150
-
-
-@pytest.mark.parametrize("suffix", [".json", ".npz"])
-@pytest.mark.parametrize("loss", ["least-squares", "multinomial"])
-def test_what_is_tampered_with_and_sealed_anew_is_refused_or_finite(fits, loss, suffix, tmp_path):
-    """One part at random, 400 times: a documented refusal, or numbers everywhere."""
-    path, rng = fits[loss].save(tmp_path / f"m{suffix}"), random.Random(2)
-    refusals = 0
-    for _ in range(400):
-        record, arrays = opened(fits[loss].save(path))
-        spoil(rng, record, arrays)
-        try:
-            sealed(record, arrays)
-            closed(path, record, arrays)
-            found = sf.load(path)
-            shown(found)
-            found.save(path)
-        except InputError:
-            refusals += 1
-    assert refusals > 200
-
-
-def spoil(rng, record, arrays):
-    """Put something odd in place of a part, take one away, or add one."""
-    if arrays and rng.random() < 0.3:
-        values = arrays[rng.choice(list(arrays))]
-        values[tuple(rng.randrange(size) for size in values.shape)] = rng.choice(
-            [np.nan, np.inf, -np.inf, 1e308, -1e61]
-        )
-        return
-    places = [(record, name) for name in record if name not in ("sha256", "kind")]
-    for holder, key in places:  # grows while it is gone through
-        value = holder[key]
-        if isinstance(value, dict | list):
-            places += [(value, inner) for inner in (value if isinstance(value, dict) else range(len(value)))]
-    holder, key = rng.choice(places)
-    if rng.random() < 0.2:
-        del holder[key]
-    elif rng.random() < 0.1 and isinstance(holder, dict):
-        holder["another"] = holder[key]
-    else:
-        holder[key] = rng.choice(ODD)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])

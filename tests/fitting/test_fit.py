@@ -221,15 +221,10 @@ def test_bad_tables_are_refused_in_one_line(tmp_path, refused):
         "client,x,target\na,1,5\nb,2,5\na,3,5\n", "--loss", "least-squares"
     )
     assert "one class alone" in line("client,x,target\na,1,u\nb,2,u\na,3,u\n")
-    assert "give a finite number" in line("client,x,target\na,inf,5\nb,2,6\na,3,7\n")
-    assert "columns 2 and 3 have this name" in line("client,x,x,target\na,1,2,5\n")
     assert "a date: make a number of it" in line("client,d,target\na,2020-01-02,5\nb,2020-01-03,6\nb,2020-01-03,7\n")
-    assert "no such column" in line("client,x,y\na,1,5\n")
     assert "name the site of every row" in line("client,x,target\n,1,5\n,2,6\n,2,7\n")
     assert "no predictor is left" in line("client,target\na,1\nb,2\nb,4\n")
-    assert "give 3 fields" in line("client,x,target\na,1\n")
     assert "least squares needs numbers" in line("client,x,target\na,1,u\nb,2,v\nc,1,w\n", "--loss", "least-squares")
-    assert "no such file" in refused("fit", tmp_path / "none.csv")
     assert "name a .json or .npz file" in refused("fit", "x.csv", "--out", "m.pkl")
 
 
@@ -257,29 +252,15 @@ def test_a_folder_an_npz_a_problem_and_a_setup_file_are_the_same_rows(sites, tmp
     np.testing.assert_allclose(models(sf.fit(problem)), by_table, rtol=1e-8)
 
 
-def test_it_reads_pieces_as_it_reads_the_whole(sites, tmp_path, monkeypatch):
-    path = written(tmp_path / "t.csv", table(sites))
-    whole = models(sf.fit(path))
-    monkeypatch.setattr("suffice.simulate.data.csv.reader.PIECE", 7)
-    np.testing.assert_allclose(models(sf.fit(path)), whole, rtol=1e-8)
-
-
-def test_files_come_back_as_they_were(sites, tmp_path):
-    rng = np.random.default_rng(5)
-    three = {"client": ["a", "b"] * 30, "x": rng.normal(size=60), "target": [f"c{k % 3}" for k in range(60)]}
-    for number, fit in enumerate((sf.fit(table(sites)), sf.fit(three))):
-        for suffix in ("json", "npz"):
-            back = sf.load(fit.save(tmp_path / f"{number}.{suffix}"))
-            assert back.clients == fit.clients
-            assert back.population == fit.population
-            assert back.rule == fit.rule
-            assert type(back) is type(fit)
+def test_a_file_comes_back_with_the_rule_and_what_is_no_model_is_refused(sites, tmp_path):
+    fit = sf.fit(table(sites))
+    back = sf.load(fit.save(tmp_path / "m.npz"))
+    assert (back.clients, back.population, back.rule, type(back)) == (fit.clients, fit.population, fit.rule, type(fit))
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(InputError, match="no models of suffice fit"):
-        sf.load(tmp_path / "bad.json")
     np.savez(tmp_path / "bad.npz", x=np.ones(3))
-    with pytest.raises(InputError, match="no models of suffice fit"):
-        sf.load(tmp_path / "bad.npz")
+    for name in ("bad.json", "bad.npz"):
+        with pytest.raises(InputError, match="no models of suffice fit"):
+            sf.load(tmp_path / name)
 
 
 def test_it_beats_pooled_and_alone_on_a_real_table():
@@ -349,35 +330,6 @@ def test_a_plan_of_a_fit_aims_at_the_fit_s_models(sites, tmp_path):
     np.testing.assert_allclose(slopes, models(fit)[:, :-1], rtol=1e-9)
     with pytest.raises(InputError, match="a fit of rows or messages"):
         sf.plan(sf.load(fit.save(tmp_path / "m.json")), 0.05)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_whatever_a_table_holds_the_models_are_finite(seed):
-    """Tiny sites, gaps, columns that are constant, far from 0 or there twice, targets of every kind."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 60))
-    columns = {"client": [f"s{k}" for k in rng.integers(int(rng.integers(1, 8)), size=n)]}
-    made = [
-        lambda: rng.normal(size=n) * 10.0 ** rng.integers(-8, 9) + 10.0 ** rng.integers(-3, 7),
-        lambda: np.where(rng.random(n) < 0.3, None, np.array(["u", "v", "w"], dtype=object)[rng.integers(3, size=n)]),
-        lambda: np.where(rng.random(n) < 0.4, np.nan, rng.normal(size=n)),
-        lambda: np.full(n, 3.3),
-        lambda: columns["x0"],
-    ]
-    for j in range(4):
-        columns[f"x{j}"] = made[0 if j == 0 else int(rng.integers(5))]()
-    columns["target"] = [rng.normal(size=n), 1e7 * np.arange(n), rng.integers(2, size=n), list("abc" * n)[:n]][seed % 4]
-    if len(set(columns["target"])) < 2:
-        with pytest.raises(InputError, match="one class alone"):
-            sf.fit(columns)
-        return
-    fit = sf.fit(columns)
-    weights = np.array([list(model.weights.values()) for model in fit])
-    np.testing.assert_allclose(weights.sum(1), 1, rtol=1e-6)
-    if fit.classes:
-        np.testing.assert_allclose(fit.probabilities(columns).sum(1), 1, rtol=1e-9)
-    else:
-        assert np.isfinite(fit.predict(columns)).all()
 
 
 def test_progress_is_drawn_only_when_it_takes_long(monkeypatch):

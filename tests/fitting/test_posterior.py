@@ -46,14 +46,6 @@ def test_models_are_those_of_a_dense_solve(network):
     np.testing.assert_allclose(own, covariance[3:6, 3:6], rtol=1e-9)
 
 
-def test_the_ends_are_pooled_and_alone(network):
-    free = np.tile(1e-9 * np.eye(3), (6, 1, 1))
-    pooled = np.linalg.solve(network.fits.second[0].sum(0), network.fits.cross[0].sum(0))
-    np.testing.assert_allclose(posterior(network.fits, np.zeros((3, 3)), free).models[0], [pooled] * 4, rtol=1e-7)
-    alone = np.linalg.solve(network.fits.second[0], network.fits.cross[0][..., None])[..., 0]
-    np.testing.assert_allclose(posterior(network.fits, 1e5 * np.eye(3), free).models[0], alone, rtol=1e-6)
-
-
 def test_shares_are_derivatives_and_add_to_one(network):
     free = np.tile(1e-9 * np.eye(3), (6, 1, 1))
     root = np.diag([1.0, 0.3, 0.1])

@@ -86,14 +86,6 @@ def test_labels_in_a_pipeline_by_arguments(rows):
     )
 
 
-def test_three_classes(rows):
-    X, _, client = rows
-    three = np.digitize(X[:, 0], [-0.5, 0.5])
-    model = sf.CollaborativeClassifier().fit(X, three, client=client)
-    assert model.predict_proba(X, client=client).shape == (120, 3)
-    assert (model.predict(X, client=client) == three).mean() > 0.9
-
-
 def test_categories_and_mappings_are_refused_in_one_line():
     rows, y = np.array([["a", 1.0, "C"], ["b", 2.0, "D"]] * 10, dtype=object), np.arange(20.0)
     with pytest.raises(InputError, match=r"^X = 'C': make numbers of categories first") as caught:

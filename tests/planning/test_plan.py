@@ -205,62 +205,6 @@ def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_h
     assert abs(found["excess"] - found["exact"]) < error < 0.25 * found["exact"]
 
 
-def test_constants_alone_cannot_be_simulated():
-    constants = sf.Constants(
-        mu=1.0,
-        beta=1.0,
-        sigma2=1.0,
-        excess=1.0,
-        heterogeneity=sf.GradientDissimilarity(b2=np.zeros((2, 2)), c=np.zeros((2, 2))),
-    )
-    with pytest.raises(sf.InputError, match="cannot be simulated"):
-        sf.plan(constants, epsilon=0.1).simulate()
-
-
-def test_a_quadratic_setup_file_plans_like_its_problem(tmp_path):
-    rng = np.random.default_rng(3)
-    A = np.stack([np.diag(rng.uniform(0.5, 1, 2)) for _ in range(3)])
-    xi, sigma = rng.normal(size=(3, 2)) * 0.1, np.array([1.0, 2.0, 0.5])
-    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma, theta0=np.ones(2))
-    (tmp_path / "setup.toml").write_text(
-        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
-    )
-    setup = sf.read_setup(tmp_path / "setup.toml")
-    from_file = sf.plan(setup.source, setup.epsilon).to_dict()
-    direct = sf.plan(sf.Quadratics.of(A, xi, sigma2=sigma**2, start=np.ones(2)), 0.1).to_dict()
-    assert from_file == direct
-    A[0, 0, 1] = 0.3
-    np.savez(tmp_path / "clients.npz", A=A, xi=xi, sigma=sigma)
-    with pytest.raises(sf.InputError, match=r"A\[0\].*symmetric"):
-        sf.read_setup(tmp_path / "setup.toml")
-    np.savez(tmp_path / "clients.npz", A=np.array([None]), xi=xi, sigma=sigma)
-    with pytest.raises(sf.InputError, match="plain number arrays"):
-        sf.read_setup(tmp_path / "setup.toml")
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"sigma": -np.ones(3)}, "sigma = -1.0"),
-        ({"sigma": np.ones(2)}, "sigma"),
-        ({"A": np.tile(np.eye(2), (3, 1, 1)) * (1 + 1j)}, "real numbers"),
-        ({"A": np.tile(np.eye(2), (3, 1, 1)) * 1e-310}, "positive definite"),
-        ({"A": np.zeros((0, 2, 2))}, "sigma"),
-        ({"theta0": np.ones(3)}, "theta0"),
-        ({"extra": np.ones(3)}, "extra"),
-    ],
-)
-def test_bad_arrays_of_a_quadratic_are_named(tmp_path, change, message):
-    arrays = {"A": np.tile(np.eye(2), (3, 1, 1)), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}
-    np.savez(tmp_path / "clients.npz", **(arrays | change))
-    (tmp_path / "setup.toml").write_text(
-        '[problem]\nkind = "quadratic"\nfile = "clients.npz"\n[target]\nepsilon = 0.1\n'
-    )
-    with pytest.raises(sf.InputError) as caught:
-        sf.read_setup(tmp_path / "setup.toml")
-    assert message in str(caught.value)
-
-
 def test_a_plan_in_single_precision_can_be_simulated():
     import torch
 

@@ -37,14 +37,6 @@ def test_it_is_the_recursion(eta):
         np.testing.assert_allclose(got, expected, rtol=1e-10)
 
 
-def test_one_dimension_is_the_textbook():
-    a, sigma2, eta, T = 0.8, 1.7, 0.3, 12
-    problem = Quadratics.of([[[a]]], [[-0.5]], sigma2=sigma2, start=[2.5])
-    m2, t = (1 - 2 * a * eta) ** 2, np.arange(T + 1)
-    expected = a * (m2**t * 4 + eta**2 * sigma2 * (1 - m2**t) / (1 - m2))
-    np.testing.assert_allclose(closed_excess(problem, Local(), iterations=T, eta=eta)[:, 0], expected, rtol=1e-12)
-
-
 def test_what_has_no_closed_form_is_named():
     problem, fixed = network(4, 3)
     stream = StreamingLeastSquares.of(np.eye(3), np.ones((4, 3)), label_noise=1.0)

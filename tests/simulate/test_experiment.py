@@ -43,14 +43,6 @@ def test_json_is_the_trace_of_the_runner(command, setup, tmp_path):
     np.testing.assert_array_equal(Trace.load(tmp_path / "paths.npz").excess, trace.excess)
 
 
-def test_the_table_names_clients_and_costs(command, setup):
-    done = command("simulate", str(setup), "--algorithm", "local", "--seeds", "8", "--iterations", "20")
-    assert done.returncode == 0, done.stderr
-    assert "local: mean excess over 8 seeds" in done.stdout
-    assert "oracle calls" in done.stdout
-    assert done.stderr == ""
-
-
 def rows_of(clients: int, folder: Path) -> Path:
     """Least squares of eight heavy-tailed rows a client: noise that grows with the gradient."""
     rng = np.random.default_rng(5)
@@ -155,11 +147,3 @@ def test_wrong_requests_take_one_line_and_exit_2(command, setup, arguments, mess
     assert done.stdout == ""
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_constants_cannot_be_simulated(command, tmp_path):
-    text = "[constants]\nmu = 0.5\nbeta = 1.0\nsigma = [1.0]\nb = [[0.0]]\nexcess = 1.0\n[target]\nepsilon = 0.1\n"
-    (tmp_path / "c.toml").write_text(text)
-    done = command("simulate", str(tmp_path / "c.toml"), "--algorithm", "local")
-    assert done.returncode == 2
-    assert "constants cannot be simulated" in done.stderr

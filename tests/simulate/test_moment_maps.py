@@ -11,7 +11,6 @@ from torch import Tensor
 
 from suffice.bounds import InputError
 from suffice.simulate import (
-    AllForAll,
     FixedWeights,
     LeastSquares,
     Local,
@@ -20,7 +19,6 @@ from suffice.simulate import (
     StreamingLeastSquares,
     expected_excess,
     expected_excesses,
-    expected_moments_batch,
     stack,
 )
 from suffice.simulate.moment_maps import Maps, origin, probe, probe_batch
@@ -70,29 +68,12 @@ def test_a_coin_that_always_shows_one_side_stands_beside_others():
     np.testing.assert_allclose(together, np.stack(alone), rtol=1e-12)
 
 
-def test_a_batch_can_be_built_at_once():
-    problems = [quadratics(seed) for seed in range(B)]
-    stacked = stack(problems)
-    plain = Quadratics(A=stacked.A, xi=stacked.xi, noise=stacked.noise, start=stacked.start, names=problems[0].names)
-    one, two = (
-        expected_excesses(given, stack([Local()] * B), iterations=3, eta=np.full(B, 0.1)) for given in (stacked, plain)
-    )
-    np.testing.assert_array_equal(one, two)
-
-
 @pytest.mark.parametrize(
     "second", [replace(quadratics(1), names=("a", "b", "c")), replace(quadratics(1), shared_noise=True)]
 )
 def test_instances_of_a_batch_differ_in_numbers_alone(second):
     with pytest.raises(InputError, match="differ in numbers alone"):
         stack([quadratics(0), second])
-
-
-def test_every_start_of_a_batch_is_checked():
-    good, bad = (AllForAll(Lambda=weights(0) * scale) for scale in (1.0, 1.1))
-    problems = stack([quadratics(0), quadratics(1)])
-    with pytest.raises(InputError, match="every row sum to 1"):
-        expected_moments_batch(problems, stack([good, bad]), iterations=1, eta=np.full(2, 0.1))
 
 
 def maps(rule, steps=(0.1, 0.2, 0.05, 0.3)) -> tuple[Maps, Tensor]:

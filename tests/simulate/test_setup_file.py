@@ -8,6 +8,7 @@ import pytest
 import suffice as sf
 
 TARGET = "[target]\nepsilon = [0.1, 0.05]\nhorizon = 50\nconfidence = 0.01\n"
+EYES = np.tile(np.eye(2), (3, 1, 1))
 LIBSVM = "".join(f"{1 if j % 3 else -1} 1:{j % 7} 2:{(j * j) % 5}\n" for j in range(40))
 
 
@@ -59,12 +60,17 @@ def test_a_stream_is_given_by_its_moments(tmp_path):
         ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "batch": np.array(1.5)}, "batch"),
         ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "label_noise": np.array([1.0])}, "label_noise"),
         ({"theta_star": np.zeros((2, 2)), "H": np.eye(2), "w": np.zeros(1)}, "the file has arrays H, theta_star"),
+        ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": -np.ones(3)}, r"sigma = -1\.0"),
+        ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": np.ones(3), "theta0": np.ones(3)}, "theta0"),
+        ({"A": EYES, "xi": np.zeros((3, 2)), "sigma": np.ones(3), "extra": np.ones(3)}, "extra"),
+        ({"A": EYES * (1 + 1j), "xi": np.zeros((3, 2)), "sigma": np.ones(3)}, "real numbers"),
     ],
 )
-def test_a_streams_mistakes_are_named(tmp_path, arrays, message):
+def test_mistakes_in_arrays_of_a_problem_are_named(tmp_path, arrays, message):
     np.savez(tmp_path / "p.npz", **arrays)
+    kind = "quadratic" if "A" in arrays else "least-squares"
     with pytest.raises(sf.InputError, match=message):
-        setup(tmp_path, '[problem]\nkind = "least-squares"\nfile = "p.npz"\n')
+        setup(tmp_path, f'[problem]\nkind = "{kind}"\nfile = "p.npz"\n')
 
 
 @pytest.mark.parametrize(

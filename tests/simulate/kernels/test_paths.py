@@ -267,12 +267,3 @@ def forget() -> None:
     for found in (library, identity):
         found.cache_clear()
     _warned.clear()
-
-
-@needs_compiler
-def test_wrong_variances_are_the_same_error():
-    quiet = StreamingLeastSquares.of(np.eye(2), np.zeros((3, 2)))
-    algorithm = RULES["binary"](3)
-    for kernel in ("c", "reference"):
-        with warnings.catch_warnings(), pytest.raises(InputError, match="positive variances"):
-            run(quiet, algorithm, iterations=2, eta=0.1, seeds=2, kernel=kernel)
