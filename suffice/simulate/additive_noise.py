@@ -57,9 +57,6 @@ class Additive:
         """Total variances (N,), exact."""
         return self.covariance.diagonal(dim1=-2, dim2=-1).sum(-1)
 
-    def to(self, dtype: torch.dtype, device: Any) -> Additive:
-        return Additive(covariance=self.covariance.to(device, dtype), factor=self.factor.to(device, dtype))
-
     def draw(self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int = 1) -> Tensor:
         """Noise (S, N, m, d) of m independent samples per client."""
         n, d, _ = self.factor.shape

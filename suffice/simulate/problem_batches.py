@@ -1,4 +1,4 @@
-"""Many problems or algorithms of one kind and shape as one whose tensors carry a leading axis."""
+"""Many problems or algorithms of one kind and shape as one whose tensors carry a leading axis; copies of one."""
 
 from __future__ import annotations
 
@@ -24,6 +24,15 @@ def over_tensors(function: Callable[[Tensor], Tensor], part: Part) -> Part:
     if not is_dataclass(part):
         return part
     return _copied(part, lambda name: over_tensors(function, getattr(part, name)))
+
+
+def moved(part: Part, dtype: torch.dtype, device: Any) -> Part:
+    """A copy of a dataclass with all tensors on a device, and the real ones in one precision; nothing is checked."""
+    if isinstance(part, Tensor):
+        return cast(Part, part.to(device, dtype if part.is_floating_point() else part.dtype))
+    if not is_dataclass(part):
+        return part
+    return _copied(part, lambda name: moved(getattr(part, name), dtype, device))
 
 
 def stack(parts: Sequence[Part]) -> Part:

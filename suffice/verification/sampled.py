@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 
 from suffice.bounds import Binary, Criterion, Quantity, Theorem, evaluate
 from suffice.simulate import AllForOne, Quadratics, run
-from suffice.simulate.observables import OF_PATHS
+from suffice.simulate.quadratic_forms import Stopping, forms
 
 from .instances.exact import NETWORK, network, network_arguments
 from .measurement_cache import cached
@@ -135,7 +136,9 @@ def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: 
 
 def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
     """What every path (S, N) gives of each quantity, from all excesses (S, T + 1, N) and precisions (N,)."""
-    return {
-        quantity: np.stack([of(excess[:, :, i], level) for i, level in enumerate(eps)], axis=-1)
-        for quantity, of in OF_PATHS.items()
-    }
+    steps = torch.from_numpy(excess).unbind(1)
+    at = Stopping.at_start(torch.from_numpy(eps), steps[0])
+    for each in steps[1:]:
+        at.then(each)
+    stopped = {form.quantity: form.stopped(at).numpy() for form in forms().values() if form.stopped}
+    return {Quantity.EXCESS: excess[:, -1], **stopped}

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import torch
+from observables import OF_PATHS
 
 from suffice.bounds import Quantity
 from suffice.simulate import FixedWeights, Local, Quadratics, Stream, expected_excess
 from suffice.simulate.expected_values import expected_values
 from suffice.simulate.moment_powers import ONE_STEP
-from suffice.simulate.observables import OF_PATHS
 from suffice.simulate.path_values import path_values
 from suffice.simulate.quadratic_forms import WithSum, forms
 

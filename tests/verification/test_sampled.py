@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from suffice.bounds import find
+from suffice.bounds import Quantity, find
 from suffice.simulate import Randomness, run
-from suffice.verification.sampled import BETS, log_evidence, sampled
+from suffice.verification.sampled import BETS, drawn, log_evidence, sampled
 
 ALPHA, RUNS = 0.05, 400
 LIMIT = int(stats.binom.isf(1e-8, RUNS, ALPHA))
@@ -96,3 +96,25 @@ def test_draws_that_are_not_finite_never_pass_silently():
     for draws, bound in ((np.full(5, np.nan), 1.0), (np.ones(5), np.nan)):
         with pytest.raises(ValueError, match="numbers"):
             log_evidence(draws, bound)
+
+
+PATHS = np.array([
+    [3.0, 2.0, 0.5, 4.0],  # tau = 2, then lifted by noise
+    [3.0, 1.0, 1.0, 1.0],  # equal to eps is still running: tau > 3
+    [0.5, 9.0, 9.0, 9.0],  # tau = 0
+    [3.0, 2.0, 2.0, 0.25],  # tau = 3 = T: running at T - 1
+])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("quantity", "values"),
+    [
+        (Quantity.EXCESS, [4.0, 1.0, 9.0, 0.25]),
+        (Quantity.EXCESS_WHILE_RUNNING, [0.0, 1.0, 0.0, 0.25]),
+        (Quantity.STILL_RUNNING, [0.0, 1.0, 0.0, 0.0]),
+        (Quantity.STOPPED_EXCESS, [0.5, 1.0, 0.5, 0.25]),
+        (Quantity.HITTING_TIME, [2.0, 3.0, 0.0, 3.0]),
+    ],
+)
+def test_quantities_of_four_paths(quantity, values):
+    np.testing.assert_array_equal(drawn(PATHS[:, :, None], np.ones(1))[quantity][:, 0], values)

@@ -19,11 +19,9 @@ import numpy as np
 import torch
 
 from suffice.bounds import Binary, Continuous, Sharp
-from suffice.bounds.criteria import TOLERANCE
 from suffice.support.errors import InputError
 
 from ..algorithms.all_for_one import AllForOne
-from ..algorithms.arguments import per_client
 from ..algorithms.base import Algorithm
 from ..algorithms.cobo import CoBo
 from ..algorithms.cobo_fixed import FixedCoBo
@@ -41,11 +39,10 @@ from ..problems.logistic import Logistic
 from ..problems.quadratic import Quadratics
 from ..problems.row_model import RowModel
 from ..problems.streaming import StreamingLeastSquares
-from ..refresh_schedule import Every
 from ..similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity
 from ..threads import one_thread
 from .library import library
-from .paths import Progress, in_threads, pieces_of
+from .paths import Progress, in_threads, pieces_of, ratio_arrays, ratios_refusal
 
 _PROBLEMS = (Quadratics, StreamingLeastSquares, LeastSquares, Logistic)
 _ROUNDS = (LocalSGD, FedAvg, FedProx, Ditto)
@@ -120,16 +117,7 @@ def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
         return "its weights sum to 1, or midpoints take samples of pairs"
     if not isinstance(algorithm, AllForOne):
         return None
-    similarity, criterion = algorithm.similarity, algorithm.criterion
-    if type(similarity) not in _SIMILARITIES:
-        return f"its similarities are {similarity}"
-    if type(criterion) not in _CRITERIA:
-        return f"its criterion is {criterion.kind}"
-    if isinstance(criterion, Binary) and np.shape(criterion.threshold) not in ((), (problem.clients, 1)):
-        return "its thresholds are neither one number nor (N, 1)"
-    if algorithm.refresh != Every() or isinstance(algorithm.participation, torch.Tensor) or algorithm.participation < 1:
-        return "it keeps ratios between iterations, or clients are inactive at times"
-    return None
+    return ratios_refusal(problem, algorithm, _SIMILARITIES, _CRITERIA)
 
 
 def weighs_none(algorithm: Algorithm) -> bool:
@@ -313,10 +301,7 @@ def _rule(
         }
         choice["population"] = int(algorithm.population)
     if isinstance(algorithm, AllForOne):
-        variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
-        threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
-        arrays["precision"] = reals(1 / per_client("sigma2", variances, problem).double(), n)
-        arrays["threshold"] = reals(np.asarray(threshold, dtype=float) * (1 - TOLERANCE), n, 1)
+        arrays |= ratio_arrays(problem, algorithm, reals)
         choice |= {
             "similarity": _SIMILARITIES.index(type(algorithm.similarity)),
             "samples": algorithm.similarity.samples,

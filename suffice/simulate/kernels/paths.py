@@ -74,18 +74,38 @@ def refusal(problem: Problem, algorithm: Algorithm) -> str | None:
         return f"the problem lives on {problem.device} in {problem.dtype}"
     if type(algorithm) in (Local, FixedWeights):
         return None
-    if not isinstance(algorithm, AllForOne) or type(algorithm) is not AllForOne:
+    if type(algorithm) is not AllForOne:
         return f"the algorithm is {type(algorithm).__name__}"
+    if algorithm.similarity.samples != 1:
+        return f"its similarities are {algorithm.similarity}"
+    return ratios_refusal(problem, algorithm, (SampledSimilarity, ReleasedSimilarity), (Binary, Continuous))
+
+
+def ratios_refusal(
+    problem: Problem, algorithm: AllForOne, similarities: tuple[type, ...], criteria: tuple[type, ...]
+) -> str | None:
+    """Why a kernel that knows these similarities and criteria does not run All-for-one, or None where it does."""
     similarity, criterion = algorithm.similarity, algorithm.criterion
-    if type(similarity) not in (SampledSimilarity, ReleasedSimilarity) or similarity.samples != 1:
+    if type(similarity) not in similarities:
         return f"its similarities are {similarity}"
-    if type(criterion) not in (Binary, Continuous):
+    if type(criterion) not in criteria:
         return f"its criterion is {criterion.kind}"
     if isinstance(criterion, Binary) and np.shape(criterion.threshold) not in ((), (problem.clients, 1)):
         return "its thresholds are neither one number nor (N, 1)"
     if algorithm.refresh != Every() or isinstance(algorithm.participation, torch.Tensor) or algorithm.participation < 1:
         return "it keeps ratios between iterations, or clients are inactive at times"
     return None
+
+
+def ratio_arrays(problem: Problem, algorithm: AllForOne, reals: Callable[..., np.ndarray]) -> dict[str, np.ndarray]:
+    """What weights of All-for-one are made of besides the ratios."""
+    variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
+    threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
+    n = problem.clients
+    return {
+        "precision": reals(1 / per_client("sigma2", variances, problem).double(), n),
+        "threshold": reals(np.asarray(threshold, dtype=float) * (1 - TOLERANCE), n, 1),
+    }
 
 
 def compiled_paths(
@@ -136,10 +156,7 @@ def compiled_paths(
     if isinstance(algorithm, FixedWeights):
         arrays["alpha"] = reals(algorithm.alpha, n, n)
     if isinstance(algorithm, AllForOne):
-        variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
-        threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
-        arrays["precision"] = reals(1 / per_client("sigma2", variances, problem).double(), n)
-        arrays["threshold"] = reals(np.asarray(threshold, dtype=float) * (1 - TOLERANCE), n, 1)
+        arrays |= ratio_arrays(problem, algorithm, reals)
         choice = {
             "rule": _ADAPTIVE,
             "similarity": int(isinstance(algorithm.similarity, ReleasedSimilarity)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from suffice.support.memory import Memory
 from ..moments.by_rows import GradientRows
 from ..moments.gradient_moments import GradientMoments
 from ..problem import Problem, Trust
+from ..problem_batches import moved
 
 
 class Defaults(ABC):
@@ -60,6 +62,9 @@ class Defaults(ABC):
 
     def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
         return None
+
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Self:
+        return moved(self, dtype, device)
 
     def resample(self, root: int, index: int) -> Problem:
         raise InputError("problem", type(self).__name__, "there are no rows to resample; it needs client data")

@@ -8,11 +8,10 @@ distance from the optimum, so Assumption 2 (one sigma for all theta) holds on a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from suffice.bounds import Constants
@@ -171,9 +170,6 @@ class LeastSquares(RowModel, QuadraticPopulation):
         X, y = self.data.resample(root, index)
         start = self.start.double().cpu().numpy()
         return self.of(X, y, regularisation=self.regularisation, batch=self.batch, names=self.names, start=start)
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> LeastSquares:
-        return replace(self, data=self.data.to(dtype, device), population=self.population.to(dtype, device))
 
 
 def _undetermined(labels: Sequence[str], rows: int, d: int) -> InputError:

@@ -326,11 +326,3 @@ class Logistic(RowModel):
             reach=self.reach,
             points=self.points,
         )
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Logistic:
-        return replace(
-            self,
-            data=self.data.to(dtype, device),
-            optimum=self.optimum.to(device, dtype),
-            start=self.start.to(device, dtype),
-        )

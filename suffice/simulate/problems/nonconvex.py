@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -254,13 +254,4 @@ class Separable(AdditiveNoise):
             excess=self.excess(self.start[None])[0].double().cpu().numpy(),
             heterogeneity=self.heterogeneity(),
             names=self.names,
-        )
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Separable:
-        return replace(
-            self,
-            optimum=self.optimum.to(device, dtype),
-            scale=self.scale.to(device, dtype),
-            noise=self.noise.to(dtype, device),
-            start=self.start.to(device, dtype),
         )

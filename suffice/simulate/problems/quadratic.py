@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -149,12 +149,3 @@ class Quadratics(AdditiveNoise):
             part.double().cpu().numpy() for part in (self.A, self.optimum, self.start, self.noise.covariance)
         )
         return moments_of_quadratics(A, optimum, start=start, covariance=covariance)
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Quadratics:
-        return replace(
-            self,
-            A=self.A.to(device, dtype),
-            xi=self.xi.to(device, dtype),
-            noise=self.noise.to(dtype, device),
-            start=self.start.to(device, dtype),
-        )

@@ -91,11 +91,3 @@ class Rows:
         """Every row with its frequency: the exact law of one sample."""
         index, frequency = self.padded()
         return frequency, index[:, :, None]
-
-    def to(self, dtype: torch.dtype, device: Any) -> Rows:
-        return Rows(
-            X=self.X.to(device, dtype),
-            y=self.y.to(device, dtype),
-            first=self.first.to(device),
-            counts=self.counts.to(device),
-        )

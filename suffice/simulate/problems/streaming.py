@@ -8,7 +8,7 @@ s_i^2, over the batch. So Assumption 2 of Philippenko et al. (2025) fails in thi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,30 +156,19 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         prediction = (self.centred(theta).transpose(1, 2)[:, :, None] * x).sum(-1)  # [s, k, j, i]
         return torch.einsum("skji,skjid->sikd", self.slope(prediction, y) / x.shape[2], x)
 
-    # Isserlis' theorem for x = m + z: with q = H delta, level = delta.q and a = m.delta,
-    #     E x x^T (x.delta)^2 = level H + 2 q q^T - 2 a^2 m m^T,
-    # and g = 2 x (x.delta - noise) has mean 2 q.
-
-    def noise_covariance(self, theta: Tensor) -> Tensor:
-        """Exact covariance of client k's stochastic gradient at given points theta (P, d), as (P, N, d, d)."""
-        delta, q, level = self._at(theta)
-        a = (self.mean * delta).sum(-1)[..., None, None]
-        outer = q[..., :, None] * q[..., None, :]
-        constant = self.mean[:, :, None] * self.mean[:, None]
-        return 4 / self.batch * (level[..., None, None] * self.A + outer - 2 * a**2 * constant)
+    # Isserlis' theorem for x = m + z: with q = H delta and a = m.delta,
+    #     E x x^T (x.delta)^2 = (delta.q) H + 2 q q^T - 2 a^2 m m^T,
+    # and g = 2 x (x.delta - noise) has mean 2 q, so that its covariance is, with level = delta.q + s^2,
+    #     4 (level H + q q^T - 2 a^2 m m^T) / batch.
 
     def variance(self, theta: Tensor) -> Tensor:
         """Its trace (P, N): (4 tr(H) (delta^T H delta + s^2) + |grad R|^2) / batch where features have mean 0."""
-        delta, q, level = self._at(theta)
+        delta = theta[:, None] - self.optimum
+        q = torch.einsum("kde,pke->pkd", self.A, delta)
+        level = (delta * q).sum(-1) + self.label_noise**2
         trace = self.A.diagonal(dim1=-2, dim2=-1).sum(-1)
         constant = (self.mean * delta).sum(-1) ** 2 * (self.mean**2).sum(-1)
         return 4 / self.batch * (level * trace + (q**2).sum(-1) - 2 * constant)
-
-    def _at(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """delta, H delta (P, N, d) and delta^T H delta + s^2 (P, N)."""
-        delta = theta[:, None] - self.optimum
-        q = torch.einsum("kde,pke->pkd", self.A, delta)
-        return delta, q, (delta * q).sum(-1) + self.label_noise**2
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:
         """The smallest (floor, M), each (N,), with Var[g_k] <= floor_k + M_k |grad R_k|^2 everywhere.
@@ -216,13 +205,4 @@ class StreamingLeastSquares(LinearModel, QuadraticPopulation):
         )
         return moments_of_gaussian_features(
             A, optimum, mean=mean, label_noise=label_noise, start=start, batch=self.batch
-        )
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> StreamingLeastSquares:
-        return replace(
-            self,
-            population=self.population.to(dtype, device),
-            mean=self.mean.to(device, dtype),
-            root=self.root.to(device, dtype),
-            label_noise=self.label_noise.to(device, dtype),
         )

@@ -40,11 +40,6 @@ def is_csv(path: Path) -> bool:
     return path.suffix.lower() in SUFFIXES
 
 
-def csv_files(folder: Path) -> list[Path]:
-    """The CSV files of a folder by name; none where it is a file."""
-    return sorted(path for path in folder.glob("*") if is_csv(path) and path.name[0] != ".")
-
-
 def dialect_of(path: Path, read: Callable[[str], bool] = lambda name: True) -> Dialect:
     """Commas separate, unless the header has none and has semicolons or tabs. Where those do, one pass over the file
     finds the mark of decimals in the columns that are `read`.

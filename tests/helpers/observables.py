@@ -1,4 +1,4 @@
-"""The random variables whose expectations theorems bound, read off traced paths."""
+"""The random variables whose expectations theorems bound, read off traced paths: a second route to `Stopping`."""
 
 from __future__ import annotations
 
