@@ -4,7 +4,7 @@ With delta = theta_i - theta_i*, B = sum_k alpha_ik A_k = U diag(l) U^T and x = 
     delta+ = (I - 2 eta B) delta - eta (c + noise),   c = 2 sum_k alpha_ik A_k (theta_i* - theta_k*),
 in the basis U  u_t = (1 - x)^t u_0 - eta c (1 - (1 - x)^t) / x  and
     P_ab(t) = eta^2 Q_ab (1 - (1 - x_a)^t (1 - x_b)^t) / (x_a + x_b - x_a x_b),   Q = U^T (sum_k alpha_ik^2 C_k) U.
-The cost is O(N d^3 + T N d^2), and no error accumulates over iterations. `moment_recursion` finds the same numbers
+The cost is O(N d^3 + T N d^2), and no error accumulates over iterations. `probed_moments` finds the same numbers
 by probing the algorithm's step; the two share nothing.
 """
 

@@ -102,7 +102,7 @@ def probe_batch(
     outcome: int | None = None,
     asked: Asked | None = None,
 ) -> Maps:
-    """The maps of B instances (`batches.stack`), from calls of the one unmodified `step` for all of them.
+    """The maps of B instances (`problem_batches.stack`), from calls of the one unmodified `step` for all of them.
 
     centre (B, 1, ...) by name, eta (B,) or (B, N); with `outcome` the coins show that one of the algorithm's list, else
     all of them in proportion. `torch.func.vmap` has to be able to follow `step`, `outcomes` and

@@ -1,6 +1,6 @@
 """Expected values after very many iterations: powers of the moment map by repeated squaring instead of T steps.
 
-The moments M = E[z z^T] of one iteration (`simulate.maps`) obey M+ = A M A^T + Q where the noise is additive and no
+The moments M = E[z z^T] of one iteration (`moment_maps`) obey M+ = A M A^T + Q where the noise is additive and no
 coin is tossed, and in any case a linear map of the m = s (s + 1)/2 entries of the symmetric (s, s) matrix M. Both kinds
 compose, so that a cycle of iterations is again one such map, and its power takes log2(T) products. Rounding grows like
 T 2^-53 relative to the largest moment met, not to the last one: `scale` says how large that was.

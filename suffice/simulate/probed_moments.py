@@ -84,7 +84,7 @@ def expected_moments(problem: QuadraticProblem, algorithm: Algorithm, *, iterati
 def expected_moments_batch(
     problems: QuadraticProblem, algorithms: Algorithm, *, iterations: int, eta: np.ndarray
 ) -> Moments:
-    """The moments of B instances at steps eta (B,) or (B, N), probed together; problems, algorithms by `batches.stack`.
+    """The moments of B instances at steps eta (B,) or (B, N), probed together; batches by `problem_batches.stack`.
 
     Each instance's start is checked as if it were alone; the step has to be one that `torch.func.vmap` can follow.
     """

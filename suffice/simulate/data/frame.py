@@ -1,7 +1,7 @@
 """A table as people have it: named columns of numbers or texts, with gaps.
 
 `frame_of` takes a mapping of columns or anything with the data frame interchange protocol; `csv_frames` in
-`csv/mixed_columns.py` reads a file in pieces. What is made of the columns is decided in `design`.
+`csv/reader.py` reads a file in pieces. What is made of the columns is decided in `design`.
 """
 
 from __future__ import annotations

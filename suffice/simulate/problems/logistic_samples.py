@@ -31,29 +31,18 @@ class SampledCertificate(GradientDissimilarity):
     """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 among the points; as
     `GradientDissimilarity` the largest difference, c = 0.
 
-    gap2 (N, P, N) squared differences [i, p, k] at client i's points, norm2 (N, P) and excess (N, P) there
+    gap2 (N, P, N) squared differences [i, p, k] at client i's points, norm2 (N, P) there
     """
 
     gap2: np.ndarray
     norm2: np.ndarray
-    excess: np.ndarray
 
     @cached_property
     def _by_norm(self) -> tuple[np.ndarray, np.ndarray]:
         return _worst_above(self.norm2, self.gap2 / self.norm2[..., None])
 
-    @cached_property
-    def _by_excess(self) -> tuple[np.ndarray, np.ndarray]:
-        return _worst_above(self.excess, self.gap2 / self.norm2[..., None])
-
     def similarity(self, level: np.ndarray) -> np.ndarray:
-        return self._at(*self._by_norm, np.asarray(level, dtype=float))
-
-    def similarity_at_excess(self, excess: np.ndarray) -> np.ndarray:
-        """rho (..., N, N) among points with R_i(theta) - min R_i >= excess (..., N)."""
-        return self._at(*self._by_excess, np.asarray(excess, dtype=float))
-
-    def _at(self, key: np.ndarray, worst: np.ndarray, level: np.ndarray) -> np.ndarray:
+        (key, worst), level = self._by_norm, np.asarray(level, dtype=float)
         rho = np.empty((*level.shape, self.clients))
         for i in range(self.clients):
             at = np.searchsorted(key[i], level[..., i])
@@ -104,7 +93,7 @@ def sampled_constants(
     """From signed rows u (n_i, d); about `points` points a client. `same` (N, N) marks clients with the same rows."""
     n = len(rows)
     count = int(max(FEWEST, min(points, MOST_NUMBERS / n**2)))
-    gap2, norm2, excess, mu = [], [], [], []
+    gap2, norm2, mu = [], [], []
     sigma2 = np.zeros(n)
     for i, u in enumerate(rows):
         hessian = _hessian(u, optimum[i], ridge)
@@ -113,12 +102,12 @@ def sampled_constants(
         gradient = np.stack([_gradients(v, theta, ridge) for v in rows], axis=1)  # (P, N, d)
         gap2.append(((gradient - gradient[:, [i]]) ** 2).sum(-1))
         norm2.append((gradient[:, i] ** 2).sum(-1))
-        excess.append(_excess(u, theta, optimum[i], ridge))
+        excess = _excess(u, theta, optimum[i], ridge)
         for k, v in enumerate(rows):
             mean = gradient[:, k] - ridge * theta
             sigma2[k] = max(sigma2[k], (_second(v, theta) - (mean**2).sum(-1)).max())
-        usable = excess[-1] > 1e-12 * excess[-1].max()
-        ratios = norm2[-1][usable] / (2 * excess[-1][usable])
+        usable = excess > 1e-12 * excess.max()
+        ratios = norm2[-1][usable] / (2 * excess[usable])
         mu.append(max(ridge, min([spectrum[0], *ratios.tolist()])))
         if mu[-1] <= 1e-13 * spectrum[-1]:
             remedy = "no curvature at its optimum; use regularisation 0.1, for example"
@@ -129,7 +118,6 @@ def sampled_constants(
         c=np.zeros((n, n)),
         gap2=gaps,
         norm2=np.maximum(np.stack(norm2), 1e-300),
-        excess=np.stack(excess),
     )
     return SampledConstants(mu=np.array(mu), sigma2=sigma2 / batch, pairs=pairs)
 
