@@ -160,17 +160,9 @@ def moments_of_quadratics(
 ) -> GradientMoments:
     """Of R_k = (theta - theta_k*)' A_k (theta - theta_k*) with gradient noise of fixed `covariance` (N, d, d)."""
     n, d = optimum.shape
-    centre = optimum.mean(0)
     noise = np.zeros((n, size(d), 1 + d + size(d)))
     noise[..., 0] = pack(covariance) / 4
-    return GradientMoments(
-        A=A,
-        h=np.einsum("kde,ke->kd", A, optimum - centre),
-        noise=noise,
-        optimum=optimum - centre,
-        start=start - centre,
-        basis=np.eye(d),
-    )
+    return _about_the_mean(A, optimum, noise, start=start)
 
 
 def moments_of_gaussian_features(
@@ -182,21 +174,23 @@ def moments_of_gaussian_features(
     4 ((w'A w + label_noise^2) A + q q' - 2 a^2 mean mean').
     """
     n, d = optimum.shape
-    centre = optimum.mean(0)
     noise = np.zeros((n, size(d), 1 + d + size(d)))
-    for k, (H, gap, mu) in enumerate(zip(A, optimum - centre, mean)):
+    for k, (H, gap, mu) in enumerate(zip(A, optimum - optimum.mean(0), mean)):
         outer = pack(np.outer(mu, mu))
         quartic = np.outer(pack(H), pack(H)) + sandwich(H) - 2 * np.outer(outer, outer)
         # w w' = v v' - v gap' - gap v' + gap gap'
         noise[k, :, 0] = quartic @ pack(np.outer(gap, gap)) + label_noise[k] ** 2 * pack(H)
         noise[k, :, 1 : 1 + d] = -quartic @ cross(np.eye(d), gap)
         noise[k, :, 1 + d :] = quartic
+    return _about_the_mean(A, optimum, noise, start=start, batch=batch)
+
+
+def _about_the_mean(
+    A: np.ndarray, optimum: np.ndarray, noise: np.ndarray, *, start: np.ndarray, batch: int = 1
+) -> GradientMoments:
+    """In coordinates about the mean of the minimisers, as `noise` is."""
+    centre = optimum.mean(0)
+    h = np.einsum("kde,ke->kd", A, optimum - centre)
     return GradientMoments(
-        A=A,
-        h=np.einsum("kde,ke->kd", A, optimum - centre),
-        noise=noise,
-        optimum=optimum - centre,
-        start=start - centre,
-        basis=np.eye(d),
-        batch=batch,
+        A=A, h=h, noise=noise, optimum=optimum - centre, start=start - centre, basis=np.eye(len(centre)), batch=batch
     )
