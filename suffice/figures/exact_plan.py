@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.planning.number import Kind
 from suffice.planning.plan_row import Row
 
 from .figure import Figure
@@ -32,22 +33,16 @@ def exact_plan_figure(
     means  by client the mean of such paths with peers and alone, where plans are measured
     """
     began = time.perf_counter()
-    simulated = bool(means)
-    ranked = sorted(rows, key=lambda row: -((row.measured_speedup if simulated else row.exact_speedup) or 0))[
-        :MOST_PANELS
-    ]
+    kind: Kind = "measured" if means else "exact"
+    ranked = sorted(rows, key=lambda row: -(row.gain(kind) or 0))[:MOST_PANELS]
     data: dict[str, dict[str, np.ndarray]] = {}
     panels = []
     for row in sorted(ranked, key=lambda row: row.client):
-        together, alone = (row.measured, row.measured_local) if simulated else (row.exact, row.exact_local)
-        assert together is not None
-        assert alone is not None
+        together, alone = row.plans[kind]
         times = [one.iterations or 0 for one in (together, alone)]
         last = int(BEYOND * max(*times, 1)) + 1
         t = np.unique(np.concatenate((np.linspace(0, last, POINTS).round(), times))).astype(int)
-        both = (
-            means[row.name] if means else [one.curve(last) for one in (row.exact, row.exact_local) if one is not None]
-        )
+        both = means[row.name] if means else (together.curve(last), alone.curve(last))
         for how, curve in zip(("together", "alone"), both):
             kept = np.pad(curve, (0, max(0, last + 1 - len(curve))), constant_values=np.nan)  # paths may be shorter
             data[curve_key(key, row.name, how)] = {"iteration": t, "excess": kept[t]}
@@ -61,14 +56,14 @@ def exact_plan_figure(
                 "epsilon": row.epsilon,
                 "iterations": together.iterations,
                 "alone": alone.iterations,
-                "guarantee": row.exact.hitting["expected_iterations"] if row.exact and row.exact.hitting else None,
+                "guarantee": together.hitting and together.hitting["expected_iterations"],
                 "weights": together.weights.tolist(),
             }
         )
     return Figure(
         name="plan",
         edition="stated",
-        title=f"Expected excess with peers and alone, {'simulated' if simulated else 'exactly'}, and the weights of "
+        title=f"Expected excess with peers and alone, {'simulated' if means else 'exactly'}, and the weights of "
         "the clients' gradients",
         data=data,
         units={"iteration": "count", "excess": "loss"},
@@ -77,7 +72,7 @@ def exact_plan_figure(
             "panels": panels,
             "names": list(rows[0].names),
             "seeds": seeds,
-            "simulated": simulated,
+            "simulated": bool(means),
         },
         seconds=time.perf_counter() - began,
         draw=draw,

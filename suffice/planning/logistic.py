@@ -12,7 +12,8 @@ from suffice.simulate.moments.by_rows import MOST_FEATURES
 from suffice.simulate.moments.gradient_moments import MOST_NUMBERS
 from suffice.support.memory import Memory
 
-from .constant_plans import ExactPlan, MeasuredPlan
+from .constant_plan import UNKNOWN, ConstantPlan
+from .number import Number
 from .plan_rows import Grouped, moment_plans
 from .simulated import LONGEST_SIMULATION, still, weights_of
 
@@ -77,19 +78,20 @@ def with_measured(
     return found
 
 
-def _better(together: MeasuredPlan, alone: MeasuredPlan) -> MeasuredPlan:
+def _better(together: ConstantPlan, alone: ConstantPlan) -> ConstantPlan:
     """Peers are followed only where that was measured to save a step."""
     if alone.iterations is None or (together.iterations is not None and together.iterations < alone.iterations):
         return together
-    return alone if np.array_equal(together.model.rates, alone.model.rates) else replace(alone, note=PEERS)
+    return alone if np.array_equal(together.rates, alone.rates) else alone.noted(PEERS)
 
 
 def _measured(
-    problem: Logistic, plans: Sequence[ExactPlan], epsilon: np.ndarray, start: np.ndarray, seeds: int
-) -> list[MeasuredPlan]:
+    problem: Logistic, plans: Sequence[ConstantPlan], epsilon: np.ndarray, start: np.ndarray, seeds: int
+) -> list[ConstantPlan]:
     """Of all clients' plans at once, (N,)."""
     T = np.array([plan.iterations or 0 for plan in plans])
-    ends, found = np.zeros(len(plans), dtype=int), [MeasuredPlan(model=plan, note=plan.note) for plan in plans]
+    ends = np.zeros(len(plans), dtype=int)
+    found = [_unmeasured(*one) for one in zip(plans, epsilon.tolist(), start.tolist())]
     for factor in (FIRST, LAST):
         todo = [i for i, one in enumerate(found) if one.iterations is None and plans[i].iterations is not None]
         if not todo:
@@ -100,22 +102,27 @@ def _measured(
         many = min(seeds, int(WORK / each))
         if many < min(seeds, FEWEST):
             note = TOO_LONG.format(work=FEWEST * each, FEWEST=FEWEST)
-            return [one if one.iterations is not None else replace(one, note=one.note or note) for one in found]
+            return [one if one.iterations is not None else one.noted(one.note or note) for one in found]
         mean, error = mean_excess(problem, plans, longest, many)
         for i in todo:
             m, e = mean[: ends[i] + 1, i], error[: ends[i] + 1, i]
             first = [_first(values <= epsilon[i]) for values in (m, m - 2 * e, m + 2 * e)]
             at = ends[i] if first[0] is None else first[0]
-            found[i] = MeasuredPlan(
-                model=plans[i],
-                iterations=first[0],
-                between=(first[1], first[2]),
-                excess=float(m[at]),
-                excess_se=float(e[at]),
+            missed = "" if first[0] is not None else _missed(float(m[at]), int(at), float(start[i]))
+            found[i] = replace(
+                found[i],
+                time=Number(first[0], "measured", (first[1], first[2]), missed),
+                end=Number(float(m[at]), "measured", (float(m[at] - 2 * e[at]), float(m[at] + 2 * e[at]))),
                 seeds=many,
-                note="" if first[0] is not None else _missed(float(m[at]), int(at), float(start[i])),
             )
     return found
+
+
+def _unmeasured(model: ConstantPlan, epsilon: float, start: float) -> ConstantPlan:
+    """A plan of the loss itself with the weights and the step of its model; nothing is known of its time."""
+    none = Number(None, "measured", why_not=model.note)
+    known = {"time": none, "end": none, "long_run": UNKNOWN, "recursion": None}
+    return replace(model, epsilon=epsilon, start=start, model=model, **known)
 
 
 def _missed(excess: float, end: int, start: float) -> str:
@@ -131,7 +138,7 @@ def _first(below: np.ndarray) -> int | None:
 
 @np.errstate(over="ignore", invalid="ignore")  # steps that are not stable
 def mean_excess(
-    problem: Problem, plans: Sequence[ExactPlan], steps: int, seeds: int, root: int = 0
+    problem: Problem, plans: Sequence[ConstantPlan], steps: int, seeds: int, root: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean excess of every client at t = 0..steps over simulated paths and its standard error, (steps + 1, N)."""
     from suffice.simulate import run

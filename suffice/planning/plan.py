@@ -14,9 +14,10 @@ from suffice.support.memory import MAX_MEMORY, Memory
 from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 
+from .break_even import BreakEven
 from .constant_prediction import coarse
-from .exact.break_even import ExactBreakEven, exact_break_even
-from .guaranteed.break_even import MOST_CLIENTS, BreakEven, break_even
+from .exact.break_even import exact_break_even
+from .guaranteed.break_even import MOST_CLIENTS, break_even
 from .logistic import with_measured
 from .plan_row import Row
 from .plan_rows import NO_MOMENTS, planned_rows
@@ -166,7 +167,7 @@ class Plan:
             return []
         return break_even(known, criterion=self.criterion)
 
-    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[ExactBreakEven]:
+    def exact_break_even(self, *, progress: Callable[[int, int], None] | None = None) -> list[BreakEven]:
         """For each client the precision below which peers no longer help, and what twice the batch buys, exactly.
 
         The batch is doubled at the first precision of the plan. Raises `InputError` without exact plans.

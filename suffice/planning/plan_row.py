@@ -15,7 +15,7 @@ from suffice.support.text import printable
 
 from .number import Kind
 from .precision import Precision
-from .schedules import SCHEDULES
+from .schedules import Schedules
 
 SHOWN = 6
 """Collaborators that the short text of a row names."""
@@ -162,8 +162,8 @@ class Row:
             "epsilon_given": self.epsilon_given or f"{self.epsilon:.12g}",
             **vars(self.sufficient),
             "criterion": {"kind": self.criterion.kind, "threshold": getattr(self.criterion, "threshold", None)},
-            "schedules": None if self.schedules is None else self.schedules.to_dict(),
-            "local": (dict.fromkeys(SCHEDULES) if self.local is None else self.local.to_dict())
+            "schedules": None if self.schedules is None else self.schedules._asdict(),
+            "local": (dict.fromkeys(Schedules._fields) if self.local is None else self.local._asdict())
             | {
                 "exact": None if self.exact_local is None else self.exact_local.to_dict(),
                 "measured": None if self.measured_local is None else self.measured_local.to_dict(),

@@ -14,7 +14,7 @@ from suffice.simulate.moments.gradient_moments import MOST_NUMBERS, GradientMome
 from suffice.support.errors import InputError
 from suffice.support.memory import Memory
 
-from .constant_plans import ExactPlan
+from .constant_plan import ConstantPlan
 from .exact.large_models import row_plans
 from .exact.plan import exact_plans
 from .guaranteed.plan import checked, plan_rows
@@ -117,7 +117,7 @@ def moment_plans(
     *,
     schedule: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> list[tuple[ExactPlan, ExactPlan]]:
+) -> list[tuple[ConstantPlan, ConstantPlan]]:
     """Every client's plan together with peers and alone, at precisions (N,) of its own [loss]."""
     if isinstance(moments, GradientRows):  # too large for stages
         return row_plans(moments, epsilon, progress=progress)

@@ -5,8 +5,7 @@ Every bound is of the stopped process: it holds until tau = min{t: e_t < eps}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,13 +15,11 @@ from suffice.bounds.theorems import find
 
 from .number import Number
 
-SCHEDULES = ("constant", "horizon", "decreasing", "hitting")
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Schedules:
+class Schedules(NamedTuple):
     """The four step-size schedules of one client at one precision, with their stopped bounds.
 
     Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start.
@@ -41,9 +38,6 @@ class Schedules:
     @property
     def time(self) -> Number:
         return Number(self.hitting["expected_iterations"], "guaranteed")
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SCHEDULES}
 
 
 def schedules(

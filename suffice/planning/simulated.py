@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from suffice.simulate import Problem
     from suffice.simulate.algorithms.base import Algorithm
 
-    from .constant_plans import ExactPlan
+    from .constant_plan import ConstantPlan
 
 LONGEST_SIMULATION = 20_000
 """Iterations after which a simulated path counts as not having arrived."""
@@ -115,10 +115,10 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
     for how in ("alone", "together"):
         if rows[0].schedules is not None:
             algorithm = AllForOne(criterion=_joint(problem, rows)) if how == "together" else Local()
-            hitting = [_side(row, how)[0].hitting for row in rows]
+            hitting = [_promised(row, how).hitting for row in rows]
             etas, expected = ([one[name] for one in hitting] for name in ("eta", "expected_iterations"))
         else:
-            plans = [_side(row, how)[1] for row in rows]
+            plans = [_followed(row, how) for row in rows]
             algorithm = weights_of(problem, plans)
             bounds = [None if plan is None else plan.hitting for plan in plans]
             etas = [_eta(plan) if bound is None else bound["eta"] for plan, bound in zip(plans, bounds)]
@@ -144,7 +144,7 @@ def measure(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int) -> 
 def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     """Whether All-for-one as planned is local steps: only a peer with the same gradient would be followed."""
     for row in rows:
-        together, alone = (_side(row, how)[0].hitting["eta"] for how in ("together", "alone"))
+        together, alone = (_promised(row, how).hitting["eta"] for how in ("together", "alone"))
         # the same up to rounding
         if abs(together - alone) > 1e-12 * alone or getattr(row.criterion, "threshold", 0.0) < 1:
             return False
@@ -152,27 +152,21 @@ def _lonely(problem: Problem, rows: Sequence[Row]) -> bool:
     return int((gap > 0).sum()) == gap.numel() - len(gap)
 
 
-def _side(row: Row, how: str) -> tuple[Any, ExactPlan | None]:
-    return (row.schedules, row.exact) if how == "together" else (row.local, row.exact_local)
+def _promised(row: Row, how: str) -> Any:
+    return row.local if how == "alone" else row.schedules
 
 
-def _planned(row: Row, how: str) -> tuple[ExactPlan | None, int | None, float | None]:
-    """The plan, its T and the exact excess there, if there is one."""
-    measured = {"together": row.measured, "alone": row.measured_local}.get(how)
-    if measured is not None:
-        return measured.model, measured.iterations, None
-    plan = row.exact if how == "scheduled" else _side(row, how)[1]
-    if plan is None:
-        return None, None, None
-    staged = how == "scheduled" and bool(plan.stages)
-    return plan, plan.scheduled if staged else plan.iterations, plan.staged_excess if staged else plan.excess
+def _followed(row: Row, how: str) -> ConstantPlan | None:
+    """The measured plan, or the exact one."""
+    together, alone = row.plans.get("measured") or row.plans.get("exact") or (None, None)
+    return alone if how == "alone" else together
 
 
-def _eta(plan: ExactPlan | None) -> float:
+def _eta(plan: ConstantPlan | None) -> float:
     return 0.0 if plan is None else plan.eta
 
 
-def weights_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> Algorithm:
+def weights_of(problem: Problem, plans: Sequence[ConstantPlan | None]) -> Algorithm:
     """The rule that all the plans follow, each client with its weights and its preconditioner."""
     import torch
 
@@ -189,7 +183,7 @@ def weights_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> Algorithm
     )
 
 
-def _stages_of(problem: Problem, plans: Sequence[ExactPlan | None]) -> tuple[Algorithm, Any]:
+def _stages_of(problem: Problem, plans: Sequence[ConstantPlan | None]) -> tuple[Algorithm, Any]:
     """The rule and its step sizes by iteration: each client's stages, or its constant plan as the only one."""
     import torch
 
@@ -226,22 +220,25 @@ def excesses(problem: Problem, rows: Sequence[Row], how: str, *, seeds: int, roo
     """Exact and measured mean excess of every client at its own T; nothing of plans that are too long."""
     from suffice.simulate import run
 
-    plans, ends, exact = zip(*(_planned(row, how) for row in rows))
+    plans, staged = [_followed(row, how) for row in rows], how == "scheduled"
+    ends = [None if plan is None else plan.scheduled if staged else plan.iterations for plan in plans]
     grid = sorted({end for end in ends if end is not None and end <= LONGEST_SIMULATION})
     if not grid or grid[-1] == 0:
         return [{} for _ in rows]
     constant = weights_of(problem, plans), still([_eta(plan) for plan in plans])
-    algorithm, eta = _stages_of(problem, plans) if how == "scheduled" else constant
+    algorithm, eta = _stages_of(problem, plans) if staged else constant
     trace = run(problem, algorithm, iterations=grid[-1], eta=eta, seeds=_fresh(rows, seeds), root=root, grid=grid)
     found = []
-    for row, end, value in zip(rows, ends, exact):
-        if end not in grid:
+    for row, plan, end in zip(rows, plans, ends):
+        if plan is None or end not in grid:
             found.append({})
             continue
+        last = plan.last.end if staged else plan.end
+        exact = last.value if last.kind == "exact" else None
         values = trace.excess[:, grid.index(end), row.client].astype(float)
         error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
         mean = float(values.mean())
-        found.append({"iterations": end, "exact": value, "excess": mean, "excess_se": error})
+        found.append({"iterations": end, "exact": exact, "excess": mean, "excess_se": error})
     return found
 
 
@@ -256,7 +253,7 @@ def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -
 
     measured, excess = rows[0].measured is not None, []
     for how in ("together", "alone") if measured else ("together",):
-        plans = [_planned(row, how)[0] for row in rows]
+        plans = [_followed(row, how) for row in rows]
         trace = run(
             problem, weights_of(problem, plans), iterations=followed(rows), eta=still([_eta(plan) for plan in plans]),
             seeds=_fresh(rows, seeds), root=root,
@@ -272,8 +269,7 @@ def paths(problem: Problem, rows: Sequence[Row], *, seeds: int, root: int = 0) -
 
 def _fresh(rows: Sequence[Row], seeds: int) -> range:
     """Seeds of paths other than those that chose the times of measured plans."""
-    plans = [one for row in rows for one in (row.measured, row.measured_local) if one is not None]
-    used = max((one.seeds for one in plans), default=0)
+    used = max((plan.seeds for row in rows for plan in row.plans.get("measured", ())), default=0)
     return range(used, used + seeds)
 
 
@@ -284,14 +280,15 @@ def path_work(problem: Problem, rows: Sequence[Row], seeds: int) -> float:
 
 def followed(rows: Sequence[Row]) -> int:
     """Twice the longest plan that is drawn."""
-    plans = [one for row in rows for one in (row.exact, row.measured, row.measured_local) if one is not None]
-    longest = max((one.iterations or 1 for one in plans), default=1)
+    alone = ("alone",) if rows[0].measured is not None else ()  # drawn from paths, too
+    plans = [_followed(row, how) for row in rows for how in ("together", *alone)]
+    longest = max(1 if plan is None else plan.iterations or 1 for plan in plans)
     return min(2 * longest, LONGEST_SIMULATION)
 
 
 def _guess(rows: Sequence[Row], how: str, expected: Sequence[float | None]) -> list[float]:
     """About how long each takes: what is promised, else the exact plan's own length."""
-    plans = [_side(row, how)[1] for row in rows]
+    plans = [_followed(row, how) for row in rows]
     known = [float(1 if plan is None else plan.iterations or 1) for plan in plans]
     return [one if bound is None else bound for one, bound in zip(known, expected)]
 

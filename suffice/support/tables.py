@@ -30,6 +30,7 @@ class Column:
     """One of a table: its head, and what it shows of an entry: a text, or a number, floats by so many `digits`.
 
     numeric, optional  as in `Table`
+    unit               written behind the head in files; tables on a screen have no room for it
     """
 
     head: str
@@ -37,6 +38,11 @@ class Column:
     digits: int = 3
     numeric: bool = True
     optional: bool = False
+    unit: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.head} [{self.unit}]" if self.unit else self.head
 
     def cell(self, entry: Any) -> str:
         value = self.get(entry)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from suffice.simulate.moments.gradient_moments import GradientMoments
-from suffice.support.numbers import plain
 
-from ..constant_plans import ExactPlan
+from ..break_even import BreakEven
+from ..constant_plan import ConstantPlan
 from .plan import exact_plans
 
 SHARES = 0.5 ** np.arange(1, 13)
@@ -21,28 +21,7 @@ GAIN = 1.02
 """Alone over together from which on peers help; an iteration has to be saved, too."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExactBreakEven:
-    """Of one client, over the precisions that were planned for, each half of the last.
-
-    helped   the smallest one at which peers save an iteration and 2 % [loss]; None: there is none
-    stopped  the one after it, from which on they do not; None: they help at the smallest one that could be planned
-    tried    the smallest one planned, within 2000 iterations at least with peers
-    doubled  iterations of the plan at the plan's own precision if a gradient averaged twice as many rows
-    """
-
-    name: str
-    helped: float | None
-    stopped: float | None
-    tried: float | None
-    iterations: int | None
-    doubled: int | None
-
-    def to_dict(self) -> dict[str, float | int | str | None]:
-        return plain(vars(self))
-
-
-def helps(together: ExactPlan, alone: ExactPlan) -> bool:
+def helps(together: ConstantPlan, alone: ConstantPlan) -> bool:
     if together.iterations is None or alone.iterations is None:
         return together.iterations is not None
     return alone.iterations - together.iterations >= 1 and alone.iterations >= GAIN * together.iterations
@@ -51,10 +30,10 @@ def helps(together: ExactPlan, alone: ExactPlan) -> bool:
 def exact_break_even(
     moments: GradientMoments,
     names: Sequence[str],
-    plans: Sequence[ExactPlan],
+    plans: Sequence[ConstantPlan],
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> list[ExactBreakEven]:
+) -> list[BreakEven]:
     """Of all clients; `plans` are those with peers whose batch is to be doubled. Takes some ten times as long as these.
 
     Smaller precisions are left out when no client can be planned for, or peers, who have helped before,
@@ -78,8 +57,10 @@ def exact_break_even(
         last = int(gained[-1]) if gained.size else None
         after = [] if last is None else [j for j in known.tolist() if j > last]
         entries.append(
-            ExactBreakEven(
+            BreakEven(
+                client=i,
                 name=name,
+                kind="exact",
                 helped=None if last is None else float(levels[last]),
                 stopped=float(levels[after[0]]) if after else None,
                 tried=float(levels[known[-1]]) if known.size else None,

@@ -45,21 +45,17 @@ def certified_rates(
     if not shares.size:
         return None
     tried = shares[:, None] * v
-    bounds = _bounds(recursion, tried, epsilon, steps)
+    bounds = hitting_bounds(recursion, tried, epsilon, steps)
     best = int(np.argmin(bounds))
     return (float(bounds[best]), tried[best]) if np.isfinite(bounds[best]) else None
 
 
-def expected_hitting(recursion: ExactRecursion, v: np.ndarray, epsilon: float, steps: int) -> float:
-    """A bound of E[tau] for rates v, rounded outward; inf where no number of steps up to 4 `steps` contracts.
+def hitting_bounds(recursion: ExactRecursion, V: np.ndarray, epsilon: float, steps: int) -> np.ndarray:
+    """Bounds of E[tau] for several rates V (K, N), rounded outward; inf where no number of steps contracts.
 
-    steps  about when E e_t is at epsilon: a guide for which times are tried
+    steps  about when E e_t is at epsilon for the largest of them, in proportion later for smaller ones: looks are tried
+           up to four times as late
     """
-    return float(_bounds(recursion, v[None], epsilon, steps)[0])
-
-
-def _bounds(recursion: ExactRecursion, V: np.ndarray, epsilon: float, steps: int) -> np.ndarray:
-    """Of several rates V (K, N) at once: `steps` at the largest of them, in proportion more at smaller ones."""
     if recursion.excess < epsilon:
         return np.zeros(len(V))
     slower = V.sum(1).max() / V.sum(1)

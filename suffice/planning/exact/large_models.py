@@ -13,7 +13,8 @@ import numpy as np
 
 from suffice.simulate.moments.by_rows import GradientRows, RowRecursion
 
-from ..constant_plans import ExactPlan, LongRun, Preconditioner
+from ..constant_plan import ConstantPlan, LongRun, Preconditioner
+from ..number import Number
 from .many_clients import modelled_rates
 from .plan import HORIZON, start_of_plan
 from .search import start_directions
@@ -32,7 +33,7 @@ def row_plans(
     *,
     horizon: int = HORIZON,
     progress: Callable[[int, int], None] | None = None,
-) -> list[tuple[ExactPlan, ExactPlan]]:
+) -> list[tuple[ConstantPlan, ConstantPlan]]:
     """Of every client together with peers and alone, at precisions (N,) of its own [loss]."""
     from threadpoolctl import threadpool_limits
 
@@ -71,7 +72,7 @@ class _Followed:
         return RowRecursion(self.rows, self.client, self.v).curve(rates, steps)
 
 
-def _exactly(plan: ExactPlan, rows: GradientRows, i: int, v: np.ndarray, most: int) -> ExactPlan:
+def _exactly(plan: ConstantPlan, rows: GradientRows, i: int, v: np.ndarray, most: int) -> ConstantPlan:
     """The fastest of some lengths of v that are below the step limit."""
     recursion = RowRecursion(rows, i, v)
     limit, best, steps = recursion.limit(), (np.inf, np.inf, 0.0), most
@@ -85,16 +86,15 @@ def _exactly(plan: ExactPlan, rows: GradientRows, i: int, v: np.ndarray, most: i
         if time < best[0]:
             best, steps = (time, excess, c), int(np.ceil(time))
     if not best[2]:
-        return replace(plan, note=f"no constant weights and step tried arrive within {most:,} iterations")
+        return plan.noted(f"no constant weights and step tried arrive within {most:,} iterations")
     eta = best[2] * float(v.sum())
     return replace(
         plan,
         weights=v / v.sum(),
         eta=eta,
-        iterations=int(np.ceil(best[0])),
-        excess=best[1],
+        time=Number(int(np.ceil(best[0])), "exact", why_not=NOTE),
+        end=Number(best[1], "exact"),
         long_run=LongRun(step_limit=eta * limit / best[2]),
         conditioning=Preconditioner("pooled", rows.basis @ rows.basis.T),
         recursion=_Followed(rows, i, best[2] * v),
-        note=NOTE,
     )

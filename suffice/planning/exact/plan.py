@@ -14,7 +14,8 @@ from suffice.simulate.moments.gradient_moments import GradientMoments
 from suffice.simulate.moments.preconditioning import OWN, SHARED, own_bases, own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
-from ..constant_plans import ExactPlan, LongRun, Preconditioner, Stage
+from ..constant_plan import UNKNOWN, ConstantPlan, LongRun, Preconditioner
+from ..number import Number
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
@@ -51,7 +52,7 @@ def exact_plans(
     schedule: bool = False,
     horizon: int = HORIZON,
     progress: Callable[[int, int], None] | None = None,
-) -> list[tuple[ExactPlan, ExactPlan]]:
+) -> list[tuple[ConstantPlan, ConstantPlan]]:
     """Of every client together with peers and alone, at precisions (N,) of its own [loss].
 
     precondition  let every client choose its coordinates, the same choice for both; else all take those of the problem
@@ -93,7 +94,7 @@ class _Coordinates:
         own = own_coordinates(self.moments, i) if self.precondition and not self.many else {}
         return {name: ExactRecursion(moments=there, client=i) for name, there in (self.everybody | own).items()}
 
-    def recursion(self, i: int, plan: ExactPlan) -> ExactRecursion:
+    def recursion(self, i: int, plan: ConstantPlan) -> ExactRecursion:
         """Of client i with all its peers in the coordinates of a plan."""
         bases = self.shared | own_bases(self.moments, i)
         name = plan.preconditioner
@@ -119,7 +120,7 @@ def _clients(
     epsilon: np.ndarray,
     horizon: int,
     schedule: bool,
-) -> list[tuple[ExactPlan, ExactPlan]]:
+) -> list[tuple[ConstantPlan, ConstantPlan]]:
     excess = np.maximum(moments.excess, 0.0)
     plans = [start_of_plan(moments.clients, float(epsilon[i]), float(excess[i])) for i in clients]
     pairs = [(plan, plan) for plan in plans]
@@ -159,7 +160,7 @@ def _clients(
     return pairs
 
 
-def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) -> list[ExactPlan]:
+def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion]) -> list[ConstantPlan]:
     """The plans with stages, where these are faster; recursions of all clients, or of the client alone."""
     if not plans:
         return []
@@ -175,7 +176,16 @@ def _staged(plans: Sequence[ExactPlan], recursions: Sequence[ExactRecursion]) ->
         own = np.eye(N)[plan.weights > 0] if of_one else np.eye(N)
         curve, ends = staged_curve(recursion, v, steps), np.cumsum(lengths(steps))
         stages = tuple(
-            Stage(iterations=part, weights=rates / rates.sum() @ own, eta=float(rates.sum()), excess=float(curve[end]))
+            replace(
+                plan,
+                start=float(curve[end - part]),
+                weights=rates / rates.sum() @ own,
+                eta=float(rates.sum()),
+                time=Number(part, "exact"),
+                end=Number(float(curve[end]), "exact"),
+                long_run=UNKNOWN,
+                recursion=None,
+            )
             for rates, part, end in zip(v, lengths(steps), ends)
             if part
         )
@@ -228,39 +238,35 @@ def _plans_alone(
     return search(singles, epsilon, lengths), singles
 
 
-def start_of_plan(clients: int, epsilon: float, start: float) -> ExactPlan:
+def start_of_plan(clients: int, epsilon: float, start: float) -> ConstantPlan:
     """A plan to be made from an excess of `start`, or one that says why there is none to make."""
-    plan = ExactPlan(epsilon=epsilon, weights=np.zeros(clients), eta=0.0, iterations=None, start=start)
+    none = Number(None, "exact")
+    plan = ConstantPlan(epsilon=epsilon, start=start, weights=np.zeros(clients), eta=0.0, time=none, end=none)
     if start <= epsilon:
-        return _stay(plan, "the start is already below this precision: 0 iterations, alone or together")
+        note = "the start is already below this precision: 0 iterations, alone or together"
+        return replace(
+            plan,
+            time=Number(0, "exact", why_not=note),
+            end=Number(start, "exact"),
+            long_run=LongRun(floor=start, holds=True, hitting={"eta": 0.0, "expected_iterations": 0.0}),
+        )
     if epsilon < ROUNDING * start:
-        return replace(plan, note=f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
+        return plan.noted(f"this precision is below rounding, {ROUNDING:g} of the starting excess {start:.3g}")
     return plan
 
 
-def _stay(plan: ExactPlan, note: str) -> ExactPlan:
-    return replace(
-        plan,
-        iterations=0,
-        excess=plan.start,
-        long_run=LongRun(floor=plan.start, holds=True),
-        hitting={"eta": 0.0, "expected_iterations": 0.0},
-        note=note,
-    )
-
-
 def _described(
-    plan: ExactPlan,
+    plan: ConstantPlan,
     choices: Choices,
     rates: Rates,
     horizon: int,
     peers: np.ndarray | None = None,
     *,
     noise: np.ndarray | None = None,
-) -> ExactPlan:
+) -> ConstantPlan:
     """peers  (n, N), which of all clients the n rates are of, if they are not of all; noise  as `merged` takes it"""
     if rates.steps is None:
-        return replace(plan, note=f"no constant weights and step tried arrive within {horizon:,} iterations")
+        return plan.noted(f"no constant weights and step tried arrive within {horizon:,} iterations")
     name = list(choices)[rates.choice]
     recursion, v, steps, eta = choices[name], rates.v, rates.steps, float(rates.v.sum())
     basis, merged, one = recursion.moments.basis, recursion.merged(v, noise), np.array([0.0, 1.0])
@@ -283,16 +289,16 @@ def _described(
         plan,
         weights=v / eta if peers is None else v / eta @ peers,
         eta=eta,
-        iterations=steps,
-        excess=float(merged.loss @ end),
+        time=Number(steps, "exact"),
+        end=Number(float(merged.loss @ end), "exact"),
         long_run=LongRun(
             step_limit=eta * limit,
             floor=floor,
             holds=floor <= plan.epsilon and _stays(M, end, merged.loss, plan.epsilon, floor, steps),
+            hitting=None
+            if certified is None
+            else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
         ),
-        hitting=None
-        if certified is None
-        else {"eta": eta * float(certified[1].sum()), "expected_iterations": certified[0]},
         conditioning=Preconditioner(name, None if name == "none" else basis @ basis.T),
         recursion=merged,
     )

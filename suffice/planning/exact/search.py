@@ -67,15 +67,6 @@ class Rates:
         return None if not np.isfinite(self.time) else int(np.ceil(self.time))
 
 
-def best_rates(
-    recursion: ExactRecursion, epsilon: float, *, allowed: np.ndarray | None = None, horizon: int = HORIZON
-) -> Rates:
-    """The fastest constant rates found with peers `allowed` (N,) bool, none of which exceeds the step limit."""
-    n = recursion.moments.clients
-    mask = np.ones(n, dtype=bool) if allowed is None else allowed
-    return fastest([[recursion]], np.array([epsilon]), mask[None], [horizon])[0]
-
-
 def fastest(
     choices: Sequence[Sequence[ExactRecursion]],
     epsilon: np.ndarray,
@@ -85,10 +76,10 @@ def fastest(
     *,
     single_precision: bool = False,
 ) -> list[Rates]:
-    """The same of C clients, each in the best of its coordinates.
+    """The fastest constant rates found of C clients, in the best of their coordinates and below the step limit.
 
     choices  of each client, equally many: its recursion in each
-    epsilon  (C,); allowed (C, N)
+    epsilon  (C,); allowed (C, N) peers
     most     steps that are of interest, by client
     single_rates      lengths tried first where N = 1
     single_precision  search in single precision, which knows times to about one in a million, and for single rates

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from suffice.bounds.constants import Constants
 from suffice.bounds.criteria import Criterion
 from suffice.bounds.sufficient_cluster import entry_precisions
-from suffice.support.numbers import plain
 
+from ..break_even import BreakEven
 from .plan import weighing
 
 GRID, HALVINGS = 33, 26
@@ -21,24 +19,6 @@ REACH = 1e-9
 
 MOST_CLIENTS = 200
 """Beyond that many clients the search takes minutes."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BreakEven:
-    """Where collaboration breaks even for one client.
-
-    epsilon     the plan with peers is not faster than alone at any precision tried below; 0: it is faster at the
-                smallest ones tried; None: nowhere up to the initial excess
-    first_peer  precision below which no peer is known to be similar at all: alone is all there is; None: no peer ever
-    """
-
-    client: int
-    name: str
-    epsilon: float | None
-    first_peer: float | None
-
-    def to_dict(self) -> dict[str, float | int | str | None]:
-        return plain(vars(self))
 
 
 # E[tau] is (1 + ln(e_0/eps)) / Delta, alone and together: the speed-up is the ratio of the drifts Delta, whatever e_0.
@@ -81,12 +61,16 @@ def break_even(constants: Constants, *, criterion: Criterion | None = None) -> l
         middle = np.sqrt(below * above)
         faster = gain(constants, middle, criterion) > GAIN
         below, above = np.where(faster, below, middle), np.where(faster, middle, above)
-    found = np.where(position == 0, np.where(entry > 0, entry, 0.0), below)
+    # nothing is gained below the first peer's precision, which was the smallest one tried if it is not 0
+    stopped = np.where(position == 0, entry, below)
     return [
         BreakEven(
             client=i,
             name=constants.names[i],
-            epsilon=found[i].item() if gaining[i] else None,
+            kind="guaranteed",
+            helped=above[i].item() if gaining[i] else None,
+            stopped=stopped[i].item() if gaining[i] and stopped[i] > 0 else None,
+            tried=low[i].item(),
             first_peer=entry[i].item() if np.isfinite(entry[i]) else None,
         )
         for i in range(constants.clients)

@@ -10,7 +10,7 @@ from suffice.support.tables import GAP, WIDE, Column, Table, gathered, number, s
 
 from ..number import Kind, Number
 from ..plan_row import Row
-from ..schedules import SCHEDULES, Schedules
+from ..schedules import Schedules
 
 MOST_COLUMNS = 12
 """Clients up to which the collaboration matrix is printed."""
@@ -199,12 +199,12 @@ def stages_table(rows: Sequence[Row]) -> Table:
 
 def schedules_table(rows: Sequence[Row]) -> Table:
     """The four schedules of every client, with what each promises, alone and together."""
-    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in SCHEDULES}
+    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in Schedules._fields}
     entries = [
         (row, name)
         for row in rows
         if row.schedules is not None
-        for name in SCHEDULES
+        for name in Schedules._fields
         if getattr(row.schedules, name)[key[name]] is not None or name not in ("horizon", "hitting")
     ]
     return Table.of(

@@ -9,8 +9,7 @@ import numpy as np
 
 from suffice.support.tables import Column, Table, number
 
-from ..exact.break_even import ExactBreakEven
-from ..guaranteed.break_even import BreakEven
+from ..break_even import BreakEven
 from .plans import MOST_ROWS
 
 if TYPE_CHECKING:  # a plan of constants is shown without torch
@@ -103,7 +102,7 @@ def repeated_table(measured: Sequence[Measured]) -> Table:
     )
 
 
-def break_even_table(entries: Sequence[ExactBreakEven]) -> Table:
+def break_even_table(entries: Sequence[BreakEven]) -> Table:
     """Down to which precision peers help each client; no line of more clients than fit."""
     lines = ["Precisions are halved from half of the start on; peers help where they save an iteration and 2 %."]
     lines.append("2 x batch: iterations at the plan's precision if a gradient averaged twice as many rows.")

@@ -6,12 +6,17 @@ import numpy as np
 from first_steps import first_below
 
 from suffice.bounds import evaluate, find
-from suffice.planning.exact.hitting_certificate import certified_rates, contraction, expected_hitting
+from suffice.planning.exact.hitting_certificate import certified_rates, contraction, hitting_bounds
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.packed import pack
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
 N, D = 3, 2
+
+
+def bound_of(recursion, v, epsilon, steps):
+    """For one vector of rates."""
+    return hitting_bounds(recursion, v[None], epsilon, steps)[0]
 
 
 def rows():
@@ -49,7 +54,7 @@ def test_the_contraction_holds_wherever_the_excess_is_large_and_is_attained():
 def test_mean_hitting_times_of_paths_are_below_it_and_not_far():
     exact, blocks = recursion(), rows()
     epsilon = SHARE * exact.excess
-    bound = expected_hitting(exact, RATES, epsilon, int(np.ceil(first_below(exact.curve(RATES, 10_000), epsilon))))
+    bound = bound_of(exact, RATES, epsilon, int(np.ceil(first_below(exact.curve(RATES, 10_000), epsilon))))
     rng, paths = np.random.default_rng(3), 4000
     best = np.linalg.lstsq(*blocks[0], rcond=None)[0]
     A = exact.moments.A[0]
@@ -71,11 +76,11 @@ def test_no_bound_where_the_floor_is_above_the_precision_and_a_smaller_step_has_
     exact = recursion()
     v = 0.9 * exact.limit(RATES) * RATES
     epsilon = 0.9 * exact.floor(v)
-    assert expected_hitting(exact, v, epsilon, 20) == np.inf
+    assert bound_of(exact, v, epsilon, 20) == np.inf
     found = certified_rates(exact, v, epsilon, 20)
     assert found is not None
     assert found[1].sum() < v.sum()
-    assert expected_hitting(exact, v, 2 * exact.excess, 20) == 0
+    assert bound_of(exact, v, 2 * exact.excess, 20) == 0
 
 
 def test_it_is_below_what_noise_that_grows_with_the_gradient_promises():
@@ -94,13 +99,13 @@ def test_it_is_below_what_noise_that_grows_with_the_gradient_promises():
     usable = [(bound, eta) for bound, eta in promised if np.isfinite(bound)]
     assert len(usable) > 20
     for bound, eta in usable[::4]:
-        assert expected_hitting(exact, eta * own, epsilon, 20) <= bound
+        assert bound_of(exact, eta * own, epsilon, 20) <= bound
 
 
 def test_what_the_client_does_not_see_is_no_ground_for_a_bound():
     blocks = rows()
     blocks[0] = (blocks[0][0][:1], blocks[0][1][:1])
     exact = recursion(blocks)
-    assert expected_hitting(exact, RATES, SHARE * exact.excess, 20) == np.inf
+    assert bound_of(exact, RATES, SHARE * exact.excess, 20) == np.inf
     alone = np.array([0.3 * exact.limit(np.eye(N)[0]), 0, 0])
-    assert expected_hitting(exact, alone, SHARE * exact.excess, 20) < np.inf  # its one row is fitted exactly
+    assert bound_of(exact, alone, SHARE * exact.excess, 20) < np.inf  # its one row is fitted exactly

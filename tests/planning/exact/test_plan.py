@@ -10,7 +10,7 @@ import torch
 from site_data import site_rows
 
 from suffice.planning.exact.plan import _described, exact_plans, start_of_plan
-from suffice.planning.exact.search import best_rates
+from suffice.planning.exact.search import HORIZON, fastest
 from suffice.simulate import FixedWeights, LeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.preconditioning import own_coordinates, shared_bases
@@ -62,7 +62,7 @@ def test_a_preconditioned_plan_is_the_step_with_its_matrix(problem, plans):
 def test_a_time_that_a_search_has_not_quite_right_is_put_right(problem, off):
     recursion = ExactRecursion(moments=problem.gradient_moments(), client=0)
     epsilon = 0.1 * recursion.excess
-    rates = best_rates(recursion, epsilon)
+    (rates,) = fastest([[recursion]], np.array([epsilon]), np.ones((1, 3), dtype=bool), [HORIZON])
     assert rates.steps > 4
     plan = start_of_plan(3, epsilon, recursion.excess)
     found = _described(plan, {"none": recursion}, replace(rates, time=rates.time + off), 1000)

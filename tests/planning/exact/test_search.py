@@ -10,10 +10,16 @@ from scipy.optimize import minimize
 from site_data import site_rows
 
 from suffice.planning.exact.arrivals import arrival
-from suffice.planning.exact.search import best_rates, fastest
+from suffice.planning.exact.search import HORIZON, fastest
 from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.gradient_moments import moments_of_quadratics, moments_of_rows
 from suffice.simulate.moments.recursion import ExactRecursion
+
+
+def best_rates(recursion, epsilon, allowed=None, horizon=HORIZON):
+    """Of one client in one choice of coordinates, with the peers that are allowed."""
+    mask = np.ones(recursion.moments.clients, dtype=bool) if allowed is None else allowed
+    return fastest([[recursion]], np.array([epsilon]), mask[None], [horizon])[0]
 
 
 def quadratics(seed, n=4):

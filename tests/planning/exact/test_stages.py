@@ -64,8 +64,8 @@ def test_a_plan_in_stages_arrives_earlier_with_every_step_below_its_limit(moment
             assert one.scheduled <= one.iterations
             if one.stages:
                 assert one.scheduled == sum(stage.iterations for stage in one.stages) < one.iterations
-                assert one.staged_excess is not None
-                assert one.staged_excess <= one.epsilon
+                assert one.last.excess is not None
+                assert one.last.excess <= one.epsilon
                 np.testing.assert_allclose([stage.weights.sum() for stage in one.stages], 1, rtol=1e-12)
         assert all(np.flatnonzero(stage.weights).tolist() == [i] for stage in pair[1].stages)
     assert any(together.stages for together, _ in plans)
