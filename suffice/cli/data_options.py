@@ -29,8 +29,8 @@ OPTIONS: dict[str, Any] = {
     "target": _option(str, "CSV column to predict (default: target)."),
     "standardise": _option(str, "Standardise predictors: pooled (default), client or none."),
     "standardise_target": _option(bool, "Standardise the target over all clients.", "--standardise-target"),
-    "loss": _option(str, "least-squares (default) or logistic."),
-    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0)."),
+    "loss": _option(str, "auto (chosen from the target, default), least-squares or logistic."),
+    "regularisation": _option(str, "Penalty r in (r/2) |theta|^2 (default 0; 0.1 if auto is logistic)."),
     "intercept": _option(bool, "Add a column of ones (default: yes).", "--intercept/--no-intercept"),
     "batch": _option(int, "Rows per stochastic gradient (default 1)."),
     "split": _option(str, "Split one table into clients: contiguous:8, iid:8, dirichlet:8:0.1, labels:8, column:NAME."),
@@ -109,13 +109,15 @@ def read_table(setup: str, data: dict[str, Any]) -> Any:
 def _check_data(setup: str, data: dict[str, Any]) -> None:
     """Refuse options that nothing would read: columns of files without names, the seed of what is not random."""
     from suffice.simulate.data.csv.lines import is_csv
+    from suffice.simulate.data.embedded import PREFIX
     from suffice.simulate.data.splits import parse_split
     from suffice.support.errors import InputError
 
     path = Path(setup)
     tables = list(path.iterdir()) if path.is_dir() else [path]
     if not any(map(is_csv, tables)):
-        for name in ("client", "target"):
+        known = () if setup.startswith(PREFIX) else ("client",)  # columns of a set have names, its target has none
+        for name in (*known, "target"):
             if name in data:
                 raise InputError(name, data[name], "only a CSV has named columns; drop it")
     if path.is_dir() and "client" in data:

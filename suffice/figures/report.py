@@ -51,9 +51,6 @@ section h2 {{ font-size: 1.1rem; margin: 0 }}
 <hr><p class="note">Made by suffice {version}{command}</p>
 </body></html>
 """
-PENALTY = 0.1
-"""r in (r/2) |theta|^2 of a plan for two classes, on standardised columns: few rows are often separable, and then have
-no minimiser without."""
 BOTH = """Two questions, two answers: the first table says whose rows improve a site's predictions on <em>new</em> rows,
 the second whose gradients bring it sooner to the optimum of the rows at hand, whatever those are worth elsewhere. A
 site may count for the one and not for the other, and one of few rows may even get a large weight in the second."""
@@ -91,8 +88,8 @@ def report(
     progress  called with the name of each part before it is computed
     options   client, target, drop, split, seed, as `suffice.read` and `suffice.fit` take them
 
-    The plan is for the loss of the models: for two classes the logistic one with a penalty of 0.1 (`PENALTY`), or what
-    a setup file says.
+    The plan is for the loss of the models: for two classes the logistic one with a penalty of 0.1, or what a setup file
+    says.
     If the data do not allow a part, the page says why. Raises `InputError` if no part can be made.
     """
     say = progress or (lambda part: None)
@@ -107,8 +104,8 @@ def report(
             return None
 
     fitted: Fit | None = tried("fit", lambda: _fitted(source, options))
-    loss = {} if fitted is None or fitted.loss == "least-squares" else {"loss": fitted.loss, "regularisation": PENALTY}
-    planned: Plan | None = tried("plan", lambda: _planned(source, epsilon, loss | options))
+    labels = fitted is not None and fitted.loss == "multinomial"
+    planned: Plan | None = tried("plan", lambda: _planned(source, epsilon, options, labels=labels))
     if planned is None and fitted is None:
         raise refused["fit"]
     body = [_summary(planned, fitted)]
@@ -162,15 +159,15 @@ def _page(path: str | Path, title: str, body: Sequence[str], command: str = "") 
     return write_whole(path, page.encode(errors="backslashreplace"))  # a name may be half of a surrogate pair
 
 
-def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any]) -> Plan:
+def _planned(source: str | Path, epsilon: float | str, options: dict[str, Any], *, labels: bool) -> Plan:
     from suffice.planning.plan import plan
     from suffice.simulate.setup_file import read_setup
 
     if str(source).lower().endswith(".toml"):
-        return plan(read_setup(source, target=False, data=options).source, epsilon=epsilon)
+        return plan(read_setup(source, target=False).source, epsilon=epsilon)
     from suffice.simulate.problems.read import read
 
-    if options.get("loss") == "multinomial":
+    if labels:
         raise InputError("loss", "multinomial", "plans are for targets of numbers or of two classes, not of more")
     return plan(read(source, **options), epsilon=epsilon)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -99,12 +97,11 @@ def read_setup(
     *,
     target: bool = True,
     max_memory: float = MAX_MEMORY,
-    data: Mapping[str, Any] = MappingProxyType({}),
 ) -> Setup:
     """Read and check a setup file; relative paths resolve against its folder. Raises `InputError`.
 
     Without `target` the file needs no [target] table. `max_memory` is that of `suffice.read`; it limits the setup file
-    itself too, so it cannot be set in one. `data` are the loss and the regularisation where [data] gives no loss.
+    itself too, so it cannot be set in one.
     """
     path, memory = as_path("setup file", path), Memory(max_memory)
     try:
@@ -119,7 +116,7 @@ def read_setup(
     wanted = table.target or TargetTable(epsilon=[])
     epsilon = wanted.epsilon
     return Setup(
-        source=_source(table, path.parent, memory, data),
+        source=_source(table, path.parent, memory),
         epsilon=epsilon if isinstance(epsilon, list) else [epsilon],
         criterion=_criterion(table.criterion),
         horizon=wanted.horizon,
@@ -144,7 +141,7 @@ def read_data_table(path: str | Path) -> tuple[str | Path, dict[str, Any]]:
     return source, {name: getattr(table.data, name) for name in names if getattr(table.data, name) is not None}
 
 
-def _source(table: SetupTable, folder: Path, memory: Memory, data: Mapping[str, Any]) -> Problem | Constants:
+def _source(table: SetupTable, folder: Path, memory: Memory) -> Problem | Constants:
     if table.constants is not None:
         return _constants(table.constants)
     if table.problem is not None:
@@ -154,7 +151,6 @@ def _source(table: SetupTable, folder: Path, memory: Memory, data: Mapping[str, 
     if not table.data.path:
         raise InputError("data.path", "", "name a file or a folder")
     fields = {name: value for name, value in msgspec.structs.asdict(table.data).items() if value is not None}
-    fields = fields if "loss" in fields else {**data, **fields}
     path = fields.pop("path")
     return read(path if path.startswith(PREFIX) else folder / path, **fields, max_memory=memory.limit)
 

@@ -18,10 +18,11 @@ from .table import Table, check_clients
 
 
 def encoded_tables(
-    frames: Iterable[Frame], client: str, target: str, drop: Sequence[str], memory: Memory, *, classes: bool
+    frames: Iterable[Frame], client: str, target: str, drop: Sequence[str], memory: Memory, *, classes: bool | None
 ) -> list[Table]:
     """One column per level but the most frequent, gaps by the mean and a column of their own. Clients in order of
-    appearance; rows without a target are left out. The target may be texts where they are `classes`.
+    appearance; rows without a target are left out. The target may be texts where they are
+    `classes`, or, where that is not known, two.
 
     One pass: of every piece the columns are kept that may become numbers. Raises `InputError`.
     """
@@ -32,6 +33,8 @@ def encoded_tables(
         seen.settle()
     check_roles(facts, roles, drop)
     answer = facts[target]
+    if classes is None:
+        classes = len(answer.levels) == 2
     if not (classes or answer.numeric):
         text = answer.text or next(iter(answer.levels), "missing")
         place = f"{target} in {answer.place}" if answer.text else f"column {target}"

@@ -16,6 +16,7 @@ from .csv.lines import is_csv
 from .csv.reader import csv_size, csv_source
 from .embedded import PREFIX, embedded
 from .frame import Frame, frame_of, is_frame, joined, missing
+from .heart_disease import is_heart_disease, patients
 from .libsvm import read_libsvm
 from .memory import Memory, as_path
 from .mnist import mnist, mnist_part
@@ -91,6 +92,8 @@ def source_of(
     if path.is_dir():
         if rule is not None:
             raise InputError("split", split, "a folder has one client per file; drop it, or name one file")
+        if is_heart_disease(path):
+            return _of_tables(patients(path)[0], client, target)
         return _of_folder(path, client, target, drop, memory, held=held)
     tables = _tables_of_file(path, memory, divided=rule is None)
     return _of_tables(tables if rule is None else divide(tables[0], rule, seed=seed), client, target)

@@ -11,15 +11,14 @@ from suffice.support.numbers import as_choice
 
 from .design import MOST_LEVELS, check_roles
 from .frame import Frame
+from .loss import loss_of
 from .memory import MAX_MEMORY, Memory
 from .readers import Frames, source_of
 from .site_rows import Sites, facts_of, sites_of
 
 LOSSES = ("auto", "least-squares", "logistic", "multinomial")
-CODES = ({0, 1}, {-1, 1}, {1, 2})
-"""Two numbers that stand for classes; any other two are numbers."""
-MANY_CLASSES, ROWS_PER_CLASS = 20, 3
-"""More classes than that, or fewer rows of each, are hardly meant, and take minutes."""
+ROWS_PER_CLASS = 3
+"""Fewer rows of each class are hardly meant."""
 
 
 def read_sites(
@@ -36,8 +35,8 @@ def read_sites(
     max_memory: float = MAX_MEMORY,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Sites, str]:
-    """The sites of `source`, and the loss that `loss` means: "auto" is least squares for a target of numbers, logistic
-    for two texts or `CODES`, multinomial for labels. With `site` all rows are of this one. Raises `InputError`."""
+    """The sites of `source`, and the loss that `loss` means: "auto" is what `loss_of` says. With `site` all rows are of
+    this one. Raises `InputError`."""
     as_choice("loss", loss, LOSSES)
     memory = Memory(max_memory)
     found = source_of(
@@ -58,7 +57,7 @@ def read_sites(
     roles = {"client": client, "target": target} | ({} if weight is None else {"weight": weight})
     check_roles(facts, roles, drop)
     values, numeric = list(facts[target].levels), facts[target].numeric
-    loss, guessed = _loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
+    loss, guessed = loss_of(target, values, numeric=numeric) if loss == "auto" else (loss, ())
     if site is not None and not numeric and values:
         remedy = "one message serves numbers only; classes take rounds about each other's models: fit the rows"
         raise InputError(f"column {target}", values[0], remedy)
@@ -74,21 +73,6 @@ def read_sites(
         progress=progress,
     )
     return replace(sites, notes=(*sites.notes, *guessed)), loss
-
-
-def _loss_of(target: str, values: Sequence[str], *, numeric: bool) -> tuple[str, tuple[str, ...]]:
-    """The loss that "auto" means, and a note where it might mean another."""
-    two = len(values) == 2
-    if numeric and two and {float(value) for value in values} != {0, 1}:
-        codes = {float(value) for value in values} in CODES
-        said = "two classes; for numbers use loss least-squares" if codes else "numbers; for classes use loss logistic"
-        note = f"{target} is {' or '.join(sorted(values, key=float))}, taken as {said}"
-        return "logistic" if codes else "least-squares", (note,)
-    loss = "logistic" if two else "least-squares" if numeric else "multinomial"
-    if loss == "multinomial" and MANY_CLASSES < len(values) <= MOST_LEVELS:
-        remedy = "so many take long: ask for them by loss multinomial, merge some, or name another column by target"
-        raise InputError(f"column {target}", f"{len(values)} classes", remedy)
-    return loss, ()
 
 
 def _classes(target: str, values: Sequence[str], loss: str, rows: int, *, numeric: bool) -> tuple[str, ...]:

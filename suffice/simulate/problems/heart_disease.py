@@ -1,9 +1,4 @@
-"""UCI heart disease in four hospitals, prepared as FLamby does (Ogier du Terrail et al. 2022, fed_heart_disease).
-
-Columns slope, ca and thal are dropped, then patients with a missing value: 303, 261, 46 and 130 remain. y is 1 for any
-disease. cp and restecg become indicators without their first level, so there are 13 predictors. 66 % of each hospital's
-patients train, drawn with FLamby's seed 43 and stratified where both classes have more than two. In double precision.
-"""
+"""UCI heart disease in four hospitals as tables of patients and as a problem."""
 
 from __future__ import annotations
 
@@ -11,26 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
-from suffice.support.parse import parse_number
 
-from ..data.memory import as_path, whole
-from ..data.standardisation import standardised_by
+from ..data.heart_disease import CENTRES as CENTRES
+from ..data.heart_disease import patients
 from ..data.table import Table
 from . import LeastSquares, Logistic
 from .from_arrays import STANDARDISE, of_tables
-
-CENTRES = ("cleveland", "hungarian", "switzerland", "va")
-FIELDS = ("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg", "thalach", "exang", "oldpeak")
-CATEGORIES = ("cp", "restecg")
-COLUMNS = 14
-SPLIT_SEED = 43
-LARGEST_FILE = 2**24
-SMALL = 1e-9
-"""It is added to standard deviations, since cholesterol is constant in Switzerland."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,58 +41,6 @@ def heart_disease(path: str | Path, *, standardise: str = "client") -> HeartDise
     Source: FLamby (Ogier du Terrail et al. 2022), flamby/datasets/fed_heart_disease. Raises `InputError`, also for
     absent and damaged files.
     """
-    from sklearn.model_selection import train_test_split
-
     as_choice("standardise", standardise, STANDARDISE)
-    rows = [complete_patients(Path(path) / f"processed.{name}.data") for name in CENTRES]
-    together = np.concatenate(rows)
-    levels = {name: np.unique(together[:, FIELDS.index(name)])[1:] for name in CATEGORIES}
-    numeric = [at for at, name in enumerate(FIELDS) if name not in CATEGORIES]
-    columns = (*(FIELDS[at] for at in numeric), *(f"{name}_{level:g}" for name in levels for level in levels[name]))
-    parts = []
-    for name, patients in zip(CENTRES, rows):
-        indicators = [patients[:, [FIELDS.index(category)]] == levels[category] for category in levels]
-        X, y = np.column_stack((patients[:, numeric], *indicators)).astype(float), (patients[:, -1] != 0).astype(float)
-        both = min((y == 0).sum(), (y == 1).sum()) > 2
-        chosen = train_test_split(
-            np.arange(len(y)),
-            train_size=0.66,
-            test_size=1 - 0.66,
-            random_state=SPLIT_SEED,
-            stratify=y if both else None,
-        )
-        centre = Table(name=name, X=X, y=y, columns=columns)
-        parts.append([centre.rows(name, np.asarray(part)) for part in chosen])
-    if standardise != "none":
-        pooled = np.concatenate([train.X for train, _ in parts])
-        references = [pooled if standardise == "pooled" else part[0].X for part in parts]
-        parts = [standardised_by(part, reference, small=SMALL) for part, reference in zip(parts, references)]
-    train, test = zip(*parts)
+    train, test = patients(path, standardise=standardise)
     return HeartDisease(train=train, test=test)
-
-
-def is_heart_disease(path: Any) -> bool:
-    """Whether it is a folder with the archive's files."""
-    if not isinstance(path, str | Path) or not str(path):
-        return False
-    return as_path("path", path).is_dir() and any(Path(path).glob("processed.*.data"))
-
-
-def complete_patients(path: Path) -> np.ndarray:
-    """Patients without missing values, (n, 11): ten predictors and the diagnosis. Raises `InputError`."""
-    try:
-        lines = whole(path, field="path", most=LARGEST_FILE).decode("ascii").splitlines()
-    except UnicodeDecodeError:
-        raise InputError("path", str(path), "not the text file of the UCI archive") from None
-    kept = []
-    for number, line in enumerate(lines, 1):
-        words = [word.strip() for word in line.split(",")]
-        place = f"line {number} of {path.name}"
-        if len(words) != COLUMNS:
-            raise InputError(place, f"{len(words)} fields", f"give {COLUMNS} fields")
-        words = [*words[: len(FIELDS)], words[-1]]
-        if "?" not in words:
-            kept.append([parse_number(place, word) for word in words])
-    if len(kept) < 6:
-        raise InputError(f"complete patients in {path.name}", len(kept), "too few to divide into training and test")
-    return np.array(kept)

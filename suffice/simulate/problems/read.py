@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_choice
 
 from ..data.encoded import encoded_tables
+from ..data.heart_disease import is_heart_disease
+from ..data.loss import loss_of_a_problem
 from ..data.memory import MAX_MEMORY, Memory
 from ..data.readers import source_of
 from ..data.table import Table, without
 from . import LeastSquares, Logistic
 from .from_arrays import LOSSES, of_tables
-from .heart_disease import heart_disease, is_heart_disease
+from .heart_disease import heart_disease
 
 
 def read(
@@ -22,8 +27,8 @@ def read(
     *,
     client: str = "client",
     target: str = "target",
-    loss: str = "least-squares",
-    regularisation: float = 0.0,
+    loss: str = "auto",
+    regularisation: float | None = None,
     intercept: bool = True,
     standardise: str = "pooled",
     standardise_target: bool = False,
@@ -50,9 +55,12 @@ def read(
     over all clients. A table or matrices of more than `max_memory` bytes (2e9) are rejected before they are
     allocated; working with them takes a few times as much. For the other arguments see `from_arrays`. Raises
     `InputError`.
+
+    `loss` "auto" is the one that the target asks for, as in `suffice.fit`: logistic for two texts, 0 and 1, -1 and 1, 1
+    and 2; and `regularisation` is then 0.1 unless it is given, else 0.
     """
     memory = Memory(max_memory)
-    as_choice("loss", loss, LOSSES)
+    as_choice("loss", loss, ("auto", *LOSSES))
     prepared = is_heart_disease(path)
     if prepared and split is None:
         tables: Sequence[Table] = without(heart_disease(path, standardise=standardise).train, drop)
@@ -62,15 +70,21 @@ def read(
         )
         columns = {"client": source.client, "target": source.target, "drop": drop}
         tables = without(source.tables, drop) or encoded_tables(
-            source.frames(), **columns, memory=memory, classes=loss == "logistic"
+            source.frames(), **columns, memory=memory, classes=None if loss == "auto" else loss == "logistic"
         )
     if len(tables) == 1:
         remedy = "to plan who collaborates with whom give at least two clients; or divide one by split"
         raise InputError("clients", 1, remedy)
+    penalty = 0.0
+    if loss == "auto":
+        values, numeric = _values(tables)
+        values = [] if standardise_target and numeric else values  # numbers that are to be standardised are no classes
+        loss, penalty, notes = loss_of_a_problem(target, values, numeric=numeric)
+        tables = [replace(tables[0], notes=(*tables[0].notes, *notes)), *tables[1:]]
     return of_tables(
         tables,
         loss=loss,
-        regularisation=regularisation,
+        regularisation=penalty if regularisation is None else regularisation,
         intercept=intercept,
         standardise="none" if prepared else standardise,
         standardise_target=standardise_target,
@@ -79,3 +93,13 @@ def read(
         certainty=certainty,
         max_memory=max_memory,
     )
+
+
+def _values(tables: Sequence[Table]) -> tuple[list[str], bool]:
+    """Values of the target, not all where there are more than two; whether they are numbers."""
+    found: set[Any] = set()
+    for table in tables:
+        found.update(np.unique(table.y).tolist())
+        if len(found) > 2:
+            break
+    return list(map(str, found)), tables[0].y.dtype.kind != "U"
