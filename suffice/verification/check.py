@@ -27,9 +27,9 @@ from .evidence import AGREEMENT
 from .families import ProblemFamily, own_scalar
 from .family import Values
 from .loosened_conditions import loosened
-from .problem_measure import Measure, measures, quadratic
+from .problem_measure import Measure, measures, quadratic, sweep
 from .quantity_sum import form_of, quantity_of
-from .sampled_check import LOOKED_AT, path_counterexample, path_measures, sampled_verdict, says
+from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .search import shrink
 from .user_function import reading
@@ -151,13 +151,20 @@ def _exact(
     spend = replace(EFFORTS[effort], corners=2 * EFFORTS[effort].instances)
     if family is not None:  # as much for one as for all that are drawn from otherwise
         spend = _more(spend, instances=5, corners=5, restarts=3, ascents=3)
-    claim = Claim(theorem=theorem, families=families, opaque=opaque, until_refuted=True, progress=progress)
+    others = sweep(theorem, measured, client, effort=effort) if family is None else None
+    further = None if others is None else others.evidence
+    claim = Claim(
+        theorem=theorem, families=families, opaque=opaque, until_refuted=True, progress=progress, further=further
+    )
     verdict = claim.verify(effort=spend, root=root)
     _check_finite(verdict)
-    reached = _reached(verdict, measured)
-    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=not_tried(reached, verdict))
+    every = [*measured, *(others.found if others else [])]
+    reached = _reached(verdict, every)
+    left_out = not_tried(reached, verdict, others.left_out if others else [])
+    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
     if verdict.outcome is Outcome.VIOLATED:
-        return _with_counterexample(verdict, theorem, measured)
+        worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
+        return _with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
     return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
 
 
@@ -201,13 +208,17 @@ def _sampled(
     spend = replace(EFFORTS[effort], corners=EFFORTS[effort].instances)
     if family is not None:
         spend = _more(spend, instances=3, corners=3, restarts=2, ascents=2)
-    verdict, certified = sampled_verdict(theorem, measured, opaque=opaque, spend=spend, root=root, progress=progress)
+    others = path_sweep(theorem, measured, client, effort=effort) if family is None else None
+    verdict, certified = sampled_verdict(
+        theorem, measured, opaque=opaque, spend=spend, root=root, progress=progress, others=others
+    )
     _check_finite(verdict)
-    reached = _reached(verdict, measured)
+    every = [*measured, *(others.found if others else [])]
+    reached = _reached(verdict, every)
     left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(reached, verdict)}"
     verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
     if verdict.outcome is Outcome.VIOLATED:
-        return replace(verdict, counterexample=path_counterexample(theorem, verdict, measured))
+        return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
     if not verdict.valid:
         return verdict
     return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=root)

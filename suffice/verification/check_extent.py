@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from suffice.simulate import Algorithm
 
 from .assumptions import APERIODIC
 from .problem_measure import ZEROS, Measure
+from .shapes import in_words
 from .verdict import Verdict
 
 
@@ -25,24 +27,39 @@ def tried(measured: Sequence[Measure], algorithm: Algorithm, verdict: Verdict) -
         unit = "/beta" if name == "eta" and "eta beta" in verdict.ranges else ""
         one, two = (f"{end:,.0f}" if end == round(end) and end >= 1000 else f"{end:.3g}" for end in (low, high))
         parts.append(f"{name} = {one}{unit}" if one == two else f"{name} = {one}{unit} to {two}{unit}")
-    names = [each.problems.name for each in measured]
+    names = [each.problems.name for each in measured if verdict.met.get(each.problems.name, 1) or not verdict.instances]
+    if len(_pairs(names)) > 1:  # which N and d go together is said there
+        parts = [part for part in parts if not part.startswith(("N = ", "d = "))]
     none = "" if verdict.instances else ", of which none meets the hypotheses"
     return f"{algorithm.name} on {_short(names)}, {', '.join(parts)}{none}"
 
 
+_SHAPED = re.compile(r"(one|\d+)( identical)? quadratics? in R\^(\d+)")
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
+    """The (clients, features) of quadratics; none where a name is of something else."""
+    found = [_SHAPED.fullmatch(name) for name in names]
+    return [(1 if each[1] == "one" else int(each[1]), int(each[3])) for each in found if each] if all(found) else []
+
+
 def _short(names: Sequence[str]) -> str:
-    """`one quadratic in R^1, R^2; 3 identical quadratics in R^1`: what is alike is said once."""
+    """`one quadratic in R^1, R^2` or `identical quadratics, N = 1 to 3 with d = 1, 2`: what is alike is said once."""
+    pairs = _pairs(names)
+    if len({clients for clients, _ in pairs}) > 1:
+        return f"{'identical ' if any('identical' in name for name in names) else ''}quadratics, {in_words(pairs)}"
     found: dict[str, list[str]] = {}
-    for name in names:
+    for name in [name for _, name in sorted(zip(pairs, names))] or names:
         kind, _, space = name.partition(" in ")
         found.setdefault(kind, []).append(space)
     return "; ".join(f"{kind} in {', '.join(spaces)}" if spaces[0] else kind for kind, spaces in found.items())
 
 
-def not_tried(measured: Sequence[Measure], verdict: Verdict) -> str:
-    """What no instance reached."""
+def not_tried(measured: Sequence[Measure], verdict: Verdict, left_out: Sequence[tuple[int, int]] = ()) -> str:
+    """What no instance reached; `left_out` are pairs (N, d) that were too expensive."""
     families = [each.problems for each in measured]
-    parts = [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]
+    parts = [f"{in_words(left_out)} (their moments take too long for this effort)"] if left_out else []
+    parts += [f"{name} = 0" for name in ZEROS if verdict.ranges.get(name, (0.0, 0.0))[0] > 0]
     if all(each.movable for each in families):
         clients = [each.domains["direction"].shape[0] for each in families if "direction" in each.domains]
         parts += [f"d > {max(clients)}"] if clients else []

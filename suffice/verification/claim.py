@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -81,6 +82,8 @@ class Claim:
     """Key of the claim whose instances this one measures as well: one process checks both, and measures them once."""
     progress: Callable[[int, int], None] | None = None
     """Told before each family how many are done, of how many."""
+    further: Callable[[Sequence[Evidence], int], Iterator[Evidence]] | None = None
+    """Further evidence, which depends on what all the rest gave, and on the root."""
 
     @classmethod
     def on(cls, key: str, *families: Family, edition: str = "corrected", **more: Any) -> Self:
@@ -143,7 +146,8 @@ class Claim:
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
         """What `exact` gives, and the sharp, random and searched instances of every family."""
         evidence = list[Evidence]()
-        for piece in self._pieces(spend, root):
+        further = iter(()) if self.further is None else self.further(evidence, root)
+        for piece in chain(self._pieces(spend, root), further):
             evidence.append(piece)
             if self.until_refuted and self._refutes(piece):
                 break

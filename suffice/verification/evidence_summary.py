@@ -24,7 +24,8 @@ FEW, FEW_OF = 100, 0.1
 class EvidenceSummary:
     """What came of all instances that met the hypotheses.
 
-    instances       how many these are, of all that were `examined`; violations  those that speak against the bound
+    met             how many these are, by the name of their family; instances  in all, of all that were `examined`
+    violations      how many of them speak against the bound
     worst_ratio     the largest measured/bound (bound/measured for lower bounds) of the exact engines, at
                     `worst_instance`, where the bound is `worst_bound`; -inf where no instance counted, inf where the
                     bound is not a number
@@ -37,7 +38,7 @@ class EvidenceSummary:
     """
 
     examined: int = 0
-    instances: int = 0
+    met: dict[str, int] = field(default_factory=dict)
     violations: int = 0
     worst_ratio: float = math.nan
     worst_instance: dict[str, Any] = field(default_factory=dict)
@@ -62,7 +63,7 @@ class EvidenceSummary:
         useless = np.inf if theorem.direction == "upper" else -np.inf
         return cls(
             examined=len(counted),
-            instances=int(counted.sum()),
+            met=_met(pieces, counted),
             violations=int(against.sum()),
             worst_ratio=float(ratio[at]),
             worst_instance=_instance(pieces, at) if counted.any() else {},
@@ -77,8 +78,13 @@ class EvidenceSummary:
 
     def with_sampled(self, clients: int, rejected: int) -> Self:
         """With the clients that were tested by simulation, and how many of these tests rejected the bound."""
-        more = {"examined": clients, "instances": clients, "violations": rejected}
-        return replace(self, **{name: getattr(self, name) + count for name, count in more.items()})
+        met = self.met | {"sampled": clients}
+        return replace(self, examined=self.examined + clients, met=met, violations=self.violations + rejected)
+
+    @property
+    def instances(self) -> int:
+        """How many met the hypotheses."""
+        return sum(self.met.values())
 
     @property
     def few(self) -> bool:
@@ -113,11 +119,23 @@ def _first(theorem: Theorem, whole: Evidence, mask: np.ndarray) -> dict[str, flo
     return {parameter.name: float(whole.arguments[parameter.name][at]) for parameter in theorem.parameters}
 
 
+def _by_piece(pieces: Sequence[Evidence], mask: np.ndarray) -> list[tuple[Evidence, np.ndarray]]:
+    return list(zip(pieces, np.split(mask, np.cumsum([len(piece.measured) for piece in pieces])[:-1])))
+
+
+def _met(pieces: Sequence[Evidence], counted: np.ndarray) -> dict[str, int]:
+    """How many instances of each family met the hypotheses."""
+    found: dict[str, int] = {}
+    for piece, mask in _by_piece(pieces, counted):
+        found[piece.label] = found.get(piece.label, 0) + int(mask.sum())
+    return found
+
+
 def _ranges(pieces: Sequence[Evidence], counted: np.ndarray, names: set[str]) -> dict[str, tuple[float, float]]:
     """Of every scalar, and of eta beta, over the instances that met the hypotheses; over all where none did."""
     found: dict[str, tuple[float, float]] = {}
     kept = counted if counted.any() else np.ones_like(counted)
-    for piece, mask in zip(pieces, np.split(kept, np.cumsum([len(piece.measured) for piece in pieces])[:-1])):
+    for piece, mask in _by_piece(pieces, kept):
         chosen = {name: value for name, value in piece.arguments.items() if name in names}
         if "eta" in chosen and "beta" in chosen:
             chosen |= {"eta beta": chosen["eta"] * chosen["beta"]}

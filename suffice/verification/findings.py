@@ -105,7 +105,7 @@ class Findings:
     not_tried: str = ""
     reason: str = ""
 
-    examined, instances, violations = Of("evidence"), Of("evidence"), Of("evidence")
+    examined, met, instances, violations = Of("evidence"), Of("evidence"), Of("evidence"), Of("evidence")
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
     ranges, points, unmet = Of("evidence"), Of("evidence"), Of("evidence")
     undefined, undefined_at, unbounded = Of("evidence"), Of("evidence"), Of("evidence")

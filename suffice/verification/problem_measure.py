@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from suffice.bounds import Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.expected_values import expected_values
+from suffice.simulate.moment_maps import origin
 from suffice.simulate.moment_powers import MOST_ENTRIES, Block, Cycle, MomentPowers
 from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.problem_batches import tensors
@@ -23,6 +24,7 @@ from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, quadratics, with_scalars
 from .family import Family, Values
 from .quantity_sum import Forms, form_of
+from .shapes import Sweep
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -229,7 +231,54 @@ def measures(
         found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
-    return sorted(found, key=lambda each: SHAPES[effort].index(_shape(each.problems))), ""
+    return sorted(found, key=lambda each: SHAPES[effort].index(shape_of(each.problems))), ""
+
+
+_NUMBERS = {"quick": 2e5, "full": 4e6}
+"""Numbers that the steps of the instances of one pair may hold, about 0.1 microseconds each."""
+_ALL = 60
+"""How many times as many those of all pairs may hold."""
+_FEWEST, _MOST = 4, 20
+"""Instances of a pair: fewer than these are none."""
+_STEPS = 40
+"""Iterations that are taken one by one on a pair, times outcomes of the coins."""
+_PROBED = 5
+"""Iterations where each takes a step of its own."""
+
+
+def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort: str) -> Sweep:
+    """What brings the worst instances of `measured` to the other pairs of clients and features."""
+    first, left = measured[0], _ALL * _NUMBERS[effort]
+    tested, scalars = first.tested, constants(theorem, first.algorithm, None)
+    probed = tested.cycle.length if first.periodic else _PROBED
+
+    def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
+        nonlocal left
+        clients, features = pair
+        given = {"clients": clients, "features": features, "identical": True}
+        setting, algorithm = plain_setting(quadratics(**given)), first.algorithm
+        problem = cast(QuadraticProblem, setting.problem)
+        try:
+            if client >= clients:
+                return None
+            steps_once(problem, algorithm, setting.eta)
+        except InputError:  # this algorithm is not for so many clients
+            return None
+        size = origin(problem, algorithm)[2].numel()
+        coins = max(len(algorithm.outcomes(problem, block.iterations[0])) for block in tested.cycle.blocks)
+        longest = 10_000
+        if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
+            longest = max(2 * _STEPS // coins, _PROBED)
+        longest = longest if first.periodic else _PROBED
+        problems = with_scalars(quadratics(**given, longest=longest), scalars)
+        # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
+        numbers = size * (size + 4 * clients * features) * coins * probed
+        most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))
+        most = most if numbers * most <= min(10 * _NUMBERS[effort], left) else 0
+        left -= numbers * most
+        return replace(first, problems=problems), most
+
+    return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
 
 
 _KNOWN: dict[tuple[Any, ...], Assumptions] = {}
@@ -247,7 +296,7 @@ def _tested(problem: QuadraticProblem, algorithm: Algorithm, eta: float) -> Assu
     return _KNOWN[key]
 
 
-def _shape(problems: ProblemFamily) -> tuple[int, int]:
+def shape_of(problems: ProblemFamily) -> tuple[int, int]:
     assert problems.sharp is not None
     setting = problems.setting({name: value[0] for name, value in problems.sharp().items()})
     return setting.problem.clients, setting.problem.features
@@ -265,6 +314,12 @@ def typical(family: ProblemFamily, algorithm: Algorithm) -> tuple[Any, Algorithm
         return setting.problem, algorithm, setting.eta
     beta = float(np.linalg.eigvalsh(2 * cast(QuadraticProblem, setting.problem).A.numpy()).max())
     return setting.problem, algorithm, min(setting.eta, 0.3 / beta)
+
+
+def plain_setting(family: ProblemFamily) -> Setting:
+    """An instance of a family of the library with all curvatures 1, a start at distance 1 and some noise."""
+    values = {name: np.ones(domain.shape) for name, domain in family.domains.items()}
+    return family.setting(values | {"step": 0.05})
 
 
 def typical_setting(family: ProblemFamily) -> Setting:

@@ -6,7 +6,7 @@ fresh ones. Only what draws nothing, and what is certified, counts against the b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,15 +17,16 @@ from suffice.simulate import Algorithm
 from suffice.simulate.outcome_sequences import MOST_SEQUENCES
 from suffice.support.errors import InputError
 
-from .assumptions import listed, paths_only
+from .assumptions import listed, paths_only, steps_once
 from .claim import FALSE_ALARMS, Claim, Effort
 from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import constants, typical, typical_setting
+from .problem_measure import constants, plain_setting, shape_of, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
+from .shapes import Sweep
 from .verdict import Outcome, Verdict, unused
 
 SHAPES = {
@@ -35,6 +36,10 @@ SHAPES = {
 """(clients, features) of the families that are drawn from unless one is given."""
 LONGEST = {"quick": 100, "full": 1000}
 """The largest T of these families."""
+_SHORTER = 5
+"""How many times shorter the paths of the other pairs (clients, features) are."""
+_BROUGHT = {"quick": 6, "full": 16}
+"""Instances that are brought to each of these pairs."""
 LOOKED_AT = {"quick": 128, "full": 1024}
 """Paths of each instance that is only looked at."""
 _CERTIFIED = (2**13, 2**17)
@@ -90,6 +95,28 @@ def path_measures(
     return found, ""
 
 
+def path_sweep(theorem: Theorem, measured: list[PathMeasure], client: int, *, effort: str) -> Sweep:
+    """What brings the worst instances of `measured` to the other pairs of clients and features."""
+    first = measured[0]
+    scalars = constants(theorem, first.algorithm, None) | ({} if first.delta is None else {"delta": first.delta})
+
+    def measure(pair: tuple[int, int]) -> tuple[PathMeasure, int] | None:
+        given = {"clients": pair[0], "features": pair[1], "identical": True}
+        problems = with_scalars(quadratics(**given, longest=LONGEST[effort] // _SHORTER), scalars)
+        setting = plain_setting(problems)
+        for level in sorted(first.forms.levels - setting.arguments.keys()):
+            problems = with_level(problems, level)
+        try:
+            if client >= pair[0]:
+                return None
+            steps_once(setting.problem, first.algorithm, setting.eta)
+        except InputError:  # this algorithm is not for so many clients
+            return None
+        return replace(first, problems=problems, held=()), _BROUGHT[effort]
+
+    return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
+
+
 def sampled_verdict(
     theorem: Theorem,
     measured: list[PathMeasure],
@@ -98,18 +125,27 @@ def sampled_verdict(
     spend: Effort,
     root: int,
     progress: Callable[[int, int], None] | None = None,
+    others: Sweep | None = None,
 ) -> tuple[Verdict, int]:
     """The verdict, and how many instances were certified."""
     pieces: list[tuple[PathMeasure, PathEvidence]] = []
     evidence: list[Evidence] = []
     refuted = False
-    for done, measure in enumerate(measured):
-        if progress is not None:
-            progress(done, len(measured) + 1)
-        claim = Claim(theorem=theorem, families=(measure.family(theorem),))
-        pieces += [(measure, piece) for piece in claim.explored(spend, root) if isinstance(piece, PathEvidence)]
-        evidence = [_only_exact(theorem, piece) for _, piece in pieces]
-        refuted = any((piece.counted(theorem) & (piece.ratio(theorem) > 1 + AGREEMENT)).any() for piece in evidence)
+
+    def found() -> Iterator[tuple[PathMeasure, Evidence]]:
+        for done, measure in enumerate(measured):
+            if progress is not None:
+                progress(done, len(measured) + 1)
+            claim = Claim(theorem=theorem, families=(measure.family(theorem),))
+            yield from ((measure, piece) for piece in claim.explored(spend, root))
+        if others is not None:
+            yield from ((others.found[-1], piece) for piece in others.evidence([piece for _, piece in pieces], root))
+
+    for measure, piece in found():
+        assert isinstance(piece, PathEvidence)
+        pieces.append((measure, piece))
+        evidence.append(_only_exact(theorem, piece))
+        refuted = bool((evidence[-1].counted(theorem) & (evidence[-1].ratio(theorem) > 1 + AGREEMENT)).any())
         if refuted:  # by what draws nothing: samples add nothing
             break
     if progress is not None:

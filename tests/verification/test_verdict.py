@@ -39,7 +39,7 @@ def test_no_part_has_more_than_twelve_fields_and_each_of_them_is_an_attribute_of
 
 
 def test_a_copy_of_a_verdict_is_equal_and_differs_where_a_part_differs():
-    seen = EvidenceSummary(instances=3, worst_ratio=0.5, worst_bound=2.0, worst_instance={"e0": 1.0})
+    seen = EvidenceSummary(met={"a": 3}, worst_ratio=0.5, worst_bound=2.0, worst_instance={"e0": 1.0})
     verdict = Verdict(
         theorem=cast(Theorem, None),
         outcome=Outcome.VALID,
@@ -48,7 +48,7 @@ def test_a_copy_of_a_verdict_is_equal_and_differs_where_a_part_differs():
     )
     again = deepcopy(verdict)
     assert again == verdict
-    assert again != replace(verdict, evidence=replace(seen, instances=4))
+    assert again != replace(verdict, evidence=replace(seen, met={"a": 4}))
     assert (again.instances, again.worst_ratio, again.instance, again.refuted) == (3, 0.5, {"e0": 1.0}, 3)
 
 

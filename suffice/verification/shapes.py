@@ -1,0 +1,142 @@
+"""Every pair of clients and features up to 8 x 8: the worst instances of a few shapes, brought to all the others.
+
+A few shapes are drawn from and searched. That a bound is false at N = 5 alone none of them shows. So the instances of
+the largest measured/bound, one of each regime (noise or start, few iterations or many, one curvature or several, a
+step far below the limit or near it), are rebuilt with N clients in R^d for every other pair, beside a few random ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import Evidence
+from .family import Family, Values
+
+LARGEST = 8
+PAIRS = tuple(sorted(((N, d) for N in range(1, LARGEST + 1) for d in range(1, LARGEST + 1)), key=lambda p: p[0] * p[1]))
+"""All pairs (clients, features), the smallest problems first."""
+_DRAWN = 4
+"""Random instances of a pair."""
+_CLIENTS = ("curvature", "minimiser", "turn")
+_FEATURES = ("curvature", "minimiser", "direction")
+
+
+@dataclass(kw_only=True)
+class Sweep:
+    """What brings instances to pairs. `measure(pair)` gives what measures the pair and how many instances of it may be
+    measured: fewer than one where that is too expensive, None where the algorithm is not for so many clients.
+
+    `found` are those that were measured, `left_out` the pairs that were too expensive.
+    """
+
+    theorem: Theorem
+    tried: Sequence[tuple[int, int]]
+    measure: Any
+    found: list[Any] = field(default_factory=list)
+    left_out: list[tuple[int, int]] = field(default_factory=list)
+
+    def evidence(self, known: Sequence[Evidence], root: int) -> Iterator[Evidence]:
+        """The instances of each pair, after `known` those of the shapes tried."""
+        worst = _worst(self.theorem, [piece for piece in known if piece.values is not None])
+        for turn, pair in enumerate(pair for pair in PAIRS if pair not in self.tried):
+            given = self.measure(pair)
+            if given is None:
+                continue
+            measure, most = given
+            if most < 1:
+                self.left_out.append(pair)
+                continue
+            family = measure.family(self.theorem)
+            parts = [_embedded(each, family, pair, turn + at) for at, each in enumerate(_turns(worst, most, turn))]
+            parts.append(family.draw(min(_DRAWN, most // 2), seed=root + turn))
+            self.found.append(measure)
+            yield family.evidence({name: np.concatenate([part[name] for part in parts]) for name in family.domains})
+
+
+def _turns(worst: list[Values], most: int, turn: int) -> list[Values]:
+    """Half of them the very worst, the others in turn from pair to pair."""
+    first, rest = worst[: (most + 1) // 2], worst[(most + 1) // 2 :]
+    start = turn * (most // 2) % max(len(rest), 1)
+    return first + [*rest[start:], *rest[:start]][: most // 2]
+
+
+def _worst(theorem: Theorem, pieces: Sequence[Evidence]) -> list[Values]:
+    """One instance of each regime, that of the largest ratio: those of larger ratios first."""
+    best: dict[tuple[bool, ...], tuple[float, Values]] = {}
+    for piece in pieces:
+        assert piece.values is not None
+        ratio = np.where(piece.counted(theorem), piece.ratio(theorem), -np.inf)
+        regimes = _regimes(piece)
+        for at in np.argsort(-ratio, kind="stable"):
+            score, key = float(ratio[at]), tuple(regimes[at].tolist())
+            if score > -np.inf and score > best.get(key, (-np.inf,))[0]:
+                best[key] = score, {name: value[at : at + 1] for name, value in piece.values.items()}
+    return [values for _, values in sorted(best.values(), key=lambda each: -each[0])]
+
+
+def _regimes(piece: Evidence) -> np.ndarray:
+    given = {name: np.broadcast_to(value, piece.measured.shape) for name, value in piece.arguments.items()}
+    noise, start = given["eta"] * given["sigma2"], given["e0"]
+    parts = (
+        noise == 0, start == 0, noise < start, given["T"] > 1, given["T"] > 20, 2 * given["mu"] < given["beta"],
+        given["eta"] * given["beta"] > 0.5,
+    )  # fmt: skip
+    return np.stack(parts, axis=1)
+
+
+def _embedded(values: Values, family: Family, pair: tuple[int, int], turn: int) -> Values:
+    """The instance of another shape with as many clients and features as the family has: of more, those in between are
+    left out; fewer come again, where the start is the minimiser in further features, and these are by turns like the
+    others, like the steepest and like the flattest."""
+    found: Values = {}
+    had = np.shape(values["direction"])[1]
+    # both ends of a spectrum stay
+    kept = np.arange(pair[1]) % had if pair[1] >= had else np.linspace(0, had - 1, pair[1]).round().astype(int)
+    for name, domain in family.domains.items():
+        if name not in values:  # what the larger family has besides, as clients that differ have minimisers
+            found[name] = np.zeros((1, *domain.shape))
+            continue
+        value = np.asarray(values[name], dtype=float)
+        if name in _CLIENTS and value.ndim > 1:
+            value = value[:, np.arange(domain.shape[0]) % value.shape[1]]
+        if name in _FEATURES:
+            value = value[..., kept]
+            if pair[1] > had and name == "direction":
+                value[..., had:] = 0
+            if pair[1] > had and name == "curvature" and turn % 3:
+                ends = value.max(-1, keepdims=True) if turn % 3 == 1 else value.min(-1, keepdims=True)
+                value = np.concatenate((value[..., :had], np.repeat(ends, pair[1] - had, -1)), -1)
+        if name == "T":
+            value = np.minimum(value, domain.high)
+        found[name] = value
+    return found
+
+
+def in_words(pairs: Sequence[tuple[int, int]]) -> str:
+    """`all pairs (N, d) up to 8 x 8`, or which: numbers of clients with the same numbers of features together."""
+    if set(pairs) == set(PAIRS):
+        return f"all pairs (N, d) up to {LARGEST} x {LARGEST}"
+    features: dict[int, set[int]] = {}
+    for N, d in pairs:
+        features.setdefault(N, set()).add(d)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for N in sorted(features):
+        alike.setdefault(tuple(sorted(features[N])), []).append(N)
+    return " and ".join(f"N = {_listed(Ns)} with d = {_listed(ds)}" for ds, Ns in alike.items())
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """`1 to 3, 8`"""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
