@@ -102,6 +102,8 @@ _p("d", "d", DIMENSIONLESS, (1, 100), "number of features", lower=1.0, integer=T
 _p("sigma2", r"\sigma^2", GRADIENT_SQUARED, (1e-4, 1e2), "total variance of one stochastic gradient")
 _p("b", "b_{ik}", GRADIENT, (1e-3, 10.0),
    "additive heterogeneity: |grad R_i - grad R_k|^2 <= b^2 + c |grad R_i|^2")
+_p("zeta2", r"\zeta_\star^2", GRADIENT_SQUARED, (1e-3, 100.0),
+   "(1/N) sum_k |grad R_k(x*)|^2 at the minimiser x* of the clients' mean loss")
 # --- adaptive
 _p("s2", r"\sigma_{\mathrm{suf}}^2", GRADIENT_SQUARED, (1e-4, 1e2),
    "sufficient variance at precision eps (gradient level G in Theorem 3)")

@@ -151,6 +151,16 @@ _q(
     r"\mathbb{E}[R(\bar\theta_T)] - R^\star",
     LOSS,
 )
+# f is the mean of the clients' losses, x* its minimiser, xbar the mean of their models
+_q("GLOBAL_EXCESS", "E[f(xbar_T)] - f*", r"\mathbb{E}[f(\bar x_T)] - f^\star", LOSS)
+_q("GLOBAL_DISTANCE", "E|xbar_T - x*|^2", r"\mathbb{E}\|\bar x_T - x^\star\|^2", THETA_SQUARED)
+_q("GLOBAL_GRADIENT", "E|grad f(xbar_T)|^2", r"\mathbb{E}\|\nabla f(\bar x_T)\|^2", GRADIENT_SQUARED)
+_q(
+    "AVERAGE_GLOBAL_EXCESS",
+    "(1/T) sum_{t<T} E[f(xbar_t)] - f*",
+    r"\frac1T\sum_{t<T} \mathbb{E}[f(\bar x_t)] - f^\star",
+    LOSS,
+)
 # --- cobo
 _q(
     "COLLABORATIVENESS",

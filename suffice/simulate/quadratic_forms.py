@@ -16,6 +16,7 @@ from torch import Tensor
 
 from suffice.bounds import Quantity
 
+from . import mean_loss
 from .algorithms.base import Algorithm, Count, Draw, State
 from .problem import Problem, QuadraticProblem
 from .randomness import Randomness
@@ -65,13 +66,15 @@ class Stopping:
 @dataclass(frozen=True, kw_only=True)
 class QuadraticForm:
     """`average`: over t < T. `of_mean`: at the mean of the iterates 0 to T. `stopped`: of what is known at T of a path
-    and the time tau at which `value` falls below the scalar called `level`."""
+    and the time tau at which `value` falls below the scalar called `level`. `mean_loss`: of the clients' mean loss at
+    the mean of their models, so that a bound's e0 and distance2 are those of that loss."""
 
     quantity: Quantity
     matrix: Matrix
     value: OfModels
     average: bool = False
     of_mean: bool = False
+    mean_loss: bool = False
     level: str = ""
     stopped: Callable[[Stopping], Tensor] | None = None
 
@@ -154,6 +157,34 @@ def _consensus(problem: QuadraticProblem, client: int) -> Tensor:
     return lift.T @ K @ lift
 
 
+def _of_mean_loss(block: Callable[[Tensor], Tensor]) -> Matrix:
+    """u^T block(A) u, u = xbar - x*, A the mean of the A_k, f(x) - f* = (x - x*)^T A (x - x*).
+
+    u = (1/N) sum_k delta_k + (the mean of the optima - x*): a linear map of z.
+    """
+
+    def matrix(problem: QuadraticProblem, client: int) -> Tensor:
+        N, d = problem.clients, problem.features
+        A = problem.A.mean(0)
+        shift = problem.optimum.mean(0) - mean_loss.minimiser(problem)
+        lift = torch.cat((torch.eye(d).to(A).repeat(1, N) / N, shift[:, None]), dim=1)
+        return lift.T @ block(A) @ lift
+
+    return matrix
+
+
+def _mean_loss_excess(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return mean_loss.excess(problem, models.mean(1))
+
+
+def _mean_loss_distance(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return (models.mean(1) - mean_loss.minimiser(problem)).square().sum(-1)
+
+
+def _mean_loss_slope(problem: Problem, models: Tensor, client: int) -> Tensor:
+    return mean_loss.gradient(problem, models.mean(1)).square().sum(-1)
+
+
 def _spread(problem: Problem, models: Tensor, client: int) -> Tensor:
     return 2 * ((models - models.mean(1, keepdim=True)) ** 2).sum(-1).mean(-1)
 
@@ -178,9 +209,26 @@ def _mean_slope(problem: Problem, models: Tensor, client: int) -> Tensor:
     return (problem.gradient(models) ** 2).sum(-1).mean(-1)
 
 
-_E = _of_client(lambda A: A)
-_G = _of_client(lambda A: 4 * A @ A)
-_D = _of_client(lambda A: torch.eye(len(A)).to(A))
+def _half_hessian(A: Tensor) -> Tensor:
+    return A
+
+
+def _squared_hessian(A: Tensor) -> Tensor:
+    return 4 * A @ A
+
+
+def _identity(A: Tensor) -> Tensor:
+    return torch.eye(len(A)).to(A)
+
+
+_E, _G, _D = (_of_client(block) for block in (_half_hessian, _squared_hessian, _identity))
+_GLOBAL = (
+    (Quantity.GLOBAL_EXCESS, _half_hessian, _mean_loss_excess, False),
+    (Quantity.GLOBAL_DISTANCE, _identity, _mean_loss_distance, False),
+    (Quantity.GLOBAL_GRADIENT, _squared_hessian, _mean_loss_slope, False),
+    (Quantity.AVERAGE_GLOBAL_EXCESS, _half_hessian, _mean_loss_excess, True),
+    (Quantity.AVERAGE_MEAN_GRADIENT, _squared_hessian, _mean_loss_slope, True),
+)
 
 
 def _unknown(problem: QuadraticProblem, client: int) -> Tensor:
@@ -205,6 +253,10 @@ def forms() -> dict[str, QuadraticForm]:
         QuadraticForm(quantity=Quantity.AVERAGE_CLIENT_GRADIENT, matrix=_mean(_G), value=_mean_slope, average=True),
         QuadraticForm(quantity=Quantity.AVERAGE_CONSENSUS, matrix=_consensus, value=_spread, average=True),
         QuadraticForm(quantity=Quantity.MEAN_ITERATE_EXCESS, matrix=_E, value=_excess, of_mean=True),
+        *(
+            QuadraticForm(quantity=quantity, matrix=_of_mean_loss(block), value=value, mean_loss=True, average=average)
+            for quantity, block, value, average in _GLOBAL
+        ),
         _at_stop(Quantity.STOPPED_EXCESS, lambda at: at.value),
         _at_stop(Quantity.EXCESS_WHILE_RUNNING, lambda at: at.value * at.running),
         _at_stop(Quantity.STILL_RUNNING, lambda at: at.still.to(at.value)),

@@ -32,7 +32,7 @@ from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .search import shrink
-from .user_function import reading
+from .user_function import reading, renamed
 from .verdict import Outcome, Verdict, unused
 
 
@@ -45,6 +45,7 @@ def check(
     algorithm: Algorithm | None = None,
     family: ProblemFamily | None = None,
     client: int = 0,
+    names: Mapping[str, str | Callable[..., Any]] | None = None,
     delta: float | None = None,
     effort: str = "quick",
     root: int = 0,
@@ -66,14 +67,20 @@ def check(
                 first t with e_t < eps, stopped_excess (E[e_min(T, tau)]), excess_while_running (E[e_T 1{tau >= T}]),
                 still_running (P(tau > T)) and hitting_time (E[min(tau, T)] <= E[tau], so that a bound of E[tau] from
                 above, which has no T, is tested at every T); of the squared
-                gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Or a sum, by
-                weights that are numbers >= 0 or functions of the family's scalars:
+                gradient below G gradient_still_running, gradient_hitting_time and stopped_gradient. Of f, the mean of
+                all clients' losses with minimiser x*, at the mean xbar_T of their models, global_excess
+                (f(xbar_T) - f*), global_distance (|xbar_T - x*|^2), global_gradient (|grad f(xbar_T)|^2), and over
+                t < T average_global_excess and average_mean_gradient; then e0 is f(xbar_0) - f*, distance2 is
+                |xbar_0 - x*|^2, and zeta2 is (1/N) sum_k |grad R_k(x*)|^2: a bound that takes it is tried on clients
+                that differ. Or a sum, by weights that are numbers >= 0 or functions of the family's scalars:
                 {"last_distance": 1.0, "last_consensus": lambda *, eta, mu: eta * mu}
     algorithm   `Local()` unless given. Of a linear one on quadratics expected values are computed exactly; any other is
                 simulated, and so is any on other losses: a false bound is called violated from sampled paths with
                 probability at most 1e-6 a call that it was true, whatever the distribution of what is bounded
     family      instances; unless given `quadratics(identical=True)` of 1 to 8 clients in 1 to 8 dimensions, with steps
                 up to the largest that `conditions` allow at each instance, at most 4/beta
+    names       the letters of your theorem: {"K": "period", "kappa": lambda *, beta, mu: beta / mu} where `bound` and
+                `conditions` call the algorithm's period K and the family's beta/mu kappa
     client      whose model is measured; scalars such as e0 are the family's, those of `quadratics` seen from client 0
     delta       of a bound that the quantity itself, not its expectation, meets with probability 1 - delta at least; it
                 may be a parameter of the bound. Tested on simulated paths by the exact binomial distribution
@@ -112,7 +119,9 @@ def check(
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
     own = {} if family is None else family.own()
-    theorem, opaque = _record(bound, conditions, quantity_of(quantity), direction, own, chosen)
+    meant = _names(names, bound, conditions, quantity)
+    bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
+    theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
     theorem = theorem if delta is None else replace(theorem, mode="probability")
     with one_thread():
         given = theorem, chosen, family, client
@@ -130,6 +139,23 @@ def check(
         if effort == "quick" or verdict.outcome is Outcome.VIOLATED:
             return verdict
         return run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
+
+
+def _names(names: Any, *given: Any) -> Mapping[str, Any]:
+    """`names`, or `InputError` where it says nothing of the functions that are given."""
+    remedy = 'say what your own keywords mean: {"c": "eta", "kappa": lambda *, beta, mu: beta / mu}'
+    if not isinstance(names, Mapping | None):
+        raise InputError("names", names, remedy)
+    if not names:
+        return {}
+    functions = [each for one in given for each in (one.values() if isinstance(one, Mapping) else [one])]
+    taken = {name for each in functions if callable(each) for name in inspect.signature(each).parameters}
+    for name, meant in names.items():
+        if not (isinstance(meant, str) or callable(meant)):
+            raise InputError(f"names[{name!r}]", meant, remedy)
+        if name not in taken:
+            raise InputError("names", name, f"no function has this keyword; they have {', '.join(sorted(taken))}")
+    return names
 
 
 def _exact(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import torch
 
 from suffice.simulate import Quadratics
 from suffice.simulate.additive_noise import Additive
+from suffice.simulate.mean_loss import minimiser as minimiser_of_mean
+from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
 from suffice.simulate.problems import Kink, LogisticPiece, Ripple, Separable
 from suffice.simulate.problems.nonconvex import Profile, Well
@@ -21,6 +24,7 @@ from .problem_family import Movable as Movable
 from .problem_family import ProblemFamily as ProblemFamily
 from .problem_family import Setting as Setting
 from .problem_family import Together as Together
+from .problem_family import of_mean_loss as of_mean_loss
 from .problem_family import own_scalar as own_scalar
 from .problem_family import with_level as with_level
 from .problem_family import with_scalars as with_scalars
@@ -56,8 +60,16 @@ def quadratics(
     Arguments of a bound: mu, beta (of all clients together), sigma2, e0 and distance2 (client 0), eta, T, N, d.
     Curvatures span six decades, e0 and sigma2 twelve, either may be 0; T reaches `longest`; step sizes reach the
     largest that the bound's conditions allow at each instance, at most `steps`/beta. With `identical` all
-    clients have one loss. Sharp instances have mu = beta or start along an end of the spectrum. Raises `InputError`.
+    clients have one loss. Sharp instances have mu = beta or start along an end of the spectrum. Of a quantity of the
+    clients' mean loss e0 and distance2 are that loss's, the start is seen from its minimiser x*, and
+    zeta2 = (1/N) sum_k |grad R_k(x*)|^2 is given too. Raises `InputError`.
     """
+    return _quadratics(clients, features, longest, steps, identical, mean_loss=False)
+
+
+def _quadratics(
+    clients: int, features: int, longest: int, steps: float, identical: bool, *, mean_loss: bool
+) -> ProblemFamily:
     for name, value in (("clients", clients), ("features", features), ("longest", longest)):
         as_whole(name, value)
     as_number("steps", steps)
@@ -82,15 +94,31 @@ def quadratics(
             H = (H + H.swapaxes(-1, -2)) / 2
         return H
 
+    def seen_from(values: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """The Hessian (n, d, d) and the minimiser (n, d) that the start is seen from, and further scalars."""
+        H, m = hessians(values), minimisers(values)
+        if not mean_loss:
+            return H[:, 0], m[:, 0], {}
+        middle = m.mean(1)
+        pull = (H @ (m - middle[:, None])[..., None]).mean(1)
+        best = middle + np.linalg.solve(H.mean(1), pull)[..., 0]
+        slopes = H @ (best[:, None] - m)[..., None]
+        return H.mean(1), best, {"zeta2": (slopes**2).sum((2, 3)).mean(1)}
+
+    def minimisers(values: Mapping[str, Any]) -> np.ndarray:
+        count = len(curvatures(values))
+        return np.reshape(values["minimiser"], (-1, clients, features)) if kinds > 1 else np.zeros((count, 1, features))
+
     def scalars(values: Mapping[str, Any]) -> dict[str, np.ndarray]:
         curvature = curvatures(values)
         x = np.reshape(values["far"], (-1, 1)) * np.reshape(values["direction"], (-1, features))
         ones = np.ones(len(curvature))
-        return {
+        H, _, more = seen_from(values)
+        return more | {
             "mu": curvature.min((1, 2)),
             "beta": curvature.max((1, 2)),
             "sigma2": np.reshape(values["sigma2"], -1) * ones,
-            "e0": np.einsum("nd,nde,ne->n", x, hessians(values)[:, 0], x) / 2,
+            "e0": np.einsum("nd,nde,ne->n", x, H, x) / 2,
             "distance2": (x**2).sum(1),
             "T": np.reshape(values["T"], -1) * ones,
             "N": clients * ones,
@@ -116,8 +144,8 @@ def quadratics(
         arguments = scalars(values)
         shape = (len(arguments["T"]), clients, features)
         H = np.broadcast_to(hessians(values), (*shape, features))
-        minimiser = np.reshape(values["minimiser"], shape) if kinds > 1 else np.zeros(shape)
-        start = minimiser[:, 0] + values["far"][:, None] * values["direction"]
+        minimiser = np.broadcast_to(minimisers(values), shape)
+        start = seen_from(values)[1] + values["far"][:, None] * values["direction"]
         arguments["eta"] = values["eta"] if "eta" in values else values["step"] * steps / arguments["beta"]
         return _problems(H / 2, -minimiser, arguments["sigma2"], start), arguments
 
@@ -162,7 +190,15 @@ def quadratics(
         }  # fmt: skip
         if kinds > 1:
             values["minimiser"] = np.zeros((count, clients, features))
-        return values | ({"turn": np.zeros((count, kinds))} if turning else {})
+        values |= {"turn": np.zeros((count, kinds))} if turning else {}
+        return with_differing(values) if mean_loss and kinds > 1 else values
+
+    def with_differing(values: Values) -> Values:
+        """The same again, and once more with minimisers at -1 and 1 by turns, the first client alone as steep."""
+        apart = {name: value.copy() for name, value in values.items()}
+        apart["minimiser"][:] = np.where(np.arange(clients) % 2, -1.0, 1.0)[:, None]
+        apart["curvature"][:, 1:] /= 4
+        return {name: np.concatenate((value, apart[name])) for name, value in values.items()}
 
     alike = f"{clients} identical" if identical and clients > 1 else f"{clients}"
     name = f"{alike} quadratics" if clients > 1 else "one quadratic"
@@ -172,6 +208,7 @@ def quadratics(
         build=Together(many),
         sharp=sharp,
         movable=Movable(scalars=scalars, moved=moved),
+        mean_loss=lambda: _quadratics(clients, features, longest, steps, identical, mean_loss=True),
         outside=f"T > {longest:,}, condition numbers beyond 2^20, losses that are not quadratic, noise that is not "
         "additive",
     )
@@ -210,6 +247,10 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
            holds; "well": u^2/(1 + u^2), smooth, neither convex nor PL, mu = 0
     The other arguments and the scalars of a bound are those of `quadratics`; mu and beta are of all clients together.
     """
+    return _curves(kind, clients, longest, steps, mean_loss=False)
+
+
+def _curves(kind: str, clients: int, longest: int, steps: float, *, mean_loss: bool) -> ProblemFamily:
     if kind not in _CURVES:
         raise InputError("kind", kind, f"use {', '.join(_CURVES)}")
     for name, value in (("clients", clients), ("longest", longest)):
@@ -223,20 +264,24 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
         minimiser = np.reshape(values["minimiser"], (clients, 1)) if clients > 1 else np.zeros((1, 1))
         weights = scale * (np.reshape(values["weight"], (clients, 1)) if clients > 1 else np.ones((1, 1)))
         noise, start = np.sqrt(values["sigma2"]) * np.ones((clients, 1, 1)), np.zeros((clients, 1))
-        return Separable(  # `Separable.of` checks for longer than a short path takes
+        far = float(values["far"])
+        made = Separable(  # `Separable.of` checks for longer than a short path takes
             profile=profile,
             optimum=torch.from_numpy(minimiser.astype(float)),
             scale=torch.from_numpy(weights),
             noise=Additive(covariance=torch.from_numpy(noise**2), factor=torch.from_numpy(noise)),
-            start=torch.from_numpy(start + minimiser[0] + values["far"]),
+            start=torch.from_numpy(start + minimiser[0] + far),
             names=tuple(f"client {index}" for index in range(clients)),
         )
+        # the start is at `far` from the minimiser that it is seen from
+        return replace(made, start=minimiser_of_mean(made) + torch.from_numpy(start + far)) if mean_loss else made
 
     def one(given: Separable, values: Mapping[str, Any]) -> dict[str, float]:
         constants = {"mu": float(given.mu.min()), "beta": float(given.smoothness.max())}
         e0 = float(given.excess(given.start[None])[0, 0])
         rest = {"sigma2": float(values["sigma2"]), "T": float(values["T"]), "N": float(clients), "d": 1.0}
-        return {**constants, "e0": e0, "distance2": float(values["far"]) ** 2, **rest}
+        found = {**constants, "e0": e0, "distance2": float(values["far"]) ** 2, **rest}
+        return found | of_mean(given, given.start[0] - float(values["far"])) if mean_loss else found
 
     def scalars(values: Values) -> dict[str, np.ndarray]:
         each = [{name: value[at] for name, value in values.items()} for at in range(len(values["T"]))]
@@ -285,5 +330,6 @@ def curves(kind: str = "kink", *, clients: int = 1, longest: int = 100, steps: f
         build=build,
         sharp=sharp,
         movable=Movable(scalars=scalars, moved=moved),
+        mean_loss=lambda: _curves(kind, clients, longest, steps, mean_loss=True),
         outside=f"T > {longest:,}, condition numbers beyond 2^10, more than one dimension, noise that is not additive",
     )

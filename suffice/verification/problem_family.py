@@ -11,6 +11,7 @@ import torch
 
 from suffice.bounds import Parameter
 from suffice.bounds.units import DIMENSIONLESS, Unit
+from suffice.simulate.mean_loss import scalars as of_mean
 from suffice.simulate.problem import Problem
 from suffice.simulate.problem_batches import instances
 from suffice.support.errors import InputError
@@ -101,8 +102,10 @@ class ProblemFamily:
 
     `sharp` lists instances chosen because bounds are often attained there. With `movable`, the domain "step" is a
     share of the largest step that a bound's conditions allow at the instance, and `build` is given it as "eta".
-    `outside` says in words what the family leaves out. `parameters` declares scalars of its own that bounds may take,
-    by name with their units, None where a unit does not matter; each `Setting` has their values among its arguments.
+    `outside` says in words what the family leaves out. `mean_loss` gives the same family whose e0, distance2 and zeta2
+    are those of the clients' mean loss, where more has to change than these scalars.
+    `parameters` declares scalars of its own that bounds may take, by name with their units, None where a unit does not
+    matter; each `Setting` has their values among its arguments.
     """
 
     name: str
@@ -111,6 +114,7 @@ class ProblemFamily:
     sharp: Callable[[], Values] | None = None
     movable: Movable | None = None
     outside: str = ""
+    mean_loss: Callable[[], ProblemFamily] | None = None
     parameters: Mapping[str, Unit | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -133,6 +137,11 @@ class ProblemFamily:
 
     def setting(self, values: Mapping[str, Any]) -> Setting:
         """The instance of `values`, or `InputError` if `build` gives none."""
+        setting = self.built(values)
+        return setting if isinstance(self.build, Together) else setting.complete()
+
+    def built(self, values: Mapping[str, Any]) -> Setting:
+        """What `build` gives, with the scalars that it states."""
         try:
             setting = self.build(values)
         except InputError:
@@ -142,7 +151,7 @@ class ProblemFamily:
             raise InputError("build", self.name, f"it fails at {given} ({type(error).__name__}: {error})") from error
         if not isinstance(setting, Setting):
             raise InputError("build", type(setting).__name__, "return a Setting")
-        return setting if isinstance(self.build, Together) else setting.complete()
+        return setting
 
     def settings(self, values: Values) -> list[Setting]:
         """All instances of a batch of values."""
@@ -168,6 +177,19 @@ def own_scalar(name: str, of: str, unit: Unit | None = None) -> Parameter:
 def with_scalars(family: ProblemFamily, scalars: Mapping[str, float]) -> ProblemFamily:
     """The family whose instances give these arguments too."""
     return _with(family, lambda found, values: scalars) if scalars else family
+
+
+def of_mean_loss(family: ProblemFamily) -> ProblemFamily:
+    """The family with e0, distance2 and zeta2 of the clients' mean loss, but for those that `build` states itself."""
+    if family.mean_loss is not None:
+        return family.mean_loss()
+
+    def build(values: Mapping[str, Any]) -> Setting:
+        setting = family.built(values)
+        whole = setting.complete()  # what is no instance is refused by name
+        return replace(whole, arguments={**whole.arguments, **of_mean(whole.problem), **setting.arguments})
+
+    return replace(family, build=build)
 
 
 def with_level(family: ProblemFamily, name: str) -> ProblemFamily:

@@ -21,7 +21,7 @@ from suffice.support.errors import InputError
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
 from .evidence import Evidence
-from .families import ProblemFamily, Setting, Together, quadratics, with_scalars
+from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
 from .family import Family, Values
 from .quantity_sum import Forms, form_of
 from .shapes import Sweep
@@ -169,6 +169,7 @@ def measured_family(
     Raises `InputError` where the algorithm does not meet what exact moments assume.
     """
     forms = form_of(theorem)
+    problems = seen_by(forms, problems)
     chosen = follows(algorithm if algorithm is not None else Local(), forms)
     tested = assumptions(*typical(problems, chosen))
     if tested.reason:
@@ -195,7 +196,7 @@ def measures(
     algorithm = follows(algorithm, forms)
     if family is not None:
         tested = _tested(*typical(family, algorithm))
-        problems = with_scalars(family, scalars)
+        problems = with_scalars(seen_by(forms, family), scalars)
         return [
             Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms)
         ], tested.reason
@@ -205,7 +206,8 @@ def measures(
     for clients, features in sorted(SHAPES[effort], key=lambda shape: -shape[0] * shape[1] % 7):
         if client >= clients:
             continue
-        problems = quadratics(clients=clients, features=features, identical=True)
+        given: dict[str, Any] = {"clients": clients, "features": features, "identical": alike(theorem)}
+        problems = quadratics(**given)
         try:
             problem, _, eta = typical(problems, algorithm)
             entries = MomentPowers(problem, algorithm, eta=eta, cycle=Cycle(blocks=())).entries
@@ -226,12 +228,21 @@ def measures(
             starts = [block.iterations[0] for block in tested.cycle.blocks]
             coins = any(len(algorithm.outcomes(problem, t)) > 1 for t in starts)
             longest = _STEPPED if forms.average or (coins and entries > MOST_ENTRIES) else 10_000
-        problems = quadratics(clients=clients, features=features, identical=True, longest=longest)
-        problems = with_scalars(problems, scalars)
+        problems = with_scalars(seen_by(forms, quadratics(**given, longest=longest)), scalars)
         found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
     return sorted(found, key=lambda each: SHAPES[effort].index(shape_of(each.problems))), ""
+
+
+def seen_by(forms: Forms, family: ProblemFamily) -> ProblemFamily:
+    """The family with the scalars that the quantity asks for: those of the mean loss where it is of that."""
+    return of_mean_loss(family) if forms.mean_loss else family
+
+
+def alike(theorem: Theorem) -> bool:
+    """Whether clients of one loss are all that the theorem is about: not where it asks how far they are apart."""
+    return "zeta2" not in {parameter.name for parameter in theorem.parameters}
 
 
 _NUMBERS = {"quick": 2e5, "full": 4e6}
@@ -255,7 +266,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
     def measure(pair: tuple[int, int]) -> tuple[Measure, int] | None:
         nonlocal left
         clients, features = pair
-        given = {"clients": clients, "features": features, "identical": True}
+        given: dict[str, Any] = {"clients": clients, "features": features, "identical": alike(theorem)}
         setting, algorithm = plain_setting(quadratics(**given)), first.algorithm
         problem = cast(QuadraticProblem, setting.problem)
         try:
@@ -270,7 +281,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         if first.forms.average or (coins > 1 and size * (size + 1) // 2 > MOST_ENTRIES):
             longest = max(2 * _STEPS // coins, _PROBED)
         longest = longest if first.periodic else _PROBED
-        problems = with_scalars(quadratics(**given, longest=longest), scalars)
+        problems = with_scalars(seen_by(first.forms, quadratics(**given, longest=longest)), scalars)
         # one step is probed at unit states and, twice, at every client's draws: +-1 in each feature
         numbers = size * (size + 4 * clients * features) * coins * probed
         most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))

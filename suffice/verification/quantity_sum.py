@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from suffice.simulate.quadratic_forms import QuadraticForm, forms
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from .user_function import reading
+from .user_function import reading, renamed
 
 _REMEDY = 'give a quantity by name, or weights by name: {"excess": 1.0, "last_consensus": lambda *, eta: 1 / eta}'
 
@@ -53,6 +54,11 @@ class Forms:
         return {form.level for form, _ in self.parts if form.level}
 
     @property
+    def mean_loss(self) -> bool:
+        """Whether a bound's e0, distance2 and zeta2 are those of the clients' mean loss."""
+        return any(form.mean_loss for form, _ in self.parts)
+
+    @property
     def of_mean(self) -> bool:
         return any(form.of_mean for form, _ in self.parts)
 
@@ -82,8 +88,9 @@ def form_of(theorem: Theorem) -> Forms:
     return Forms(parts=((_known(theorem.quantity.name), 1.0),))
 
 
-def quantity_of(given: Any) -> Quantity:
-    """The quantity of a name, or the sum that weights by name say; `InputError` where it is none."""
+def quantity_of(given: Any, names: Mapping[str, Any] = MappingProxyType({})) -> Quantity:
+    """The quantity of a name, or the sum that weights by name say; `InputError` where it is none. `names`: see
+    `user_function.renamed`."""
     if not isinstance(given, Mapping):
         return _known(given).quantity
     if not given:
@@ -94,7 +101,7 @@ def quantity_of(given: Any) -> Quantity:
         form = _known(key)
         if callable(weight):
             keywords = ", ".join(inspect.signature(weight).parameters)
-            weight, word = reading(weight, None).bound, f"c({keywords}) "
+            weight, word = reading(renamed(weight, names), None).bound, f"c({keywords}) "
         else:
             weight = as_number(f"quantity[{key!r}]", weight, least=0)
             word = "" if weight == 1 else f"{weight:g} "

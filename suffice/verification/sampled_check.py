@@ -23,7 +23,7 @@ from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import constants, plain_setting, shape_of, typical, typical_setting
+from .problem_measure import alike, constants, plain_setting, seen_by, shape_of, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
 from .shapes import Sweep
@@ -65,13 +65,13 @@ def path_measures(
     forms = form_of(theorem)
     scalars = constants(theorem, algorithm, family) | ({} if delta is None else {"delta": delta})
     families = [family] if family is not None else [
-        quadratics(clients=clients, features=features, identical=True, longest=LONGEST[effort])
+        quadratics(clients=clients, features=features, identical=alike(theorem), longest=LONGEST[effort])
         for clients, features in SHAPES[effort]
         if client < clients
     ]  # fmt: skip
     found: list[PathMeasure] = []
     refused: InputError | None = None
-    for problems in (with_scalars(each, scalars) for each in families):
+    for problems in (with_scalars(seen_by(forms, each), scalars) for each in families):
         for level in sorted(forms.levels - typical_setting(problems).arguments.keys()):
             problems = with_level(problems, level)
         try:
@@ -101,8 +101,10 @@ def path_sweep(theorem: Theorem, measured: list[PathMeasure], client: int, *, ef
     scalars = constants(theorem, first.algorithm, None) | ({} if first.delta is None else {"delta": first.delta})
 
     def measure(pair: tuple[int, int]) -> tuple[PathMeasure, int] | None:
-        given = {"clients": pair[0], "features": pair[1], "identical": True}
-        problems = with_scalars(quadratics(**given, longest=LONGEST[effort] // _SHORTER), scalars)
+        problems = quadratics(
+            clients=pair[0], features=pair[1], identical=alike(theorem), longest=LONGEST[effort] // _SHORTER
+        )
+        problems = with_scalars(seen_by(first.forms, problems), scalars)
         setting = plain_setting(problems)
         for level in sorted(first.forms.levels - setting.arguments.keys()):
             problems = with_level(problems, level)

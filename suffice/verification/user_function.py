@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from types import CellType, FunctionType, ModuleType
@@ -116,6 +116,44 @@ def _cell(cell: CellType) -> CellType:
     except ValueError:  # not bound yet
         return cell
     return cell if stand_in is None else CellType(stand_in)
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """A function of other keywords. It is no Python function, so that `adapted` leaves it alone."""
+
+    function: Callable[..., Any]
+    given: dict[str, Any]
+    __signature__: inspect.Signature
+    __name__: str
+    __doc__: str | None
+
+    def __call__(self, **values: Any) -> Any:
+        def one(meant: Any) -> Any:
+            if not callable(meant):
+                return values[meant]
+            return meant(**{name: values[name] for name in inspect.signature(meant).parameters})
+
+        return self.function(**{name: one(meant) for name, meant in self.given.items()})
+
+
+def renamed(function: Callable[..., Any], names: Mapping[str, Any]) -> Callable[..., Any]:
+    """`function` with its own keywords as `names` says: each is another's name, or a function of others."""
+    try:
+        own = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of a type such as int, which is refused elsewhere
+        return function
+    if not names.keys() & own.keys():
+        return function
+    given = {name: names.get(name, name) for name in own}
+    given = {name: adapted(meant) if callable(meant) else meant for name, meant in given.items()}
+    keywords: list[str] = []
+    for meant in given.values():
+        keywords += inspect.signature(meant).parameters if callable(meant) else [meant]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in dict.fromkeys(keywords)])
+    name = getattr(function, "__name__", type(function).__name__)
+    return _Renamed(adapted(function), given, signature, name, inspect.getdoc(function))
 
 
 @dataclass(frozen=True, kw_only=True)

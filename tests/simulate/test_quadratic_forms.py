@@ -35,6 +35,14 @@ def measured(paths: np.ndarray, A: np.ndarray, optimum: np.ndarray) -> dict[str,
     gradient = (np.einsum("nde,tsne->tsnd", 2 * A, away) ** 2).sum(-1)
     pairs = ((paths[:, :, :, None] - paths[:, :, None]) ** 2).sum(-1).mean((-1, -2))
     mean = away.mean(0)[:, 1]
+    # of the clients' mean loss, its minimiser where the sum of the gradients is 0
+    middle = paths.mean(2)
+    best = np.linalg.solve(A.sum(0), np.einsum("nde,ne->d", A, optimum))
+
+    def loss(x):
+        return sum(np.einsum("...d,de,...e->...", x - m, a, x - m) for a, m in zip(A, optimum)) / len(A)
+
+    slope = (sum(2 * (middle - m) @ a for a, m in zip(A, optimum)) / len(A)) ** 2
     return {
         "excess": excess[-1, :, 1],
         "last_distance": (away[-1, :, 1] ** 2).sum(-1),
@@ -45,6 +53,11 @@ def measured(paths: np.ndarray, A: np.ndarray, optimum: np.ndarray) -> dict[str,
         "average_gradient": gradient[:-1, :, 1].mean(0),
         "average_client_gradient": gradient[:-1].mean((0, 2)),
         "average_consensus": pairs[:-1].mean(0),
+        "global_excess": loss(middle[-1]) - loss(best),
+        "global_distance": ((middle[-1] - best) ** 2).sum(-1),
+        "global_gradient": slope[-1].sum(-1),
+        "average_global_excess": loss(middle[:-1]).mean(0) - loss(best),
+        "average_mean_gradient": slope[:-1].sum(-1).mean(0),
         "mean_iterate_excess": np.einsum("sd,de,se->s", mean, A[1], mean),
     }
 
