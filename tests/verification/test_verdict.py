@@ -53,7 +53,7 @@ def test_a_copy_of_a_verdict_is_equal_and_differs_where_a_part_differs():
 
 
 def of_outcome(outcome, **parts):
-    seen = {"examined": 1000, "instances": 900, "worst_ratio": 0.5} | parts.pop("seen", {})
+    seen = {"examined": 1000, "met": {"a": 900}, "worst_ratio": 0.5} | parts.pop("seen", {})
     variants = Variants(**parts.pop("variants", {"mutants": 4}))
     return Verdict(
         theorem=record(doubled), outcome=outcome, evidence=EvidenceSummary(**seen), variants=variants, **parts
@@ -81,17 +81,17 @@ def test_the_second_line_says_what_survivors_mean():
     faulty = {"mutants": 4, "survivors": ("two routes differ: here", *left), "survivor_ratios": (0.5, 0.5)}
     found = of_outcome(Outcome.INCONCLUSIVE, variants=faulty).judgement
     assert found == "inconclusive, because of the check itself: two routes differ: here"
-    assert of_outcome(Outcome.VALID, seen={"instances": 0}).judgement == ""
+    assert of_outcome(Outcome.VALID, seen={"met": {}}).judgement == ""
 
 
 def test_few_instances_are_said_in_the_first_line_and_what_makes_them_few_below():
-    seen = {"examined": 378, "instances": 43, "unmet": "low noise holds at 75 of 378 instances tried"}
+    seen = {"examined": 378, "met": {"a": 40, "b": 3}, "unmet": "low noise holds at 75 of 378 instances tried"}
     few = of_outcome(Outcome.VALID, seen=seen)
     assert few.summary.startswith("valid: only 43 of 378 instances met the conditions, worst ratio 0.5, 4 of 4")
     assert str(few).splitlines()[0].startswith("valid: only 43 of 378 instances met the conditions, ")
     assert "few instances: low noise holds at 75 of 378 instances tried" in one_line(few)
     for examined, instances, told in ((43, 43, False), (10_000, 999, True), (10_000, 1001, False), (120, 99, True)):
-        verdict = of_outcome(Outcome.HOLDS, seen={"examined": examined, "instances": instances})
+        verdict = of_outcome(Outcome.HOLDS, seen={"examined": examined, "met": {"a": instances}})
         assert ("only" in verdict.summary) is told
     assert "only" not in of_outcome(Outcome.VIOLATED, seen=seen).summary
 
