@@ -136,8 +136,8 @@ def _simulated(index: int, *, networks: int, seeds: int, iterations: int, root: 
 
 def drawn(excess: np.ndarray, eps: np.ndarray) -> dict[Quantity, np.ndarray]:
     """What every path (S, N) gives of each quantity, from all excesses (S, T + 1, N) and precisions (N,)."""
-    steps = torch.from_numpy(excess).unbind(1)
-    at = Stopping.at_start(torch.from_numpy(eps), steps[0])
+    steps = torch.tensor(excess).unbind(1)
+    at = Stopping.at_start(torch.tensor(eps), steps[0])
     for each in steps[1:]:
         at.then(each)
     stopped = {form.quantity: form.stopped(at).numpy() for form in forms().values() if form.stopped}
