@@ -83,7 +83,7 @@ CHANGED: dict[str, tuple[str, str, str]] = {
 OPTIONS: dict[str, tuple[str, str]] = {
     "client is target": ("--target client", "one column cannot be two of client, target"),
     "classes of a regression": ("--positive 1", "only the logistic loss has classes"),
-    "unknown loss": ("--loss hinge", "loss = 'hinge': use least-squares or logistic"),
+    "unknown loss": ("--loss hinge", "loss = 'hinge': use auto, least-squares or logistic"),
     "negative regularisation": ("--regularisation -1", "regularisation = -1.0: give a number"),
     "regularisation in words": ("--regularisation low", "regularisation = 'low': give a number"),
     "unknown standardise": ("--standardise row", "standardise = 'row': use pooled, client"),

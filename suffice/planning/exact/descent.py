@@ -20,11 +20,21 @@ ROUNDS = 120
 FIRST = 0.1
 """Length of the first step, of that of the rates."""
 STALLED = 1e-4
-"""Decrease of ln E e_g that counts as none; three in a row end a problem."""
+"""Decrease of ln E e_g that counts as none."""
+STALLS, FAILS = 3, 12
+"""In a row that end a problem: decreases that count as none, trials that fail."""
+ARMIJO = 1e-4
+"""Of the decrease that the derivative promises: as much a trial has to bring."""
 PATIENCE = 40
 """Rounds at the present pace within which the precision has to be in reach."""
 FINER = 40
 """Goals are a 40th below the best time, and at least one step."""
+
+
+State = dict[str, np.ndarray]
+"""Of all problems, by name: rates x with f = ln E e_g and gradient g there; the direction d, the step along it and the
+rates of the next trial; S and Y of L-BFGS; how many trials failed and how many decreases stalled in a row, the pace of
+decreases; who is alive, and fresh: without an f of the present goal."""
 
 
 class Trial(Protocol):
@@ -92,7 +102,7 @@ class Descent:
         scale = self.V.sum(-1, keepdims=True)
         x = self.V / scale
         end = x.copy()
-        at: dict[str, np.ndarray] = {
+        at: State = {
             "place": np.arange(shape[0] * shape[1]).reshape(shape), "scale": scale, "x": x, "trial": x.copy(),
             "free": self.allowed, "f": np.full(shape, np.inf), "g": np.zeros_like(x), "d": np.zeros_like(x),
             "step": np.zeros(shape), "fails": np.zeros(shape, dtype=int), "stalls": np.zeros(shape, dtype=int),
@@ -115,7 +125,7 @@ class Descent:
             end.reshape(-1, N)[at["place"]] = at["x"]
         return end * scale
 
-    def _round(self, at: dict[str, np.ndarray], maps: Maps, group: np.ndarray, goals: np.ndarray) -> None:
+    def _round(self, at: State, maps: Maps, group: np.ndarray, goals: np.ndarray) -> None:
         V = at["trial"] * at["scale"]
         before, blocked = goals, np.zeros(V.shape[:2], dtype=bool)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -128,9 +138,7 @@ class Descent:
             # rates that see next to nothing have derivatives that overflow: their trials fail
             self._decide(at, f, gradient * at["scale"], goals != before, np.log(self.epsilon[group])[:, None])
 
-    def _hits(
-        self, at: dict[str, np.ndarray], tried: Trial, V: np.ndarray, group: np.ndarray, goals: np.ndarray
-    ) -> np.ndarray:
+    def _hits(self, at: State, tried: Trial, V: np.ndarray, group: np.ndarray, goals: np.ndarray) -> np.ndarray:
         """Note every problem that arrives in time; True for those that do so beyond the step limit."""
         e, epsilon = tried.excess, self.epsilon[group][:, None, None]
         below = (e[..., 1:] <= epsilon) & (np.arange(1, e.shape[-1]) <= goals[:, None, None]) & at["alive"][..., None]
@@ -150,42 +158,58 @@ class Descent:
                 self.goal[c] = next_goal(time)
         return blocked
 
-    def _decide(
-        self, at: dict[str, np.ndarray], f: np.ndarray, gradient: np.ndarray, moved: np.ndarray, target: np.ndarray
-    ) -> None:
+    def _decide(self, at: State, f: np.ndarray, gradient: np.ndarray, moved: np.ndarray, target: np.ndarray) -> None:
         """Accept or refuse every trial, and choose the next."""
         moved = np.broadcast_to(moved[:, None], f.shape)
-        change = at["trial"] - at["x"]
-        slope = (at["g"] * change).sum(-1)
-        better = (f <= at["f"] + 1e-4 * slope) & (slope < 0)
+        slope = (at["g"] * (at["trial"] - at["x"])).sum(-1)
+        better = (f <= at["f"] + ARMIJO * slope) & (slope < 0)
         accept = (at["fresh"] | moved | better) & np.isfinite(f)
-        pair = accept & ~at["fresh"] & ~moved & ((change * (gradient - at["g"])).sum(-1) > 0)
-        for name, new in (("S", change), ("Y", gradient - at["g"])):
-            pushed = np.concatenate((new[..., None, :], at[name][..., :-1, :]), axis=-2)
-            at[name] = np.where(pair[..., None, None], pushed, at[name])
-        plain = accept & ~at["fresh"] & ~moved
-        gain = np.where(plain, at["f"] - f, np.inf)
-        at["stalls"] = np.where(plain, np.where(gain < STALLED, at["stalls"] + 1, 0), at["stalls"])
-        at["pace"] = np.where(plain, np.where(np.isfinite(at["pace"]), 0.6 * at["pace"] + 0.4 * gain, gain), at["pace"])
-        at["x"] = np.where(accept[..., None], at["trial"], at["x"])
-        at["g"] = np.where(accept[..., None], gradient, at["g"])
-        at["f"] = np.where(accept, f, at["f"])
-        at["fails"] = np.where(accept, 0, at["fails"] + 1)
+        comparable = accept & ~at["fresh"] & ~moved  # f before and after is of one goal
+        _remember(at, gradient, comparable)
+        _note_progress(at, at["f"] - f, comparable)
+        for name, new in (("x", at["trial"]), ("g", gradient), ("f", f)):
+            at[name] = np.where(_wide(accept, new), new, at[name])
         # another problem lowered the goal after a trial that failed: what is known here is of the old goal
         stale = moved & ~accept
         at["f"] = np.where(stale, np.inf, at["f"])
-        ahead = _direction(at)
-        at["d"] = np.where(accept[..., None], ahead, at["d"])
-        at["step"] = np.where(accept, 1.0, at["step"] / 4)
-        at["trial"] = np.maximum(at["x"] + at["step"][..., None] * at["d"], 0)
-        at["fresh"] = stale
-        at["trial"] = np.where(stale[..., None], at["x"], at["trial"])
-        at["alive"] &= (at["fails"] < 12) & (at["stalls"] < 3) & ~(at["fresh"] & ~np.isfinite(f) & ~moved)
+        at["fails"] = np.where(accept, 0, at["fails"] + 1)
+        _next_trial(at, accept, stale)
+        at["alive"] &= (at["fails"] < FAILS) & (at["stalls"] < STALLS) & ~(at["fresh"] & ~np.isfinite(f) & ~moved)
         if self.hunt:
             at["alive"] &= ~(PATIENCE * at["pace"] < at["f"] - target)
 
 
-def _direction(at: dict[str, np.ndarray]) -> np.ndarray:
+def _remember(at: State, gradient: np.ndarray, comparable: np.ndarray) -> None:
+    """The last changes of rates and gradient, where the loss bends upwards along them: L-BFGS's S and Y."""
+    change, turn = at["trial"] - at["x"], gradient - at["g"]
+    pair = comparable & ((change * turn).sum(-1) > 0)
+    for name, new in (("S", change), ("Y", turn)):
+        pushed = np.concatenate((new[..., None, :], at[name][..., :-1, :]), axis=-2)
+        at[name] = np.where(pair[..., None, None], pushed, at[name])
+
+
+def _note_progress(at: State, decrease: np.ndarray, comparable: np.ndarray) -> None:
+    """Decreases in a row that count as none, and the running mean of decreases."""
+    gain = np.where(comparable, decrease, np.inf)
+    at["stalls"] = np.where(comparable, np.where(gain < STALLED, at["stalls"] + 1, 0), at["stalls"])
+    mean = np.where(np.isfinite(at["pace"]), 0.6 * at["pace"] + 0.4 * gain, gain)
+    at["pace"] = np.where(comparable, mean, at["pace"])
+
+
+def _next_trial(at: State, accept: np.ndarray, stale: np.ndarray) -> None:
+    """A whole step along a new direction, or a quarter of the one that failed; where stale, the same rates again."""
+    at["d"] = np.where(accept[..., None], _direction(at), at["d"])
+    at["step"] = np.where(accept, 1.0, at["step"] / 4)
+    ahead = np.maximum(at["x"] + at["step"][..., None] * at["d"], 0)
+    at["trial"] = np.where(stale[..., None], at["x"], ahead)
+    at["fresh"] = stale
+
+
+def _wide(chosen: np.ndarray, like: np.ndarray) -> np.ndarray:
+    return chosen.reshape(*chosen.shape, *[1] * (like.ndim - chosen.ndim))
+
+
+def _direction(at: State) -> np.ndarray:
     """Minus L-BFGS's inverse Hessian times the gradient on the free rates."""
     free = (at["free"] & ((at["x"] > 0) | (at["g"] < 0))).astype(float)
     S, Y = at["S"] * free[..., None, :], at["Y"] * free[..., None, :]
@@ -212,4 +236,4 @@ def _direction(at: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def _take(array: np.ndarray, order: np.ndarray) -> np.ndarray:
-    return np.take_along_axis(array, order.reshape(*order.shape, *[1] * (array.ndim - 2)), axis=1)
+    return np.take_along_axis(array, _wide(order, array), axis=1)

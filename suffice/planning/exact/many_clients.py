@@ -2,7 +2,7 @@
 
 All take the pooled coordinates, in which second moments are about the identity. `GramModel` tells where to start, for
 next to nothing; then all clients descend on the exact E e_T together, from one start each, for as many rounds as WORK
-allows. What is found is exact; that nothing is faster has been looked for less than in `exact_search`.
+allows. What is found is exact; that nothing is faster has been looked for less than in `search`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suffice.simulate.moments.gram_model import GramModel
 
 from .arrivals import arrivals
 from .descent import Descent, Found, next_goal
-from .search import NEGLIGIBLE, SHARES, Rates, start_directions
+from .search import SHARES, Rates, start_directions, without_small
 
 WORK = 4e10
 """Multiplications of all exact descents."""
@@ -72,8 +72,7 @@ def _tidied(
     model: GramModel, racing: np.ndarray, v: np.ndarray, soonest: np.ndarray, epsilon: np.ndarray
 ) -> np.ndarray:
     """At the final time, without small rates."""
-    large = np.where(v < DROPPED * v.max(-1, keepdims=True), 0, v)
-    large *= (v.sum(-1) / large.sum(-1))[:, None]
+    large = without_small(v, DROPPED)
     goal = {c: int(np.ceil(soonest[c])) for c in racing.tolist()}
     finish = Descent(
         maps=model, client=racing, epsilon=epsilon, V=large[:, None], allowed=large[:, None] > 0, goal=goal, hunt=False
@@ -129,8 +128,7 @@ def _without_negligible(maps: MomentMaps, found: list[Found], epsilon: np.ndarra
     v = np.array([one.v for one in found])
     times = np.array([one.time for one in found])
     v[~np.isfinite(times)] = 0
-    large = np.where(v < NEGLIGIBLE * v.max(1, keepdims=True), 0, v)
-    large *= (v.sum(1) / np.maximum(large.sum(1), 1e-300))[:, None]
+    large = without_small(v)
     steps = np.where(np.isfinite(times), np.ceil(times), 0).astype(int)
     tried = np.flatnonzero((large > 0).sum(1) < (v > 0).sum(1))
     if tried.size:

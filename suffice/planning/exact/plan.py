@@ -19,7 +19,8 @@ from ..number import Number
 from .arrivals import arrival
 from .hitting_certificate import certified_rates
 from .many_clients import fastest_of_many
-from .search import HORIZON, NUMBERS, SINGLE_RATES, Rates, fastest
+from .search import HORIZON, NUMBERS, Rates, fastest
+from .single_rates import SINGLE_RATES
 from .stages import faster_stages, lengths, staged_curve
 
 WORK = 1e9

@@ -5,7 +5,7 @@ lengths of v. E e_T is not convex in v, so that two kinds of work follow one ano
 1. starts: nested families of peers by the distance of their minimisers, equal weights or half of it the client's own,
    at several shares of the step limit, in all coordinates that a client may choose: the first to arrive counts;
 2. race: in the most promising coordinates the best of them, equal weights, nine tenths its own, and the nearer half
-   descend on E e_g, g below the best time, even if they never arrive by themselves (`rates_descent`).
+   descend on E e_g, g below the best time, even if they never arrive by themselves (`descent`).
 What comes out is never slower than any start, and a local optimum: no proof that nothing is faster.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from suffice.simulate.moments.recursion import DENSE, ExactRecursion
 
 from .arrivals import arrival, arrivals
 from .descent import Descent, Found, next_goal
+from .single_rates import SINGLE_RATES, SingleRates
 
 HORIZON = 100_000
 """Steps after which a plan counts as never arriving, unless told otherwise."""
@@ -30,16 +32,6 @@ NUMBERS = 1e6
 """In the matrices that are stepped at a time."""
 SHARES = np.array([0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9])
 """Of the step limit, at which every start is tried."""
-SINGLE_RATES = np.geomspace(0.02, 0.95, 10)
-"""Of single rates."""
-CLOSER = np.geomspace(0.86, 1 / 0.86, 5)
-"""Times where a parabola through the best of these and its neighbours is lowest: tried too, again about an end."""
-CLOSEST = np.geomspace(0.965, 1 / 0.965, 5)
-"""Times the best of those: tried once, or peers would seem to help by what is lost here."""
-AGAIN = 16
-"""Times that this is done at most."""
-SAFE = 0.97
-"""Of the limit: no length beyond is tried."""
 SMALLER = np.geomspace(1e-6, 0.015, 12)
 """Shares tried where none of the others arrives."""
 FINALISTS = 2
@@ -131,8 +123,33 @@ def start_directions(optimum: np.ndarray, A: np.ndarray, i: int, allowed: np.nda
     return np.stack([*found, *map(nearest, sizes)])
 
 
+def without_small(v: np.ndarray, share: float = NEGLIGIBLE) -> np.ndarray:
+    """Rates (..., N) without those below a share of the largest, the others so much larger that their sum stays."""
+    large = np.where(v < share * v.max(-1, keepdims=True), 0, v)
+    return large * (v.sum(-1) / np.maximum(large.sum(-1), 1e-300))[..., None]
+
+
+class Tried(NamedTuple):
+    """Rates V (G, F, S, N), their times (G, F, S), inf where another of the client arrives before or none does, and the
+    excess one step before the first of the client arrives."""
+
+    V: np.ndarray
+    times: np.ndarray
+    ahead: np.ndarray
+
+    def joined(self, more: Tried, groups: np.ndarray) -> Tried:
+        """With more rates, which count in these groups (G,) bool alone."""
+        V, *numbers = (np.concatenate(pair, axis=2) for pair in zip(self, more))
+        new = np.arange(V.shape[2]) >= self.V.shape[2]
+        return Tried(V, *(np.where(new & ~groups[:, None, None], np.inf, one) for one in numbers))
+
+
 class _Search:
-    """Several clients at once."""
+    """Several clients at once, each in several coordinates: a group is one client in one of them.
+
+    each    coordinates of every client, whose groups follow one another; client (G,)  whose group it is
+    search  the maps by which starts are tried, perhaps in single precision; `maps` tell what is found
+    """
 
     def __init__(
         self,
@@ -161,85 +178,41 @@ class _Search:
         powers = POWERS * (1 + (one_peer and not self.single_precision))
         limits = np.minimum(self.maps.limits(self.directions, powers), 1e300)
         self.expansion = self.search.expansion(limits[..., None] * self.directions)
-        V, times, ahead = self._tried(limits, self.single_rates if one_peer else SHARES)
-        reached = self._reached(times)
-        if not np.isfinite(reached).all():
-            again = self._tried(limits, SMALLER)
-            lost = ~np.isfinite(reached)[self.client][:, None]
-            V = np.concatenate((V, again[0]), axis=2)
-            times = np.concatenate((times, np.where(lost[..., None], again[1], np.inf)), axis=2)
-            ahead = np.concatenate((ahead, np.where(lost[..., None], again[2], np.inf)), axis=2)
-        found = self._starts(times, V)
+        tried = self._tried(limits, self.single_rates if one_peer else SHARES)
+        lost = np.array(np.isinf(tried.times.reshape(len(self.choices), -1).min(1)))
+        if lost.any():
+            tried = tried.joined(self._tried(limits, SMALLER), lost[self.client])
+        found = self._starts(tried)
         if self.search is not self.maps and not all(map(self._timed, found, found.values())):
             self.search = self.maps
             return self.run()
         if one_peer:
+            single = SingleRates(
+                maps=self.maps, expansion=self.expansion, limits=limits[:, 0], epsilon=self.epsilon,
+                single_precision=self.single_precision,
+            )  # fmt: skip
+            single.improve(found, tried.V[:, 0, :, 0], tried.times[:, 0], tried.ahead[:, 0])
             return [
                 Rates(v=np.zeros(1) if one.v is None else one.v, time=one.time, choice=one.group - c * self.each)
-                for c, one in self._closer(found, limits[:, 0], V[:, 0, :, 0], times[:, 0], ahead[:, 0]).items()
+                for c, one in found.items()
             ]
-        self._descend(found, V, times, ahead)
+        self._descend(found, tried)
         return self._finished(found)
 
-    def _closer(
-        self, found: dict[int, Found], limits: np.ndarray, V: np.ndarray, times: np.ndarray, ahead: np.ndarray
-    ) -> dict[int, Found]:
-        """Of single rates: lengths about the best; limits (G,), rates V tried, times and excesses ahead (G, S)."""
-        centre = {}
-        for c, one in found.items():
-            if np.isfinite(one.time) and one.v is not None:
-                at = int(np.argmin(times[one.group]))
-                near = slice(max(at - 1, 0), at + 2)
-                centre[c] = lowest(V[one.group, near], ahead[one.group, near]) or V[one.group, at]
-        for _ in range(AGAIN):
-            if not centre:
-                break
-            centre = self._nearby(found, limits, centre, CLOSEST if self.single_precision else CLOSER)
-        if self.single_precision:
-            return found
-        alone = {c: float(one.v[0]) for c, one in found.items() if np.isfinite(one.time) and one.v is not None}
-        if alone:
-            self._nearby(found, limits, alone, CLOSEST)
-        return found
-
-    def _nearby(
-        self, found: dict[int, Found], limits: np.ndarray, centre: dict[int, float], factors: np.ndarray
-    ) -> dict[int, float]:
-        """`found` improved by factors times single rates; those whose best is at an end, with it."""
-        best = list(centre)
-        groups, who, v = np.array([found[c].group for c in best]), np.arange(len(best)), np.array([*centre.values()])
-        share = (v / limits[groups])[:, None, None, None]
-        M1, M2 = (M[groups] for M in self.expansion)
-        most, maps = [int(np.ceil(found[c].time)) for c in best], self.maps[groups]
-        expansion = share.astype(M1.dtype) * M1, (share**2).astype(M1.dtype) * M2
-        lengths, _ = arrivals(maps, v[:, None, None], factors, self.epsilon[best], who, most, expansion)
-        lengths = np.where(share[..., 0] * factors < SAFE, lengths, np.inf)[:, 0]
-        ends = {}
-        for j, c in enumerate(best):
-            at = int(np.argmin(lengths[j]))
-            if lengths[j, at] < found[c].time:
-                found[c] = Found(time=float(lengths[j, at]), group=found[c].group, v=factors[at] * v[j, None])
-                if at in (0, len(factors) - 1):
-                    ends[c] = factors[at] * v[j]
-        return ends
-
-    def _tried(self, limits: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Rates (G, F, S, N), their times and excesses just before the first of the client arrives, (G, F, S)."""
+    def _tried(self, limits: np.ndarray, shares: np.ndarray) -> Tried:
+        """Every direction at shares of its limit (G, F)."""
         V = limits[..., None] * self.directions
         epsilon = self.epsilon[self.client]
         times, ahead = arrivals(self.search, V, shares, epsilon, self.client, self.most, self.expansion)
-        return shares[:, None] * V[:, :, None], times, ahead
+        return Tried(shares[:, None] * V[:, :, None], times, ahead)
 
-    def _reached(self, times: np.ndarray) -> np.ndarray:
-        """The best time of each client."""
-        return times.reshape(len(self.choices), -1).min(1)
-
-    def _starts(self, times: np.ndarray, V: np.ndarray) -> dict[int, Found]:
+    def _starts(self, tried: Tried) -> dict[int, Found]:
+        """The first rates of each client to arrive, in any of its groups."""
         found = {}
         for c in range(len(self.choices)):
-            mine = np.where((self.client == c)[:, None, None], times, np.inf)
+            mine = np.where((self.client == c)[:, None, None], tried.times, np.inf)
             at = np.unravel_index(int(np.argmin(mine)), mine.shape)
-            found[c] = Found(time=float(mine[at]), group=int(at[0]), v=V[at])
+            found[c] = Found(time=float(mine[at]), group=int(at[0]), v=tried.V[at])
         return found
 
     def _timed(self, c: int, one: Found) -> bool:
@@ -251,16 +224,17 @@ class _Search:
         one.time = float(arrivals(maps, v, np.ones(1), level, np.zeros(1, dtype=int), [int(steps)])[0][0, 0, 0])
         return np.ceil(one.time) == steps
 
-    def _descend(self, found: dict[int, Found], V: np.ndarray, times: np.ndarray, ahead: np.ndarray) -> None:
+    def _descend(self, found: dict[int, Found], tried: Tried) -> None:
+        """The race in the finalists of every client whose plan is short enough; improves `found`."""
         goal = {c: next_goal(one.time) if np.isfinite(one.time) else self.most[c] for c, one in found.items()}
         n = self.maps.start.shape[-1]
         kept = [c for c, steps in goal.items() if steps > 0 and 3.0 * steps * n**2 <= WORK]
         groups = []
         for c in kept:
             mine = np.flatnonzero(self.client == c)
-            lead = [(times[g].min(), ahead[g].min()) for g in mine]
+            lead = [(tried.times[g].min(), tried.ahead[g].min()) for g in mine]
             groups += [mine[j] for j in sorted(range(len(mine)), key=lambda j, lead=lead: lead[j])[:FINALISTS]]
-        starts = [self._racers(V[g], times[g], ahead[g]) for g in groups]
+        starts = [self._racers(tried.V[g], tried.times[g], tried.ahead[g]) for g in groups]
         longest = sorted(range(len(groups)), key=lambda j: goal[int(self.client[groups[j]])])
         for part in _parts(longest, lambda j: 2 * 5 * n * (goal[int(self.client[groups[j]])] + n)):
             chosen = np.array([groups[j] for j in part])
@@ -296,8 +270,7 @@ class _Search:
         ends: dict[int, list[np.ndarray]] = {c: [] for c in arrived}
         for part in _parts(sorted(short, key=lambda c: goal[c]), lambda c: 2 * 2 * n * (goal[c] + n)):
             v = np.array([found[c].v for c in part])
-            large = np.where(v < NEGLIGIBLE * v.max(-1, keepdims=True), 0, v)
-            V = np.stack((large * (v.sum(-1) / large.sum(-1))[:, None], v), axis=1)
+            V = np.stack((without_small(v), v), axis=1)
             chosen = np.array([found[c].group for c in part])
             finish = Descent(
                 maps=self.maps[chosen], client=self.client[chosen], epsilon=self.epsilon[part], V=V, allowed=V > 0,
@@ -319,16 +292,6 @@ class _Search:
             if time <= steps and recursion.limit(v) > 1:
                 return Rates(v=v, time=time, choice=choice)
         return Rates(v=np.zeros(len(one.v)), time=np.inf)
-
-
-def lowest(v: np.ndarray, e: np.ndarray) -> float | None:
-    """Where the parabola ln e over ln v through three points is lowest; None where it is not between their ends."""
-    if len(v) < 3 or not np.isfinite(e).all():
-        return None
-    x, y = np.log(v), np.log(np.maximum(e, 1e-300))
-    bend, slope, _ = np.polyfit(x - x[1], y, 2)
-    at = float("inf") if bend <= 0 else -slope / (2 * bend) + x[1]
-    return float(np.exp(at)) if x.min() < at < x.max() else None
 
 
 def _parts(items: Sequence[int], numbers: Callable[[int], float]) -> list[list[int]]:

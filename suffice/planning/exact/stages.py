@@ -18,7 +18,7 @@ from suffice.simulate.moments.batched import MomentMaps
 from suffice.simulate.moments.recursion import ExactRecursion, orbit
 
 from .descent import Descent
-from .search import NEGLIGIBLE, WORK
+from .search import WORK, without_small
 
 STAGES = 3
 ROUNDS = 40
@@ -83,7 +83,9 @@ def _shortened(
         ends = descent.run(ROUNDS)[:, 0]
         going = []
         for c, end in zip(goal, ends.reshape(len(open_), STAGES, -1)):
-            usable = next((v for v in _tidied(end) if _arrives(recursions[c], v, goal[c], float(epsilon[c]))), None)
+            usable = next(
+                (v for v in (without_small(end), end) if _arrives(recursions[c], v, goal[c], float(epsilon[c]))), None
+            )
             if usable is not None:
                 found[c] = usable, goal[c]
             elif cut[c] == 1:
@@ -93,13 +95,6 @@ def _shortened(
                 going.append(c)
         open_ = np.array(going, dtype=int)
     return found
-
-
-def _tidied(rates: np.ndarray) -> list[np.ndarray]:
-    """Rates (3, N) without those that are trifles in their stage, then as they are."""
-    large = np.where(rates < NEGLIGIBLE * rates.max(1, keepdims=True), 0, rates)
-    large *= (rates.sum(1) / np.maximum(large.sum(1), 1e-300))[:, None]
-    return [large, rates]
 
 
 def _arrives(recursion: ExactRecursion, rates: np.ndarray, steps: int, epsilon: float) -> bool:
