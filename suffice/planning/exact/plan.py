@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -146,19 +146,26 @@ def _clients(
         faster_than = horizon + 1 if own.iterations is None else own.iterations
         usable = together is not None and together.iterations is not None and together.iterations < faster_than
         pairs[j] = (together if usable and together is not None else own, own)
-    if schedule:
-        kept = [j for j in todo if pairs[j][1].iterations is not None or pairs[j][0].iterations is not None]
-        at, of_one = dict(zip(todo, choices)), dict(zip(todo, singles))
-        joint = [at[j].get(pairs[j][0].preconditioner) or given.recursion(clients[j], pairs[j][0]) for j in kept]
-        both = _staged([pairs[j][0] for j in kept], joint)
-        alone_too = [j for j in kept if pairs[j][1].iterations is not None]
-        own_ones = [pairs[j][1] for j in alone_too]
-        own = dict(
-            zip(alone_too, _staged(own_ones, [of_one[j][one.preconditioner] for j, one in zip(alone_too, own_ones)]))
-        )
-        for j, one in zip(kept, both):
-            pairs[j] = (one, own.get(j, pairs[j][1]))
-    return pairs
+    return _with_stages(pairs, clients, dict(zip(todo, zip(choices, singles))), given) if schedule else pairs
+
+
+def _with_stages(
+    pairs: Sequence[tuple[ConstantPlan, ConstantPlan]],
+    clients: Sequence[int],
+    recursions: Mapping[int, tuple[Choices, Choices]],
+    given: _Coordinates,
+) -> list[tuple[ConstantPlan, ConstantPlan]]:
+    """The pairs, whose recursions together and alone are given by position, in stages where these are faster."""
+    joint, single = {}, {}
+    for j, (choices, own) in recursions.items():
+        together, alone = pairs[j]
+        if together.iterations is not None:  # it may be the plan alone, in coordinates that peers do not share
+            joint[j] = choices.get(together.preconditioner) or given.recursion(clients[j], together)
+        if alone.iterations is not None:
+            single[j] = own[alone.preconditioner]
+    both = dict(zip(joint, _staged([pairs[j][0] for j in joint], [*joint.values()])))
+    by_itself = dict(zip(single, _staged([pairs[j][1] for j in single], [*single.values()])))
+    return [(both.get(j, together), by_itself.get(j, alone)) for j, (together, alone) in enumerate(pairs)]
 
 
 def _staged(plans: Sequence[ConstantPlan], recursions: Sequence[ExactRecursion]) -> list[ConstantPlan]:
