@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -25,8 +24,6 @@ from suffice.figures import makers
 from suffice.verification import errata, unchecked, verify
 from suffice.verification.campaign import markdown
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
 CONSTANTS = """
 [constants]
 mu = 0.5
@@ -37,30 +34,6 @@ excess = 5.0
 [target]
 epsilon = 0.05
 """
-
-
-def test_plan_json_has_the_contract_keys_in_every_row(command):
-    done = command("plan", EXAMPLES / "constants.toml", "--json")
-    assert done.returncode == 0
-    assert done.stderr == ""
-    rows = json.loads(done.stdout)["clients"]
-    assert [(row["client"], row["epsilon"]) for row in rows] == [(i, e) for e in (0.5, 0.05) for i in range(3)]
-    contract = {
-        "client", "name", "epsilon", "criterion", "similarity", "cluster", "sufficient_variance", "local_variance",
-        "step_ratio", "step_limit", "schedules", "local", "speedup", "labels", "warnings",
-    }  # fmt: skip
-    for row in rows:
-        assert contract <= set(row)
-        assert row["exact"] is row["local"].pop("exact") is None
-        assert row["measured"] is row["local"].pop("measured") is None
-        for schedules in (row["schedules"], row["local"]):
-            assert set(schedules) == {"constant", "horizon", "decreasing", "hitting"}
-            assert set(schedules["hitting"]) == {"eta", "expected_iterations", "iterations_at_confidence"}
-        # Definition 2 by hand: b unsquared in the file, G = 2 mu eps
-        b, c = 0.1, 0.2
-        if row["client"] == 0:
-            expected = max(1 - b**2 / (2 * 0.5 * row["epsilon"]) - c, 0)
-            np.testing.assert_allclose(row["similarity"][1], expected, rtol=1e-12)
 
 
 def test_a_precision_far_below_the_start_is_asked_about_and_the_table_of_bounds_fits(command, tmp_path):
@@ -76,41 +49,15 @@ def test_a_precision_far_below_the_start_is_asked_about_and_the_table_of_bounds_
     assert "peers help no client at any precision" in done.stdout
 
 
-def test_theorem_lists_shows_and_evaluates(command):
-    rows = json.loads(command("theorem", "--json").stdout)
-    assert {
-        "key",
-        "edition",
-        "title",
-        "source",
-        "quantity",
-        "direction",
-        "mode",
-        "conditions",
-        "latex",
-        "verdict",
-    } <= set(rows[0])
-    page = command("theorem", "adaptive/theorem-2-constant").stdout
-    assert "step size eta <= q/beta" in page
-    done = command("theorem", "adaptive/lemma-2", "b=3", "c=0", "mu=1", "eps=4.5")
-    assert done.returncode == 0
-    assert "r_k" in done.stdout
+def test_theorems_are_shown_and_evaluated_and_an_erratum_is_shown_by_its_id(command):
+    assert "step size eta <= q/beta" in command("theorem", "adaptive/theorem-2-constant").stdout
+    assert "r_k" in command("theorem", "adaptive/lemma-2", "b=3", "c=0", "mu=1", "eps=4.5").stdout
     value = json.loads(command("theorem", "adaptive/lemma-2", "b=1", "c=0.25", "mu=1", "eps=1", "--json").stdout)
     np.testing.assert_allclose(value["bound"], 1 - 1 / 2 - 0.25, rtol=1e-12)
-
-
-def test_verify_and_errata_answer_in_the_contract_shape(command):
-    done = command("verify", "adaptive/property-1", "--json")
-    assert done.returncode == 0
-    rows = json.loads(done.stdout)
+    first = json.loads(command("errata", "--json").stdout)[0]
+    assert first["claim"] in command("errata", first["id"]).stdout
+    rows = json.loads(command("verify", "adaptive/property-1", "--json").stdout)
     assert [(row["edition"], row["verdict"]) for row in rows] == [("printed", "violated"), ("corrected", "holds")]
-    assert {"engine", "instances", "worst_ratio", "worst_instance", "error_probability", "refuted_mutants", "mutants",
-            "seconds", "statement"} <= set(rows[0])  # fmt: skip
-    entries = json.loads(command("errata", "--json").stdout)
-    assert {"id", "paper", "location", "kind", "claim", "inputs", "printed", "measured", "key"} <= set(entries[0])
-    one = command("errata", entries[0]["id"])
-    assert one.returncode == 0
-    assert entries[0]["claim"] in one.stdout
 
 
 def test_parts_of_names_papers_and_patterns_list_what_they_name(command, refused):
@@ -237,12 +184,9 @@ MISTAKES = {
     "ragged": ("b = [[0.0, 0.1], [0.1, 0.0]]", "b = [[0.0, 0.1], [0.1]]", "constants.b"),
     "wrong length": ("sigma = [1.0, 1.0]", "sigma = [1.0]", "constants.sigma"),
     "zero sigma": ("sigma = [1.0, 1.0]", "sigma = 0.0", "sigma"),
-    "infinite mu": ("mu = 0.5", "mu = inf", "mu"),
-    "infinite excess": ("excess = 5.0", "excess = inf", "excess"),
     "negative b": ("b = [[0.0, 0.1]", "b = [[0.0, -0.1]", "constants.b = -0.1"),
     "diagonal": ("b = [[0.0, 0.1]", "b = [[0.3, 0.1]", "diagonal"),
     "no precision": ("epsilon = 0.05", "epsilon = 0.0", "epsilon = 0.0"),
-    "nan precision": ("epsilon = 0.05", "epsilon = nan", "epsilon = nan"),
     "horizon": ("epsilon = 0.05", "epsilon = 0.05\nhorizon = 0", "horizon = 0"),
     "confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 2.0", "confidence = 2.0"),
     "threshold": ("epsilon = 0.05", "epsilon = 0.05\n[criterion]\nthreshold = 0.0", "threshold = 0.0"),
@@ -251,10 +195,8 @@ MISTAKES = {
     "no target": (CONSTANTS[CONSTANTS.index("[target]") :], "", "no [target] table; add it with epsilon = 0.1"),
     "no precisions": ("epsilon = 0.05", "epsilon = []", "at least one precision"),
     "tiny confidence": ("epsilon = 0.05", "epsilon = 0.05\nconfidence = 1e-320", "confidence"),
-    "tiny mu": ("mu = 0.5", "mu = 1e-200", "mu = 1e-200"),
     "tiny sigma": ("sigma = [1.0, 1.0]", "sigma = [1e-150, 1.0]", "constants.sigma = 1e-150"),
     "huge b": ("b = [[0.0, 0.1]", "b = [[0.0, 1e300]", "constants.b = 1e+300"),
-    "same names": ("excess = 5.0", 'excess = 5.0\nnames = ["a", "a"]', "names = 'a'"),
     "broken toml": ("[target]", "[target", "TOML"),
 }
 

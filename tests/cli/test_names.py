@@ -97,16 +97,6 @@ def test_paths_that_were_written_are_shown_escaped(command, table, tmp_path):
     assert FORBIDDEN.findall(done.stdout + done.stderr) == []
 
 
-def test_a_plan_in_python_prints_names_escaped():
-    plan = plan_of()
-    for text in (str(plan), *(repr(row) for row in plan.rows)):
-        assert FORBIDDEN.findall(text) == []
-    start, _, end = str(plan).splitlines()[2].split()[0].partition("...")
-    assert printable(ESCAPE).startswith(start)
-    assert printable(ESCAPE).endswith(end)
-    assert len(start) == len(end) >= 5
-
-
 def test_the_table_of_a_plan_has_no_formula(tmp_path):
     plan = plan_of()
     with open(write_csv(tmp_path / "plan.csv", plan.rows), newline="", encoding="utf-8") as file:

@@ -27,11 +27,6 @@ def slope(study, first, last, *key):
     return (values[last] - values[first]) / (last - first)
 
 
-def test_every_rule_is_there_in_both_settings(study):
-    wanted = {SEPARATOR.join((s, "10", rule, kind)) for s in ("published", "stated") for rule, kind in RULES}
-    assert set(study.data) == wanted
-
-
 def test_in_the_released_codes_setting_the_exact_ratio_has_two_regimes(study):
     # first as fast as FedAvg, with everybody; then as slow as Local, alone
     for kind in ("binary", "continuous"):

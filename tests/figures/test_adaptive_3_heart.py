@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
+from site_data import DATA
 
 from suffice.bounds import InputError
 from suffice.figures import figure
@@ -15,18 +13,18 @@ from suffice.figures.figure import SEPARATOR
 from suffice.figures.hospitals import BESIDE, MEASURED, Patients, epoch_length, measure, padded, with_intercept
 from suffice.simulate.problems.heart_disease import heart_disease
 
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "heart_disease"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="no heart disease files: set SUFFICE_DATA")
+HEART = DATA / "heart_disease"
+needs_data = pytest.mark.skipif(not HEART.is_dir(), reason="no heart disease files: set SUFFICE_DATA")
 
 
 @pytest.fixture(scope="module")
 def four():
-    return with_intercept(heart_disease(DATA))
+    return with_intercept(heart_disease(HEART))
 
 
 @pytest.fixture(scope="module")
 def curves():
-    return figure("adaptive-3-heart", data=DATA, seeds=2, epochs=2)
+    return figure("adaptive-3-heart", data=HEART, seeds=2, epochs=2)
 
 
 @needs_data
@@ -84,7 +82,7 @@ def test_entries_of_the_paper_stand_beside_its_setting_alone(changed, monkeypatc
     columns = len((*MEASURED, *BESIDE))
     blocks = {rule: np.ones((changed.get("epochs", 25) + 1, 2, columns)) for rule in ("Local", "CoBo")}
     monkeypatch.setattr("suffice.figures.lockstep.in_blocks", lambda *arguments: [blocks])
-    drawn = figure("adaptive-3-heart", data=DATA, seeds=2, **changed)
+    drawn = figure("adaptive-3-heart", data=HEART, seeds=2, **changed)
     entries = {run: facts["published"] for run, facts in drawn.setup["runs_of"].items()}
     theirs = {"Local": [-0.41, 82.1, 8.3], "CoBo": [-0.41, 81.9, 8.5]}
     assert entries == {"Table S1": {}, "Table 2": {} if changed else theirs}

@@ -30,14 +30,6 @@ def test_sampling_with_one_over_t_hardly_moves(drawn):
     assert drawn.data["0 | mixed | all | all"]["right"][-1] < 0.5
 
 
-def test_last_matrix_is_the_block_diagonal(drawn):
-    cluster = np.repeat(np.arange(CLUSTERS), SIZE)
-    for i in range(CLIENTS):
-        for k in set(range(CLIENTS)) - {i}:
-            last = drawn.data[f"0 | constant | {i} | {k}"]["weight"][-1]
-            assert (last > 0.5) == (cluster[i] == cluster[k])
-
-
 @pytest.mark.parametrize(("noise", "sampling"), [(0.0, "mixed"), (0.1, "constant")])
 def test_weights_are_those_of_the_runner(noise, sampling):
     from suffice.simulate import CoBo, generators, run

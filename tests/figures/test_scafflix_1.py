@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from features import features, table
+from site_data import DATA
 
 from suffice.figures import figure
 from suffice.figures.flix_regression import Regression
 
+LIBSVM = DATA / "libsvm"
 ALPHAS, CLIENTS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4), 8
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "libsvm"
 
 
 @pytest.fixture(scope="module", params=["published", "stated"])
 def drawn(request):
-    if not (DATA / "mushrooms").is_file():
-        pytest.skip(f"no {DATA / 'mushrooms'}: set SUFFICE_DATA to the folder with the data files")
-    return figure("scafflix-1", edition=request.param, data=DATA, datasets=("mushrooms",), seeds=2, rounds=10)
+    if not (LIBSVM / "mushrooms").is_file():
+        pytest.skip(f"no {LIBSVM / 'mushrooms'}: set SUFFICE_DATA to the folder with the data files")
+    return figure("scafflix-1", edition=request.param, data=LIBSVM, datasets=("mushrooms",), seeds=2, rounds=10)
 
 
 def test_initial_gap_tells_one_class_from_two(drawn):

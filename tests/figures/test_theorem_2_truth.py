@@ -40,8 +40,3 @@ def test_later_steps_agree_with_sampled_paths(drawn):
     excess = line.excess(theta)
     z = (excess.mean() - drawn.data[TRUTH]["excess"][4]) / (excess.std() / np.sqrt(len(excess)))
     assert abs(z) < 6  # 2e-9
-
-
-def test_finer_panels_change_nothing(drawn):
-    finer = figure("theorem-2-truth", iterations=5, panels=200)
-    np.testing.assert_allclose(finer.data[TRUTH]["excess"], drawn.data[TRUTH]["excess"], rtol=1e-9)

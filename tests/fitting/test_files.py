@@ -112,21 +112,6 @@ def test_both_formats_refuse_the_same_numbers(fits, suffix, value, name, tmp_pat
         sf.load(path)
 
 
-@pytest.mark.parametrize(
-    "key", ["name", "candidates", "families", "network_gain", "network_gain_se", "rounds", "numbers_per_site"]
-)
-def test_a_missing_key_of_the_rule_is_named(fits, key, tmp_path, command, refused):
-    path = fits["least-squares"].save(tmp_path / "m.json")
-    record, _ = opened(path)
-    del record["rule"][key]
-    sealed(record, {})
-    closed(path, record, {})
-    with pytest.raises(InputError, match=f"missing required field `{key}`"):
-        sf.load(path)
-    (tmp_path / "new.csv").write_text("client,x0,x1,kind\ns0,1,2,u\n")
-    assert key in refused("predict", path, tmp_path / "new.csv")
-
-
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 def test_version_1_is_read_with_one_line(fits, suffix, tmp_path, command):
     """It has neither a checksum nor means: a gap where there was none is refused, not guessed."""

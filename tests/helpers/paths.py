@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
 
-from suffice.simulate import Algorithm, Draw, Quadratics, Randomness, Stream
+from suffice.simulate import Algorithm, Quadratics, Randomness, Stream
 
 N, D = 6, 3
 SEEDS = (70, 71, 72)
@@ -84,32 +85,48 @@ def assert_follows(
     return got
 
 
+def groups(rule: Any) -> list[list[int]]:
+    """The clients of each server."""
+    labels = [0] * N if rule.clusters is None else CLUSTERS
+    return [[i for i in range(N) if labels[i] == g] for g in range(max(labels) + 1)]
+
+
+def rounds(rule: Any, pull: float = 0.0):
+    """The rule for `assert_follows` of FedAvg, with a pull to the model that the server sent: FedProx."""
+    label = [0] * N if rule.clusters is None else CLUSTERS
+    sizes = np.ones(N) if rule.sizes is None else rule.sizes.numpy()
+
+    def path(seed, g, start):
+        server, x, t = [np.average(start[m], axis=0, weights=sizes[m]) for m in groups(rule)], start.copy(), 0
+        present: list[list[int]] = []
+
+        def deploy():
+            for w, members in zip(server, groups(rule)):
+                x[members] = w
+
+        deploy()
+        yield x.copy()
+        while True:
+            t += 1
+            alone = rule.fine_tune_after is not None and t > rule.fine_tune_after
+            if (t - 1) % rule.period == 0:  # a round begins
+                u = randomness(seed).uniform(iteration=t, stream=Stream.COIN, clients=N, features=1)[0, :, 0]
+                present = [sorted(m, key=lambda i: u[i])[: rule.participants] for m in groups(rule)]
+            for i in range(N) if alone else [i for drawn in present for i in drawn]:
+                away = 0 if alone else x[i] - server[label[i]]
+                x[i] = x[i] - 0.1 * (g(i, x[i], t) + pull * away)
+            if t % rule.period == 0 and not alone:
+                server = [np.average(x[p], axis=0, weights=sizes[p]) for p in present]
+                deploy()
+            yield x.copy()
+
+    return path
+
+
 def assert_same_path(one: Algorithm, other: Algorithm, problem: Quadratics, *, iterations: int = 13, eta=0.1) -> None:
     np.testing.assert_allclose(
         simulated(one, problem, iterations, eta), simulated(other, problem, iterations, eta), rtol=1e-11, atol=1e-12
     )
-
-
-def affine_error(algorithm: Algorithm, *, iteration: int) -> float:
-    """|f(2.5 y - 1.5 z) - (2.5 f(y) - 1.5 f(z))| of the step f at a fixed draw and random states, relative."""
-    problem = built()
-    many = Randomness(seeds=torch.tensor(SEEDS), root=3)
-    draw = algorithm.draw(problem, many, iteration)
-    template = algorithm.init(problem, problem.start.expand(len(SEEDS), -1, -1))
-    generator = torch.Generator().manual_seed(1)
-    y, z = (
-        {name: torch.randn(value.shape, dtype=value.dtype, generator=generator) for name, value in template.items()}
-        for _ in range(2)
-    )
-    eta = torch.tensor(0.1, dtype=problem.dtype)
-
-    def step(state: dict[str, torch.Tensor], with_draw: Draw = draw) -> torch.Tensor:
-        after = algorithm.step(problem, state, with_draw, eta)
-        return torch.cat([value.flatten() for value in after.values()])
-
-    mixed = step({name: 2.5 * y[name] - 1.5 * z[name] for name in y})
-    expected = 2.5 * step(y) - 1.5 * step(z)
-    return float((mixed - expected).abs().max() / expected.abs().max())
 
 
 def costs(algorithm: Algorithm, iteration: int, clients: int = N) -> tuple[float, float]:

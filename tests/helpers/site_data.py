@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-SITES = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data")) / "sites"
+DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+SITES = DATA / "sites"
 TABLES = (
     "subjects-sleep", "countries-gasoline", "secondary-attainment", "states-output", "classes-language",
     "schools-math", "districts-contraception", "counties-radon",

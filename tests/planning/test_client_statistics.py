@@ -72,16 +72,6 @@ def test_every_number_says_how_it_is_known():
     assert json.loads(json.dumps(certified.to_dict()))["beta"]["trust"] == "exact"
 
 
-def test_numbers_print_as_the_command_shows_them(command, tmp_path):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(3, 20, 1)), rng.normal(size=(3, 20))
-    numbers = sf.plan(sf.from_arrays(list(X), list(y)), epsilon=0.1).statistics()
-    assert str(numbers).startswith("Constants of the clients\nclient  rows ")
-    assert max(map(len, str(numbers).splitlines())) <= 132
-    assert repr(numbers) == "ClientStatistics(3 clients, 60 rows; print it for the table)"
-    assert len(repr(numbers.entry)) < 200
-
-
 def test_remedies_are_named_where_nobody_is_similar():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(2, 60, 2)), np.array([[0.0, 1.0] * 30, [0.0, 1.0] * 29 + [1.0, 2.0]])
@@ -138,13 +128,6 @@ def test_intervals_of_pairs_may_be_infinite():
     assert entry.low.shape == entry.high.shape == (3, 3)
     assert (entry.low <= entry.high).all()
     assert np.isinf(entry.high[0, 2]) or entry.high[0, 2] > entry.high[0, 1]  # opposite slopes are further apart
-
-
-def test_a_logistic_problem_with_balls_claims_nothing_of_all_models():
-    everywhere = {"bounded variance", "bounded heterogeneity", "affine heterogeneity"}
-    assert everywhere <= logistic(certainty="everywhere").assumptions
-    for certainty in ("certified", "estimated"):
-        assert not everywhere & logistic(certainty=certainty).assumptions
 
 
 def test_numbers_of_a_problem_in_single_precision_are_doubles():

@@ -186,12 +186,6 @@ def test_a_plan_draws_itself(tmp_path):
         plan.plot(tmp_path / "plan.docx")
 
 
-def test_a_start_below_the_precision_is_said():
-    problem = sf.Quadratics.of(np.ones((2, 1, 1)), [[0.0], [0.05]], sigma2=1.0, start=[0.1])
-    rows = sf.plan(problem, epsilon=[1000.0, 1e-3])
-    assert [any("already below" in warning for warning in row.warnings) for row in rows] == [True, True, False, False]
-
-
 def test_the_example_of_ten_predictors_is_planned_where_no_bound_of_the_papers_holds(capsys):
     plan = runpy.run_path(str(ROOT / "examples" / "ten_predictors.py"), run_name="__main__")["plan"]
     printed = re.findall(r"(\d+) iterations alone, (\d+) together", capsys.readouterr().out)

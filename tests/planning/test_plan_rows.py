@@ -98,40 +98,6 @@ def test_simulated_tables_follow_the_exact_curves(tmp_path, name):
     assert_simulation_is_exact(problem, [row.exact_local for row in plan])
 
 
-def random_quadratics(seed):
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(2, 5)), int(rng.integers(1, 4))
-    root = rng.normal(size=(n, d, d))
-    A = root @ root.swapaxes(1, 2) / d + 0.2 * np.eye(d)
-    return sf.Quadratics.of(
-        A, rng.normal(size=(n, d)) * rng.uniform(0, 1), sigma2=rng.uniform(0.1, 2, n), start=2 * rng.normal(size=d)
-    )
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_simulated_quadratics_follow_the_exact_curves(seed):
-    problem = random_quadratics(seed)
-    plan = sf.plan(problem, "5%")
-    assert all(row.exact.iterations <= row.exact_local.iterations for row in plan)
-    assert_simulation_is_exact(problem, [row.exact for row in plan])
-
-
-@pytest.mark.slow
-def test_two_hundred_quadratics_follow_the_exact_curves():
-    """20,000 paths each, of their own: 4 standard errors for one comparison, so many more for all of them."""
-    compared = 200 * 4 * len(GRID)
-    quantile = norm.isf(norm.sf(4.0) / compared)
-    found = []
-    for seed in range(200):
-        problem = random_quadratics(1000 + seed)
-        plans = [row.exact for row in sf.plan(problem, "5%")]
-        found += assert_simulation_is_exact(problem, plans, 20_000, quantile, root=seed).ravel().tolist()
-    deviation = np.array(found)
-    print(f"{deviation.size} comparisons, largest {deviation.max():.2f} standard errors, limit {quantile:.2f}")
-    print(f"beyond 2: {(deviation > 2).mean():.4f} (of a normal one .0455)")
-    assert (deviation > 2).mean() < 0.07
-
-
 def test_a_schedule_that_is_printed_is_run(tmp_path):
     rng = np.random.default_rng(3)
     X = [rng.normal(size=(n, 2)) for n in (6, 30, 12)]

@@ -49,9 +49,10 @@ def expected_excesses(blocks, client, rates, P, steps):
 
 def test_an_exact_plan_arrives_at_its_time_and_no_length_of_its_step_is_better(blocks):
     problem = sf.LeastSquares.of(*zip(*blocks), start=np.tile(START, (3, 1)))
-    gaps = []
+    gaps, matrices = [], []
     for row in sf.plan(problem, ["10%", "2%", "1.5%"]):
         for one in (row.exact, row.exact_local):
+            matrices.append(one.matrix)
             P = np.eye(2) if one.matrix is None else one.matrix
             curves = [expected_excesses(blocks, row.client, s * one.rates, P, one.iterations) for s in (1, *SCAN)]
             mine, *others = curves
@@ -61,6 +62,7 @@ def test_an_exact_plan_arrives_at_its_time_and_no_length_of_its_step_is_better(b
             assert all((curve[:-1] > row.epsilon).all() for curve in others)
             # lengths are tried 1.8 % apart, alone for the time to a fraction of a step: 8 % too long is another step
             assert abs(SCAN[np.argmin([curve[-1] for curve in others])] - 1) < 0.045
+    assert len({matrix is None for matrix in matrices}) == 2  # with a preconditioner and without
     # some plans arrive, or have not arrived, by less than 2 % of their precision: none can be 2 % lax or strict
     assert max(gap for gap in gaps if gap <= 1) > 0.98
     assert min(gap for gap in gaps if gap > 1) < 1.02

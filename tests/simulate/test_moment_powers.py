@@ -88,15 +88,6 @@ def test_instances_probed_together_are_those_probed_one_by_one(algorithm, cycle,
             assert rounding[at] <= 1e-8 * max(1.0, one)  # far below what a clear violation needs
 
 
-def test_a_wrong_cycle_is_seen():
-    """The comparison above can fail: averaging every second iteration is not every third."""
-    problem = network()
-    wrong = Cycle(blocks=tuple(Block(iterations=(t,)) for t in (1, 3)))
-    value, _ = MomentPowers(problem, LocalSGD(period=3), eta=0.05, cycle=wrong).excess(7, 0)
-    exact = expected_excess(problem, LocalSGD(period=3), iterations=7, eta=0.05)[7, 0]
-    assert abs(value - exact) > 1e-3 * exact
-
-
 def test_ten_thousand_iterations_reach_the_stationary_excess():
     """One coordinate, h = 1: m = (1 - eta)^2 m + eta^2 s has the fixed point eta s / (2 - eta)."""
     problem = Quadratics.of([[[0.5]]], [[0.0]], sigma2=3.0, start=[[7.0]])

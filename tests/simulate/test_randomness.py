@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from cipher import cipher, numbers
-from scipy import stats
 from scipy.special import gammaincinv
 
 from suffice.simulate import Randomness, Stream, philox
@@ -83,37 +82,6 @@ def test_float32_normals_are_the_float64_ones_rounded():
     single = normals(50, 3, 5, dtype=torch.float32)
     assert single.dtype == np.float32
     np.testing.assert_array_equal(single, normals(50, 3, 5).astype(np.float32))
-
-
-def test_streams_roots_iterations_seeds_and_clients_do_not_share_draws():
-    def draw(root: int = 0, iteration: int = 1, stream: Stream = Stream.NOISE) -> np.ndarray:
-        r = Randomness(seeds=torch.arange(4), root=root)
-        return r.uniform(iteration=iteration, stream=stream, clients=3, features=9).numpy().ravel()
-
-    parts = [draw(stream=stream) for stream in Stream] + [
-        draw(root=1),
-        draw(root=2),
-        draw(iteration=0),
-        draw(iteration=2),
-    ]
-    together = np.concatenate(parts)
-    # 1296 words of 32 bits: one coincidence has probability 2e-4, two have 2e-8
-    assert len(np.unique(together)) >= len(together) - 1
-
-
-def test_normals_follow_the_normal_law_and_are_uncorrelated():
-    z = normals(2500, 5, 8)
-    flat = z.ravel()
-    assert stats.kstest(flat, "norm").pvalue > 1e-7
-    for power, mean, second in [(1, 0, 1), (2, 1, 3), (3, 0, 15), (4, 3, 105)]:  # E z^p and E z^2p
-        error = (flat**power).mean() - mean
-        assert abs(error) < 6 * math.sqrt((second - mean**2) / flat.size), power
-    columns = z.reshape(2500, 40)
-    for values, variance in [(columns, 1.0), (columns**2 - 1, 4.0)]:
-        covariance = values.T @ values / len(values)
-        np.fill_diagonal(covariance, 0)
-        # 780 products of moderate tails: 7 standard errors keep the false alarm below 1e-8
-        assert np.abs(covariance).max() < 7 * math.sqrt(variance / len(values)) * math.sqrt(variance)
 
 
 def test_integers_are_the_floors_of_64_bit_uniforms():

@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from site_data import site_rows
 
 from suffice.planning.exact.plan import _described, exact_plans, start_of_plan
 from suffice.planning.exact.search import HORIZON, fastest
-from suffice.simulate import FixedWeights, LeastSquares
+from suffice.simulate import LeastSquares
 from suffice.simulate.moments.gradient_moments import moments_of_rows
 from suffice.simulate.moments.preconditioning import own_coordinates, shared_bases
 from suffice.simulate.moments.recursion import ExactRecursion
-from suffice.simulate.probed_moments import expected_excess
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +43,6 @@ def test_the_plan_is_what_its_curve_says_and_never_slower_than_alone(plans):
             np.testing.assert_allclose([one.weights.sum(), one.excess], [1, curve[-1]], rtol=1e-12)
             assert one.holds == (one.curve(3000)[one.iterations :].max() <= one.epsilon)
     assert sum(together.iterations < alone.iterations for together, alone in plans) == 3
-
-
-def test_a_preconditioned_plan_is_the_step_with_its_matrix(problem, plans):
-    """theta+ = theta - eta P sum w g is the plain rule on rows x basis, P = basis basis'."""
-    together = next(one for one, _ in plans if one.matrix is not None)
-    basis = np.linalg.cholesky(together.matrix)
-    moved = LeastSquares.of([x @ basis for x, _ in problem.data.blocks()], [y for _, y in problem.data.blocks()])
-    alpha = torch.from_numpy(np.tile(together.weights, (3, 1)))
-    client = next(i for i, (one, _) in enumerate(plans) if one is together)
-    expected = expected_excess(moved, FixedWeights(alpha=alpha), iterations=together.iterations, eta=together.eta)
-    np.testing.assert_allclose(together.curve(together.iterations), expected[:, client], rtol=1e-9)
 
 
 @pytest.mark.parametrize("off", [-3, -1, 0, 1])

@@ -207,44 +207,12 @@ def test_the_decreasing_bound_is_the_recursion_over_a_long_horizon_and_below_the
     assert got <= nu / (gamma + T + 1)
 
 
-def test_start_below_the_precision_takes_no_iteration():
-    row = plan_rows(simple(e0=0.1), 0.2, confidence=0.1)[0]
-    assert row.schedules.hitting["expected_iterations"] == row.local.hitting["expected_iterations"] == 0
-    assert row.schedules.hitting["iterations_at_confidence"] == 0
-    assert row.speedup == 1  # neither takes a step
-
-
 def test_start_at_the_precision_still_takes_iterations():
     row = plan_rows(simple(e0=0.2), 0.2, confidence=1.0)[0]
     step = row.local.hitting["eta"]
     drift = step * 0.5 - step**2 * 1.0 * 2.0 / (2 * 0.2)
     np.testing.assert_allclose(row.local.hitting["expected_iterations"], 1 / drift, rtol=1e-12)
     assert row.local.hitting["iterations_at_confidence"] == 1  # section 17: T = max(1, ceil(ln 1 / Delta))
-
-
-def test_unknown_start_leaves_steps_and_no_bounds():
-    row = plan_rows(simple(e0=None), 0.2, horizon=10, confidence=0.1)[0]
-    for part in (row.schedules, row.local):
-        bounds = [part.constant["bound"], part.decreasing["bound"], *part.horizon.values()]
-        assert bounds + [part.hitting[k] for k in ("expected_iterations", "iterations_at_confidence")] == [None] * 6
-        assert part.constant["eta"] > 0 < part.hitting["eta"]
-    assert row.speedup is None
-    assert row.continuous["expected_iterations"] is None
-    assert any("excess" in warning for warning in row.warnings)
-
-
-def test_no_horizon_and_no_confidence_leave_none():
-    got = plan_rows(simple(), 0.2)[0].schedules
-    assert got.constant["bound"] is got.decreasing["bound"] is got.hitting["iterations_at_confidence"] is None
-    assert got.horizon == {"eta": None, "bound": None}
-    assert got.hitting["expected_iterations"] > 0
-
-
-def test_infinite_heterogeneity_means_no_collaborator():
-    b2 = np.array([[0, np.inf], [0.02, 0]])
-    apart, near = plan_rows(simple(b2=b2), 10.0, horizon=20)
-    assert (apart.cluster, apart.collaborators, apart.similarity.tolist()) == ((0,), (), [1, 0])
-    assert near.collaborators == ("0",)
 
 
 def test_a_client_alone_plans_as_local():

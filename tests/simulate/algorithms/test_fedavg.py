@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from paths import CLUSTERS, SIZES, N, assert_follows, built, randomness
+from paths import CLUSTERS, SIZES, N, assert_follows, built, groups, rounds
 
-from suffice.simulate import FedAvg, LocalSGD, Randomness, Stream
+from suffice.simulate import FedAvg, LocalSGD, Randomness
 
 LABELS = torch.tensor(CLUSTERS)
 RULES = {
@@ -18,11 +18,6 @@ RULES = {
     "sampled-clusters": FedAvg(period=2, participants=1, sizes=SIZES, clusters=LABELS),
     "tuned": FedAvg(period=2, participants=3, fine_tune_after=6),
 }
-
-
-def groups(rule) -> list[list[int]]:
-    labels = [0] * N if rule.clusters is None else CLUSTERS
-    return [[i for i in range(N) if labels[i] == g] for g in range(max(labels) + 1)]
 
 
 def local_sgd(rule: LocalSGD):
@@ -40,39 +35,10 @@ def local_sgd(rule: LocalSGD):
     return path
 
 
-def fedavg(rule: FedAvg):
-    sizes = np.ones(N) if rule.sizes is None else rule.sizes.numpy()
-
-    def path(seed, g, start):
-        server, x, t = [np.average(start[m], axis=0, weights=sizes[m]) for m in groups(rule)], start.copy(), 0
-        present: list[list[int]] = []
-
-        def deploy():
-            for w, members in zip(server, groups(rule)):
-                x[members] = w
-
-        deploy()
-        yield x.copy()
-        while True:
-            t += 1
-            alone = rule.fine_tune_after is not None and t > rule.fine_tune_after
-            if (t - 1) % rule.period == 0:  # a round begins
-                u = randomness(seed).uniform(iteration=t, stream=Stream.COIN, clients=N, features=1)[0, :, 0]
-                present = [sorted(m, key=lambda i: u[i])[: rule.participants] for m in groups(rule)]
-            for i in range(N) if alone else [i for drawn in present for i in drawn]:
-                x[i] = x[i] - 0.1 * g(i, x[i], t)
-            if t % rule.period == 0 and not alone:
-                server = [np.average(x[p], axis=0, weights=sizes[p]) for p in present]
-                deploy()
-            yield x.copy()
-
-    return path
-
-
 @pytest.mark.parametrize("name", RULES)
 def test_paths_are_those_of_a_plain_transcription(name):
     rule = RULES[name]
-    got = assert_follows(rule, local_sgd(rule) if isinstance(rule, LocalSGD) else fedavg(rule))
+    got = assert_follows(rule, local_sgd(rule) if isinstance(rule, LocalSGD) else rounds(rule))
     assert np.ptp(got[rule.period][:, [0, 4]], axis=1).max() < 1e-12  # clients 0 and 4 share a cluster
     assert np.ptp(got[13], axis=1).max() > 0.1  # after an odd number of iterations they differ
 

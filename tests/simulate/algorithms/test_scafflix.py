@@ -5,24 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from paths import N, assert_follows, costs, parts, randomness
 
 from suffice.bounds import InputError
 from suffice.simulate import Flix, Quadratics, Randomness, Scaffnew, Stream, run
 
-N, D, T, S, P = 4, 3, 12, 4, 0.4
-ALPHA = np.array([0.9, 0.3, 1.0, 0.05])
-GAMMA = np.array([0.1, 0.25, 0.15, 0.2])
+P = 0.4
+ALPHA = np.array([0.9, 0.3, 1.0, 0.05, 0.5, 0.7])
+GAMMA = np.array([0.1, 0.25, 0.15, 0.2, 0.12, 0.18])
+ANCHORS = np.random.default_rng(70).normal(size=(N, 3))
 
 
-def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(70)
-    root = rng.normal(size=(N, D, D))
-    A = np.eye(D) + 0.1 * (root + root.transpose(0, 2, 1))
-    return A, rng.normal(size=(N, D)), rng.normal(size=(N, D)), rng.normal(size=(N, D))
-
-
-def built(sigma2: float = 0.5) -> Quadratics:
-    A, xi, start, _ = parts()
+def built(sigma2: float) -> Quadratics:
+    A, xi, _, start = parts()
     return Quadratics.of(A, xi, sigma2=sigma2, start=start)
 
 
@@ -33,91 +28,73 @@ def flix_solution(alpha: np.ndarray, y: np.ndarray) -> np.ndarray:
     return -np.linalg.solve(H, np.einsum("i,ide,ie->d", alpha, A, (1 - alpha)[:, None] * y + xi))
 
 
-def transcribed(alpha: np.ndarray, y: np.ndarray, h: np.ndarray, seed: int, root: int) -> tuple[np.ndarray, np.ndarray]:
-    """Algorithm 1 as printed, in x_i: x_i and h_i after T iterations."""
-    A, xi, x, _ = parts()
-    n, randomness = N, Randomness(seeds=torch.tensor([seed]), root=root)
+def scafflix(alpha: np.ndarray, y: np.ndarray, h: np.ndarray, coins: list):
+    """Algorithm 1 as printed, in x_i; yields the personal models."""
     gamma = 1 / np.mean(alpha**2 / GAMMA)
-    for t in range(1, T + 1):
-        z = randomness.normal(iteration=t, stream=Stream.NOISE, clients=N, features=D)[0].numpy()
-        coin = randomness.uniform(iteration=t, stream=Stream.COIN, clients=1, features=1).item() < P
-        hat = np.empty_like(x)
-        for i in range(n):
-            mixed = alpha[i] * x[i] + (1 - alpha[i]) * y[i]
-            g = 2 * A[i] @ (mixed + xi[i]) + np.sqrt(0.5 / D) * z[i]
-            hat[i] = x[i] - GAMMA[i] / alpha[i] * (g - h[i])
-        if coin:
-            bar = gamma / n * sum(alpha[j] ** 2 / GAMMA[j] * hat[j] for j in range(n))
-            h = np.array([h[i] + P * alpha[i] / GAMMA[i] * (bar - hat[i]) for i in range(n)])
-            x = np.tile(bar, (n, 1))
-        else:
+
+    def path(seed, g, x):
+        control, t = h, 0
+        while True:
+            mixed = alpha[:, None] * x + (1 - alpha)[:, None] * y
+            yield mixed
+            t += 1
+            coins.append(randomness(seed).uniform(iteration=t, stream=Stream.COIN, clients=1, features=1).item() < P)
+            hat = np.array([x[i] - GAMMA[i] / alpha[i] * (g(i, mixed[i], t) - control[i]) for i in range(N)])
             x = hat
-    return x, h
+            if coins[-1]:
+                bar = gamma / N * sum(alpha[j] ** 2 / GAMMA[j] * hat[j] for j in range(N))
+                control = np.array([control[i] + P * alpha[i] / GAMMA[i] * (bar - hat[i]) for i in range(N)])
+                x = np.tile(bar, (N, 1))
+
+    return path
 
 
 @pytest.mark.parametrize("personal", [True, False], ids=["scafflix", "i-scaffnew"])
 def test_paths_are_those_of_the_printed_rule(personal):
-    alpha, y = (ALPHA, parts()[3]) if personal else (np.ones(N), np.zeros((N, D)))
-    h = np.random.default_rng(71).normal(size=(N, D))
-    problem, source = built(), Randomness(seeds=torch.arange(S), root=9)
+    alpha, y = (ALPHA, ANCHORS) if personal else (np.ones(N), np.zeros((N, 3)))
+    h, coins = np.random.default_rng(71).normal(size=(N, 3)), []
     rule = Scaffnew(
-        p=P, alpha=torch.from_numpy(alpha), anchors=torch.from_numpy(y), control=torch.from_numpy(h), name="scafflix"
+        p=P, **{name: torch.from_numpy(v) for name, v in (("alpha", alpha), ("anchors", y), ("control", h))}
     )
-    state, coins = rule.init(problem, problem.start.expand(S, -1, -1)), []
-    for t in range(1, T + 1):
-        draw = rule.draw(problem, source, t)
-        coins.append(draw.extra["coin"])
-        np.testing.assert_array_equal(rule.vectors_sent(problem, draw), 2 * N * draw.extra["coin"].numpy())
-        assert rule.oracle_calls(problem, draw) == N
-        state = rule.step(problem, state, draw, torch.from_numpy(GAMMA))
-    assert 0.2 < torch.stack(coins).double().mean() < 0.6
-    for seed in range(S):
-        x, control = transcribed(alpha, y, h, seed, 9)
-        mixed = alpha[:, None] * x + (1 - alpha)[:, None] * y
-        np.testing.assert_allclose(state["models"][seed], mixed, rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(state["control"][seed], control, rtol=1e-10, atol=1e-11)
-        np.testing.assert_allclose(rule.shared(problem, state)[seed], x, rtol=1e-9, atol=1e-11)
+    assert_follows(rule, scafflix(alpha, y, h, coins), eta=GAMMA)
+    assert 0.2 < np.mean(coins) < 0.6
+    problem = built(0.5)
+    draw = rule.draw(problem, Randomness(seeds=torch.arange(40)), 1)
+    np.testing.assert_array_equal(rule.vectors_sent(problem, draw), 2 * N * draw.extra["coin"].numpy())
+    assert rule.oracle_calls(problem, draw) == N
 
 
 def test_flix_paths_are_gradient_descent_on_the_mixed_objective():
-    A, xi, start, y = parts()
-    problem = built()
-    trace_models, eta = [], 0.1
-    rule = Flix(alpha=torch.from_numpy(ALPHA), anchors=torch.from_numpy(y))
-    state, source = rule.init(problem, problem.start.expand(S, -1, -1)), Randomness(seeds=torch.arange(S), root=2)
-    for t in range(1, T + 1):
-        state = rule.step(problem, state, rule.draw(problem, source, t), torch.tensor(eta, dtype=torch.float64))
-    for seed in range(S):
-        x = start.mean(0)
-        for t in range(1, T + 1):
-            z = (
-                Randomness(seeds=torch.tensor([seed]), root=2)
-                .normal(iteration=t, stream=Stream.NOISE, clients=N, features=D)[0]
-                .numpy()
-            )
-            mixed = [ALPHA[i] * x + (1 - ALPHA[i]) * y[i] for i in range(N)]
-            g = [2 * A[i] @ (mixed[i] + xi[i]) + np.sqrt(0.5 / D) * z[i] for i in range(N)]
-            x = x - eta * sum(ALPHA[i] * g[i] for i in range(N)) / N
-        trace_models.append([ALPHA[i] * x + (1 - ALPHA[i]) * y[i] for i in range(N)])
-    np.testing.assert_allclose(state["models"], trace_models, rtol=1e-10, atol=1e-12)
-    draw = rule.draw(problem, source, 1)
-    assert (rule.oracle_calls(problem, draw), rule.vectors_sent(problem, draw)) == (N, 2 * N)
+    def path(seed, g, start):
+        x, t = start.mean(0), 0
+        while True:
+            mixed = ALPHA[:, None] * x + (1 - ALPHA)[:, None] * ANCHORS
+            yield mixed
+            t += 1
+            x = x - 0.1 * sum(ALPHA[i] * g(i, mixed[i], t) for i in range(N)) / N
+
+    rule = Flix(alpha=torch.from_numpy(ALPHA), anchors=torch.from_numpy(ANCHORS))
+    assert_follows(rule, path)
+    assert costs(rule, 1) == (N, 2 * N)
 
 
-def final(problem: Quadratics, rule, eta, iterations: int) -> tuple[np.ndarray, np.ndarray]:
-    """The last models (N, d) of one seed, and the first."""
+def final(problem: Quadratics, rule, eta, iterations: int) -> np.ndarray:
+    """The last models (N, d) of one seed."""
     source = Randomness(seeds=torch.arange(1), root=1)
     state = rule.init(problem, problem.start[None])
-    first, eta = state["models"][0].numpy(), torch.as_tensor(eta, dtype=torch.float64)
     for t in range(1, iterations + 1):
-        state = rule.step(problem, state, rule.draw(problem, source, t), eta)
-    return state["models"][0].numpy(), first
+        state = rule.step(problem, state, rule.draw(problem, source, t), torch.as_tensor(eta, dtype=torch.float64))
+    if isinstance(rule, Scaffnew):
+        shared, mixed = rule.shared(problem, state)[0], state["models"][0]
+        alpha, anchors = torch.as_tensor(rule.alpha)[:, None], problem.optimum if rule.anchors is None else rule.anchors
+        torch.testing.assert_close(alpha * shared + (1 - alpha) * anchors, mixed, rtol=1e-9, atol=1e-11)
+    return state["models"][0].numpy()
 
 
 @pytest.mark.parametrize("anchored", [True, False], ids=["optima", "any anchors"])
 def test_without_noise_flix_and_scafflix_reach_the_mixed_optimum(anchored):
     problem, alpha = built(0.0), torch.from_numpy(ALPHA)
-    y = problem.optimum.numpy() if anchored else parts()[3]
+    y = problem.optimum.numpy() if anchored else ANCHORS
     anchors = None if anchored else torch.from_numpy(y)
     x = flix_solution(ALPHA, y)
     expected = ALPHA[:, None] * x + (1 - ALPHA)[:, None] * y
@@ -127,7 +104,7 @@ def test_without_noise_flix_and_scafflix_reach_the_mixed_optimum(anchored):
         (Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=torch.from_numpy(GAMMA), anchors=anchors), GAMMA),
     ]
     for rule, eta in rules:
-        models, _ = final(problem, rule, eta, 250)
+        models = final(problem, rule, eta, 300)
         # contraction 1 - min(gamma mu, p^2) and 1 - eta mean(alpha^2 mu) of squares: 0.85 per iteration
         np.testing.assert_allclose(models, expected, atol=1e-11)
 
@@ -143,7 +120,7 @@ def test_starts_after_one_communication():
     corrected = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5)
     printed = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5, start="printed")
     for rule, expected in ((corrected, 0.4), (printed, 0.6)):
-        np.testing.assert_allclose(final(problem, rule, 0.5, 150)[0][0, 0], expected, atol=1e-12)
+        np.testing.assert_allclose(final(problem, rule, 0.5, 150)[0, 0], expected, atol=1e-12)
     with pytest.raises(InputError, match=r"^start = 'print': use corrected or printed"):
         Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=0.5, start="print")
     given = Scaffnew.scafflix(problem, p=0.5, alpha=alpha, eta=torch.tensor([0.5, 0.1])).control

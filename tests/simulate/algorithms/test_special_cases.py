@@ -7,93 +7,82 @@ import torch
 from paths import CLUSTERS, SIZES, D, N, assert_same_path, built, equal_clients, parts
 
 from suffice.bounds import Binary, Continuous, Sharp
-from suffice.simulate import (
-    APFL,
-    IFCA,
-    WGABC,
-    AllForAll,
-    AllForOne,
-    CoBo,
-    DebiasedSimilarity,
-    Ditto,
-    EstimatedAllForAll,
-    FedAvg,
-    FederatedClustering,
-    FixedCoBo,
-    FixedRadius,
-    FixedWeights,
-    Flix,
-    Local,
-    LocalSGD,
-    QuantileRadius,
-    SampledSimilarity,
-    Scaffnew,
-    TwoMeansRadius,
-)
-from suffice.simulate.algorithms import FedAMP, FedFomo, FedProx, MinibatchSGD, Momentum, Scaffold, ValidationBased
+from suffice.simulate import DebiasedSimilarity, SampledSimilarity
+from suffice.simulate import algorithms as alg
 
 EYE, ONES = torch.eye(N, dtype=torch.float64), torch.ones(N, N, dtype=torch.float64)
-MEAN, OTHERS, LABELS = FixedWeights(alpha=ONES / N), (ONES - EYE) / (N - 1), torch.tensor(CLUSTERS)
+MEAN, OTHERS, LABELS = alg.FixedWeights(alpha=ONES / N), (ONES - EYE) / (N - 1), torch.tensor(CLUSTERS)
 W = torch.rand(N, N, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 ANCHORS = torch.from_numpy(parts()[1])
 
 ALONE = [
-    LocalSGD(period=100),
-    LocalSGD(period=3, clusters=torch.arange(N)),
-    FedAvg(participants=1, clusters=torch.arange(N)),
-    FedFomo(period=100),
-    FedAMP(pull=0.0),
-    FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
-    Ditto(pull=0.0, server=FedAvg(period=3)),
-    APFL(mixture=1.0, server=FedAvg(period=3, sizes=SIZES)),
-    WGABC(mixture=0.0, memory=0.3),
-    Momentum(weight=0.0),
-    Momentum.nesterov(weight=0.0),
-    AllForAll(Lambda=EYE),
-    EstimatedAllForAll(samples=2, threshold=0.0),
-    CoBo(rho=0.6, weight_step=0.0, w0=0.0),
-    FixedCoBo(w=torch.zeros(N, N), rho=0.6),
-    FederatedClustering(radius=FixedRadius(tau=0.0), rounds=1),
+    alg.LocalSGD(period=100),
+    alg.LocalSGD(period=3, clusters=torch.arange(N)),
+    alg.FedAvg(participants=1, clusters=torch.arange(N)),
+    alg.FedFomo(period=100),
+    alg.FedAMP(pull=0.0),
+    alg.FedAMP(share=0.0, pull=2.0),  # u_i = x_i when each step begins a round
+    alg.Ditto(pull=0.0, server=alg.FedAvg(period=3)),
+    alg.APFL(mixture=1.0, server=alg.FedAvg(period=3, sizes=SIZES)),
+    alg.WGABC(mixture=0.0, memory=0.3),
+    alg.Momentum(weight=0.0),
+    alg.Momentum.nesterov(weight=0.0),
+    alg.AllForAll(Lambda=EYE),
+    alg.EstimatedAllForAll(samples=2, threshold=0.0),
+    alg.CoBo(rho=0.6, weight_step=0.0, w0=0.0),
+    alg.FixedCoBo(w=torch.zeros(N, N), rho=0.6),
+    alg.FederatedClustering(radius=alg.FixedRadius(tau=0.0), rounds=1),
 ]
 OF_ONE = [
+    alg.FedAvg(period=2),
+    alg.FedAvg(participants=1),
+    alg.LocalSGD(period=2),
+    alg.Ditto(),
+    alg.APFL(mixture=1.0),
+    alg.FedAMP(pull=2.0),
+    alg.MinibatchSGD(),
+    alg.ValidationBased(period=1),
+    alg.IFCA(offsets=torch.zeros(1, D)),
+    alg.Scaffnew(p=0.5),
+    alg.Flix(alpha=1.0),
+    alg.Scaffold(),
     *(
-        FedAvg(period=2),
-        FedAvg(participants=1),
-        LocalSGD(period=2),
-        Ditto(),
-        APFL(mixture=1.0),
-        FedAMP(pull=2.0),
-        MinibatchSGD(),
+        alg.FederatedClustering(radius=radius)
+        for radius in (alg.FixedRadius(tau=0.5), alg.QuantileRadius(), alg.TwoMeansRadius())
     ),
-    *(ValidationBased(period=1), IFCA(offsets=torch.zeros(1, D)), Scaffnew(p=0.5), Flix(alpha=1.0), Scaffold()),
-    *(FederatedClustering(radius=radius) for radius in (FixedRadius(tau=0.5), QuantileRadius(), TwoMeansRadius())),
-    AllForOne(criterion=Sharp()),
-    AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2), normalised=True),
-    AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
-    AllForOne.released(binary=False),
+    alg.AllForOne(criterion=Sharp()),
+    alg.AllForOne(criterion=Continuous(), similarity=SampledSimilarity(samples=2), normalised=True),
+    alg.AllForOne(criterion=Binary(threshold=0.4), similarity=DebiasedSimilarity(samples=3)),
+    alg.AllForOne.released(binary=False),
 ]
 OF_EQUAL = [
-    *(LocalSGD(), FedAvg(), FedAvg(participants=N), APFL(mixture=0.0), AllForAll(Lambda=ONES / N)),
-    *(AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
-    *(IFCA(offsets=torch.zeros(1, D)), Scaffnew(p=1.0), FederatedClustering(radius=FixedRadius(tau=1e9))),
-    ValidationBased(period=1, temperature=1e15),  # an endless temperature: all models alike
+    alg.LocalSGD(),
+    alg.FedAvg(),
+    alg.FedAvg(participants=N),
+    alg.APFL(mixture=0.0),
+    alg.AllForAll(Lambda=ONES / N),
+    *(alg.AllForOne(criterion=criterion, sigma2=1.0) for criterion in (Binary(threshold=0.5), Continuous(), Sharp())),
+    alg.IFCA(offsets=torch.zeros(1, D)),
+    alg.Scaffnew(p=1.0),
+    alg.FederatedClustering(radius=alg.FixedRadius(tau=1e9)),
+    alg.ValidationBased(period=1, temperature=1e15),  # an endless temperature: all models alike
 ]
 PAIRS = [
-    *((rule, Local(), built()) for rule in ALONE),
-    *((rule, Local(), built(1)) for rule in OF_ONE),
+    *((rule, alg.Local(), built()) for rule in ALONE),
+    *((rule, alg.Local(), built(1)) for rule in OF_ONE),
     *((rule, MEAN, equal_clients()) for rule in OF_EQUAL),
-    (FedAvg(period=3), LocalSGD(period=3), equal_clients()),
-    (FedAvg(period=3, clusters=LABELS), LocalSGD(period=3, clusters=LABELS), equal_clients()),
-    (FedAvg(period=3, sizes=torch.full((N,), 7.0)), LocalSGD(period=3), equal_clients()),
-    (MinibatchSGD(sizes=SIZES), FedAvg(sizes=SIZES), built()),
-    (FedProx(pull=0.0, period=3), FedAvg(period=3), built()),
-    (FedProx(pull=5.0, period=1), FedAvg(), built()),
-    (Scaffold(period=20), FedAvg(period=20), built()),  # the first round has no control variates yet
-    (APFL(mixture=0.0, server=FedAvg(period=3, sizes=SIZES)), FedAvg(period=3, sizes=SIZES), built()),
-    (WGABC(mixture=0.7, memory=0.0), FixedWeights(alpha=0.3 * EYE + 0.7 * OTHERS), built()),
-    (CoBo(rho=0.6, weight_step=0.0, w0=W), FixedCoBo(w=W, rho=0.6), built()),
-    (FederatedClustering(radius=QuantileRadius(fraction=1.0), rounds=1), MEAN, built()),
-    (Scaffnew(p=0.4, anchors=ANCHORS), Scaffnew(p=0.4), built()),  # full weights do not see the anchors
+    (alg.FedAvg(period=3), alg.LocalSGD(period=3), equal_clients()),
+    (alg.FedAvg(period=3, clusters=LABELS), alg.LocalSGD(period=3, clusters=LABELS), equal_clients()),
+    (alg.FedAvg(period=3, sizes=torch.full((N,), 7.0)), alg.LocalSGD(period=3), equal_clients()),
+    (alg.MinibatchSGD(sizes=SIZES), alg.FedAvg(sizes=SIZES), built()),
+    (alg.FedProx(pull=0.0, period=3), alg.FedAvg(period=3), built()),
+    (alg.FedProx(pull=5.0, period=1), alg.FedAvg(), built()),
+    (alg.Scaffold(period=20), alg.FedAvg(period=20), built()),  # the first round has no control variates yet
+    (alg.APFL(mixture=0.0, server=alg.FedAvg(period=3, sizes=SIZES)), alg.FedAvg(period=3, sizes=SIZES), built()),
+    (alg.WGABC(mixture=0.7, memory=0.0), alg.FixedWeights(alpha=0.3 * EYE + 0.7 * OTHERS), built()),
+    (alg.CoBo(rho=0.6, weight_step=0.0, w0=W), alg.FixedCoBo(w=W, rho=0.6), built()),
+    (alg.FederatedClustering(radius=alg.QuantileRadius(fraction=1.0), rounds=1), MEAN, built()),
+    (alg.Scaffnew(p=0.4, anchors=ANCHORS), alg.Scaffnew(p=0.4), built()),  # full weights do not see the anchors
 ]
 
 

@@ -58,7 +58,7 @@ def test_what_a_frame_cannot_be_is_refused():
 
 
 def test_a_csv_of_any_columns_is_read_as_the_same_frame(tmp_path):
-    """An index without a name, a category, gaps, a row without a target; whole, dropped from, or one file per site."""
+    """An index without a name, a category, gaps, a row without a target; whole, or dropped from."""
     rng = np.random.default_rng(4)
     kind, x = rng.choice(["u", "v", "v"], 30).tolist(), rng.normal(size=30).round(3).tolist()
     columns = {"client": ["a", "b", "c"] * 10, "kind": kind, "x": x, "target": rng.normal(size=30).round(3).tolist()}
@@ -70,13 +70,6 @@ def test_a_csv_of_any_columns_is_read_as_the_same_frame(tmp_path):
         ours, theirs = sf.read(tmp_path / "t.csv", drop=drop), sf.read(columns, drop=drop)
         np.testing.assert_array_equal(ours.optimum.numpy(), theirs.optimum.numpy())
         assert ours.names == theirs.names
-    folder = tmp_path / "sites"
-    folder.mkdir()
-    for site in "abc":
-        mine = [",".join(row[1:]) for row in rows if row[0] == site]
-        (folder / f"{site}.csv").write_text("\n".join(["kind,x,target", *mine]))
-    apart = sf.read(folder)
-    np.testing.assert_allclose(apart.optimum.numpy(), sf.read(columns).optimum.numpy(), rtol=1e-9, atol=1e-12)
 
 
 def test_an_infinite_number_is_refused_with_its_line_and_site(tmp_path):

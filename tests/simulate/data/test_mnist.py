@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from site_data import DATA
 
 import suffice as sf
 from suffice.simulate.data.mnist import mnist, mnist_part
-
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
 
 def idx(array: np.ndarray) -> bytes:

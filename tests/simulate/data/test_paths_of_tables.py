@@ -6,14 +6,6 @@ import numpy as np
 from client_data import TABLE, read, written
 
 
-def test_a_folder_holds_one_client_per_file(tmp_path):
-    written(tmp_path, "age,y\n1,2\n2,5\n4,7\n", "Lyon.csv")
-    written(tmp_path, "age,y\n4,1\n5,3\n9,2\n", "Nice.csv")
-    together = read(tmp_path)
-    assert together.names == ("Lyon", "Nice")
-    np.testing.assert_array_equal(together.X, read(written(tmp_path / "..", TABLE, f"{tmp_path.name}.csv")).X)
-
-
 def test_every_kind_of_file_gives_the_same_problem(tmp_path):
     """CSV with a client column, .npz with a client array, and a folder of one CSV, one .npz and one LIBSVM file."""
     reference = read(written(tmp_path, TABLE))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from cipher import numbers
+from site_data import DATA
 
 import suffice as sf
 from suffice.simulate import Randomness, Stream
@@ -17,7 +15,6 @@ from suffice.simulate.data.memory import Memory
 from suffice.simulate.data.splits import divide, parse_split
 from suffice.simulate.data.table import Table
 
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 N = 600
 
 

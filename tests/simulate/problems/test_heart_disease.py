@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from site_data import DATA
 
 import suffice as sf
 from suffice.simulate.problems.heart_disease import CENTRES, heart_disease
 
-DATA = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 HEART = DATA / "heart_disease"
 needs_heart = pytest.mark.skipif(not HEART.is_dir(), reason=f"no heart-disease files at {HEART} (SUFFICE_DATA)")
 

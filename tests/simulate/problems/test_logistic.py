@@ -118,41 +118,29 @@ def test_bound_of_the_differences_is_zero_for_equal_clients_and_survives_a_searc
 # --- errors
 
 
-def one_class(label: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+ON_THE_PLANE = np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
+"""All rows on the right side of a plane or on it, by the labels 1, 1, 0, 1: the infimum is not attained."""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: y.__setitem__(1, np.zeros(ROWS[1])), r"labels of client turin = .*only one class"),
+        (lambda X, y: y.__setitem__(1, np.ones(ROWS[1])), r"labels of client turin = .*only one class"),
+        (lambda X, y: y.__setitem__(2, X[2] @ [1.0, 2.0, -1.0] > 0), "labels of client lyon = 'separable'"),
+        (lambda X, y: X[0].__setitem__((slice(None), 2), X[0][:, 1]), "rank of the rows of client oslo = 2"),
+    ],
+)
+def test_what_has_no_minimiser_needs_regularisation(change, message):
     X, y = data()
-    return X, [y[0], np.full(ROWS[1], label), y[2]]
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_one_class_needs_regularisation(label):
-    X, y = one_class(label)
-    with pytest.raises(InputError, match=r"labels of client turin = .*only one class"):
+    change(X, y)
+    y = [labels.astype(int) for labels in y]
+    with pytest.raises(InputError, match=message):
         Logistic.of(X, y, names=("oslo", "turin", "lyon"))
     problem = Logistic.of(X, y, regularisation=1e-3)
     assert problem.gradient(problem.optimum[None]).abs().max() < 1e-15
-
-
-def test_separable_classes_need_regularisation():
-    X, y = data()
-    y[2] = (X[2] @ [1.0, 2.0, -1.0] > 0).astype(int)
-    with pytest.raises(InputError, match="labels of client 2 = 'separable'"):
-        Logistic.of(X, y)
-    Logistic.of(X, y, regularisation=1e-3)
-
-
-def test_quasi_separable_classes_need_regularisation():
-    """All rows on the right side or on the plane: the infimum is not attained either."""
-    X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.5, 0.0], [0.0, 1.0]])
     with pytest.raises(InputError, match="separable"):
-        Logistic.of([X], [[1, 1, 0, 1]])
-
-
-def test_rows_of_low_rank_need_regularisation():
-    X, y = data()
-    X[0][:, 2] = X[0][:, 1]
-    with pytest.raises(InputError, match="rank of the rows of client 0 = 2"):
-        Logistic.of(X, y)
-    Logistic.of(X, y, regularisation=1e-3)
+        Logistic.of([ON_THE_PLANE], [[1, 1, 0, 1]])
 
 
 @pytest.mark.parametrize(

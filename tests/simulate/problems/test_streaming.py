@@ -63,7 +63,7 @@ def noise_covariance(problem, theta):
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_noise_covariance_is_that_of_the_scenarios_and_of_samples(bias):
+def test_noise_covariance_is_that_of_the_scenarios(bias):
     theta = np.column_stack((THETA, [0.3, -1, 0])) if bias else THETA
     problem = StreamingLeastSquares.of(H, theta, label_noise=0.4, batch=2, bias=bias)
     point = torch.from_numpy(np.random.default_rng(71).normal(size=problem.features))
@@ -75,13 +75,6 @@ def test_noise_covariance_is_that_of_the_scenarios_and_of_samples(bias):
     gap = problem.stochastic_gradient(everywhere.expand(len(draws), -1, -1), None, draws).numpy() - mean
     got = np.einsum("jk,jkd,jke->kde", weights, gap, gap) / 2
     np.testing.assert_allclose(got, exact, rtol=1e-10, atol=1e-11)
-    S = 20000
-    draw = problem.draw(Randomness(seeds=torch.arange(S)), 1)
-    gap = problem.stochastic_gradient(everywhere.expand(S, -1, -1), None, draw).numpy() - mean
-    products = np.einsum("skd,ske->skde", gap, gap)
-    error = products.std(0) / np.sqrt(S)
-    assert (np.abs(products.mean(0) - exact) < 6 * error).all()  # 12 or 27 entries: 5e-8
-    assert (np.abs(exact) > 6 * error).mean() > 0.7  # the test sees most entries
 
 
 def test_noise_growth_is_the_sharp_pair():
@@ -200,24 +193,14 @@ def test_no_digits_are_lost_near_a_shared_optimum():
         ("smallest eigenvalue of H[2]", {"H": np.array([np.eye(2), np.eye(2), np.diag([1.0, -0.5])])}),
         ("smallest eigenvalue of H[0]", {"H": np.diag([1.0, 0.0])}),
         ("H", {"H": np.full((3, 2, 2), np.nan)}),
-        ("H", {"H": np.ones((3, 2, 1))}),
         ("H", {"H": np.zeros((0, 2, 2)), "theta_star": np.zeros((0, 2))}),
         ("theta_star", {"theta_star": np.zeros((2, 2))}),
         ("theta_star", {"theta_star": np.zeros((3, 3))}),
         ("theta_star", {"bias": True}),
-        ("theta_star", {"theta_star": np.full((3, 2), np.inf)}),
         ("label_noise", {"label_noise": -1.0}),
-        ("label_noise", {"label_noise": [1.0, 1.0]}),
-        ("label_noise", {"label_noise": np.nan}),
         ("batch", {"batch": 0}),
-        ("batch", {"batch": 1.5}),
         ("theta0", {"start": np.zeros(3)}),
         ("names", {"names": ("a", "b")}),
-        ("names", {"names": object()}),
-        ("H", {"H": [[[1.0, 0.0], [0.0]]]}),
-        ("H", {"H": [[1.0, 0.0], [0.0]]}),
-        ("label_noise", {"label_noise": [1.0, [1.0], 1.0]}),
-        ("theta0", {"start": [0.0, [0.0]]}),
     ],
 )
 def test_bad_input_is_named(field, change):
