@@ -98,7 +98,8 @@ def test_a_place_that_cannot_take_verdicts_is_refused_before_anything_is_checked
 
 def test_a_passed_bound_of_zero_is_kept_without_a_ratio(tmp_path):
     (found,) = verify(["adaptive/property-1"], edition="printed")
-    verdicts.write_verdicts(tmp_path / "v.json", [replace(found, worst_ratio=math.inf)], "quick")
+    passed = replace(found, evidence=replace(found.evidence, worst_ratio=math.inf))
+    verdicts.write_verdicts(tmp_path / "v.json", [passed], "quick")
     (row,) = json.loads((tmp_path / "v.json").read_text())
     assert row["worst_ratio"] is None
     assert row["verdict"] == "violated"

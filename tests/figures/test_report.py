@@ -192,7 +192,7 @@ def test_kept_points_include_the_worst_instance(verdicts):
 
 
 def test_text_from_claims_is_escaped(verdicts, tmp_path):
-    odd = replace(verdicts[0], survivors=("<b> & co",))
+    odd = replace(verdicts[0], variants=replace(verdicts[0].variants, survivors=("<b> & co",)))
     text = save_report([odd], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<b> & co" not in text
     assert "&lt;b&gt; &amp; co" in text
