@@ -86,13 +86,6 @@ def test_crosses_are_named_where_they_are_drawn():
         assert ("spread 0.5" in axes.get_title("left")) == (not crosses)
 
 
-def test_a_few_seeds_are_drawn_with_the_command(command, tmp_path):
-    done = command("figure", "adaptive-2a", "--seeds", "127,496", "--out", tmp_path, "--edition", "published")
-    assert done.returncode == 0, done.stderr
-    setup = json.loads((tmp_path / "adaptive-2a.json").read_text())["setup"]
-    assert (setup["runs"], setup["seeds"]) == (2, [127, 496])
-
-
 def test_one_panel_is_drawn_on_axes_of_the_callers_and_several_are_refused():
     from matplotlib.figure import Figure as Canvas
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from suffice.bounds import InputError
-from suffice.simulate import ALGORITHMS, CoBo, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
+from suffice.simulate import ALGORITHMS, Local, LocalSGD, Quadratics, algorithm, run, seed_blocks
 from suffice.simulate.catalogue import options_of
 
 
@@ -35,12 +35,6 @@ def test_each_option_is_taken_at_its_default(name, option):
     needed = {"samples": {"similarity": "sampled"}, "horizon": {"sampling": "mixed", "horizon": 50}}
     options = {option: options_of(name)[option]} | needed.get(option, {})
     assert type(algorithm(name, problem(), eta=0.3, **options)) is type(algorithm(name, problem(), eta=0.3))
-
-
-def test_mixed_sampling_of_cobo_has_its_horizon():
-    chosen = algorithm("cobo", problem(), eta=0.1, sampling="mixed", horizon=500)
-    assert isinstance(chosen, CoBo)
-    assert [chosen.chance(10, t) for t in (1, 2, 4)] == [0.1, 0.5, 0.25]
 
 
 def test_options_reach_the_algorithm():
