@@ -10,7 +10,7 @@ import numpy as np
 from suffice.support.errors import ConditionError, InputError
 from suffice.support.numbers import as_number, as_whole
 
-from .parameters import PARAMETERS
+from .parameters import PARAMETERS, Parameter
 from .theorem import Theorem
 from .theorems import find
 
@@ -73,7 +73,7 @@ def digits(theorem: Theorem | str, count: int = 50, **values: Any) -> Any:
     assert theorem.bound is not None
     bound = theorem.bound
     for name, value in arguments.items():
-        _check_size(name, value)
+        _check_size(theorem.parameter(name), value)
     with mpmath.workdps(2 * count + 1000):  # whole numbers beyond 2^53 stay what they are
         exact = {name: _exact(name, value) for name, value in _some(arguments, theorem.bound_keywords).items()}
     # The readable form may cancel, 1 - (1 - x)^n by all digits of x = p^2: there is room for products of two arguments
@@ -201,15 +201,15 @@ def _returned(name: str, value: Any) -> np.ndarray:
     return _number(name, value)
 
 
-def _check_size(name: str, value: Any) -> None:
+def _check_size(parameter: Parameter, value: Any) -> None:
     """`InputError` where `evaluate` refuses a number for its size, or takes it for 0."""
     if isinstance(value, (str, bytes, bool)):
-        raise InputError(name, value, "give one number")
-    size = _number(name, value)
-    if PARAMETERS[name].extreme(size).any():
-        raise PARAMETERS[name].refusal(value)
+        raise InputError(parameter.name, value, "give one number")
+    size = _number(parameter.name, value)
+    if parameter.extreme(size).any():
+        raise parameter.refusal(value)
     if size.ndim == 0 and size == 0 != value:
-        raise InputError(name, value, "give 0, or a number of at least 1e-308")
+        raise InputError(parameter.name, value, "give 0, or a number of at least 1e-308")
 
 
 def _exact(name: str, value: Any) -> Any:

@@ -49,22 +49,22 @@ def quantile(value: np.ndarray) -> np.ndarray:
     return 1 + np.log10(np.maximum(value, 1e-4)) / 4
 
 
-def moved_inside(theorem: Theorem, movable: Movable, values: Values) -> tuple[Values, np.ndarray]:
-    """The values, moved where necessary, and the step of each instance, (n,)."""
+def moved_inside(theorem: Theorem, movable: Movable, values: Values, reach: float = 1.0) -> tuple[Values, np.ndarray]:
+    """The values, moved where necessary, and the step of each instance, (n,), up to `reach` times 4/beta."""
     scalars = movable.scalars(values)
-    steps = allowed_steps(theorem, scalars)
+    steps = allowed_steps(theorem, scalars, reach)
     for name, grid in _MOVES.items():
         stuck = np.flatnonzero(np.isnan(steps.high))
         if not len(stuck):
             break
         part = {key: value[stuck] for key, value in values.items()}
-        target = _nearest(theorem, movable.scalars(part), name, grid)
+        target = _nearest(theorem, movable.scalars(part), name, grid, reach)
         if target is None:
             continue
         shifted = movable.moved(part, name, target)
         values = {key: _with(value, stuck, shifted[key]) for key, value in values.items()}
         scalars = movable.scalars(values)
-        steps = allowed_steps(theorem, scalars)
+        steps = allowed_steps(theorem, scalars, reach)
     eta = steps.at(quantile(values["step"]))
     return values, np.where(np.isnan(eta), values["step"] / scalars["beta"], eta)
 
@@ -75,10 +75,10 @@ def _with(value: np.ndarray, rows: np.ndarray, new: np.ndarray) -> np.ndarray:
     return value
 
 
-def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray]) -> Steps:
-    """The ends of the allowed steps up to 4/beta, by bisection within a grid of ratio 2^(1/4)."""
+def allowed_steps(theorem: Theorem, scalars: dict[str, np.ndarray], reach: float = 1.0) -> Steps:
+    """The ends of the allowed steps up to `reach` times 4/beta, by bisection within a grid of ratio 2^(1/4)."""
     beta = scalars["beta"]
-    steps = _GRID / beta[:, None]
+    steps = reach * _GRID / beta[:, None]
     inside = _allowed(theorem, scalars, steps)
     steps, inside = _with_roots(theorem, scalars, steps, inside)
     order = np.argsort(-steps, axis=1)
@@ -179,7 +179,9 @@ def _roots(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np
     return roots
 
 
-def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray) -> np.ndarray | None:
+def _nearest(
+    theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: np.ndarray, reach: float
+) -> np.ndarray | None:
     """For each instance the value nearest to its own at which some step is allowed; None where there is none."""
     now, count = scalars[name], len(scalars[name])
     tried = np.broadcast_to(grid, (count, len(grid)))
@@ -190,7 +192,7 @@ def _nearest(theorem: Theorem, scalars: dict[str, np.ndarray], name: str, grid: 
             (tried, *_roots(theorem, scalars | {"eta": 0.5 / scalars["beta"]}, name, np.sort(tried))), 1
         )
     many = {key: np.repeat(value, tried.shape[1]) for key, value in scalars.items()} | {name: tried.ravel()}
-    good = np.any(_allowed(theorem, many, _COARSE / many["beta"][:, None]), axis=-1).reshape(tried.shape)
+    good = np.any(_allowed(theorem, many, reach * _COARSE / many["beta"][:, None]), axis=-1).reshape(tried.shape)
     if not good.any():
         return None
     distance = np.where(good, np.abs(np.log(np.maximum(tried, 1e-12) / np.maximum(now, 1e-12)[:, None])), np.inf)

@@ -7,20 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem, digits
+from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
-from suffice.simulate.problem import QuadraticProblem
 from suffice.simulate.threads import one_thread
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 from suffice.support.parse import nearest
 
-from . import high_precision
 from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .evidence import AGREEMENT
@@ -32,7 +30,8 @@ from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .search import shrink
-from .user_function import reading, renamed
+from .suspects import at_digits
+from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict, unused
 
 
@@ -118,12 +117,12 @@ def check(
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
-    own = {} if family is None else family.own()
-    meant = _names(names, bound, conditions, quantity)
-    bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
-    theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
-    theorem = theorem if delta is None else replace(theorem, mode="probability")
-    with one_thread():
+    with settings_kept(), one_thread():
+        own = {} if family is None else family.own()
+        meant = _names(names, bound, conditions, quantity)
+        bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
+        theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
+        theorem = theorem if delta is None else replace(theorem, mode="probability")
         given = theorem, chosen, family, client
         run: Callable[..., Verdict] = _exact
         moments = chosen.linear and (family is None or quadratic(family)) and not form_of(theorem).levels
@@ -136,9 +135,11 @@ def check(
             return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
         # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
         # certify fewer instances than `MOST_CERTIFIED`.
-        if effort == "quick" or verdict.outcome is Outcome.VIOLATED:
-            return verdict
-        return run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
+        if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
+            verdict = run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
+        if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
+            return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[direction])
+        return verdict
 
 
 def _names(names: Any, *given: Any) -> Mapping[str, Any]:
@@ -257,7 +258,7 @@ def _with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[
     if found["bound"] != found["bound"]:  # not a number
         seen = replace(verdict.evidence, undefined_at=found["arguments"])
         return replace(verdict, counterexample=found, evidence=seen)
-    if found["margin"] <= 0:
+    if found["margin"] <= AGREEMENT / 2 * max(abs(found["measured"]), abs(found["bound"])):
         return Verdict.inconclusive(
             theorem,
             f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "
@@ -282,6 +283,12 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
     return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
 
 
+_NOTHING = {
+    "upper": "what is measured is 0, or no more than rounding leaves, on every instance that was tried: no positive "
+    "bound of it could fail there; give a family on which it is positive",
+    "lower": "what is measured is known on no instance on which the bound is positive (samples bound no expectation "
+    "from above): no bound of it could fail there; give a family without noise",
+}
 _SIDES = {"upper": "most", "lower": "least"}
 
 
@@ -349,27 +356,14 @@ def _record(
 
 def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:
     """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
-    import mpmath
-
-    simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
+    try:
+        simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
+    except ValueError:  # it is violated by less
+        simple = worst
     setting = measure.settings(theorem, simple)[0]
-    measured, good = mpmath.mpf(0), high_precision.DIGITS
-    for (form, _), weight in zip(measure.forms.parts, measure.forms.weights(setting.arguments)):
-        value, digits_of = high_precision.measured(
-            cast(QuadraticProblem, setting.problem),
-            measure.algorithm,
-            iterations=setting.iterations,
-            eta=setting.eta,
-            client=measure.client,
-            cycle=measure.cycle(setting.iterations),
-            form=form,
-        )
-        # a weight that is a function is a float: it has no more digits
-        good = min(good, digits_of if weight == 1 else high_precision.PROBED)
-        with mpmath.workdps(high_precision.DIGITS + 10):
-            measured = measured + mpmath.mpf(float(weight)) * value
+    measured, good = measure.exactly(setting)
     arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
-    value, exact = _digits(theorem, arguments)
+    value, exact = at_digits(theorem, arguments)
     return {
         "values": {name: entry[0].tolist() for name, entry in simple.items()},
         "arguments": arguments,
@@ -380,19 +374,3 @@ def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[s
         "clients": setting.problem.clients,
         "digits": min(good, exact),
     }
-
-
-def _digits(theorem: Theorem, arguments: Mapping[str, float]) -> tuple[Any, int]:
-    """The bound as an mpmath number and how many of its digits are good: few for a function that takes only floats."""
-    import mpmath
-
-    try:
-        value: Any = digits(theorem, 50, **dict[str, Any](arguments))
-        if isinstance(value, mpmath.mpf | int):
-            return mpmath.mpf(value), high_precision.DIGITS
-    except Exception:  # whatever a function raises that was not written for mpmath
-        pass
-    assert theorem.bound is not None
-    # NumPy's floats: a root of a negative number is NaN with them, complex with Python's
-    value = float(theorem.bound(**{name: np.float64(arguments[name]) for name in theorem.bound_keywords}))
-    return mpmath.mpf(mpmath.nstr(mpmath.mpf(value), high_precision.PROBED)), high_precision.PROBED

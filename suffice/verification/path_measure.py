@@ -11,9 +11,10 @@ the measured number: an upper bound below it is false but for probability alpha.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -30,6 +31,7 @@ from .evidence import Evidence
 from .family import Values
 from .problem_measure import Measure, arguments_of, stated
 from .sampled import log_evidence
+from .suspects import settled
 
 MOST_CERTIFIED = 4096
 """Instances that one check may certify: each may raise a false alarm with probability FALSE_ALARMS/MOST_CERTIFIED."""
@@ -60,6 +62,10 @@ class PathMeasure(Measure):
     certify: bool = False
     delta: float | None = None
 
+    @property
+    def noise_scanned(self) -> bool:
+        return False  # paths cost, and what is only looked at refutes nothing
+
     def certified(self, paths: int) -> PathMeasure:
         return replace(self, paths=paths, certify=True)
 
@@ -78,7 +84,8 @@ class PathMeasure(Measure):
         rows = np.flatnonzero(inside)
         problems, steps, T = [settings[at].problem for at in rows], steps[rows], T[rows]
         drawn, exact = [np.zeros(())] * len(rows), [False]
-        for (form, _), weight in zip(self.forms.parts, self.forms.weights(arguments)):
+        shares = [np.broadcast_to(each, len(settings))[rows] for each in self.forms.weights(arguments)]
+        for (form, _), weights in zip(self.forms.parts, shares):
             levels = arguments[form.level][rows] if form.level else None
             found, exact = path_values(
                 problems, self.algorithm, eta=steps, iterations=T, client=self.client, form=form, seeds=self.paths,
@@ -92,26 +99,26 @@ class PathMeasure(Measure):
                 )  # fmt: skip
                 for at, value in expected.items():
                     found[few[at]], exact[few[at]] = value, True
-            weights = np.broadcast_to(weight, len(settings))[rows]
             drawn = [total + each * values for total, each, values in zip(drawn, weights, found)]  # on the same paths
         upper = theorem.direction == "upper"
         measured, rounding = np.zeros((2, len(settings)))
         finite, certain = np.zeros((2, len(settings)), dtype=bool)
-        for at, problem, paths, quiet in zip(rows, problems, drawn, exact):
+        for at, problem, paths, quiet, weights in zip(rows, problems, drawn, exact, zip(*shares)):
             if len(paths) == 0 or not np.isfinite(paths).all():  # beyond the range of floats nothing is concluded
                 continue
             finite[at], certain[at] = True, quiet
             if quiet:
                 _check_quiet(paths, self.algorithm.name)
                 # a disturbance may cancel where the path ends at rest
-                measured[at], rounding[at] = paths[0], _ROUNDING * max(abs(paths[2] - paths[0]), self._floor(problem))
+                moved = max(abs(paths[2] - paths[0]), self._floor(problem, weights))
+                measured[at], rounding[at] = paths[0], _ROUNDING * moved
             else:
                 _check_positive(paths, type(problem).__name__)
-                rounding[at] = _ROUNDING * self._floor(problem)
+                rounding[at] = _ROUNDING * self._floor(problem, weights)
                 with np.errstate(over="ignore"):  # a square of what grows beyond all bounds
                     measured[at] = self._of_paths(np.maximum(paths, 0), upper)
         says, own = stated(theorem, arguments)
-        return PathEvidence(
+        found = PathEvidence(
             engine="sampled paths",
             measured=measured,
             rounding=rounding + own,
@@ -121,11 +128,26 @@ class PathMeasure(Measure):
             values=values,
             exact=certain,
         )
+        return cast(PathEvidence, settled(theorem, found))
 
-    def _floor(self, problem: Any) -> float:
-        """What rounding leaves of the quantity at rest: where coins are tossed no disturbed path tells."""
-        at_rest = problem.optimum + NUDGE * torch.maximum(problem.optimum.abs().amax(), problem.start.abs().amax())
-        return sum(float(form.value(problem, at_rest[None], self.client)[0]) for form, _ in self.forms.parts)
+    def _floor(self, problem: Any, weights: Sequence[float]) -> float:
+        """What rounding of the models leaves of the quantity where it is least, for where coins are tossed and no
+        disturbed path tells. Elsewhere the last places are a share of the quantity, which `AGREEMENT` covers.
+
+        An excess is least at the clients' own optima, consensus where all models agree. There it is its change when
+        the models move that counts, all alike or each its own way.
+        """
+        optima = problem.optimum[None]
+        size = NUDGE * torch.maximum(optima.abs().amax(), problem.start.abs().amax())
+        place = torch.arange(optima.shape[1])[:, None] + torch.arange(optima.shape[2])
+        agreed = optima.mean(1, keepdim=True).expand_as(optima)
+        states = torch.cat([at + move for at in (optima, agreed) for move in (0 * size, size, size * (-1.0) ** place)])
+        total = 0.0
+        for (form, _), weight in zip(self.forms.parts, weights):
+            value = form.value(problem, states, self.client).reshape(2, 3)
+            at_rest = value[value[:, 0].argmin()]
+            total += weight * float((at_rest - at_rest[0]).abs().max())
+        return total
 
     def _of_paths(self, paths: np.ndarray, upper: bool) -> float:
         alpha = FALSE_ALARMS / MOST_CERTIFIED

@@ -18,13 +18,17 @@ from suffice.simulate.problem_batches import tensors
 from suffice.simulate.quadratic_forms import WithSum
 from suffice.support.errors import InputError
 
+from . import high_precision
 from .admissible import moved_inside
 from .assumptions import APERIODIC, Assumptions, assumptions, steps_once
+from .effective_step import reach
 from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
 from .family import Family, Values
 from .quantity_sum import Forms, form_of
 from .shapes import Sweep
+from .spectrum_scan import late, scanned, scans
+from .suspects import settled
 
 SHAPES = {
     "quick": ((1, 1), (1, 2), (1, 3), (1, 8), (2, 1), (3, 2), (8, 1)),
@@ -39,6 +43,10 @@ _STEPPED = 200
 """The largest T where coins make the moments too many to square their map, and of averages over the iterations."""
 
 
+_SCANNED = 3
+"""How many families of two or three dimensions are scanned: eigenvalues do not know how many others there are."""
+_WIDE = 4.0
+"""Times what a bound loses in float64 that is allowed for: its wrong variants lose about as much."""
 _PLAIN = (bool, int, float, str)
 
 
@@ -49,13 +57,20 @@ def follows(algorithm: Algorithm, forms: Forms) -> Algorithm:
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested."""
+    """The quantity of `client` that `forms` say under `algorithm`, whose assumptions were tested.
+
+    `scan`: the sharp instances have eigenvalues where it is extreme, see `spectrum_scan`; `late`: and a large T.
+    `reach`: see `effective_step`.
+    """
 
     problems: ProblemFamily
     algorithm: Algorithm
     client: int
     tested: Assumptions
     forms: Forms
+    scan: bool = False
+    late: bool = False
+    reach: float = 1.0
 
     @property
     def periodic(self) -> bool:
@@ -73,10 +88,39 @@ class Measure:
             name=self.problems.name,
             domains=self.problems.domains,
             measure=lambda values: self._evidence(theorem, values),
-            sharp=self.problems.sharp,
+            sharp=self.problems.sharp and (lambda: self._sharp(theorem)),
             # the library's own families are moved inside the conditions, the step to its limit too
             arguments=None if self.problems.movable else lambda values: arguments_of(self.settings(theorem, values)),
         )
+
+    def _sharp(self, theorem: Theorem) -> Values:
+        """The family's, with those of `scan` and `late`."""
+        domains = self.problems.domains
+        assert self.problems.sharp is not None
+        pieces = [self.problems.sharp()]
+        if self.scan and self.problems.movable is not None and scans(domains):
+            pieces.append(
+                scanned(
+                    domains,
+                    lambda values: self._stepped(theorem, values),
+                    lambda values: self._scores(theorem, values),
+                    noise=self.noise_scanned,
+                )
+            )
+        pieces += [late(domains)] if self.late else []
+        return {name: np.concatenate([piece[name] for piece in pieces]) for name in domains}
+
+    def _stepped(self, theorem: Theorem, values: Values) -> tuple[Values, np.ndarray]:
+        values, given = self._moved(theorem, values)
+        return values, given["eta"]
+
+    def _scores(self, theorem: Theorem, values: Values) -> np.ndarray:
+        found = self._evidence(theorem, values)
+        return np.where(found.counted(theorem), np.nan_to_num(found.ratio(theorem), posinf=1e6), 0.0)
+
+    @property
+    def noise_scanned(self) -> bool:
+        return True
 
     def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
         """The instances of `values`, moved inside where the family allows it."""
@@ -87,7 +131,7 @@ class Measure:
         if self.problems.movable is None:
             return values, values
         self._check_parameters(theorem, [*self.problems.movable.scalars(values), "eta"])
-        inside, eta = moved_inside(theorem, self.problems.movable, values)
+        inside, eta = moved_inside(theorem, self.problems.movable, values, self.reach)
         return inside, inside | {"eta": eta}
 
     def _evidence(self, theorem: Theorem, values: Values) -> Evidence:
@@ -117,7 +161,7 @@ class Measure:
             measured, rounding = measured + weight * value, rounding + weight * error
         says, own_rounding = stated(theorem, arguments)
         finite = np.isfinite(measured) & np.isfinite(rounding)  # beyond the range of floats nothing is concluded
-        return Evidence(
+        found = Evidence(
             engine="exact moments",
             measured=np.where(finite, measured, 0.0),
             rounding=np.where(finite, rounding, 0.0) + own_rounding,
@@ -126,6 +170,34 @@ class Measure:
             label=self.problems.name,
             values=values,
         )
+
+        def again(row: int) -> float:
+            return float(
+                self.exactly(self.problems.settings({name: each[[row]] for name, each in given.items()})[0])[0]
+            )
+
+        return settled(theorem, found, again)
+
+    def exactly(self, setting: Setting) -> tuple[Any, int]:
+        """What is measured of an instance, an mpmath number at 50 digits, and how many of them are good."""
+        import mpmath
+
+        total, good = mpmath.mpf(0), high_precision.DIGITS
+        for (form, _), weight in zip(self.forms.parts, self.forms.weights(setting.arguments)):
+            value, digits_of = high_precision.measured(
+                cast(QuadraticProblem, setting.problem),
+                self.algorithm,
+                iterations=setting.iterations,
+                eta=setting.eta,
+                client=self.client,
+                cycle=self.cycle(setting.iterations),
+                form=form,
+            )
+            # a weight that is a function is a float: it has no more digits
+            good = min(good, digits_of if weight == 1 else high_precision.PROBED)
+            with mpmath.workdps(high_precision.DIGITS + 10):
+                total = total + mpmath.mpf(float(weight)) * value
+        return total, good
 
     def _check_client(self, clients: int) -> None:
         if not 0 <= self.client < clients:
@@ -143,22 +215,26 @@ def arguments_of(settings: list[Setting]) -> dict[str, np.ndarray]:
 
 
 def stated(theorem: Theorem, arguments: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Where the bound states something, and how much rounding of the step changes it.
+    """Where the bound states something, and how much rounding changes it.
 
     Formulas with ln(e0) or 1/sigma2 have no value at 0: they are read as theorems on positive numbers. Close to a
-    singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong.
+    singularity, as in 1/(2 - eta beta), the last bit of eta moves the bound by more than moments are wrong. What
+    formulas such as 1 - (1 - x)^n lose themselves shows in a wider format of floats, where the machine has one.
     """
     assert theorem.bound is not None
     names = theorem.bound_keywords
     given = {name: arguments[name] for name in names}
+    shape = arguments["eta"].shape
     with np.errstate(all="ignore"):
-        value = np.broadcast_to(theorem.bound(**given), arguments["eta"].shape)
+        value = np.broadcast_to(theorem.bound(**given), shape)
         nearby = theorem.bound(**given | {"eta": given["eta"] * (1 - 2.0**-50)}) if "eta" in names else value
-        moved = np.abs(value - nearby)
-    zero = np.zeros(value.shape, dtype=bool)
+        wide = theorem.bound(**{name: np.asarray(entry, dtype=np.longdouble) for name, entry in given.items()})
+        lost = _WIDE * np.abs(np.broadcast_to(wide, shape) - value).astype(float)
+        moved = sum(np.where(np.isfinite(each), each, 0.0) for each in (np.abs(value - nearby), lost))
+    zero = np.zeros(shape, dtype=bool)
     for name in (*ZEROS, "distance2"):
         zero |= arguments[name] == 0 if name in names else False
-    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.where(np.isfinite(moved), moved, 0.0)
+    return ~(zero & (np.isnan(value) | np.isneginf(value))), np.asarray(moved)
 
 
 def measured_family(
@@ -196,10 +272,11 @@ def measures(
     algorithm = follows(algorithm, forms)
     if family is not None:
         tested = _tested(*typical(family, algorithm))
-        problems = with_scalars(seen_by(forms, family), scalars)
-        return [
-            Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms)
-        ], tested.reason
+        given = Measure(
+            problems=with_scalars(seen_by(forms, family), scalars), algorithm=algorithm, client=client, tested=tested,
+            forms=forms, scan=True, reach=reach_on(family, algorithm),
+        )  # fmt: skip
+        return [given], tested.reason
     refused: InputError | None = None
     tested: Assumptions | None = None
     found: list[Measure] = []
@@ -232,7 +309,19 @@ def measures(
         found.append(Measure(problems=problems, algorithm=algorithm, client=client, tested=tested, forms=forms))
     if not found:
         raise refused if refused is not None else InputError("client", client, "give 0 to 7, or a family of more")
-    return sorted(found, key=lambda each: SHAPES[effort].index(shape_of(each.problems))), ""
+    found.sort(key=lambda each: SHAPES[effort].index(shape_of(each.problems)))
+    some = [at for at, each in enumerate(found) if shape_of(each.problems)[1] in (2, 3)]
+    some = some[: _SCANNED if found[0].periodic else 1]  # where no two steps are alike each is probed for itself
+    far = reach_on(found[0].problems, algorithm)
+    return [
+        replace(each, scan=at in some, late=not each.periodic and at in some[:1], reach=far)
+        for at, each in enumerate(found)
+    ], ""
+
+
+def reach_on(family: ProblemFamily, algorithm: Algorithm) -> float:
+    """`effective_step.reach`, where the library sets the step of the family's instances."""
+    return reach(algorithm, typical_setting(family).problem.clients, APERIODIC) if family.movable else 1.0
 
 
 def seen_by(forms: Forms, family: ProblemFamily) -> ProblemFamily:
@@ -287,7 +376,7 @@ def sweep(theorem: Theorem, measured: Sequence[Measure], client: int, *, effort:
         most = min(_MOST, max(int(_NUMBERS[effort] / numbers), _FEWEST))
         most = most if numbers * most <= min(10 * _NUMBERS[effort], left) else 0
         left -= numbers * most
-        return replace(first, problems=problems), most
+        return replace(first, problems=problems, scan=False, late=False), most
 
     return Sweep(theorem=theorem, tried=[shape_of(each.problems) for each in measured], measure=measure)
 

@@ -23,7 +23,7 @@ from .evidence import AGREEMENT, Evidence
 from .families import ProblemFamily, quadratics, with_level, with_scalars
 from .family import Values
 from .path_measure import PathEvidence, PathMeasure, untested
-from .problem_measure import alike, constants, plain_setting, seen_by, shape_of, typical, typical_setting
+from .problem_measure import alike, constants, plain_setting, reach_on, seen_by, shape_of, typical, typical_setting
 from .quantity_sum import form_of
 from .search import shrink
 from .shapes import Sweep
@@ -87,7 +87,8 @@ def path_measures(
         found.append(
             PathMeasure(
                 problems=problems, algorithm=algorithm, client=client, tested=untested(), forms=forms,
-                paths=LOOKED_AT[effort], root=root, delta=delta, held=listed(problem, algorithm),
+                paths=LOOKED_AT[effort], root=root, delta=delta, held=(held := listed(problem, algorithm)),
+                scan=not held, reach=reach_on(problems, algorithm),
             )
         )  # fmt: skip
     if not found:

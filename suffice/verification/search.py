@@ -155,7 +155,10 @@ def shrink(theorem: Theorem, family: Family, values: Values, *, margin: float = 
     if undefined and not _violates(theorem, family, values, margin, undefined=True):
         raise ValueError("the instance does not violate the theorem")
     for _ in range(2):  # what could not be simplified may be so once the rest is simple
-        for name, domain in family.domains.items():
+        # a T beyond the family's comes first: until it is small each trial takes long
+        for name, domain in sorted(
+            family.domains.items(), key=lambda item: not (item[1].integer and (values[item[0]] > item[1].high).any())
+        ):
             for candidate in domain.simpler(values[name]):
                 trial = {**values, name: candidate}
                 if _violates(theorem, family, trial, margin, undefined=undefined):

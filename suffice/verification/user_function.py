@@ -8,15 +8,20 @@ of the function sees stand-ins under those names that pass each kind of number t
 from __future__ import annotations
 
 import builtins
+import decimal
 import inspect
 import math
-from collections.abc import Callable, Mapping
+import os
+import random
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
+import torch
 
 from suffice.bounds import elementary
 from suffice.bounds.elementary import library_of
@@ -195,23 +200,102 @@ def _of_arrays(field: str, function: Callable[..., Any], checked: Callable[..., 
     def known(keys: tuple[str, ...], row: tuple[float, ...]) -> Any:
         return one(**dict(zip(keys, row)))
 
+    calls, together, first = 0, True, None  # the first instance asked for, and what the function returned there
+
+    def due() -> bool:
+        """Whether to ask for the first instance again: after 1, 2, 4, 8, ... calls."""
+        nonlocal calls
+        calls += 1
+        return calls & (calls - 1) == 0
+
+    def ask_again(row: dict[str, float]) -> None:
+        nonlocal first
+        if first is None:
+            first = row, one(**row)
+        again = one(**first[0])
+        before, after = _numbers(first[1]), _numbers(again)
+        if not _alike(before, after, 0.0):
+            given = ", ".join(f"{key}={value:.6g}" for key, value in first[0].items())
+            apart = next(((x, y) for x, y in zip(before, after) if x != y), (len(before), len(after)))
+            raise InputError(
+                field, name, f"it is no function: at {given} it returns {apart[0]!r} and then {apart[1]!r}; "
+                "return the same for the same arguments",
+            )  # fmt: skip
+
     def many(**values: Any) -> Any:
+        nonlocal together
         if not any(isinstance(value, np.ndarray) and value.ndim for value in values.values()):
-            return function(**values) if any(map(library_of, values.values())) else one(**values)
-        columns = np.broadcast_arrays(*values.values())
-        try:
             with np.errstate(all="ignore"):
-                return checked(field, function(**values), columns[0].shape)
-        except InputError:
-            raise
-        except Exception:  # `if`, or a function that takes one number only
-            return _joined([known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
+                return function(**values) if any(map(library_of, values.values())) else one(**values)
+        columns = np.broadcast_arrays(*values.values())
+        rows = [dict(zip(values, map(float, row))) for row in zip(*(column[[0, -1]] for column in columns))] if (
+            columns[0].size and due()
+        ) else []  # fmt: skip
+        found = None
+        if together:
+            try:
+                with np.errstate(all="ignore"):
+                    found = checked(field, function(**values), columns[0].shape)
+            except InputError:
+                raise
+            except Exception:  # `if`, or a function that takes one number only
+                together = False
+        try:
+            for place, row in zip((0, -1), rows):
+                ask_again(row)
+                if found is not None:
+                    # an array's maximum, say, is no maximum of one instance's numbers; last places may differ
+                    together &= _alike(_numbers(found, columns[0].shape, place), _numbers(one(**row)), 1e-6)
+        except InputError as error:
+            if found is None or "it is no function" in str(error):
+                raise  # else it takes arrays alone
+        if found is not None and together:
+            return found
+        return _joined([known(tuple(values), tuple(map(float, row))) for row in zip(*columns)])
 
     many.__dict__["__signature__"] = inspect.Signature(
         [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
     )
     many.__name__, many.__doc__ = name, function.__doc__
     return many
+
+
+def _numbers(result: Any, shape: tuple[int, ...] = (), place: int = 0) -> list[float]:
+    """What a function returned of one instance of an array of them, as plain numbers."""
+    sides = [side for pair in result.values() for side in pair] if isinstance(result, dict) else [result]
+    return [float(np.broadcast_to(side, shape)[(place,) * len(shape)]) for side in sides]
+
+
+def _alike(one: list[float], other: list[float], tolerance: float) -> bool:
+    """Equal but for a share of their size; what is no number is equal to itself."""
+    with np.errstate(all="ignore"):
+        return len(one) == len(other) and all(
+            x == y or (x != x and y != y) or abs(x - y) <= tolerance * max(abs(x), abs(y)) for x, y in zip(one, other)
+        )
+
+
+@contextmanager
+def settings_kept() -> Generator[None]:
+    """What a function of a user's may change of its process is put back: how NumPy treats errors, the states of random
+    numbers (Python's, NumPy's, torch's), torch's default type, the folder, the precision of decimal and mpmath."""
+    import mpmath
+
+    shared = np.random.get_state()  # noqa: NPY002
+    states = random.getstate(), shared, torch.get_rng_state(), torch.get_default_dtype()
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was deleted
+        folder = ""
+    try:
+        with np.errstate(), decimal.localcontext(), mpmath.workprec(mpmath.mp.prec):
+            yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])  # noqa: NPY002
+        torch.set_rng_state(states[2])
+        torch.set_default_dtype(states[3])
+        if folder:
+            os.chdir(folder)
 
 
 def _joined(rows: list[Any]) -> Any:

@@ -1,0 +1,80 @@
+"""What is extreme between mu and beta is found there: at 1/eta, and at the other zeros of an algorithm's recursion."""
+
+from __future__ import annotations
+
+import pytest
+
+from suffice.simulate import LocalSGD
+from suffice.verification import Outcome, check
+from suffice.verification.families import quadratics
+
+from .bounds_of_strangers.cases import HeavyBall
+
+
+def below(limit):
+    return lambda *, eta, beta: {f"eta <= {limit}/beta": (eta, limit / beta)}
+
+
+def quiet_below(limit):
+    return lambda *, eta, beta, sigma2: {f"eta <= {limit}/beta": (eta, limit / beta), "sigma2 = 0": (sigma2, 0.0)}
+
+
+# |1 - eta h| is least at h = beta as long as eta beta <= 1, and 0 at h = 1/eta beyond.
+LOWER = {
+    "excess": lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0,
+    "last_distance": lambda *, eta, beta, distance2, T: (1 - eta * beta) ** (2 * T) * distance2,
+    "last_gradient": lambda *, eta, mu, beta, e0, T: 2 * mu * (1 - eta * beta) ** (2 * T) * e0,
+}
+SETTINGS = {
+    "default": {},
+    "rounds": {"algorithm": LocalSGD(period=3)},
+    "two clients": {"family": quadratics(clients=2, features=2, identical=True)},
+    "clients that differ": {"family": quadratics(clients=2, features=3)},
+}
+
+
+@pytest.mark.parametrize("quantity", LOWER)
+@pytest.mark.parametrize("limit", [1.02, 1.1, 1.2, 1.9])
+def test_a_lower_bound_that_knows_the_ends_alone_is_refuted(quantity, limit):
+    verdict = check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(limit))
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+    assert check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(1.0)).valid
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("root", range(3))
+def test_whoever_takes_the_steps(setting, root):
+    options = {"direction": "lower", "conditions": below(1.1), "root": root, **SETTINGS[setting]}
+    assert check(LOWER["excess"], **options).outcome is Outcome.VIOLATED
+
+
+def test_a_lower_bound_with_noise_is_refuted():
+    def bound(*, eta, mu, beta, e0, sigma2, T):
+        return (1 - eta * beta) ** (2 * T) * e0 + eta**2 * mu * sigma2 / 2
+
+    assert check(bound, direction="lower", conditions=below(1.02)).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize("q", [0.5, 0.9])
+def test_momentum_forgets_the_start_elsewhere(q):
+    """Two steps leave (1 + q - a)(1 - a) - q of the start, a = eta h: 0 at a = (2 + q - sqrt(q^2 + 4 q)) / 2 < 1."""
+
+    def bound(*, eta, beta, e0, T):
+        return (1e-3 * (1 - eta * beta) ** 2) ** T * e0
+
+    verdict = check(bound, direction="lower", conditions=below(0.9), algorithm=HeavyBall(q=q))
+    assert verdict.outcome is Outcome.VIOLATED, str(verdict)
+
+
+def test_the_largest_is_found_between_too():
+    """h (1 - eta h)^(2T) / 2 is largest at eta h = 1/(2T + 1)."""
+
+    def bound(*, eta, distance2, T, share=1.0):
+        return share * distance2 / (2 * eta * (2 * T + 1)) * (2 * T / (2 * T + 1)) ** (2 * T)
+
+    assert check(lambda *, eta, distance2, T: bound(eta=eta, distance2=distance2, T=T), conditions=quiet_below(1)).valid
+    verdict = check(
+        lambda *, eta, distance2, T: bound(eta=eta, distance2=distance2, T=T, share=1 - 1e-4),
+        conditions=quiet_below(1),
+    )
+    assert verdict.outcome is Outcome.VIOLATED

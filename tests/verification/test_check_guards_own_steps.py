@@ -1,0 +1,84 @@
+"""Steps other than eta: tried up to what diverges, whatever part of eta they are, and over many iterations."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from suffice.simulate import Local
+from suffice.verification import Outcome, check
+from suffice.verification.check import record
+from suffice.verification.effective_step import reach
+from suffice.verification.problem_measure import measures
+from suffice.verification.spectrum_scan import late
+
+from .bounds_of_strangers.cases import Averaged, HeavyBall, Steps
+
+SLOW = Steps(size=lambda t: 1 / (t + 20))
+WARM = Steps(size=lambda t: min(t, 10) / 50)
+HALF = Steps(size=lambda t: 0.5)
+HARMONIC = Steps(size=lambda t: 1 / t)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "times"), [(Local(), 1), (SLOW, 21), (WARM, 5), (HALF, 2), (HARMONIC, 1), (HeavyBall(q=0.5), 1)]
+)
+def test_how_far_eta_is_from_the_step(algorithm, times):
+    assert reach(algorithm, 2, 40) == times
+
+
+def test_a_mean_that_hides_the_steps_is_no_reason_to_take_smaller_ones():
+    assert reach(Averaged(), 1, 40) >= 1
+
+
+# For steps s_t <= 2/beta the start only shrinks, and the noise of step t is at most s_t^2 beta sigma2 / 2.
+SCHEDULES = [(SLOW, 21), (WARM, 5), (HALF, 2)]
+
+
+def judged(algorithm, times, limit):
+    return check(
+        lambda *, eta, e0, beta, sigma2, T: e0 + T * (eta / times) ** 2 * beta * sigma2 / 2,
+        algorithm=algorithm,
+        conditions=lambda *, eta, beta: {"largest step": (eta / times, limit / beta)},
+    )
+
+
+@pytest.mark.parametrize(("algorithm", "times"), SCHEDULES)
+def test_a_condition_on_the_step_is_tried_at_its_limit(algorithm, times):
+    assert judged(algorithm, times, 2.1).outcome is Outcome.VIOLATED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "times"), SCHEDULES)
+def test_within_the_limit_it_stands(algorithm, times):
+    assert judged(algorithm, times, 1.9).valid
+
+
+def below(*, eta, beta):
+    return {"eta <= 1/beta": (eta, 1 / beta)}
+
+
+def test_what_fails_after_hundreds_of_iterations_is_refuted():
+    """sum of 1/t^2 over t <= T exceeds 1.64 from T = 204 on, and is below pi^2/6."""
+
+    def bound(*, eta, beta, e0, sigma2):
+        return e0 + 1.64 * eta**2 * beta * sigma2 / 2
+
+    theorem = record(bound, below)
+    found, _ = measures(theorem, HARMONIC, None, 0, effort="quick")
+    (chosen,) = [each for each in found if each.late]
+    evidence = chosen.family(theorem).evidence(late(chosen.problems.domains))
+    against = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-6)
+    assert against.any()
+    assert evidence.arguments["T"][against].min() > 203
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("squares", "valid"), [(math.pi**2 / 6, True), (1.64, False)])
+def test_what_holds_for_all_iterations_is_valid(squares, valid):
+    verdict = check(
+        lambda *, eta, beta, e0, sigma2: e0 + squares * eta**2 * beta * sigma2 / 2, algorithm=HARMONIC, conditions=below
+    )
+    assert verdict.valid is valid
+    assert verdict.ranges["T"][1] == 1000
