@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import suffice as sf
 from suffice.simulate.algorithms import FedAMP
 from suffice.verification import Domain, Outcome, check
+from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting, quadratics
+from suffice.verification.quantity_sum import quantity_of
+from suffice.verification.sampled_check import path_measures
 
 DISTANCES = pytest.mark.parametrize("distance", [1e-3, 1.0, 1e3])
 
@@ -49,15 +54,12 @@ def test_consensus_of_clients_that_differ_is_measured(distance):
 
 
 def test_the_allowance_of_a_sum_has_its_weights():
-    """With a weight of 1e12 what rounding leaves of an excess at rest is 1e12 times as large: true bounds stay true."""
-
-    def build(values):
-        problem = sf.Quadratics.of(np.ones((1, 1, 1)) / 2, [[-1.0]], sigma2=0.0, start=[1.0])
-        return Setting(problem=problem, eta=0.3, iterations=int(values["T"]))
-
-    family = ProblemFamily(name="at rest", domains={"T": Domain(low=1, high=40, integer=True)}, build=build)
-    options = {"quantity": {"excess": 1e12}, "algorithm": FedAMP(), "family": family}
-    assert check(lambda *, T: 1e-12 / T, **options).outcome is not Outcome.VIOLATED
+    theorem = replace(record(lambda *, T: T), quantity=quantity_of({"last_consensus": 1e12}))
+    (measure,), _ = path_measures(theorem, FedAMP(), apart(1.0), 0, effort="quick", root=0, delta=None)
+    problem = measure.settings(theorem, {"T": np.array([1.0])})[0].problem
+    one = measure._floor(problem, (1.0,))
+    assert 0 < one < 1e-20  # of models that agree up to 256 last places
+    assert measure._floor(problem, (1e12,)) == 1e12 * one
 
 
 @pytest.mark.parametrize("size", [1e-9, 1.0])
