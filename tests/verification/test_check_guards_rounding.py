@@ -9,6 +9,7 @@ import pytest
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import quadratics
+from suffice.verification.problem_measure import stated
 from suffice.verification.suspects import at_digits
 
 BRIEF = quadratics(longest=300)
@@ -71,6 +72,20 @@ def test_the_same_bound_a_little_smaller_is_refuted(bound, limit):
     found = verdict.counterexample
     assert found is not None
     assert found["measured"] > found["bound"] * (1 + 1e-4)
+
+
+def test_no_more_is_allowed_than_float64_loses():
+    """1 - (1 - x)^n of a small x loses 2^-53 / x of itself, twice here: the allowance is some times that."""
+    x = np.array([1e-8, 1e-6, 1e-4, 1e-2, 0.5])
+    arguments = {name: np.ones(5) for name in ("beta", "e0", "sigma2", "distance2")}
+    arguments |= {"eta": np.full(5, 0.5), "mu": 2 * x, "T": np.full(5, 3.0)}
+    theorem = record(last)
+    _, allowed = stated(theorem, arguments)
+    bound = theorem.bound(**{name: arguments[name] for name in theorem.bound_keywords})
+    rows = [{name: float(value[at]) for name, value in arguments.items()} for at in range(5)]
+    truth = np.array([float(at_digits(theorem, row)[0]) for row in rows])
+    assert (np.abs(bound - truth) <= allowed + 1e-15 * truth).all()
+    assert (allowed <= 100 * 2.0**-53 / x * truth).all()
 
 
 def test_all_digits_of_a_bound_reach_the_counterexample():
