@@ -15,6 +15,7 @@ from suffice.bounds import Theorem, find
 from .evidence import AGREEMENT, CLEAR, Evidence, joined
 from .evidence_summary import EvidenceSummary
 from .family import Family
+from .family_ends import ends
 from .findings import VISIBLE, Outcome, Variants, Weakness
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
@@ -163,8 +164,15 @@ class Claim:
             yield family.evidence(family.draw(spend.instances, seed=root))
             if spend.corners:
                 yield family.evidence(family.at(family.corners(spend.corners, seed=root)))
+                if family.arguments is not None:
+                    yield from self._at_ends(family, root)
             amounts = {"draws": spend.instances, "restarts": spend.restarts, "ascents": spend.ascents}
             yield search(self.theorem, family, **amounts, corners=spend.corners, root=root + 1)
+
+    def _at_ends(self, family: Family, root: int) -> Iterator[Evidence]:
+        values = ends(self.theorem, family, seed=root)
+        if len(next(iter(values.values()))):
+            yield family.evidence(values)
 
     def _refutes(self, piece: Evidence) -> bool:
         """Whether an instance violates by more than rounding could."""

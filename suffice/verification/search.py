@@ -15,6 +15,7 @@ from suffice.bounds import Theorem
 
 from .evidence import CLEAR, Evidence
 from .family import Family, Values
+from .family_ends import pairs_of_ends
 
 _DIFFERENCE = 1e-4
 _LENGTHS = 4.0 ** -np.arange(1, 9)
@@ -42,6 +43,8 @@ def search(
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
+        if family.arguments is not None:
+            u = np.concatenate((u, pairs_of_ends(family, root)))
     u = np.concatenate((u, _edges(theorem, family, u)))
     scores, apart = _score_and_spread(theorem, family, u)
     ranked = np.argsort(-scores, kind="stable")
