@@ -14,6 +14,8 @@ from scipy.optimize import minimize_scalar
 from suffice.bounds import InputError
 from suffice.simulate import LocalSGD, Quadratics
 from suffice.simulate.problem_batches import instances
+from suffice.simulate.problems import Kink, Separable
+from suffice.simulate.quadratic_forms import forms
 from suffice.verification import Outcome, check
 from suffice.verification.check import record
 from suffice.verification.families import ProblemFamily, Setting, curves, of_mean_loss, quadratics
@@ -84,6 +86,23 @@ def test_of_clients_with_unequal_hessians_the_quantities_are_those_of_the_recurs
         best = np.linalg.solve(H.sum(0), np.einsum("kde,ke->d", H, m))
         slopes = [H[k] @ (best - m[k]) for k in range(3)]
         assert_allclose(found.arguments["zeta2"][row], np.square(slopes).sum() / 3, rtol=1e-9)
+
+
+def test_on_paths_the_quantities_are_those_of_the_mean_model():
+    """Two losses with unequal curvatures, client by client; and the excess of two kinks."""
+    problem = Quadratics.of([[[0.5]], [[1.5]]], [[-1.0], [1.0]], sigma2=1.0)  # x* = -1/2, f(x*) = 3/4
+    models = torch.tensor([[[2.0], [0.0]], [[0.0], [-1.0]]], dtype=torch.float64)  # xbar = 1 and -1/2
+    wanted = {"global_excess": [2.25, 0], "global_distance": [2.25, 0], "global_gradient": [9, 0]}
+    for name, values in wanted.items():
+        assert_allclose(forms()[name].value(problem, models, 1), values, rtol=1e-12, atol=1e-15)
+    kinks = Separable.of(Kink(inner=1.0, outer=0.25, width=0.5), [[-1.0], [1.0]], scale=[1.0, 3.0], sigma2=1.0)
+    apart = torch.tensor([[[2.0], [-1.0]]], dtype=torch.float64)
+
+    def loss(x):
+        return float(kinks.excess(torch.full((1, 2, 1), x, dtype=torch.float64)).mean())
+
+    best = min(loss(x) for x in np.linspace(-1, 1, 20_001))
+    assert_allclose(forms()["global_excess"].value(kinks, apart, 0), [loss(0.5) - best], rtol=1e-6)
 
 
 # Local SGD with averages after every second step, on quadratics of curvatures in [mu, beta], eta <= 1/beta. With
