@@ -1,0 +1,204 @@
+"""A cell: an algorithm, a quantity, a kind of clients and their number; its instances, and what must be said of bounds.
+
+The family of a cell holds few instances, all of whose expected values are known: dimensions, steps, iterations and
+noise. Its bound is that value, by the scalar `truth`, times a factor: it is attained everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import product
+
+import numpy as np
+
+import suffice as sf
+from suffice.simulate import Quadratics
+from suffice.simulate.catalogue import algorithm
+from suffice.simulate.quadratic_forms import forms
+from suffice.verification import Domain, Outcome
+from suffice.verification.families import ProblemFamily, Setting
+
+from . import truth
+from .rules import OPTIONS, RULES
+
+NOISE = {"exact": (0.0, 0.25, 1.0), "quiet": (0.0,), "noisy": (0.5,)}
+DIMENSIONS = tuple(range(1, 9))
+OF_ONE_DIMENSION = ("ifca", "scafflix")
+"""Their options are vectors."""
+REFUSED, NOT_JUDGED = "refused", "not judged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """`route`: "exact" by second moments, "quiet" or "noisy" by paths without and with noise."""
+
+    algorithm: str
+    quantity: str
+    kind: str
+    N: int
+    route: str
+    dimensions: tuple[int, ...] = DIMENSIONS
+
+    def __str__(self) -> str:
+        shape = "/".join(map(str, self.dimensions)) if len(self.dimensions) < len(DIMENSIONS) else "1-8"
+        return f"{self.algorithm}:{self.quantity}:{self.kind}:{self.N}x{shape}:{self.route}"
+
+    @property
+    def draws(self) -> bool:
+        return self.route == "noisy" or (self.route == "quiet" and truth.random(self.algorithm, self.N))
+
+    @property
+    def tolerance(self) -> float:
+        """Of the factors: what is drawn is known to a fifth, by either side."""
+        return 0.2 if self.draws else 1e-3
+
+    def judged(self, direction: str) -> str:
+        """How the verdict comes about; from below a hitting time is refused, as paths end."""
+        if direction == "lower" and "hitting_time" in self.quantity:
+            return REFUSED
+        if direction == "lower" and self.draws:
+            return NOT_JUDGED
+        return "sampled" if self.draws else "exact"
+
+    @property
+    def client(self) -> int:
+        return self.N // 2
+
+    def value(self, d: int, step: float, T: int, sigma2: float) -> float:
+        given = self.algorithm, self.kind, self.N, d, step
+        if self.route != "exact":
+            return truth.sampled(*given, sigma2, T, self.quantity, self.client)
+        flat, noisy = truth.exact(*given, T, self.quantity, self.client)
+        return flat + sigma2 * noisy
+
+    def quadratics(self, d: int, sigma2: float) -> Quadratics:
+        given = truth.problem(self.kind, self.N, d)
+        return Quadratics.of(given.H / 2, -given.m, sigma2=sigma2, start=given.start)
+
+    @cached_property
+    def settings(self) -> dict[tuple[int, ...], Setting]:
+        """Every instance by the places of its dimension, step and noise, and T."""
+        found = {}
+        axes = self.dimensions, truth.STEPS, NOISE[self.route], range(1, truth.LONGEST + 1)
+        for (a, d), (b, step), (c, sigma2), (_, T) in product(*map(enumerate, axes)):
+            given = truth.problem(self.kind, self.N, d)
+            e0 = float(given.excess(given.start[None])[0, self.client])
+            value = self.value(d, step, T, sigma2)
+            arguments = {name: truth.level(given, name, self.client) for name in truth.LEVEL}
+            arguments |= {"mu": 0.5, "beta": given.beta, "e0": e0, "sigma2": sigma2, "scale": 1 + e0}
+            arguments["truth"] = value if value > 1e-12 * (1 + e0) else 0.0
+            made = Setting(problem=self.quadratics(d, sigma2), eta=step / given.beta, iterations=T, arguments=arguments)
+            found[a, b, c, T] = made.complete()
+        return found
+
+    @cached_property
+    def family(self) -> ProblemFamily:
+        sizes = {"shape": len(self.dimensions), "step": len(truth.STEPS), "noise": len(NOISE[self.route])}
+        domains = {name: Domain(low=0, high=size - 1, integer=True) for name, size in sizes.items()}
+        return ProblemFamily(
+            name=str(self),
+            domains={**domains, "T": Domain(low=1, high=truth.LONGEST, integer=True)},
+            build=lambda values: self.settings[tuple(int(values[name]) for name in (*domains, "T"))],
+            parameters={"truth": None, "scale": None},
+        )
+
+    def check(self, direction: str, side: float, root: int = 0) -> sf.verification.Verdict:
+        """The verdict on the truth times 1 + side * tolerance; where all of it is 0, on 0 and so much of `scale`."""
+        away = side * self.tolerance
+        none = not any(each.arguments["truth"] for each in self.settings.values())
+
+        def factor(*, truth, scale):
+            return truth * (1 + away)
+
+        def shift(*, truth, scale):
+            return truth + away * scale
+
+        options = OPTIONS.get(self.algorithm, {})
+        if "participants" in options:
+            options = options | {"participants": truth.participants(self.N) % self.N}  # 0: all
+        eta = truth.STEPS[0] / truth.problem(self.kind, self.N, self.dimensions[0]).beta
+        made = algorithm(self.algorithm, self.quadratics(self.dimensions[0], 0.5), eta=eta, **options)
+        return sf.check(
+            shift if none else factor, quantity=self.quantity, direction=direction, algorithm=made,
+            family=self.family, client=self.client, root=root,
+        )  # fmt: skip
+
+    def faults(self, root: int = 0, directions: Sequence[str] = ("upper", "lower")) -> list[str]:
+        """What is judged wrongly; a direction that is not judged must say so."""
+        wrong: list[str] = []
+        for direction in directions:
+            good, how = (1.0 if direction == "upper" else -1.0), self.judged(direction)
+            for side in (-good, good):
+                try:
+                    verdict = self.check(direction, side, root)
+                except sf.InputError as error:
+                    if how != REFUSED or "paths end at T, which refutes no lower bound" not in str(error):
+                        wrong.append(f"{self}, {direction}: {error}")
+                    continue
+                violated = verdict.outcome is Outcome.VIOLATED
+                right = violated == (side == -good) and (violated or verdict.valid)
+                if how == NOT_JUDGED:  # what happens to draw nothing may be refuted
+                    right = right or (not violated and "samples cannot refute a lower bound" in verdict.not_tried)
+                if not right or how == REFUSED:
+                    wrong.append(f"{self}, {direction} bound x {1 + side * self.tolerance:g}: {verdict.summary}")
+        return wrong
+
+
+@cache
+def cells() -> tuple[Cell, ...]:
+    """All of them. Each algorithm, quantity and kind of clients comes with some numbers of clients, in turn, and these
+    with every dimension where moments are cheap and one other, in turn: each algorithm meets all shapes."""
+    found: list[Cell] = []
+    for name in RULES:
+        turn = Counter[int]()
+        by_paths = {"quiet": 1 if truth.random(name, 3) or name in truth.LINEAR else 2, "noisy": 1}
+        if name == "all-for-one":  # it divides by variances
+            by_paths = {"noisy": 2}
+        for place, (quantity, kind) in enumerate(product(truth.QUANTITIES, truth.KINDS)):
+            if quantity not in forms() or (name == "wga-bc" and kind == "one"):
+                continue
+            exact = name in truth.LINEAR and quantity not in truth.STOPPED
+            for route, count in ({"exact": 2} if exact else by_paths).items():
+                for at in range(1 if kind == "one" else count):
+                    N = 1 if kind == "one" else 2 + (3 * place + 2 * at) % 7
+                    d = 1 + turn[N] % 8
+                    turn[N] += 1
+                    cheap = {each for each in DIMENSIONS if exact and N * each <= 8 and name not in OF_ONE_DIMENSION}
+                    sizes = tuple(sorted({d, *cheap}))
+                    found.append(Cell(algorithm=name, quantity=quantity, kind=kind, N=N, route=route, dimensions=sizes))
+    return tuple(found)
+
+
+def table() -> str:
+    """In Markdown, how bounds of each algorithm are judged, from above and from below."""
+    columns = {
+        "expected values, quadratics": lambda each: each.route == "exact",
+        "by paths, without noise": lambda each: each.route == "quiet",
+        "by paths, with noise": lambda each: each.route == "noisy",
+    }
+    lines = [f"| algorithm | {' | '.join(columns)} |", "|---|" + "---|" * len(columns)]
+    for name in RULES:
+        entries = []
+        for within in columns.values():
+            some = [each for each in cells() if each.algorithm == name and each.N > 1 and within(each)]
+            ways = sorted({f"{each.judged('upper')}, {each.judged('lower')}" for each in some} - {f"exact, {REFUSED}"})
+            entries.append("; ".join(way for way in ways if not way.endswith(REFUSED)))
+        lines.append(f"| {name} | {' | '.join(entries)} |")
+    return "\n".join(lines)
+
+
+def drawn(seed: int) -> list[tuple[Cell, str]]:
+    """Cells with a direction: a small one of each algorithm, one of each quantity on the one path that differing
+    clients take where nothing is drawn."""
+    rng = np.random.default_rng(seed)
+    whole = [replace(each, dimensions=each.dimensions[:1]) for each in cells()]
+    whole = [whole[at] for at in rng.permutation(len(whole))]
+    found = {each.algorithm: each for each in whole if each.N * each.dimensions[0] <= 6}
+    found |= {
+        each.quantity: each for each in whole if (each.route, each.kind, each.draws) == ("quiet", "differing", False)
+    }
+    ways = {each: str(rng.choice(["upper", "lower"])) if each.route == "exact" else "upper" for each in found.values()}
+    return list(ways.items())

@@ -1,0 +1,247 @@
+"""Every algorithm of the catalogue as its paper states it, in NumPy on models (S, N, d) of S paths: no package.
+
+`RULES[name](at, x, ...)` is one iteration; called with the starts alone it returns the state before the first one,
+models first. `at` gives stochastic gradients and what else an iteration may look at, see `truth.At`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+PERIOD, PULL, MIXTURE, MEMORY, WEIGHT, P, ALPHA, SERVER = 2, 0.7, 0.4, 0.3, 0.6, 0.3, 0.5, 0.8
+SHARE, SIGMA, RHO, WEIGHT_STEP, TEMPERATURE, SPREAD, FRACTION, ROUNDS = 0.6, 2.0, 0.4, 0.1, 0.8, 1.0, 0.4, 3
+THRESHOLD, EPSILON = 0.5, 0.1
+_ROUND = {"period": PERIOD, "participants": 0}
+OPTIONS = {
+    "all-for-one": {"threshold": THRESHOLD}, "all-for-one-fixed": {"epsilon": EPSILON},
+    "all-for-all": {"epsilon": EPSILON}, "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
+    "scaffnew": {"p": P}, "scafflix": {"p": P, "alpha": ALPHA}, "local-sgd": {"period": PERIOD}, "fedavg": _ROUND,
+    "fedprox": {**_ROUND, "pull": PULL}, "minibatch-sgd": _ROUND, "scaffold": {**_ROUND, "server_step": SERVER},
+    "heavy-ball": {"weight": WEIGHT}, "nesterov": {"weight": WEIGHT}, "ditto": {"period": PERIOD, "pull": PULL},
+    "apfl": {"period": PERIOD, "mixture": MIXTURE}, "wga-bc": {"mixture": MIXTURE, "memory": MEMORY},
+    "fedamp": {"period": PERIOD, "share": SHARE, "sigma": SIGMA, "pull": PULL}, "fedfomo": {"period": PERIOD},
+    "validation-based": {"period": PERIOD, "temperature": TEMPERATURE}, "ifca": {"clusters": 2, "spread": SPREAD},
+    "federated-clustering": {"fraction": FRACTION, "rounds": ROUNDS},
+}  # fmt: skip
+"""As the catalogue is asked; how many participate depends on the number of clients, see `truth.participants`."""
+
+
+def of_models(step):
+    """A rule whose state are the models alone."""
+    return lambda at, x: step(at, x) if at.t else (x,)
+
+
+@of_models
+def local(at, x):
+    return (x - at.eta * at.own(x),)
+
+
+def heavy_ball(at, x, before=None):
+    return (x, x) if before is None else (x + WEIGHT * (x - before) - at.eta * at.own(x), x)
+
+
+def nesterov(at, x, before=None):
+    if before is None:
+        return x, x
+    y = x + WEIGHT * (x - before)
+    return y - at.eta * at.own(y), x
+
+
+def mean(x, present=None):
+    """The mean over the clients (that are present), sent to all."""
+    present = np.ones(x.shape[1])[None, :, None] if present is None else present
+    return np.broadcast_to((present * x).sum(1, keepdims=True) / present.sum(1, keepdims=True), x.shape)
+
+
+@of_models
+def local_sgd(at, x):
+    y = x - at.eta * at.own(x)
+    return (y if at.t % PERIOD else mean(y),)
+
+
+def fedavg(at, x, w=None, pull=0.0):
+    if w is None:
+        return mean(x), mean(x)
+    y = x - at.eta * at.coin * (at.own(x) + pull * (x - w))
+    return (y, w) if at.t % PERIOD else (mean(y, at.coin),) * 2
+
+
+def fedprox(at, x, w=None):
+    return fedavg(at, x, w, PULL)
+
+
+def minibatch(at, x, total=None):
+    if total is None:
+        return mean(x), 0 * x
+    total = total + at.coin * at.own(x)
+    return (x, total) if at.t % PERIOD else (mean(x - at.eta * total / PERIOD, at.coin), 0 * x)
+
+
+def scaffold(at, y, x=None, ci=None, c=None):
+    if x is None:
+        return mean(y), mean(y), 0 * y, 0 * y
+    y = y - at.eta * at.coin * (at.own(y) - ci + c)
+    if at.t % PERIOD:
+        return y, x, ci, c
+    change = at.coin * ((x - y) / (PERIOD * at.eta) - c)
+    x = x + SERVER * mean(y - x, at.coin)
+    return x, x, ci + change, c + mean(change)
+
+
+def ditto(at, x, y=None, w=None):
+    return (x, mean(x), mean(x)) if y is None else (x - at.eta * (at.own(x) + PULL * (x - w)), *fedavg(at, y, w))
+
+
+def apfl(at, x, own=None, y=None, w=None):
+    if own is None:
+        own, y, w = x, mean(x), mean(x)
+    else:
+        own, (y, w) = own - at.eta * MIXTURE * at.own(x), fedavg(at, y, w)
+    return MIXTURE * own + (1 - MIXTURE) * y, own, y, w
+
+
+def flix(at, x):
+    if not at.t:
+        return (ALPHA * mean(x) + (1 - ALPHA) * at.m,)
+    return (x - ALPHA * mean(at.eta * ALPHA * at.own(x)),)
+
+
+def scaffnew(at, x, h=None, alpha=1.0):
+    if h is None:
+        return x, 0 * x
+    y = (x - at.eta * (at.own(x) - h) - (1 - alpha) * at.m) / alpha  # the x_i before they are mixed with the anchors
+    z = np.where(at.coin, mean(y), y)
+    return alpha * z + (1 - alpha) * at.m, h + P * alpha / at.eta * (z - y)
+
+
+def scafflix(at, x, h=None):
+    if h is not None:
+        return scaffnew(at, x, h, ALPHA)
+    x = ALPHA * x + (1 - ALPHA) * at.m
+    slope = at.slope(x)
+    return x, slope - mean(slope)
+
+
+def gradient_tracking(at, x, y=None, before=None):
+    if y is None:
+        return x, 0 * x, 0 * x
+    n = x.shape[1]
+    ring = [{i, (i + 1) % n, (i - 1) % n} for i in range(n)]
+    W = np.array([[float(k in near) / len(near) for k in range(n)] for near in ring])
+    g = at.own(x)
+    y = W @ (y + g - before)
+    return W @ (x - at.eta * y), y, g
+
+
+def wga(at, x, c=None):
+    if c is None:
+        return x, 0 * x
+    own, n = at.own(x), x.shape[1]
+    others = (at.peers(x).sum(2) - own) / (n - 1)
+    return x - at.eta * ((1 - MIXTURE) * own + MIXTURE * (others + c)), (1 - MEMORY) * c + MEMORY * (own - others)
+
+
+def near(at):
+    """Weights of the clients within sqrt(mu epsilon): gradients differ by a constant where Hessians are equal only."""
+    same = (at.H[:, None] == at.H).all((-1, -2))
+    gap = np.einsum("iab,ikb->ika", at.H, at.m[:, None] - at.m)
+    W = same & ((gap**2).sum(-1) <= np.linalg.eigvalsh(at.H).min() * EPSILON)
+    return W / W.sum(1, keepdims=True)
+
+
+@of_models
+def weighted(at, x):
+    return (x - at.eta * np.einsum("ik,sikd->sid", near(at), at.peers(x)),)
+
+
+@of_models
+def all_for_all(at, x):
+    return (x - at.eta * near(at) @ at.own(x),)  # a projection where who is near is near the same
+
+
+@of_models
+def all_for_one(at, x):
+    slopes = at.slopes(x)
+    own = np.einsum("siid->sid", slopes)[:, :, None]
+    r = np.maximum(1 - ((slopes - own) ** 2).sum(-1) / (own**2).sum(-1), 0)
+    phi = r >= THRESHOLD
+    return (x - at.eta * np.einsum("sik,sikd->sid", phi / (r * phi).sum(-1, keepdims=True), at.peers(x)),)
+
+
+def cobo(at, x, w=None):
+    if w is None:
+        return x, np.ones((len(x), x.shape[1], x.shape[1]))
+    g = at.midpoints(x)  # [s, i, k] is client k's at (x_i + x_k) / 2
+    w = np.where(at.pairs, np.clip(w + WEIGHT_STEP * np.einsum("sikd,skid->sik", g, g), 0, 1), w)
+    apart = x[:, :, None] - x[:, None]
+    return x - at.eta * (at.own(x) + RHO * np.einsum("sik,sikd->sid", w, apart)), w
+
+
+def fedamp(at, x, u=None):
+    if u is None:
+        return x, x
+    if (at.t - 1) % PERIOD == 0:
+        n, apart = x.shape[1], x[:, None] - x[:, :, None]  # [s, i, k] = x_k - x_i
+        xi = SHARE / max(n - 1, 1) * np.exp(-(apart**2).sum(-1) / SIGMA)
+        u = x + np.einsum("sik,sikd->sid", xi, apart)
+    return x - at.eta * (at.own(x) + PULL * (x - u)), u
+
+
+def fedfomo(at, x, s=None):
+    if s is None:
+        return x, x
+    x = x - at.eta * at.own(x)
+    if at.t % PERIOD:
+        return x, s
+    far = np.linalg.norm(x[:, None] - s[:, :, None], axis=-1)
+    w = np.maximum(at.excess(s)[:, :, None] - at.losses(x), 0) / far
+    total = w.sum(-1, keepdims=True)
+    x = s + np.einsum("sik,sikd->sid", w / np.where(total > 0, total, 1), x[:, None] - s[:, :, None])
+    return x, x
+
+
+def validation(at, x, s=None):
+    if s is None:
+        return x, x
+    x = x - at.eta * at.own(x)
+    if at.t % PERIOD:
+        return x, s
+    w = np.exp(-at.losses(x) / TEMPERATURE)
+    x = s + (w / w.sum(-1, keepdims=True)) @ (x - s)
+    return x, x
+
+
+def ifca(at, x, centres=None):
+    if centres is None:
+        out = at.m - at.m.mean(0)
+        _, _, rows = np.linalg.svd(out, full_matrices=False)
+        size = SPREAD * max(np.linalg.norm(out, axis=1).max(), 1e-3)
+        centres = x.mean(1, keepdims=True) + size * np.stack((rows[0], -rows[0]))
+    else:
+        chosen = (x[:, None] == centres[:, :, None]).all(-1)  # [s, m, i]
+        chosen &= np.cumsum(chosen, axis=1) == 1
+        centres = centres - np.einsum("smi,sid->smd", chosen, at.eta * at.own(x)) / x.shape[1]
+    best = np.argmin([at.excess(np.broadcast_to(c[:, None], x.shape)) for c in centres.swapaxes(0, 1)], axis=0)
+    return np.take_along_axis(centres, best[..., None], axis=1), centres
+
+
+@of_models
+def clustering(at, x):
+    g = at.peers(x)
+    v, n = np.einsum("siid->sid", g), x.shape[1]
+    for _ in range(ROUNDS):
+        far = np.linalg.norm(g - v[:, :, None], axis=-1)
+        tau = np.sort(far, axis=-1)[..., int(np.ceil(FRACTION * n - 1e-9)) - 1]
+        inside = (far <= tau[..., None])[..., None]
+        v = np.where(inside, g, v[:, :, None]).mean(2)
+    return (x - at.eta * v,)
+
+
+RULES = {
+    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all,
+    "cobo": cobo, "flix": flix, "scaffnew": scaffnew, "scafflix": scafflix, "local-sgd": local_sgd, "fedavg": fedavg,
+    "fedprox": fedprox, "minibatch-sgd": minibatch, "scaffold": scaffold, "heavy-ball": heavy_ball,
+    "nesterov": nesterov, "gradient-tracking": gradient_tracking, "ditto": ditto, "apfl": apfl, "wga-bc": wga,
+    "fedamp": fedamp, "fedfomo": fedfomo, "validation-based": validation, "ifca": ifca,
+    "federated-clustering": clustering,
+}  # fmt: skip

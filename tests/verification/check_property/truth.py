@@ -1,0 +1,277 @@
+"""Expected values by a route of their own: the rules of `rules.py` probed at unit states, or followed on many paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .rules import OPTIONS, PERIOD, RULES, P
+
+KINDS = ("identical", "differing", "one")
+STEPS = (0.25, 0.6)
+"""In units of 1/beta."""
+LONGEST = 3
+LEVEL = {"eps": 0.4, "G": 0.4}
+"""As shares of their values at the start."""
+LINEAR = {
+    "local", "all-for-one-fixed", "all-for-all", "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
+    "minibatch-sgd", "scaffold", "heavy-ball", "nesterov", "gradient-tracking", "ditto", "apfl", "wga-bc",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class At:
+    """What iteration t of a rule may look at: losses (x - m_i)^T H_i (x - m_i) / 2, starts (N, d), the step, and what
+    is drawn: `noise` and `second` (S, N, d) are those of two samples of the clients' gradients."""
+
+    H: np.ndarray
+    m: np.ndarray
+    start: np.ndarray
+    eta: float = 0.0
+    t: int = 0
+    noise: Any = 0.0
+    second: Any = 0.0
+    coin: Any = 1.0
+    pairs: Any = True
+
+    @property
+    def beta(self) -> float:
+        return float(np.linalg.eigvalsh(self.H).max())
+
+    def slope(self, x):
+        return np.einsum("iab,sib->sia", self.H, x - self.m)
+
+    def own(self, x):
+        return self.slope(x) + self.noise
+
+    def slopes(self, x):
+        """[s, i, k]: client k's at x_i, or at x_ik."""
+        return np.einsum("kab,sikb->sika", self.H, (x if x.ndim == 4 else x[:, :, None]) - self.m)
+
+    def peers(self, x):
+        return self.slopes(x) + np.broadcast_to(self.noise, x.shape)[:, None]
+
+    def midpoints(self, x):
+        """Of the second sample, at the middle of x_i and x_k."""
+        return self.slopes((x[:, :, None] + x[:, None]) / 2) + np.broadcast_to(self.second, x.shape)[:, None]
+
+    def losses(self, x):
+        """[s, i, k]: R_i(x_k) - min R_i."""
+        away = x[:, None] - self.m[:, None]
+        return np.einsum("sika,iab,sikb->sik", away, self.H, away) / 2
+
+    def excess(self, x):
+        return np.einsum("sia,iab,sib->si", x - self.m, self.H, x - self.m) / 2
+
+
+@lru_cache
+def problem(kind: str, N: int, d: int) -> At:
+    """Curvatures from 1/2 to 2 in directions of their own; clients that differ do so in everything, but that each two
+    share a Hessian and almost a minimiser, so that thresholds join them."""
+    rng = np.random.default_rng([KINDS.index(kind), N, d])
+    groups = np.zeros(N, dtype=int) if kind == "identical" else np.arange(N) // 2
+    turn = [np.linalg.qr(rng.normal(size=(d, d)))[0] for _ in range(N)]
+    H = [Q @ np.diag(np.linspace(0.5, 2, d) if d > 1 else rng.uniform(0.5, 2, 1)) @ Q.T for Q in turn]
+    H = np.array([(each + each.T) / 2 for each in H])[groups]
+    m, start = rng.normal(size=(N, d))[groups], 2 * rng.normal(size=(N, d))
+    if kind == "identical":
+        return At(H=H, m=m, start=m + start[:1])
+    return At(H=H, m=m + 0.03 * rng.normal(size=(N, d)) / d**0.5, start=m[:1] + start)
+
+
+def started(kind: str, N: int, d: int, step: float) -> At:
+    given = problem(kind, N, d)
+    return replace(given, eta=step / given.beta)
+
+
+def coins(name: str, N: int) -> list[tuple[float, Any]]:
+    """What an iteration tosses, with probabilities; participants are kept for a round."""
+    if "participants" in OPTIONS.get(name, {}) and participants(N) < N:
+        return [(1 / N, 1.0 - np.eye(N)[k][None, :, None]) for k in range(N)]
+    if name in ("scaffnew", "scafflix"):
+        return [(P, np.ones((1, 1, 1), bool)), (1 - P, np.zeros((1, 1, 1), bool))]
+    return [(1.0, np.ones((1, N, 1)))]
+
+
+def participants(N: int) -> int:
+    """Of a round: all but one, or all where their sets are many."""
+    return N - 1 if 1 < N < 6 else N
+
+
+def held(name: str) -> int:
+    """For how many iterations coins are kept."""
+    return PERIOD if "participants" in OPTIONS.get(name, {}) else 1
+
+
+# --- quantities: of models (S, N, d), client i ----------------------------------------------------------------
+
+
+def _global(at: At, x, power: int):
+    """(x - x*)^T H^power (x - x*) of the mean model x and the mean loss, with Hessian H and minimiser x*."""
+    H = at.H.mean(0)
+    away = x.mean(1) - np.linalg.solve(H, np.einsum("iab,ib->a", at.H, at.m) / len(at.H))
+    return np.einsum("sa,ab,sb->s", away, np.linalg.matrix_power(H, power), away)
+
+
+POINT = {
+    "excess": lambda at, x, i: at.excess(x)[:, i],
+    "last_distance": lambda at, x, i: ((x - at.m) ** 2).sum(-1)[:, i],
+    "last_gradient": lambda at, x, i: (at.slope(x) ** 2).sum(-1)[:, i],
+    "mean_excess": lambda at, x, i: at.excess(x).mean(1),
+    "last_consensus": lambda at, x, i: ((x[:, :, None] - x[:, None]) ** 2).sum(-1).mean((1, 2)),
+    "global_excess": lambda at, x, i: _global(at, x, 1) / 2,
+    "global_distance": lambda at, x, i: _global(at, x, 0),
+    "global_gradient": lambda at, x, i: _global(at, x, 2),
+    "client_gradient": lambda at, x, i: (at.slope(x) ** 2).sum(-1).mean(1),
+}
+AVERAGE = {
+    "random_iterate_excess": "excess", "average_gradient": "last_gradient",
+    "average_client_gradient": "client_gradient", "average_consensus": "last_consensus",
+}  # fmt: skip
+OF_MEAN = {"mean_iterate_excess": "excess"}
+STOPPED = {
+    "stopped_excess": "eps", "excess_while_running": "eps", "still_running": "eps", "hitting_time": "eps",
+    "gradient_still_running": "G", "gradient_hitting_time": "G", "stopped_gradient": "G",
+}  # fmt: skip
+QUANTITIES = (*(name for name in POINT if name != "client_gradient"), *AVERAGE, *OF_MEAN, *STOPPED)
+
+
+def level(at: At, name: str, i: int) -> float:
+    """What eps and G are."""
+    return LEVEL[name] * float(POINT["excess" if name == "eps" else "last_gradient"](at, at.start[None], i)[0])
+
+
+def of_path(at: At, xs: list[np.ndarray], quantity: str, i: int) -> np.ndarray:
+    """The quantity (S,) of models at t = 0, ..., T."""
+    T = len(xs) - 1
+    if quantity in POINT:
+        return POINT[quantity](at, xs[-1], i)
+    if quantity in AVERAGE:
+        return np.mean([POINT[AVERAGE[quantity]](at, x, i) for x in xs[:-1]], axis=0)
+    if quantity in OF_MEAN:
+        return POINT[OF_MEAN[quantity]](at, np.mean(xs, axis=0), i)
+    of = "excess" if STOPPED[quantity] == "eps" else "last_gradient"
+    v = np.array([POINT[of](at, x, i) for x in xs])
+    hit = v < level(at, STOPPED[quantity], i)
+    tau = np.where(hit.any(0), hit.argmax(0), T + 1)
+    stop = np.minimum(tau, T)
+    return {
+        "stopped_excess": v[stop, np.arange(len(stop))],
+        "excess_while_running": v[T] * (tau >= T),
+        "still_running": 1.0 * (tau > T),
+        "hitting_time": 1.0 * stop,
+        "stopped_gradient": np.sum([v[t - 1] * (tau >= t) for t in range(1, T + 1)], axis=0) / T,
+    }[quantity.removeprefix("gradient_")]
+
+
+# --- exact expected values ------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def moments(name: str, kind: str, N: int, d: int, step: float) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """At t = 0, ..., `LONGEST` of (models, sum of the models from 0 on): the mean, the covariance without noise and
+    what one unit of sigma2 adds to it. The rule is affine: z' = A z + c + B n, found at unit vectors."""
+    at, size = started(kind, N, d, step), N * d
+
+    def flat(state):
+        return np.concatenate([np.broadcast_to(each, (len(state[0]), N, d)).reshape(-1, size) for each in state], 1)
+
+    z0 = flat(RULES[name](at, at.start[None]))[0]
+    z0 = np.concatenate((z0, z0[:size], [1.0]))  # models first, their sum before the last, 1
+    n = len(z0) - 1
+
+    def maps(t: int, coin: Any) -> tuple[np.ndarray, np.ndarray]:
+        units = np.concatenate((np.eye(n), np.zeros((1 + size, n))))
+        noise = np.zeros((len(units), N, d))
+        noise[n + 1 :] = np.eye(size).reshape(-1, N, d)
+        state = [part.reshape(-1, N, d) for part in np.split(units[:, :-size], n // size - 1, axis=1)]
+        after = flat(RULES[name](replace(at, t=t, noise=noise, coin=coin), *state))
+        after = np.concatenate((after, units[:, -size:] + after[:, :size]), axis=1)
+        A = np.zeros((n + 1, n + 1))
+        A[:n, n], A[:n, :n], A[n, n] = after[n], (after[:n] - after[n]).T, 1
+        return A, np.vstack(((after[n + 1 :] - after[n]).T, np.zeros((1, size))))
+
+    def stepped(pair, t: int, coin: Any):
+        A, B = maps(t, coin)
+        return A @ pair[0] @ A.T, A @ pair[1] @ A.T + B @ B.T / d
+
+    tossed, keep = coins(name, N), held(name)
+    now = [(np.outer(z0, z0), np.zeros((n + 1, n + 1)))] * len(tossed)
+    found = []
+    for t in range(LONGEST + 1):
+        if t:
+            if (t - 1) % keep == 0:  # coins are tossed: what went apart comes together
+                now = [tuple(sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))] * len(tossed)
+            now = [stepped(pair, t, coin) for pair, (_, coin) in zip(now, tossed)]
+        quiet, noisy = (sum(p * each[k] for (p, _), each in zip(tossed, now)) for k in (0, 1))
+        kept = np.r_[:size, n - size : n]
+        mu, C = quiet[kept, n], quiet[np.ix_(kept, kept)]
+        found.append((mu, C - np.outer(mu, mu), noisy[np.ix_(kept, kept)]))
+    return found
+
+
+def exact(name: str, kind: str, N: int, d: int, step: float, T: int, quantity: str, i: int) -> tuple[float, float]:
+    """The expected quantity without noise, and what one unit of sigma2 adds."""
+    at, size, found = problem(kind, N, d), N * d, moments(name, kind, N, d, step)
+
+    def expected(q: str, t: int, part: slice, scale: float) -> np.ndarray:
+        """E q(x) = q(mean) + sum_j (q(mean + v_j) - 2 q(mean) + q(mean - v_j)) / 2, C = sum_j v_j v_j^T."""
+        mu = found[t][0][part] / scale
+
+        def of(x):
+            return POINT[q](at, x.reshape(-1, N, d), i)
+
+        def spread(C):
+            lengths, Q = np.linalg.eigh(C[part, part])
+            v = (np.sqrt(np.maximum(lengths, 0)) * Q).T / scale
+            return float((of(mu + v) - 2 * of(mu[None]) + of(mu - v)).sum() / 2)
+
+        return np.array([float(of(mu[None])[0]) + spread(found[t][1]), spread(found[t][2])])
+
+    last = slice(0, size)
+    if quantity in AVERAGE:
+        flat, noisy = np.mean([expected(AVERAGE[quantity], t, last, 1) for t in range(T)], axis=0)
+    elif quantity in OF_MEAN:
+        flat, noisy = expected(OF_MEAN[quantity], T, slice(size, 2 * size), T + 1)
+    else:
+        flat, noisy = expected(quantity, T, last, 1)
+    return float(flat), float(noisy)
+
+
+# --- paths ----------------------------------------------------------------------------------------------------
+
+PATHS = 1 << 13
+
+
+@lru_cache(maxsize=64)
+def paths(name: str, kind: str, N: int, d: int, step: float, sigma2: float) -> tuple[At, list[np.ndarray]]:
+    """Models at t = 0, ..., `LONGEST`; one path where nothing is drawn."""
+    at, rng = started(kind, N, d, step), np.random.default_rng(20)
+    S = 1 if not (sigma2 or random(name, N)) else PATHS
+    tossed = coins(name, N)
+    state = RULES[name](at, np.broadcast_to(at.start, (S, N, d)))
+    xs = [state[0]]
+    for t in range(1, LONGEST + 1):
+        if (t - 1) % held(name) == 0:
+            index = rng.choice(len(tossed), size=S, p=[p for p, _ in tossed])
+        noise, second = (sigma2 / d) ** 0.5 * rng.normal(size=(2, S, N, d))
+        coin = np.concatenate([each for _, each in tossed])[index]
+        state = RULES[name](
+            replace(at, t=t, noise=noise, second=second, coin=coin, pairs=rng.random((S, N, N)) < 1 / N), *state
+        )
+        xs.append(state[0])
+    return at, xs
+
+
+def random(name: str, N: int) -> bool:
+    """Whether a rule draws something besides the gradients' noise."""
+    return name == "cobo" or len(coins(name, N)) > 1
+
+
+def sampled(name: str, kind: str, N: int, d: int, step: float, sigma2: float, T: int, quantity: str, i: int) -> float:
+    """The mean over the paths."""
+    at, xs = paths(name, kind, N, d, step, sigma2)
+    return float(of_path(at, xs[: T + 1], quantity, i).mean())
