@@ -48,7 +48,7 @@ class Cell:
 
     @property
     def draws(self) -> bool:
-        return self.route == "noisy" or (self.route == "quiet" and truth.random(self.algorithm, self.N))
+        return self.route == "noisy" or (self.route == "quiet" and truth.draws_more(self.algorithm))
 
     @property
     def tolerance(self) -> float:
@@ -70,7 +70,7 @@ class Cell:
     def value(self, d: int, step: float, T: int, sigma2: float) -> float:
         given = self.algorithm, self.kind, self.N, d, step
         if self.route != "exact":
-            return truth.sampled(*given, sigma2, T, self.quantity, self.client)
+            return truth.of_paths(*given, sigma2, T, self.quantity, self.client)
         flat, noisy = truth.exact(*given, T, self.quantity, self.client)
         return flat + sigma2 * noisy
 
@@ -154,7 +154,7 @@ def cells() -> tuple[Cell, ...]:
     found: list[Cell] = []
     for name in RULES:
         turn = Counter[int]()
-        by_paths = {"quiet": 1 if truth.random(name, 3) or name in truth.LINEAR else 2, "noisy": 1}
+        by_paths = {"quiet": 1 if name in truth.LINEAR else 2, "noisy": 1}
         if name == "all-for-one":  # it divides by variances
             by_paths = {"noisy": 2}
         for place, (quantity, kind) in enumerate(product(truth.QUANTITIES, truth.KINDS)):

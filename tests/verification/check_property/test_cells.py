@@ -44,7 +44,7 @@ def test_moments_and_paths_of_the_transcriptions_agree(name):
     """Both are ours: within five standard errors of 8192 paths."""
     for quantity in set(truth.QUANTITIES) - set(truth.STOPPED):
         flat, noisy = truth.exact(name, "differing", 3, 2, 0.6, 3, quantity, 1)
-        at, xs = truth.paths(name, "differing", 3, 2, 0.6, 0.5)
+        at, xs, _ = truth.paths(name, "differing", 3, 2, 0.6, 0.5)
         values = truth.of_path(at, xs, quantity, 1)
         error = 5 * values.std() / len(values) ** 0.5 + 1e-9
         assert_array_less(abs(values.mean() - flat - 0.5 * noisy), error, err_msg=quantity)

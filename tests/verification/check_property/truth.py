@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -247,31 +248,34 @@ PATHS = 1 << 13
 
 
 @lru_cache(maxsize=64)
-def paths(name: str, kind: str, N: int, d: int, step: float, sigma2: float) -> tuple[At, list[np.ndarray]]:
-    """Models at t = 0, ..., `LONGEST`; one path where nothing is drawn."""
-    at, rng = started(kind, N, d, step), np.random.default_rng(20)
-    S = 1 if not (sigma2 or random(name, N)) else PATHS
-    tossed = coins(name, N)
+def paths(
+    name: str, kind: str, N: int, d: int, step: float, sigma2: float
+) -> tuple[At, list[np.ndarray], np.ndarray | None]:
+    """Models at t = 0, ..., `LONGEST`, and the weights of the paths; where nothing but coins is drawn, all of them."""
+    at, rng, tossed = started(kind, N, d, step), np.random.default_rng(20), coins(name, N)
+    rounds, odds, weights = -(-LONGEST // held(name)), np.array([p for p, _ in tossed]), None
+    index = rng.choice(len(tossed), size=(PATHS, rounds), p=odds)
+    if not sigma2 and not draws_more(name):
+        index = np.array(list(product(range(len(tossed)), repeat=rounds)))
+        weights = odds[index].prod(1)
+    S = len(index)
     state = RULES[name](at, np.broadcast_to(at.start, (S, N, d)))
     xs = [state[0]]
     for t in range(1, LONGEST + 1):
-        if (t - 1) % held(name) == 0:
-            index = rng.choice(len(tossed), size=S, p=[p for p, _ in tossed])
         noise, second = (sigma2 / d) ** 0.5 * rng.normal(size=(2, S, N, d))
-        coin = np.concatenate([each for _, each in tossed])[index]
-        state = RULES[name](
-            replace(at, t=t, noise=noise, second=second, coin=coin, pairs=rng.random((S, N, N)) < 1 / N), *state
-        )
+        coin = np.concatenate([each for _, each in tossed])[index[:, (t - 1) // held(name)]]
+        now = replace(at, t=t, noise=noise, second=second, coin=coin, pairs=rng.random((S, N, N)) < 1 / N)
+        state = RULES[name](now, *state)
         xs.append(state[0])
-    return at, xs
+    return at, xs, weights
 
 
-def random(name: str, N: int) -> bool:
-    """Whether a rule draws something besides the gradients' noise."""
-    return name == "cobo" or len(coins(name, N)) > 1
+def draws_more(name: str) -> bool:
+    """Than coins of few outcomes."""
+    return name == "cobo"
 
 
-def sampled(name: str, kind: str, N: int, d: int, step: float, sigma2: float, T: int, quantity: str, i: int) -> float:
+def of_paths(name: str, kind: str, N: int, d: int, step: float, sigma2: float, T: int, quantity: str, i: int) -> float:
     """The mean over the paths."""
-    at, xs = paths(name, kind, N, d, step, sigma2)
-    return float(of_path(at, xs[: T + 1], quantity, i).mean())
+    at, xs, weights = paths(name, kind, N, d, step, sigma2)
+    return float(np.average(of_path(at, xs[: T + 1], quantity, i), weights=weights))
