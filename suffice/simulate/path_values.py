@@ -16,7 +16,7 @@ from torch.func import vmap
 
 from suffice.support.errors import InputError
 
-from .algorithms.base import Algorithm, State
+from .algorithms.base import Algorithm, Draw, State
 from .problem import Problem
 from .problem_batches import stack, tensors, with_tensors
 from .problems.additive import AdditiveNoise
@@ -107,6 +107,12 @@ def path_values(
     return found, fixed
 
 
+def _certain(algorithm: Algorithm, problem: Problem, draw: Draw) -> bool:
+    """Whether what is drawn has one outcome, as where all clients take part."""
+    listed = algorithm.outcomes(problem, draw.iteration)
+    return len(listed) == 1 and set(listed[0][1]) == set(draw.extra)
+
+
 def _values(
     problems: list[Problem],
     algorithm: Algorithm,
@@ -130,7 +136,7 @@ def _values(
     def step(parts: list[Tensor], eta: Tensor, state: State, t: int) -> State:
         problem = problems[0] if alone else with_tensors(batch, parts)
         draw = algorithm.draw(problem, randomness, t)
-        if quiet and draw.extra:
+        if quiet and draw.extra and not _certain(algorithm, problems[0], draw):
             raise _Coins
         after = algorithm.step(problem, state, draw, eta)
         if not quiet:

@@ -90,6 +90,10 @@ class QuadraticForm:
         return found
 
 
+_SUM = "sum of the models"
+"""A name that no algorithm's own state has."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WithSum(Algorithm):
     """The algorithm, and the sum over t = 0, ..., T of its models' distances from the optima as a second state."""
@@ -101,12 +105,12 @@ class WithSum(Algorithm):
     def init(self, problem: Problem, models: Tensor) -> State:
         state = self.of.init(problem, models)
         rest = {name: value for name, value in state.items() if name != "models"}
-        return {"models": state["models"], "sum": state["models"] - problem.optimum, **rest}
+        return {"models": state["models"], _SUM: state["models"] - problem.optimum, **rest}
 
     def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
-        after = self.of.step(problem, {name: value for name, value in state.items() if name != "sum"}, draw, eta)
+        after = self.of.step(problem, {name: value for name, value in state.items() if name != _SUM}, draw, eta)
         rest = {name: value for name, value in after.items() if name != "models"}
-        return {"models": after["models"], "sum": state["sum"] + (after["models"] - problem.optimum), **rest}
+        return {"models": after["models"], _SUM: state[_SUM] + (after["models"] - problem.optimum), **rest}
 
     def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
         return self.of.draw(problem, randomness, iteration)

@@ -32,6 +32,7 @@ CROSS_CUTTING = {
     "simulate/algorithms/test_special_cases.py": "where one algorithm is another one",
     "simulate/data/test_paths_of_tables.py": "which reader reads a path",
     "verification/bounds_of_strangers/test_lists.py": "true and false bounds from elsewhere, and what a check says",
+    "verification/test_check_one_outcome.py": "participation of all, and states of one name, in the check of a bound",
     "verification/check_property/test_cells.py": "bounds that are attained, of every algorithm and every quantity",
     "verification/check_property/test_faults.py": "faults planted in what guards the check of one's own bound",
     "verification/claims/test_sample_optimal_routes.py": "second routes to what all claims of one paper measure",
