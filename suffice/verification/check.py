@@ -25,11 +25,12 @@ from .evidence import AGREEMENT
 from .families import ProblemFamily, own_scalar
 from .family import Values
 from .loosened_conditions import loosened
-from .problem_measure import Measure, measures, quadratic, sweep
+from .problem_measure import Measure, measures, quadratic
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
 from .search import shrink
+from .shape_sweep import sweep
 from .suspects import at_digits
 from .user_function import reading, renamed, settings_kept
 from .verdict import Outcome, Verdict, unused

@@ -14,7 +14,8 @@ from suffice.verification import Outcome, check, problem_measure, sampled_check
 from suffice.verification.check import record
 from suffice.verification.claim import EFFORTS
 from suffice.verification.families import quadratics
-from suffice.verification.problem_measure import measures, sweep
+from suffice.verification.problem_measure import measures
+from suffice.verification.shape_sweep import sweep
 from suffice.verification.shapes import PAIRS, in_words
 
 
