@@ -1,4 +1,4 @@
-"""Judges a share of the cells and prints what is wrong: in `tests/verification`, `python -m check_property.table 10`.
+"""Judges a share of the cells and prints what is wrong: `python tests/verification/check_property/table.py 10`.
 
 The argument is the share, every tenth by default; a second one the root. The table is that of `docs/judged.md`.
 """
@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
-from .cells import cells, table
+sys.path[:0] = map(str, (Path(__file__).parents[1], Path(__file__).parents[3]))
+
+from check_property.cells import cells, table  # noqa: E402
 
 
 def main(share: int = 10, root: int = 0) -> None:
