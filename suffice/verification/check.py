@@ -285,8 +285,8 @@ def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -
 
 
 _NOTHING = {
-    "upper": "what is measured is 0, or no more than rounding leaves, on every instance that was tried: no positive "
-    "bound of it could fail there; give a family on which it is positive",
+    "upper": "what is measured is 0, or no more than rounding or chance leaves, on every instance that was tried: no "
+    "positive bound of it could fail there; give a family on which it is positive",
     "lower": "what is measured is known on no instance on which the bound is positive (samples bound no expectation "
     "from above): no bound of it could fail there; give a family without noise",
 }

@@ -191,7 +191,7 @@ def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, PathEvidence]])
     again = [
         _on_paths(theorem, measure, values, _CERTIFIED[1])
         for ratio, measure, _, values in found[:_AGAIN]
-        if _NEAR < ratio <= 1 + AGREEMENT
+        if ratio <= 0 or _NEAR < ratio <= 1 + AGREEMENT  # so few paths say nothing, or may hide a violation
     ]
     return [one for _, _, one, _ in found] + again
 
