@@ -56,6 +56,16 @@ def equalised_steps(*, A: Any, C: Any, mu: Any, eps_mu: float) -> Steps:
     return Steps(eta=zeta / mu, p=np.sqrt(zeta).item())
 
 
+def bounded_variance_steps(*, L: Any, C: Any, mu: Any, eps_mu: float) -> Steps:
+    """One rate for all where the variance is at most C_i: eta_i = 2/((M + 1) mu_i), p = 2 sqrt(M)/(M + 1),
+    M = max(max L_i/mu_i, mean(C_i/mu_i)/eps_mu); `scafflix/equalised-sharp-iterations` counts a quarter of the
+    iterations of `equalised_steps`."""
+    L, C, mu = _per_client(L=L, C=C, mu=mu)
+    eps_mu = as_numbers("eps_mu", eps_mu, (), positive=True).item()
+    M = np.maximum((L / mu).max(), (C / mu).mean() / eps_mu)
+    return Steps(eta=2 / ((M + 1) * mu), p=(2 * np.sqrt(M) / (M + 1)).item())
+
+
 def released_steps(*, L: Any, mu: float, alpha: Any) -> Steps:
     """The authors' code: eta_i = alpha_i^2 / mean(alpha_j^2 L_j) and p = 1 / sqrt(mean(L_j) / mu).
 

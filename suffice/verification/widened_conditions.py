@@ -20,6 +20,7 @@ FURTHEST = 1.5
 IMPLIED: Mapping[str, str] = {
     "curvature mu <= beta": "implied: 2 mu e <= |grad|^2 <= 2 beta e of every loss that is not constant",
     "curvatures mu_i <= A_i: contraction <= reach": "implied: mu_i is at most the smoothness in Assumption 3's A_i",
+    "curvatures mu_i <= L_i: contraction <= wide_reach": "implied: no loss is more curved below than above",
     "smoothness beta <= beta_max": "implied: a mean of beta_max-smooth losses is beta_max-smooth",
     "similarities at most 1, similar_mass <= mass": "implied: a similarity is 1 minus a square",
     "similarities at least lambda, threshold mass <= similar_mass": "implied: clients count from similarity lambda on",

@@ -51,6 +51,7 @@ FEW_MUTANTS = {
     "adaptive/corollary-1-variance", "adaptive/section-4-variance", "sample-optimal/assumption-3-peer",
     "sample-optimal/section-5-bias", "sample-optimal/theorem-1", "sample-optimal/theorem-1-sum",
     "sample-optimal/theorem-2-threshold", "scafflix/corollary-2-iterations", "scafflix/equalised-iterations",
+    "scafflix/equalised-sharp-iterations",
     "cobo/selection-radius", "worst-case/sharp-step", "worst-case/contraction",
 }  # fmt: skip
 

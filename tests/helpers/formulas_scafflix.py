@@ -5,9 +5,10 @@ from __future__ import annotations
 import mpmath
 
 
-def level(p, start, kick, printed=False):
-    """E of the Lyapunov function: its recursion, one iteration at a time; the print keeps the whole floor."""
-    rate = min(p["contraction"], p["p"] * p["p"])
+def level(p, start, kick, printed=False, left=None):
+    """E of the Lyapunov function: its recursion, one iteration at a time; the print keeps the whole floor. `left` is
+    what an iteration leaves of the models' squared distances."""
+    rate = min(p["contraction"] if left is None else 1 - left, p["p"] * p["p"])
     value = p[start]
     for _ in range(int(p["T"])):
         value = value - rate * value + (0 if printed else kick)
@@ -59,7 +60,37 @@ def batch(p):
     return (mean + 2 * (2 * p["beta_max"] * p["bregman"] + p["sigma2_star"])) / m
 
 
+def of_left(left):
+    return lambda p: level(p, "Psi0", p["eta_min"] * p["noise"], left=left(p))
+
+
+def often(kappa):
+    """Where p^2 = 1 - ((kappa - 1)/(kappa + 1))^2."""
+    return mpmath.sqrt((1 - (kappa - 1) / (kappa + 1)) * (1 + (kappa - 1) / (kappa + 1)))
+
+
+def quarter(p):
+    """M of the equalised steps."""
+    return max(p["kappa_max"], p["noise_mean"] / p["eps_mu"])
+
+
 FORMULAS = {
+    ("scafflix/theorem-1-sharp", "corrected"): of_left(lambda p: (1 - p["contraction"]) ** 2),
+    ("scafflix/theorem-1-noisy", "corrected"): of_left(
+        lambda p: 1 - 2 * p["contraction"] + p["contraction"] * p["reach"]
+    ),
+    ("scafflix/corollary-1-sharp-iterations", "corrected"): lambda p: iterations(
+        min(4 / p["kappa_max"], -mpmath.log((1 - p["p"]) * (1 + p["p"]))), p["Psi0"] / p["eps_Psi"]
+    ),
+    ("scafflix/corollary-1-sharp", "corrected"): lambda p: communications(
+        4 / p["kappa_max"], often(p["kappa_max"]), p["Psi0"] / p["eps_Psi"]
+    ),
+    ("scafflix/equalised-sharp-iterations", "corrected"): lambda p: iterations(
+        4 / quarter(p), p["mu_max"] * p["Psi0"] / p["eps_mu"]
+    ),
+    ("scafflix/equalised-sharp-communications", "corrected"): lambda p: communications(
+        4 / quarter(p), often(quarter(p)), p["mu_max"] * p["Psi0"] / p["eps_mu"]
+    ),
     ("scafflix/assumption-3-additive", "corrected"): lambda p: p["sigma2"] + p["bregman"] * p["beta"] * 2,
     ("scafflix/assumption-3-finite-sum", "printed"): lambda p: 2 * (2 * p["beta"] * p["bregman"] + p["sigma2_star"]),
     ("scafflix/assumption-3-finite-sum", "corrected"): lambda p: batch(p | {"batch": 1, "beta": 0}),

@@ -64,8 +64,66 @@ def one_iteration() -> Step:
     )
 
 
+def wide_step() -> Step:
+    """The gradient map contracts distances by 1 - gamma mu up to gamma = 2/(L + mu).
+
+    x from the optimum, u = grad f(x) - grad f(x*) - mu x, L > mu; f - mu |.|^2/2 is convex and (L - mu)-smooth, so its
+    gradient is cocoercive: <u, x> >= |u|^2/(L - mu). (For L = mu, u = 0.)
+    """
+    gamma, mu, apart = scalars("gamma mu apart")  # apart = L - mu
+    x, u = vectors("x u")
+    spare = 2 - gamma * (apart + 2 * mu)
+    cocoercive = u @ x - (u @ u) / apart
+    w = x - gamma * (u + mu * x)
+    return Step(
+        left=w @ w,
+        right=(1 - gamma * mu) ** 2 * (x @ x),
+        terms=[(gamma * spare / apart, u), (2 * gamma * (1 - gamma * mu), cocoercive)],
+        positive=[apart],
+        atoms=[gamma, spare, 1 - gamma * mu],
+        facts=[cocoercive],
+    )
+
+
+def wide_iteration() -> Step:
+    """One client's share of Psi after the coin: contraction by 1 - zeta, zeta <= min(x (2 - x), p^2), x = gamma mu."""
+    gamma, mu, p, zeta, C = scalars("gamma mu p zeta C")
+    x, k = vectors("x k")
+    slow, rare = gamma * mu * (2 - gamma * mu) - zeta, p**2 - zeta
+    return Step(
+        left=(1 - gamma * mu) ** 2 * (x @ x) + gamma**2 * C + gamma**2 * (1 / p**2 - 1) * (k @ k),
+        right=(1 - zeta) * (x @ x + gamma**2 / p**2 * (k @ k)) + gamma**2 * C,
+        terms=[(slow, x), (gamma**2 / p**2 * rare, k)],
+        positive=[p],
+        atoms=[gamma, slow, rare],
+    )
+
+
+def short_step() -> Step:
+    """Assumption 3: E|w - w*|^2 <= (1 - gamma mu (2 - gamma A))|x - x*|^2 + gamma^2 C when gamma <= 1/A.
+
+    As `gradient_step`; what is left of D there counts as D >= (mu/2)|x - x*|^2.
+    """
+    gamma, mu, A, C, D, second = scalars("gamma mu A C D second")
+    x, g = vectors("x g")
+    spare = 1 - gamma * A
+    convex, noise, strong = g @ x - D - mu / 2 * (x @ x), 2 * A * D + C - second, D - mu / 2 * (x @ x)
+    return Step(
+        left=x @ x - 2 * gamma * (g @ x) + gamma**2 * second,
+        right=(1 - gamma * mu * (2 - gamma * A)) * (x @ x) + gamma**2 * C,
+        terms=[(2 * gamma, convex), (gamma**2, noise), (2 * gamma * spare, strong)],
+        atoms=[gamma, spare],
+        facts=[convex, noise, strong],
+    )
+
+
 IDENTITIES = (
     Identity(key="scafflix/theorem-1", says="the coin", step=coin),
     Identity(key="scafflix/theorem-1", says="contraction of the gradient step", step=gradient_step),
     Identity(key="scafflix/theorem-1", says="both parts contract", step=one_iteration),
+    Identity(key="scafflix/theorem-1-sharp", says="the coin", step=coin),
+    Identity(key="scafflix/theorem-1-sharp", says="contraction of the wider step", step=wide_step),
+    Identity(key="scafflix/theorem-1-sharp", says="both parts contract", step=wide_iteration),
+    Identity(key="scafflix/theorem-1-noisy", says="the coin", step=coin),
+    Identity(key="scafflix/theorem-1-noisy", says="contraction of the short step", step=short_step),
 )

@@ -22,15 +22,22 @@ V = |x - x*|^2 + |h - h*|^2 / p^2 = sum_i |alpha_i (x_i - x*)|^2 / gamma_i + gam
 
 from __future__ import annotations
 
-from . import assumption_3, corollaries, smoothness, theorems_1_and_2
+from . import assumption_3, bounded_variance, corollaries, smoothness, theorems_1_and_2
 from . import lyapunov as start
 from .statements import STATEMENTS as STATEMENTS
 
-THEOREMS = (*assumption_3.THEOREMS, *theorems_1_and_2.THEOREMS, *start.THEOREMS, *corollaries.THEOREMS)
+THEOREMS = (
+    *assumption_3.THEOREMS,
+    *theorems_1_and_2.THEOREMS,
+    *start.THEOREMS,
+    *corollaries.THEOREMS,
+    *bounded_variance.THEOREMS,
+)
 DEFINITIONS = (
     *assumption_3.DEFINITIONS,
     *smoothness.DEFINITIONS,
     *theorems_1_and_2.DEFINITIONS,
     *start.DEFINITIONS,
     *corollaries.DEFINITIONS,
+    *bounded_variance.DEFINITIONS,
 )

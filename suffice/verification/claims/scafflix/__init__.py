@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...claim import Claim
-from . import assumption, complexity, rates
+from . import assumption, bounded_variance, complexity, rates
 
 
 def claims() -> tuple[Claim, ...]:
-    return (*assumption.claims(), *rates.claims(), *complexity.claims())
+    return (*assumption.claims(), *rates.claims(), *complexity.claims(), *bounded_variance.claims())

@@ -1,4 +1,4 @@
-"""Corollaries 1 and 2 and equalised steps: iterations and communications until the target is met for good."""
+"""Corollaries 1 and 2, equalised steps, bounded variance: what is spent until the target is met for good."""
 
 from __future__ import annotations
 
@@ -47,6 +47,26 @@ def _equalised(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarra
     return zeta[:, None] / mu, np.sqrt(zeta)
 
 
+def _wide(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = 2/(L_i + mu_i) with A_i for L_i, and any p."""
+    return 2 / (A + mu), values["p"]
+
+
+def _wide_best(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same and p = 2 sqrt(kappa)/(kappa + 1)."""
+    kappa = (A / mu).max(-1)
+    return 2 / (A + mu), 2 * np.sqrt(kappa) / (kappa + 1)
+
+
+def _wide_equalised(values: Values, A: np.ndarray, mu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """gamma_i = 2/((M + 1) mu_i), p = 2 sqrt(M)/(M + 1), M = max(kappa, mean(C_i/mu_i)/eps)."""
+    M = np.maximum((A / mu).max(-1), (values["C"] / mu).mean(-1) / values["eps"])
+    return 2 / ((M + 1)[:, None] * mu), 2 * np.sqrt(M) / (M + 1)
+
+
+WIDE, EQUALISED = (_wide, _wide_best), (_equalised, _wide_equalised)
+NOISY = (_corollary_2, *EQUALISED)
+
 Rule = Callable[[Values, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -89,7 +109,7 @@ def measure(values: Values, rule: Rule, *, communications: bool) -> Evidence:
     given = clients(values, rule)
     rates = given.arguments()
     mu, C = given.mu, given.C
-    equalised = rule is _equalised
+    equalised = rule in EQUALISED
     target = values["eps"] if "eps" in values else rates["Psi0"] * values["relative"]
     last = last_above(given, given.weighted if equalised else given.lyapunov, target)
     arguments = {
@@ -120,6 +140,9 @@ _KEYS: dict[Rule, str] = {
     _corollary_1_best: "corollary-1",
     _corollary_2: "corollary-2",
     _equalised: "equalised",
+    _wide: "corollary-1-sharp",
+    _wide_best: "corollary-1-sharp",
+    _wide_equalised: "equalised-sharp",
 }
 
 
@@ -127,14 +150,16 @@ def _iterations(rule: Rule, arguments: Mapping[str, np.ndarray]) -> np.ndarray:
     """The bound of the iterations."""
     theorem = find(f"scafflix/{_KEYS[rule]}-iterations")
     assert theorem.bound is not None
-    return theorem.bound(**{parameter.name: arguments[parameter.name] for parameter in theorem.parameters})
+    with np.errstate(divide="ignore"):  # ln(1 - p^2) at p = 1
+        return theorem.bound(**{parameter.name: arguments[parameter.name] for parameter in theorem.parameters})
 
 
 # --- families -------------------------------------------------------------------------------------------
 
 
-def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
-    """Without noise the target is a fraction of Psi_0; with noise it is absolute, and fixes the steps."""
+def _domains(n: int, d: int, *, noisy: bool, growing: bool = True) -> dict[str, Domain]:
+    """Without noise the target is a fraction of Psi_0; with noise it is absolute, and fixes the steps. Variance may
+    grow with the distance where the statement speaks of Assumption 3."""
     target = {"eps": Domain(low=1e-2, high=10, log=True)} if noisy else {
         "relative": Domain(low=1e-6, high=2, log=True),
         "p": Domain(low=0.05, high=1, log=True),
@@ -144,7 +169,7 @@ def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
         "spare": Domain(low=1, high=2, shape=(n,)),
         "C": Domain(low=1e-3, high=0.3, log=True, shape=(n,)) if noisy else Domain(low=0, high=0, shape=(n,)),
         "alpha": Domain(low=0.2, high=1, shape=(n,)),
-        "saturation": Domain(low=0, high=1),
+        "saturation": Domain(low=0, high=float(growing)),
         "models": Domain(low=-3, high=3, shape=(n, d)),
         "control": Domain(low=-3, high=3, shape=(n, d)),
         **target,
@@ -153,26 +178,28 @@ def _domains(n: int, d: int, *, noisy: bool) -> dict[str, Domain]:
 
 def _rows(n: int, given: Sequence[Mapping[str, Any]], target: Mapping[str, float]) -> Values:
     """Clients on a line; plain: saturated ones with curvature 1, models at 1, no noise C."""
-    return rows(plain(_domains(n, 1, noisy="eps" in target), C=0, alpha=1, saturation=1, models=1, **target), *given)
+    usual = {"C": 0, "alpha": 1, "saturation": 1, "models": 1}
+    return rows(plain(_domains(n, 1, noisy="eps" in target), **{**usual, **target}), *given)
 
 
-def _one_rate() -> Values:
-    """One client, any p: Psi contracts by 1 - mu/A exactly; targets from just below Psi_0 on."""
+def _one_rate(saturation: float = 1.0) -> Values:
+    """One client, any p: Psi contracts by 1 - mu/A exactly, without noise by the square of 1 - gamma mu; targets from
+    just below Psi_0 on."""
     return _rows(1, [
         {"curvature": 2.0, "spare": kappa, "p": p, "relative": relative}
         for kappa in (1.0, 300.0) for p in (kappa**-0.5, 1.0) for relative in (1 - 1e-9, 1e-3, 1e-12)
     ] + [
         {"spare": 4e4, "p": 1.0, "relative": 0.9}, {"spare": 1.0, "p": 1.0, "relative": 1 - 1e-9},
-    ], {"relative": 0.1, "p": 1.0})  # fmt: skip
+    ], {"relative": 0.1, "p": 1.0, "saturation": saturation})  # fmt: skip
 
 
-def _two_rates() -> Values:
-    """Two clients whose control variates matter: A/mu at 1/p^2 or a little below."""
+def _two_rates(saturation: float = 1.0, kappa: float = 1.0) -> Values:
+    """Two clients whose control variates matter: A/mu at kappa/p^2 or a little below."""
     return _rows(2, [
-        {"curvature": [[1.0], [2.0]], "spare": share * p**-2, "p": p, "relative": relative, "models": x,
+        {"curvature": [[1.0], [2.0]], "spare": share * kappa * p**-2, "p": p, "relative": relative, "models": x,
          "control": [[1.0], [-1.0]]}
         for p in (0.1, 0.05) for share in (1.0, 0.95, 0.8) for relative in (1e-3, 1e-12) for x in (0.0, 1.0)
-    ], {"relative": 0.1, "p": 1.0})  # fmt: skip
+    ], {"relative": 0.1, "p": 1.0, "saturation": saturation})  # fmt: skip
 
 
 def _far(rule: Rule) -> Values:
@@ -186,9 +213,9 @@ def _far(rule: Rule) -> Values:
             for far in (1e15, 1e3, 1.0):
                 # the noise for which eps asks for a step of 1/(A share); eps = 1, mu = 1
                 rows_.append({"spare": kappa, "C": share * kappa / (2 if rule is _corollary_2 else 1), "models": far})
-        rows_.append({"spare": kappa, "models": 1 + 1e-9 if rule is not _equalised else 2**0.5 * (1 + 1e-9)})
-        rows_.append({"spare": kappa, "models": (0.5**0.5 if rule is not _equalised else 1) * (1 + 1e-9)})
-    return _rows(1, rows_, {"eps": 1.0})
+        rows_.append({"spare": kappa, "models": 1 + 1e-9 if rule not in EQUALISED else 2**0.5 * (1 + 1e-9)})
+        rows_.append({"spare": kappa, "models": (0.5**0.5 if rule not in EQUALISED else 1) * (1 + 1e-9)})
+    return _rows(1, rows_, {"eps": 1.0, "saturation": rule is not _wide_equalised})
 
 
 def claims() -> tuple[Claim, ...]:
@@ -196,19 +223,22 @@ def claims() -> tuple[Claim, ...]:
         "corollary-1": _corollary_1,
         "corollary-2": _corollary_2,
         "equalised": _equalised,
+        "equalised-sharp": _wide_equalised,
     }
 
     def families(rule: Rule, *, communications: bool) -> tuple[Family, ...]:
         def one(n: int, d: int, sharp: Callable[[], Values]) -> Family:
             return Family(
                 name=f"{n} clients",
-                domains=_domains(n, d, noisy=rule in (_corollary_2, _equalised)),
+                domains=_domains(n, d, noisy=rule in NOISY, growing=rule not in (*WIDE, _wide_equalised)),
                 measure=lambda values: measure(values, rule, communications=communications),
                 sharp=sharp,
             )
 
-        if rule in (_corollary_2, _equalised):
+        if rule in NOISY:
             return (one(2, 2, lambda: _far(rule)),)
+        if rule in WIDE:
+            return one(1, 1, lambda: _one_rate(0.0)), one(2, 2, lambda: _two_rates(0.0, 4.0))
         return one(1, 1, _one_rate), one(2, 2, _two_rates)
 
     return (
@@ -218,4 +248,6 @@ def claims() -> tuple[Claim, ...]:
             for kind in ("iterations", "communications")
         ),
         Claim.on("scafflix/corollary-1", *families(_corollary_1_best, communications=True)),
+        Claim.on("scafflix/corollary-1-sharp-iterations", *families(_wide, communications=False)),
+        Claim.on("scafflix/corollary-1-sharp", *families(_wide_best, communications=True)),
     )

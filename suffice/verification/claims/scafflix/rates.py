@@ -18,8 +18,8 @@ from .probed import simulated
 DRAWN = ("curvature", "C", "alpha", "p", "saturation", "models")
 
 
-def clients(values: Values, *, constraint: str = "weighted") -> Clients:
-    """A_i = `spare` L_i and gamma_i = `fraction` / A_i.
+def clients(values: Values, *, constraint: str = "weighted", wide: bool = False) -> Clients:
+    """A_i = `spare` L_i and gamma_i = `fraction` / A_i, or `wide`: 2 `fraction`/(A_i + mu_i), A_i for L_i.
 
     The control variates start as `control`, projected so that sum_i alpha_i h_i^0 = 0, or as printed sum_i h_i^0 = 0,
     around h_i^* = `target` projected onto sum_i alpha_i h_i^* = 0.
@@ -28,7 +28,8 @@ def clients(values: Values, *, constraint: str = "weighted") -> Clients:
     alpha = values["alpha"]
     star = orthogonal(values["target"], alpha)
     start = orthogonal(values["control"], alpha if constraint == "weighted" else np.ones_like(alpha))
-    return Clients(**{name: values[name] for name in DRAWN}, A=A, eta=values["fraction"] / A, control=start - star)
+    eta = values["fraction"] * (2 / (A + values["curvature"].min(-1)) if wide else 1 / A)
+    return Clients(**{name: values[name] for name in DRAWN}, A=A, eta=eta, control=start - star)
 
 
 QUANTITIES: Mapping[str, Callable[[Clients, np.ndarray], np.ndarray]] = {
@@ -38,14 +39,15 @@ QUANTITIES: Mapping[str, Callable[[Clients, np.ndarray], np.ndarray]] = {
 }
 
 
-def measure(values: Values, quantity: str, *, constraint: str = "weighted") -> Evidence:
+def measure(values: Values, quantity: str, *, constraint: str = "weighted", wide: bool = False) -> Evidence:
     """The quantity after T iterations beside all arguments."""
-    given = clients(values, constraint=constraint)
+    given = clients(values, constraint=constraint, wide=wide)
     measured = QUANTITIES[quantity](given, given.after(values["T"]))
     return Evidence(
         engine="exact moments with coins",
         measured=measured,
-        arguments={**given.arguments(), "T": values["T"]},
+        arguments={**given.arguments(), "T": values["T"]}
+        | ({"wide_reach": (given.eta * (given.A + given.mu) / 2).max(-1)} if wide else {}),
         label=f"{given.shape[1]} diagonal quadratics in R^{given.shape[2]}",
         values=values,
     )
@@ -71,7 +73,7 @@ def domains(n: int, d: int, *, personal: bool) -> dict[str, Domain]:
     }
 
 
-def _rows(n: int, given: Sequence[Mapping[str, Any]]) -> Values:
+def on_a_line(n: int, given: Sequence[Mapping[str, Any]]) -> Values:
     """Clients on a line; plain: equal ones at the optimum, alpha = 1, gamma = 1/A, no noise C, T = 1."""
     return rows(plain(domains(n, 1, personal=True), C=0, alpha=1, fraction=1, saturation=1, T=1), *given)
 
@@ -92,12 +94,12 @@ def _attained(personal: bool) -> Values:
         for spare, p, name in ((4.0, 0.9, "models"), (1.5, 0.3, "control")) for C in (0.0, 0.1)
     ]  # fmt: skip
     noise = {**apart, "p": 0.9, "spare": 0.9**-2, "C": one["C"]}  # from the optimum
-    return _rows(3, [*equal, *first, noise])
+    return on_a_line(3, [*equal, *first, noise])
 
 
 def _alone() -> Values:
     """One client, whose mean model is its own: the excess of 3 x^2 / 2 at the start, of noise, and of both."""
-    return _rows(1, [
+    return on_a_line(1, [
         {"curvature": 3.0, "models": x, "C": C, "T": T, "p": p, "fraction": fraction}
         for x, C, T, p, fraction in (
             (1.0, 0.0, 0, 0.9, 1.0), (1.0, 0.0, 0, 0.9, 0.3), (1.0, 2.0, 0, 0.9, 0.5),
@@ -109,7 +111,7 @@ def _alone() -> Values:
 
 def _equal_reach() -> Values:
     """Three clients at the start with gamma_i L_i equal and h_i = h_i^*."""
-    return _rows(3, [
+    return on_a_line(3, [
         {"curvature": [[0.5], [1.0], [4.0]], "alpha": [0.3, 1.0, 0.6], "models": 1.0, "T": 0, "fraction": fraction}
         for fraction in (0.1, 0.7, 1.0)
     ])  # fmt: skip
@@ -117,14 +119,14 @@ def _equal_reach() -> Values:
 
 def _rarely() -> Values:
     """Two clients that hardly ever communicate: the control variates keep the mean model away."""
-    return _rows(2, [
+    return on_a_line(2, [
         {"spare": [1.0, 2.0], "p": 0.1, "control": [[1.0], [-1.0]], "T": T, "saturation": 0.0} for T in (60, 200)
     ])  # fmt: skip
 
 
 def _misled() -> Values:
     """f_1 = x^2/2 and f_2 = (x - 2)^2/2 with weights 1 and 1/2 from 0 (x* = 0.4) and h = (1, -1), T = 30."""
-    return _rows(2, [
+    return on_a_line(2, [
         {"alpha": [1.0, 0.5], "spare": [2.0, 1.0], "saturation": 0.0, "p": p, "models": -0.4, "T": 30,
          "control": [[1.0], [-1.0]], "target": [[0.4], [-0.8]]}
         for p in (0.5, 1.0)
@@ -148,7 +150,7 @@ def claims() -> tuple[Claim, ...]:
             sharp=_alone,
         )
 
-    longer = _rows(1, [{"fraction": 1.05, "spare": 1.2, "models": 1.0, "T": T} for T in (1, 3)])
+    longer = on_a_line(1, [{"fraction": 1.05, "spare": 1.2, "models": 1.0, "T": T} for T in (1, 3)])
     reach = "every step gamma_i <= 1/A_i: reach <= 1"
     return (
         Claim.on(
