@@ -71,6 +71,23 @@ def optimal_weights(*, b, cap):
     return weights / weights.sum(-1, keepdims=True)
 
 
+def precision_weights(*, b, mu, eps, sigma2=1.0):
+    """lambda_ij proportional to (c - b_ij)_+/sigma_j^2, c = sqrt(2 mu eps): All-for-one reaches eps in fewest rounds.
+
+    The noise rounds 4 sum_j lambda_ij^2 sigma_j^2/(c - B)^2 of `sample-optimal/theorem-2-mixture-rounds` are then
+    4/sum_j (c - b_ij)_+^2/sigma_j^2, and no weights have fewer. It is `optimal_weights` at the level c.
+    """
+    level = np.sqrt(2 * np.asarray(mu, dtype=float) * eps)[..., None]
+    closeness = np.maximum(level - np.asarray(b, dtype=float), 0) / sigma2
+    total = closeness.sum(-1, keepdims=True)
+    if (total == 0).any():
+        at = np.argwhere(total[..., 0] == 0)[0]
+        least = np.broadcast_to(np.min(b, -1, keepdims=True), total.shape)[*at, 0]
+        limit = np.broadcast_to(level, total.shape)[*at, 0]
+        raise InputError("eps", eps, f"no b_ij < sqrt(2 mu eps): the least is {least:.6g}, the right side {limit:.6g}")
+    return closeness / total
+
+
 class Spectrum(NamedTuple):
     """Largest and smallest non-zero eigenvalue of W, and the number of non-zero ones."""
 

@@ -24,6 +24,7 @@ _MODULES = (
     "cobo_5",
     "sample_optimal_speedup",
     "sample_optimal_excess",
+    "sample_optimal_rounds",
     "bound_against_measured",
     "bound_against_measured_curves",
     "bound_against_measured_all",

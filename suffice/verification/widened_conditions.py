@@ -28,6 +28,7 @@ IMPLIED: Mapping[str, str] = {
     "pull <= weight": "implied: pull is the sum of the weights, each times 1 - sqrt(1 - r) <= 1",
     "agreement <= sharp_mass": "implied: it is a sum of the same terms, each times a number of at most 1",
     "own share 4 mu eps <= signal2": "implied: b_ii = 0, so that agent i is one term of the sum",
+    "agent i's own share 2 mu eps <= signal2": "implied: b_ii = 0, so that agent i is one term of the sum",
     "agent i's own share 2 mu e0 <= signal2": "implied: b_ii = 0, so that agent i is one term of the sum",
     "eigenvalues smin <= smax": "implied: both are eigenvalues of one matrix",
     "top eigenvalue nu2 <= proxy_trace": "implied: a trace is the sum of eigenvalues of at least 0",

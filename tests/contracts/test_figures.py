@@ -30,6 +30,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "cobo-5": {"n": 6, "clusters": 3, "d": 3, "distance": 1.0, "seeds": 1, "steps": 21, "noises": (0.0,)},
     "sample-optimal-speedup": {"n": (10,), "precision": 0.01},
     "sample-optimal-excess": {"n": (10,)},
+    "sample-optimal-rounds": {"n": 10, "spread": 0.5, "precisions": (0.001, 0.1)},
     "bound-against-measured": {"steps": 2, "condition": 10.0},
     "bound-against-measured-curves": {"keys": ("adaptive/theorem-2-constant",)},
     "bound-against-measured-all": {"keys": ("adaptive/theorem-2-constant",), "draws": 2},

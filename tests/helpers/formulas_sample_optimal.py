@@ -144,6 +144,13 @@ def theorem_5_sharp(p):
     return theorem_3_sharp(given | {"e0": p["e0"]}) if p["failure"] <= 1 else None
 
 
+def two_stages(p, left):
+    """`left` is c - B: the mixture's excess left^2/(2 mu) takes 2 s/(mu excess) rounds of noise."""
+    noise, excess = p["sigma2"] * p["lambda2"], left**2 / p["mu"] / 2
+    far = p["distance2"] * p["beta"] / max(noise / p["mu"], excess)
+    return 5 + 2 * noise / p["mu"] / excess + max(0, mpmath.log(far)) * p["beta"] / (4 * p["mu"])
+
+
 CORRECTED = {
     "assumption-3-peer": lambda p: (p["b"] / p["mu"]) * p["b"] / 2,
     "section-5-bias": lambda p: p["bias2"] / p["mu"] / 2,
@@ -154,6 +161,11 @@ CORRECTED = {
     "theorem-2": theorem_2,
     "theorem-2-tuned": theorem_2_tuned,
     "theorem-2-weak": theorem_2_weak,
+    "theorem-2-mixture": lambda p: (
+        p["mixture_excess"] + p["bias"] * mpmath.sqrt(2 * p["mixture_excess"] / p["mu"]) + p["bias"] ** 2 / p["mu"] / 2
+    ),
+    "theorem-2-mixture-rounds": lambda p: two_stages(p, mpmath.sqrt(2 * p["mu"] * p["eps"]) - p["bias"]),
+    "theorem-2-optimal-rounds": lambda p: two_stages(p, mpmath.sqrt(p["signal2"] * p["lambda2"])),
     "theorem-2-rounds": lambda p: rounds(p, p["eps"] - p["bias"] ** 2 / p["mu"] / 2, p["lambda2"]),
     "theorem-2-rounds-threshold": lambda p: rounds(p, p["eps"] / 2, 1 / p["near"]),
     "theorem-2-threshold": lambda p: p["eps"],

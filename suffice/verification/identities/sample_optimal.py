@@ -81,9 +81,67 @@ def contraction() -> Step:
     )
 
 
+def followed_mixture() -> Step:
+    """From the mixture's excess to the agent's own: r^2 = delta, w = |x - y|, m^2 = 2 mu, e and f the agent's excess at
+    x and y."""
+    r, w, m, B, e, f = scalars("r w m B e f")
+    lipschitz, least, convex = r**2 + B * w - (e - f), B**2 / m**2 - f, r - m / 2 * w
+    return Step(
+        left=e,
+        right=(r + B / m) ** 2,
+        terms=[(1, lipschitz), (1, least), (2 * B / m, convex)],
+        positive=[m],
+        atoms=[B],
+        facts=[lipschitz, least, convex],
+    )
+
+
+def least_noise() -> Step:
+    """|z|^2 >= 1/S where <g, z> >= 1, S = |g|^2: g the closenesses (c - b)_+, z the weights over c - B."""
+    g, z = vectors("g z")
+    enough, S = g @ z - 1, g @ g
+    return Step(
+        left=1 / S,
+        right=z @ z,
+        terms=[(1, z - (1 / S) * g), (2 / S, enough)],
+        positive=[S],
+        facts=[enough],
+    )
+
+
+def second_stage() -> Step:
+    """One step of stage 2 times (n + 1)(n + 2), eta = 2/(mu (n + 2)) <= 1/L: what the weights telescope.
+
+    u from the mixture's minimiser, g the gradient, D = |u|^2, delta its excess, s the noise. Strong convexity and
+    interpolation between the minimiser and the point, mixed with weights 1 - eta L and eta L.
+    """
+    mu, L, n, s, delta = scalars("mu L n s delta")
+    u, g = vectors("u g")
+    eta = 2 / (mu * (n + 2))
+    short = 1 - eta * L
+    convex = g @ u - delta - mu / 2 * (u @ u)
+    interpolation = g @ u - (1 - mu / L) * delta - (g @ g) / (2 * L) - mu / 2 * (u @ u)
+    factor = (n + 1) * (n + 2)
+    return Step(
+        left=factor * ((u - eta * g) @ (u - eta * g) + eta**2 * s),
+        right=n * (n + 1) * (u @ u - 2 * eta * delta) + factor * eta**2 * s,
+        terms=[(2 * eta * short * factor, convex), (2 * eta**2 * L * factor, interpolation)],
+        positive=[mu, L, n + 2],
+        atoms=[n + 1, short],
+        facts=[convex, interpolation],
+    )
+
+
 IDENTITIES = (
     Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
     Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
+    Identity(key="sample-optimal/theorem-2-mixture", says="excess of a followed mixture", step=followed_mixture),
+    *(
+        Identity(key=f"sample-optimal/theorem-2-{kind}-rounds", says=says, step=step)
+        for kind in ("mixture", "optimal")
+        for says, step in (("excess of a followed mixture", followed_mixture), ("a step of stage 2", second_stage))
+    ),
+    Identity(key="sample-optimal/theorem-2-optimal-rounds", says="weights of least noise", step=least_noise),
     Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=minkowski),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
     Identity(key="sample-optimal/theorem-3-averaged-sharp", says="a run and its comparator", step=all_for_all_averaged),

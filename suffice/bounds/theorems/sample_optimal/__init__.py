@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from . import (
     averaged_iterate,
+    best_weights,
     definitions,
     estimated_clusters,
     loss_contraction,
@@ -24,6 +25,7 @@ THEOREMS = (
     *peer_excess.THEOREMS,
     *theorem_1.THEOREMS,
     *theorem_2.THEOREMS,
+    *best_weights.THEOREMS,
     *theorem_3.THEOREMS,
     *averaged_iterate.THEOREMS,
     *estimated_clusters.THEOREMS,

@@ -1,0 +1,85 @@
+"""sample-optimal-rounds: rounds of All-for-one to a precision (Even, Massoulie and Scaman 2022).
+
+100 agents whose b_ij from agent 0 grow evenly to 1; mu = 1, sigma^2 = 1, a start 3 from agent 0's minimiser, e_0 as the
+curvature L would have it there, kappa = 1 and 100.
+
+lower bound      Theorem 1 at the best level of the start: no method needs fewer rounds on every instance
+best weights     lambda_j ~ (sqrt(2 mu eps) - b_j)_+ in two stages, theorem-2-optimal-rounds
+equal weights    on the agents with b_j^2 <= mu eps, theorem-2-rounds-threshold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import evaluate, find
+from suffice.bounds.theorems.sample_optimal.theorem_1 import best_level, signal
+from suffice.bounds.threshold_weights import precision_weights
+
+from .figure import SEPARATOR, Content, Figure
+from .maker import maker
+from .sample_optimal_speedup import BALL, NO_CODE
+from .style import BLACK, BLUE, COLUMN_WIDTH, VERMILION
+
+KAPPAS = (1.0, 100.0)
+START = 3.0
+PRECISIONS = tuple(np.geomspace(1e-6, 0.1, 60).tolist())
+LOOKS = {"equal weights": (VERMILION, "--"), "best weights": (BLUE, "-"), "lower bound": (BLACK, ":")}
+
+
+@maker(
+    "sample-optimal-rounds", "sample-optimal: rounds against the precision, beside the lower bound", unpublished=NO_CODE
+)
+def rounds(*, agents: int = 100, spread: float = 1.0, precisions: Sequence[float] = PRECISIONS) -> Content:
+    """agents: their number N; spread: the largest b; precisions: excess losses."""
+    eps = np.unique(precisions)
+    b = np.linspace(0, spread, agents)
+    weights = precision_weights(b=b, mu=1.0, eps=eps)
+    shared: dict[str, Any] = {"mu": 1.0, "eps": eps, "sigma2": 1.0}
+    level = best_level(b=b, mu=np.ones_like(eps), eps=eps, ball=np.full_like(eps, BALL))
+    least = signal(b=b, mu=np.ones_like(eps), e0=level)
+    data = {}
+    for kappa in KAPPAS:
+        values = {
+            # the mixture's minimiser is within B/mu of agent 0's
+            "best weights": _rounds(
+                "theorem-2-optimal-rounds", **shared, beta=kappa, distance2=(START + weights @ b) ** 2,
+                lambda2=(weights**2).sum(-1), signal2=signal(b=b, mu=np.ones_like(eps), e0=eps),
+            ),
+            "equal weights": _rounds(
+                "theorem-2-rounds-threshold", **shared, beta=kappa, e0=kappa * START**2 / 2,
+                near=(b <= np.sqrt(eps)[:, None]).sum(-1),
+            ),
+            "lower bound": _rounds("theorem-1-optimised", **shared, e0=level, signal2=least, ball=BALL),
+        }  # fmt: skip
+        data |= {SEPARATOR.join((f"{kappa:g}", name)): {"epsilon": eps, "rounds": of} for name, of in values.items()}
+    return Content(
+        title="Rounds of All-for-one to a precision, and how many any method needs",
+        data=data,
+        units={"epsilon": "loss", "rounds": "1, samples of each agent"},
+        setup={"agents": agents, "spread": spread, "start": START, "ball": BALL, "noise_variance": 1.0, "mu": 1.0},
+        keys=("kappa", "method"),
+    )
+
+
+def _rounds(key: str, **values: Any) -> np.ndarray:
+    return np.asarray(evaluate(find(f"sample-optimal/{key}"), **values), dtype=float)
+
+
+def draw(figure: Figure, canvas: Any) -> None:
+    """Paint from the figure's data: one panel for each kappa."""
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.6)
+    panels = canvas.subplots(1, len(KAPPAS), sharey=True)
+    for panel, kappa in zip(panels, KAPPAS):
+        for name, (colour, line) in LOOKS.items():
+            curve = figure.data[SEPARATOR.join((f"{kappa:g}", name))]
+            panel.plot(curve["epsilon"], curve["rounds"], linestyle=line, color=colour, label=name)
+        panel.set_xscale("log")
+        panel.set_yscale("log")
+        panel.set_title(rf"$\kappa = {kappa:g}$")
+        panel.set_xlabel(r"precision $\varepsilon$ (loss)")
+    panels[0].set_ylabel("rounds")
+    canvas.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(LOOKS))
