@@ -143,7 +143,7 @@ OWN: Mapping[str, Paper] = {
             "communication acceleration in federated learning. Preprint of 18 May 2023.",
         ),
         _own("averaged-sgd", "Polyak, Juditsky (1992)", "Averaged iterates (Polyak, Juditsky, 1992)", "claims"),
-        _own("stein", "Stein (1956, 1981)", "Risk of weights (Stein, 1956 and 1981)", "claims"),
+        _own("stein", "Stein (1956, 1981)", "Risk of weights (Stein, 1956 and 1981)", "claims", "identities"),
     )
 }
 """The library's own papers by key, known without a look at what other packages add."""

@@ -24,7 +24,16 @@ def harmless(p, dimension):
     return 4 * p["v"] ** 2 * sphere / least / (sphere * p["inner"] ** dimension / dimension)
 
 
+def clusterings(p):
+    """The clustering's own risk, and what its weight's logarithm costs."""
+    return p["misplaced2"] - 4 * p["v"] * mpmath.log(p["prior"]) + p["clusters"] * p["v"] * p["d"]
+
+
 FORMULAS = {
+    ("stein/clusterings-score", "corrected"): lambda p: (
+        p["mean_score"] - p["disagreement"] * (1 - p["v"] / p["temperature"] * 4)
+    ),
+    ("stein/clusterings", "corrected"): clusterings,
     ("stein/weighting", "corrected"): weighting,
     ("stein/james-stein", "corrected"): james_stein,
     ("stein/harmless-line", "corrected"): lambda p: harmless(p, 1),

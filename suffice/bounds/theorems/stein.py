@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..elementary import difference, log1p
+import numpy as np
+
+from suffice.support.errors import InputError
+
+from ..elementary import difference, log, log1p
 from ..papers import OWN
 from ..parameters import new_parameter
 from ..quantities import new_quantity
-from ..theorem import Conditions, Source, Theorem, records, theorem
+from ..theorem import Conditions, Definition, Source, Theorem, records, theorem
 from ..units import DIMENSIONLESS, THETA, THETA_SQUARED
 
 _PAPER = OWN["stein"].citation
@@ -39,7 +43,28 @@ new_parameter(
 new_parameter("inner", "a", THETA, (0.01, 10.0), "radius within which the bias is averaged", positive=True)
 new_parameter("outer", "b", THETA, (0.1, 100.0), "radius within which the rule never harms", positive=True)
 
+new_parameter(
+    "misplaced2",
+    r"\|(I-P_c)\theta\|^2",
+    THETA_SQUARED,
+    (0.01, 10.0),
+    "squared distance of all sites' means from a clustering's cluster means",
+)
+new_parameter("prior", r"\pi_c", DIMENSIONLESS, (0.01, 1.0), "prior weight of a clustering", positive=True, upper=1.0)
+new_parameter("mean_score", r"\bar r", THETA_SQUARED, (1.0, 10.0), "E sum_c w_c r_c, r_c the score of a clustering")
+new_parameter(
+    "disagreement", r"\bar D", THETA_SQUARED, (0.01, 1.0), "E sum_c w_c |P_c x - mix|^2, how far the clusterings differ"
+)
+new_parameter("temperature", r"\beta", THETA_SQUARED, (0.1, 10.0), "beta of weights exp(-r_c/beta)", positive=True)
+
 _RISK = new_quantity("RISK_OF_WEIGHTS", "E|theta_w - theta_i|^2", r"\mathbb{E}\|\theta_w - \theta_i\|^2", THETA_SQUARED)
+_MIXED = new_quantity("RISK_OF_CLUSTERINGS", "E|mix - theta|^2", r"\mathbb{E}\|\hat\theta - \theta\|^2", THETA_SQUARED)
+_INFORMED = new_quantity(
+    "RISK_AND_INFORMATION",
+    "E[|mix - theta|^2 + 4 v KL(w, pi)]",
+    r"\mathbb{E}\big[\|\hat\theta - \theta\|^2 + 4v\,\mathrm{KL}(w, \pi)\big]",
+    THETA_SQUARED,
+)
 _BIAS = new_quantity(
     "MEAN_SQUARED_BIAS",
     "mean over |theta| <= a of |E[estimate] - theta|^2",
@@ -96,6 +121,78 @@ def james_stein(*, d, v, shrink, gap2):
     return difference(d * v, shrink * (2 * (d - 2) * v - shrink) / (gap2 + d * v))
 
 
+# The exact risk. z = x_i - x_k ~ N(Delta, S I), S = v + v_k, and given x_k Stein's identity holds for h(z) =
+# -min(1, c/|z|^2) z, which is Lipschitz: |h|^2 + 2 v div h is w - 2 v d where w = |z|^2 < c, beyond it
+# (c^2 - 2 v (d - 2) c)/w. w/S is a Poisson(|Delta|^2/(2 S)) mixture of chi^2_k, k = d + 2 j, whose truncated
+# moments are incomplete gamma functions.
+
+
+def james_stein_risk(*, offset, v, peer_v, shrink):
+    """E|theta_w - theta_i|^2 of the rule of `james_stein`, x_k ~ N(theta_k, v_k I), offset = theta_i - theta_k."""
+    from scipy.special import gammainc, gammaincc, gammaln, xlogy
+
+    offset, v, peer_v, c = (np.asarray(x, dtype=float) for x in (offset, v, peer_v, shrink))
+    d = offset.shape[-1]
+    if d < 3:
+        raise InputError("d", d, "the rule needs at least 3 coefficients; with fewer nothing is gained without harm")
+    S = v + peer_v
+    mean = (offset**2).sum(-1) / (2 * S)
+    reach = 12 * np.sqrt(mean.max(initial=0)) + 60  # of a Poisson variable, all but 1e-20
+    j = np.floor(np.maximum(mean - reach, 0))[..., None] + np.arange(2 * reach)
+    chance = np.exp(xlogy(j, mean[..., None]) - mean[..., None] - gammaln(j + 1))
+    k, at = d + 2 * j, (c / (2 * S))[..., None]
+    inside, below = gammainc(k / 2, at), k * S[..., None] * gammainc(k / 2 + 1, at)
+    beyond = gammaincc(k / 2 - 1, at) / ((k - 2) * S[..., None])
+    change = below - 2 * d * v[..., None] * inside + (c**2 - 2 * v * (d - 2) * c)[..., None] * beyond
+    return d * v + (chance * change).sum(-1)
+
+
+# Clusterings. x ~ N(theta, v I) holds all sites' estimates, P_c x replaces each by its cluster's mean: an orthogonal
+# projection of rank d times the number of clusters. Its score r_c = |x - P_c x|^2 + 2 v tr P_c - n v is an unbiased
+# estimate of its risk, |(I - P_c) theta|^2 + v tr P_c. Weights w_c ~ pi_c exp(-r_c/beta) have grad w_c = (2 w_c/beta)
+# (P_c x - mix), mix = sum_c w_c P_c x, so Stein's identity gives
+#     E|mix - theta|^2 = E[sum w r + (4 v/beta - 1) sum w |P_c x - mix|^2].
+# At beta = 4 v the last term is 0, and w minimises sum w r + 4 v KL(w, pi) over all weights: at the weights that are
+# all on c this is r_c + 4 v ln(1/pi_c). (Leung and Barron, IEEE Trans. Inf. Theory 52, 2006, 3396-3410.)
+
+_CLUSTERINGS = (
+    "N sites' estimates x ~ N(theta, v I) of d coefficients each; finitely many clusterings c, priors pi_c of sum 1, "
+    "P_c x the cluster means; weights w_c ~ pi_c exp(-r_c/beta), mix = sum_c w_c P_c x"
+)
+
+
+@theorem(
+    key="stein/clusterings-score",
+    title="Unbiased risk of a mixture of clusterings",
+    source=Source(paper=_PAPER, locator="1981, Theorem 1, for exponential weights"),
+    quantity=_MIXED,
+    hypotheses=_CLUSTERINGS,
+    tight="always: an equality",
+    monotone={"mean_score": 1, "temperature": -1},
+)
+def clusterings_score(*, mean_score, disagreement, temperature, v):
+    """Clusterings mixed with weights exp(-r_c/beta): the risk is the mean score, plus (4 v/beta - 1) times how far the
+    clusterings disagree. At beta = 4 v it is the mean score."""
+    return difference(mean_score + 4 * v / temperature * disagreement, disagreement)
+
+
+@theorem(
+    key="stein/clusterings",
+    title="Oracle inequality for clusterings",
+    source=Source(paper=_PAPER, locator="1981, Theorem 1, for exponential weights"),
+    quantity=_INFORMED,
+    hypotheses=f"{_CLUSTERINGS}; beta = 4 v. No separation of the clusters is needed",
+    tight="one clustering far better than all others: KL(w, pi) is then ln(1/pi_c), and the risk is that of c alone",
+    monotone={"misplaced2": 1, "v": 1, "clusters": 1, "d": 1, "prior": -1},
+)
+def clusterings(*, misplaced2, v, clusters, d, prior):
+    """With beta = 4 v, for every clustering c: the mixture's risk, and with it 4 v times E KL(w, pi) >= 0, is at most
+    that of c plus 4 v ln(1/pi_c).
+
+    |(I - P_c) theta|^2 + v d M + 4 v ln(1/pi_c), M its number of clusters."""
+    return misplaced2 + v * d * clusters + 4 * v * log(1 / prior)
+
+
 # N sites of d coefficients each have p = (N - 1) d contrasts x ~ N(theta, v I_p); a rule that moves with all estimates
 # alike acts on these alone. With bias beta(theta) the information inequality bounds its risk from below,
 #     R >= |beta|^2 + v tr((I + beta')(I + beta')') >= |beta|^2 + p v + 2 v div beta.
@@ -145,4 +242,18 @@ def _harmless(p: int, bound: Any) -> Theorem:
     )
 
 
-THEOREMS = records(weighting, james_stein, _harmless(1, line), _harmless(2, plane))
+THEOREMS = records(weighting, james_stein, clusterings_score, clusterings, _harmless(1, line), _harmless(2, plane))
+
+DEFINITIONS: tuple[Definition, ...] = (
+    Definition(
+        key="stein/james-stein-risk",
+        title="Exact risk of positive-part James-Stein between two sites",
+        source=Source(paper=_PAPER, locator="1981, section 4"),
+        latex=r"dv + \mathbb{E}\Big[(w - 2vd)\mathbf{1}\{w < c\} + \frac{c^2 - 2v(d-2)c}{w}\mathbf{1}\{w \ge c\}\Big],"
+        r"\quad w = \|x_i - x_k\|^2",
+        unit=THETA_SQUARED,
+        units={"offset": THETA, "peer_v": THETA_SQUARED},
+        shapes={"offset": "d", "v": "", "peer_v": "", "shrink": ""},
+        reduce=james_stein_risk,
+    ),
+)

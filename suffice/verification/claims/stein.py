@@ -10,6 +10,7 @@ from scipy.special import gammaln, i0e, i1e, ive
 from ..claim import Claim
 from ..evidence import Evidence, Measured, measured_by
 from ..family import Domain, Family, Values
+from ..instances.rows import columns
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 Rule = Callable[[np.ndarray], np.ndarray]
@@ -104,6 +105,79 @@ def james_stein() -> Family:
     )  # fmt: skip
 
 
+# --- clusterings: all five of three sites, on a line
+
+_PARTITIONS = ([0, 1, 2], [0, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0])
+_BASIS = np.linalg.qr(np.array([[1.0, 1, 0], [1, -1, 1], [1, 0, -1]]))[0]
+"""Its first column is common to all sites: no clustering changes that part, which is noise of variance v."""
+
+
+def _contrasts(labels: list[int]) -> np.ndarray:
+    """The projection onto a clustering's cluster means, on the two contrasts of three sites."""
+    same = np.equal.outer(labels, labels)
+    return _BASIS[:, 1:].T @ (same / same.sum(1)) @ _BASIS[:, 1:]
+
+
+def _mixture(values: Values) -> tuple[np.ndarray, ...]:
+    """E|mix - theta|^2, E sum w r, E sum w |P_c x - mix|^2 and E KL(w, pi), in units of v, by the trapezoidal rule."""
+    step = np.arange(-8.4, 8.41, 0.2)
+    noise: np.ndarray = np.stack(np.meshgrid(step, step), -1).reshape(-1, 2)
+    density = np.exp(-(noise**2).sum(-1) / 2) * 0.04 / (2 * np.pi)
+    theta = (values["theta"] @ _BASIS[:, 1:])[:, None]
+    x, prior = theta + noise, values["prior"] / values["prior"].sum(-1, keepdims=True)
+    projections = [_contrasts(labels) for labels in _PARTITIONS]
+    means = [x @ P for P in projections]
+    scores = [((x - m) ** 2).sum(-1) + 2 * np.trace(P) - 1 for m, P in zip(means, projections)]  # 2 (tr P + 1) - 3
+    lowest = np.min(scores, axis=0)
+    raw = [pi[:, None] * np.exp((lowest - r) / values["share"][:, None]) for pi, r in zip(prior.T, scores)]
+    w = [each / sum(raw) for each in raw]
+    mix = sum(each[..., None] * m for each, m in zip(w, means))
+    apart = sum(each * ((m - mix) ** 2).sum(-1) for each, m in zip(w, means))
+    with np.errstate(all="ignore"):
+        ratios = (each * np.log(each / pi[:, None]) for each, pi in zip(w, prior.T))
+        information = sum(np.where(each > 0, ratio, 0) for each, ratio in zip(w, ratios))
+    risk = ((mix - theta) ** 2).sum(-1) + 1
+    return tuple(of @ density for of in (risk, sum(each * r for each, r in zip(w, scores)), apart, information))
+
+
+@measured_by("quadrature over the contrasts", "all clusterings of three sites")
+def _score(values: Values) -> Measured:
+    v = values["v"]
+    risk, score, apart, _ = _mixture(values)
+    return risk * v, {"mean_score": score * v, "disagreement": apart * v, "temperature": values["share"] * v, "v": v}
+
+
+@measured_by("quadrature over the contrasts", "all clusterings of three sites")
+def _oracle(values: Values) -> Measured:
+    """Beside the clustering whose guarantee is least."""
+    v, prior = values["v"], values["prior"] / values["prior"].sum(-1, keepdims=True)
+    risk, _, _, information = _mixture({**values, "share": np.full_like(v, 4.0)})
+    theta, clusters = values["theta"] @ _BASIS[:, 1:], np.array([max(labels) + 1 for labels in _PARTITIONS])
+    away = np.stack([((theta - theta @ _contrasts(labels)) ** 2).sum(-1) for labels in _PARTITIONS], -1)
+    with np.errstate(all="ignore"):
+        best = (away + clusters - 4 * np.log(prior)).argmin(-1)
+    chosen = [np.take_along_axis(of, best[:, None], 1)[:, 0] for of in (away, prior)]
+    given = {"misplaced2": chosen[0] * v, "v": v, "clusters": clusters[best], "d": np.ones_like(v), "prior": chosen[1]}
+    return (risk + 4 * information) * v, given
+
+
+_SITES = {
+    "theta": Domain(low=-6, high=6, shape=(3,)),
+    "prior": Domain(low=0.05, high=1, log=True, shape=(5,)),
+    "v": Domain(low=0.1, high=10, log=True),
+}
+"""Means in units of sqrt(v), priors up to a factor; `share` is beta/v."""
+
+
+def _decided() -> Values:
+    """One clustering far better than the others, or alone: of one to three clusters, with a prior near 1 or small."""
+    far, pair, one = [0.0, 40, -40], [0.0, 0.6, 60], [0.0, 0.9, 0.3]
+    alone = np.eye(5) + 1e-300
+    given = [(far, [p, 1, 1, 1, 1], v) for p in (1.0, 1e-3, 1e6) for v in (0.25, 4.0)]
+    given += [(far, alone[0], 1.0), (pair, alone[1], 4.0), (one, alone[4], 1.0), ([0.0, 3, -4], alone[4], 0.3)]
+    return columns(("theta", "prior", "v"), given)
+
+
 def _cautious(p: int) -> Callable[[Values], Evidence]:
     """Moves of 2 v/((1 + slack) (B - |x|)), or over |x| ln(B/|x|): harmless up to some radius near B, which is looked
     for on a grid of |theta|."""
@@ -172,8 +246,12 @@ def claims() -> tuple[Claim, ...]:
             outside_conditions={"inner <= 0.999 outer": lambda: family.evidence(larger)},
         )
 
+    mixed = Family(name="three sites", domains={**_SITES, "share": Domain(low=2.5, high=12, log=True)}, measure=_score)
+    oracle = Family(name="three sites", domains=_SITES, measure=_oracle, sharp=_decided)
     return (
         Claim.on("stein/weighting", weighted, equality=1e-9),
+        Claim.on("stein/clusterings-score", mixed, equality=1e-9),
+        Claim.on("stein/clusterings", oracle),
         Claim.on(
             "stein/james-stein", pair, outside_conditions={"shrink <= 2 (d - 2) v": lambda: pair.evidence(beyond)}
         ),

@@ -1,0 +1,104 @@
+"""The exact risk of James and Stein's rule by two other routes, and clusterings mixed by their scores in simulation."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from suffice.bounds import DEFINITIONS, InputError, evaluate, find
+from suffice.verification.claims.stein import moved
+
+(RISK,) = (each.reduce for each in DEFINITIONS if each.key == "stein/james-stein-risk")
+
+
+def bound(key, **values):
+    return evaluate(find(f"stein/{key}"), **values)
+
+
+def offset(d, distance):
+    """theta_i - theta_k of this length."""
+    return np.eye(d)[0] * distance
+
+
+@pytest.mark.parametrize("d", [3, 4, 10, 30])
+def test_the_exact_risk_is_that_of_a_quadrature_over_the_distance(d):
+    far, c = np.array([1e-3, 0.3, 2.0, 9.0, 60.0]), np.array([0.2, 0.9, 1.7])[:, None] * (d - 2)
+    far, c = (np.ravel(x) for x in np.broadcast_arrays(far, c))
+    _, expected = moved(lambda r: -np.minimum(1, c[:, None] / r**2), far, np.full(len(far), d), np.sqrt(c))
+    at = np.array([offset(d, t) for t in far])
+    exact = RISK(offset=np.sqrt(0.7) * at, v=0.7, peer_v=0.0, shrink=0.7 * c)
+    np.testing.assert_allclose(exact, 0.7 * expected, rtol=1e-9)
+
+
+def test_the_exact_risk_is_that_of_simulated_estimates_of_two_noisy_sites():
+    rng = np.random.default_rng(3)
+    for d, v, peer_v, distance in ((3, 1.0, 0.5, 0.0), (5, 0.3, 2.0, 1.5), (10, 2.0, 0.1, 4.0)):
+        c = (d - 2) * (v + peer_v)
+        x = offset(d, distance) + np.sqrt(v) * rng.normal(size=(200_000, d))
+        z = x - np.sqrt(peer_v) * rng.normal(size=x.shape)
+        loss = ((x - np.minimum(1, c / (z**2).sum(-1))[:, None] * z - offset(d, distance)) ** 2).sum(-1)
+        exact = RISK(offset=offset(d, distance), v=v, peer_v=peer_v, shrink=c)
+        assert abs(loss.mean() - exact) < 4 * loss.std() / np.sqrt(len(loss))
+
+
+def test_identical_sites_risk_a_sixth_of_what_the_bound_says_and_far_ones_what_it_says():
+    given = {"d": 10, "v": 1.0, "shrink": 10.0}
+    near = RISK(offset=np.zeros(10), v=1.0, peer_v=0.0, shrink=10.0)
+    np.testing.assert_allclose(near, 0.663, atol=5e-4)
+    np.testing.assert_allclose(bound("james-stein", gap2=0.0, **given), 4.0, rtol=1e-11)
+    for distance in (0.1, 1.0, 3.0, 10.0, 1e3, 1e5):
+        exact = RISK(offset=offset(10, distance), v=1.0, peer_v=0.0, shrink=10.0)
+        assert exact <= bound("james-stein", gap2=distance**2, **given) * (1 + 1e-12)
+    np.testing.assert_allclose((10 - exact) * distance**2, 60, rtol=1e-3)  # c (2 (d - 2) v - c); 10 - 6e-9 has 7 digits
+    # a noisy other site: its mean squared distance from theta_i has the noise in it
+    noisy = RISK(offset=offset(10, 2.0), v=1.0, peer_v=0.3, shrink=10.0)
+    assert noisy <= bound("james-stein", gap2=4 + 0.3 * 10, **given)
+    with pytest.raises(InputError, match="at least 3 coefficients"):
+        RISK(offset=np.zeros(2), v=1.0, peer_v=0.0, shrink=1.0)
+
+
+def partitions(n):
+    """Of n sites, by restricted growth."""
+    for labels in product(range(n), repeat=n):
+        if all(label <= max(labels[:at], default=-1) + 1 for at, label in enumerate(labels)):
+            yield np.array(labels)
+
+
+def test_the_score_of_all_clusterings_is_unbiased_at_four_v_alone():
+    """Four sites of two coefficients, 15 clusterings; the risk less the mean score, in standard errors."""
+    rng, v = np.random.default_rng(9), 0.5
+    theta = np.array([[0.0, 0], [0.2, 0.1], [1.5, -1], [1.4, -0.8]])
+    x = theta + np.sqrt(v) * rng.normal(size=(100_000, 4, 2))
+    projections = np.array([p / p.sum(1) for p in (np.equal.outer(c, c) for c in partitions(4))])
+    assert len(projections) == 15
+    means = np.einsum("cij,sjd->scid", projections, x)
+    trace = 2 * np.trace(projections, axis1=1, axis2=2)
+    scores = ((x[:, None] - means) ** 2).sum((2, 3)) + 2 * v * trace - 8 * v
+    away = ((theta - projections @ theta) ** 2).sum((1, 2))
+    z = {}
+    for factor in (2, 4, 8):
+        w = np.exp(-(scores - scores.min(1, keepdims=True)) / (factor * v))
+        w /= w.sum(1, keepdims=True)
+        mix = np.einsum("sc,scid->sid", w, means)
+        loss, score = ((mix - theta) ** 2).sum((1, 2)), (w * scores).sum(1)
+        apart = (w * ((means - mix[:, None]) ** 2).sum((2, 3))).sum(1)
+        whole = bound(
+            "clusterings-score", mean_score=score.mean(), disagreement=apart.mean(), temperature=factor * v, v=v
+        )
+        gap = loss - score - (4 / factor - 1) * apart
+        assert abs(gap.mean()) < 4 * gap.std() / np.sqrt(len(gap))
+        np.testing.assert_allclose(whole + gap.mean(), loss.mean(), rtol=1e-9)
+        z[factor] = (loss - score).mean() / ((loss - score).std() / np.sqrt(len(loss)))
+        if factor == 4:
+            least = min(
+                bound("clusterings", misplaced2=float(a), v=v, clusters=t / 2, d=2, prior=1 / 15)
+                for a, t in zip(away, trace.round())
+            )
+            information = (w * np.log(np.maximum(w, 1e-300) * 15)).sum(1).mean()
+            assert loss.mean() + 4 * v * information <= least
+            assert loss.mean() < 4 * 2 * v  # being alone
+    assert abs(z[4]) < 4
+    assert z[2] > 50
+    assert z[8] < -50
