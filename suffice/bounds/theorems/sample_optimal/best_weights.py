@@ -62,10 +62,10 @@ def mixture(*, mixture_excess, bias, mu):
 
 _PLAN = (
     "f_j are L-smooth; gradients unbiased, independent across agents, each of total variance at most sigma2; distance2 "
-    "is the squared distance of the start to the minimiser of the mixture; output: the last iterate if "
-    "lambda2 sigma2 < (c - B)^2/2, else the mean of stage 2's T2 + 1 iterates with weights n (n + 1)/(n + 2)"
+    "is the squared distance of the start to the minimiser of the mixture; T1 rounds at 2/(L + mu), then T2 at "
+    "2/(mu (n + 2)), n = 2 kappa, 2 kappa + 1, ...; output: stage 2's T2 + 1 iterates averaged with weights "
+    "n (n + 1)/(n + 2)"
 )
-_RULE = "T1 rounds at 2/(L + mu), then T2 at 2/(mu (2 kappa + t + 2))"
 
 
 @theorem(

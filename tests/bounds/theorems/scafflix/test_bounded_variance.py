@@ -119,3 +119,28 @@ def test_what_is_refused_names_the_condition_and_both_sides():
         bound("corollary-1-sharp", kappa_max=0.9, Psi0=1.0, eps_Psi=0.1)
     with pytest.raises(InputError, match="mu"):
         bounded_variance_steps(L=1.0, C=0.0, mu=[0.5, 1.5], eps_mu=1.0)
+
+
+@pytest.mark.parametrize(
+    ("rate", "noise"),
+    [
+        (lambda c, p: np.maximum((1 - c) ** 2.02, 1 - p**2), 1.0),
+        (lambda c, p: np.maximum((1 - c) ** 2, 1 - 1.01 * p**2), 1.0),
+        (lambda c, p: np.maximum((1 - c) ** 2, 1 - p**2), 0.99),
+    ],
+    ids=["a larger exponent", "control variates that contract faster", "less noise"],
+)
+def test_rates_and_noise_one_per_cent_off_are_refuted(rate, noise):
+    evidence = claims.measure(claims._attained(wide=True), "theorem-1", wide=True)
+    p, c, eta_min, kick, Psi0, T = (
+        evidence.arguments[name] for name in ("p", "contraction", "eta_min", "noise", "Psi0", "T")
+    )
+    r = rate(c, p)
+    wrong = r**T * Psi0 + noise * eta_min * kick * (1 - r**T) / (1 - r)
+    assert (evidence.measured / wrong).max() > 1 + 1e-4
+
+
+def test_a_step_one_per_cent_beyond_the_wider_limit_is_refuted():
+    values = claims._beyond_wide().values
+    further = claims.measure({**values, "fraction": 0 * values["fraction"] + 1.01}, "theorem-1", wide=True)
+    assert (further.ratio(find("scafflix/theorem-1-sharp")) > 1.01).all()
