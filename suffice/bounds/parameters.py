@@ -189,6 +189,13 @@ _p("smax", r"s_{\max}", DIMENSIONLESS, (1.0, 10.0), "largest eigenvalue of W", p
 _p("weight2", r"\overline{W^2}", DIMENSIONLESS, (1e-3, 10.0), "|W|_F^2/N, mean squared eigenvalue of W")
 _p("mean_distance2", r"\overline{D^2}", THETA_SQUARED, (1e-3, 1e3),
    "mean over the agents of |x^0 - x_j*|^2, x^0 the common start")
+_p("start2", "D_0", THETA_SQUARED, (1e-3, 1e3),
+   "mean over the agents of |y - y*|^2 before the step, x = Lambda y, y* the minimiser of F(Lambda y); at the start at "
+   "most 2 e0/(mu smin)")
+_p("filtered_excess", r"\delta", LOSS, (1e-6, 10.0), "F at the models x = Lambda y less its least value over all y")
+_p("T1", "T_1", DIMENSIONLESS, (1, 100), "rounds of stage 1, at a constant step", integer=True)
+_p("T2", "T_2", DIMENSIONLESS, (1, 1e5), "rounds of stage 2, at decreasing steps", integer=True)
+_p("offset", "a", DIMENSIONLESS, (1.0, 1e7), "offset of the decreasing steps 2/(mu smin (a + t + 2)) of stage 2")
 _p("scale", r"\ell", THETA, (0.1, 10.0), "length in which theta is measured, 1 in the paper", positive=True)
 _p("moment", r"\|\Delta\xi\|", LOSS, (1e-3, 10.0),
    "distance |E xi_i - E xi_j| of second moments, xi = z z^T with z = (scale a, b); spectral norm or Frobenius")

@@ -134,6 +134,18 @@ _q(
     r"\mathbb{E}\Big[\frac1N\sum_i f_i(\bar x_i) - f_i^\star\Big]",
     LOSS,
 )
+_q(
+    "NEXT_FILTERED_DISTANCE",
+    "(1/N) sum_j E|y_j - y_j*|^2 after one round, x = Lambda y",
+    r"\frac1N\sum_j \mathbb{E}\|y_j^{t+1} - y_j^\star\|^2",
+    THETA_SQUARED,
+)
+_q(
+    "STAGE_EXCESS",
+    "sum_t p_t E[(1/N) sum_i e_i^t] / sum_t p_t over stage 2",
+    r"\frac{\sum_t p_t\, \mathbb{E}[\frac1N\sum_i e_i^t]}{\sum_t p_t}",
+    LOSS,
+)
 _q("PEER_GRADIENT", "|grad f_j(x_i*)|", r"\|\nabla f_j(x_i^\star)\|", GRADIENT)
 # --- of one's own bounds
 _q("LAST_DISTANCE", "E|theta_T - theta*|^2", r"\mathbb{E}\|\theta_T - \theta^\star\|^2", THETA_SQUARED)

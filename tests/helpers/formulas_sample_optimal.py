@@ -144,11 +144,29 @@ def theorem_5_sharp(p):
     return theorem_3_sharp(given | {"e0": p["e0"]}) if p["failure"] <= 1 else None
 
 
-def two_stages(p, left):
+def two_stages_of_a_mixture(p, left):
     """`left` is c - B: the mixture's excess left^2/(2 mu) takes 2 s/(mu excess) rounds of noise."""
     noise, excess = p["sigma2"] * p["lambda2"], left**2 / p["mu"] / 2
     far = p["distance2"] * p["beta"] / max(noise / p["mu"], excess)
     return 5 + 2 * noise / p["mu"] / excess + max(0, mpmath.log(far)) * p["beta"] / (4 * p["mu"])
+
+
+def two_stages(p):
+    """Round by round: stage 1's distance, then the last one's inequality summed with the mean weight."""
+    m, M, s = p["mu"] * p["smin"], p["beta"] * p["smax"], p["sigma2"] * p["lambda2"]
+    eta = 2 / (M + m)
+    D = iterate(p["start2"], (1 - eta * m) ** 2, eta**2 * s, p["T1"])
+    n, a = p["offset"] + p["T2"] / 2, p["offset"]
+    weights = (p["T2"] + 1) * n * (n + 1) / (n + 2)
+    noise = (p["T2"] + 1) * (n + 1) / (n + 2) * s / m
+    return p["peer_excess"] + (a * (a + 1) * m * D / 4 + noise) / weights
+
+
+def two_stage_rounds(p):
+    m, s, left = p["mu"] * p["smin"], p["sigma2"] * p["lambda2"], p["eps"] - p["peer_excess"]
+    start = 2 * p["beta"] * p["smax"] * p["e0"] / (m * max(s / m, left))
+    fall = p["beta"] * p["smax"] / m * mpmath.log(start) / 4 if start > 1 else 0
+    return fall + s / m / (left / 2) + mpmath.mpf(3) / 2
 
 
 CORRECTED = {
@@ -164,8 +182,8 @@ CORRECTED = {
     "theorem-2-mixture": lambda p: (
         p["mixture_excess"] + p["bias"] * mpmath.sqrt(2 * p["mixture_excess"] / p["mu"]) + p["bias"] ** 2 / p["mu"] / 2
     ),
-    "theorem-2-mixture-rounds": lambda p: two_stages(p, mpmath.sqrt(2 * p["mu"] * p["eps"]) - p["bias"]),
-    "theorem-2-optimal-rounds": lambda p: two_stages(p, mpmath.sqrt(p["signal2"] * p["lambda2"])),
+    "theorem-2-mixture-rounds": lambda p: two_stages_of_a_mixture(p, mpmath.sqrt(2 * p["mu"] * p["eps"]) - p["bias"]),
+    "theorem-2-optimal-rounds": lambda p: two_stages_of_a_mixture(p, mpmath.sqrt(p["signal2"] * p["lambda2"])),
     "theorem-2-rounds": lambda p: rounds(p, p["eps"] - p["bias"] ** 2 / p["mu"] / 2, p["lambda2"]),
     "theorem-2-rounds-threshold": lambda p: rounds(p, p["eps"] / 2, 1 / p["near"]),
     "theorem-2-threshold": lambda p: p["eps"],
@@ -193,6 +211,14 @@ CORRECTED = {
         / p["mu"]
         / 2
     ),
+    "theorem-3-two-stage-step": lambda p: (
+        p["start2"]
+        - 2 * p["eta"] * p["filtered_excess"]
+        - p["eta"] * p["mu"] * p["smin"] * (p["start2"] - 2 * p["eta"] * p["filtered_excess"])
+        + p["eta"] ** 2 * p["sigma2"] * p["lambda2"]
+    ),
+    "theorem-3-two-stage": two_stages,
+    "theorem-3-two-stage-rounds": two_stage_rounds,
     "theorem-3-sharp": theorem_3_sharp,
     "theorem-3-sharp-rounds": lambda p: quarter(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "corollary-1-sharp": lambda p: quarter(p, p["eps"] / 2, p["lambda2"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .minkowski import minkowski
 from .proof_step import Identity, Step
-from .vector import scalars, vectors
+from .vector import ratio, scalars, vectors
 from .worst_case import contraction as loss_contraction
 from .worst_case import contraction_of_one_curvature as one_curvature
 
@@ -132,6 +132,76 @@ def second_stage() -> Step:
     )
 
 
+def two_stage_step() -> Step:
+    """One round from the minimiser 0, g the gradient and delta the excess at u; M = L smax, m = mu smin, s the noise.
+
+    Facts: strong convexity, and interpolation between u and 0 of the loss less m |u|^2/2, which is M - m smooth.
+    """
+    eta, m, M, s, delta = scalars("eta m M s delta")
+    u, g = vectors("u g")
+    gap, spare = M - m, 1 - eta * M
+    convex = g @ u - delta - m / 2 * (u @ u)
+    rest = g - m * u
+    interpolation = g @ u - delta - m / 2 * (u @ u) - (rest @ rest) / (2 * gap)
+    return Step(
+        left=(u - eta * g) @ (u - eta * g) + eta**2 * s,
+        right=(1 - eta * m) * (u @ u - 2 * eta * delta) + eta**2 * s,
+        terms=[(2 * eta * spare, convex), (2 * eta**2 * gap, interpolation)],
+        positive=[gap],
+        atoms=[eta, spare],
+        facts=[convex, interpolation],
+    )
+
+
+def distance_contraction() -> Step:
+    """A step of at most 2/(M + m) contracts distances by 1 - eta m."""
+    eta, m, M = scalars("eta m M")
+    u, g = vectors("u g")
+    room, both = 2 - eta * (M + m), M + m
+    coercive, steep = g @ u - (g @ g + m * M * (u @ u)) / both, g @ g - m**2 * (u @ u)
+    return Step(
+        left=(u - eta * g) @ (u - eta * g),
+        right=(1 - eta * m) ** 2 * (u @ u),
+        terms=[(2 * eta, coercive), (eta * room / both, steep)],
+        positive=[both],
+        atoms=[eta, room],
+        facts=[coercive, steep],
+    )
+
+
+def two_stage_telescoping() -> Step:
+    """Stage 2 at eta = 2/(m (n + 2)): weighted distances telescope; E is the distance after the round."""
+    n, m, D, E, delta, s = scalars("n m D E delta s")
+    eta = 2 / (m * (n + 2))
+    one = (1 - eta * m) * (D - 2 * eta * delta) + eta**2 * s - E
+    return Step(
+        left=(n + 1) * (n + 2) * E + 4 / m * n * (n + 1) / (n + 2) * delta,
+        right=n * (n + 1) * D + 4 * s / m**2 * (n + 1) / (n + 2),
+        terms=[((n + 1) * (n + 2), one)],
+        positive=[m, n + 2],
+        atoms=[n + 1],
+        facts=[one],
+    )
+
+
+def two_stage_count(early: bool) -> Step:
+    """n >= R + c suffices for (1 + (2 k + 1) (b + 2)/(n (b + 1)))/b <= 2/R, b = 2 k + (n - 1)/2: at R = n - c.
+
+    c = 1/2 for k = 1 + j (`early`), c = 0 for k = 3/2 + j; n = 1 + r. Both sides times R b n (b + 1), times 2.
+    """
+    j, r = scalars("j r")
+    k, n = 1 + (0 if early else ratio(1, 2)) + j, 1 + r
+    twice = 4 * k + n - 1  # 2 b
+    one, square = ratio(1, 1), (r - 1) ** 2
+    left = (n - (ratio(1, 2) if early else 0)) * (n * (twice + 2) + (2 * k + 1) * (twice + 4))
+    counted = [(12 * j**2, one), (24 * j, one), (ratio(17, 2), one), (8 * j**2 * r, one), (13 * j * r, one),
+               (2 * j * r**2, one), (ratio(1, 2), square)]  # fmt: skip
+    later = [(8 * j**2, one), (16 * j, one), (8 * j**2 * r, one), (18 * j * r, one), (2 * j * r**2, one), (r, one),
+             (r**2, one)]  # fmt: skip
+    terms, facts = (counted, [one, square]) if early else (later, [one])
+    return Step(left=left, right=twice * n * (twice + 2), terms=terms, atoms=[j, r], facts=facts)
+
+
 IDENTITIES = (
     Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
     Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
@@ -145,6 +215,17 @@ IDENTITIES = (
     Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=minkowski),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
     Identity(key="sample-optimal/theorem-3-averaged-sharp", says="a run and its comparator", step=all_for_all_averaged),
+    Identity(key="sample-optimal/theorem-3-two-stage-step", says="a round and its minimiser", step=two_stage_step),
+    Identity(key="sample-optimal/theorem-3-two-stage", says="stage 1 contracts distances", step=distance_contraction),
+    Identity(key="sample-optimal/theorem-3-two-stage", says="stage 2 telescopes", step=two_stage_telescoping),
+    Identity(
+        key="sample-optimal/theorem-3-two-stage-rounds", says="rounds, any kappa", step=lambda: two_stage_count(True)
+    ),
+    Identity(
+        key="sample-optimal/theorem-3-two-stage-rounds",
+        says="rounds, kappa from 3/2 on",
+        step=lambda: two_stage_count(False),
+    ),
     Identity(key="sample-optimal/theorem-3-sharp", says="contraction of the loss by a square", step=loss_contraction),
     Identity(key="sample-optimal/theorem-3-sharp", says="the same at one curvature", step=one_curvature),
 )

@@ -18,6 +18,7 @@ from . import (
     theorem_1,
     theorem_2,
     theorem_3,
+    two_stages,
 )
 from .statements import STATEMENTS as STATEMENTS
 
@@ -30,5 +31,6 @@ THEOREMS = (
     *averaged_iterate.THEOREMS,
     *estimated_clusters.THEOREMS,
     *loss_contraction.THEOREMS,
+    *two_stages.THEOREMS,
 )
 DEFINITIONS = (*peer_excess.DEFINITIONS, *theorem_1.DEFINITIONS, *definitions.DEFINITIONS)

@@ -16,6 +16,7 @@ from . import (
     peer_excess,
     samples,
     star,
+    two_stages,
     weak,
 )
 
@@ -33,6 +34,7 @@ _GROUPS = (
     estimated,
     samples,
     any_threshold,
+    two_stages,
 )
 
 
