@@ -38,6 +38,7 @@ from .algorithms import (
     QuantileRadius,
     Scaffnew,
     Scaffold,
+    TwoStageAllForAll,
     ValidationBased,
 )
 from .problem import Problem
@@ -87,6 +88,13 @@ def _all_for_all(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> AllForA
     return AllForAll.threshold(b, mu=np.full(len(b), mu.min()), epsilon=epsilon)
 
 
+def _two_stages(problem: Problem, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> TwoStageAllForAll:
+    """On the components of the threshold, so that smin = smax = 1."""
+    constants, Lambda = problem.constants(), _all_for_all(problem, eta, epsilon=epsilon).Lambda
+    kappa = float(constants.beta.max() / constants.mu.min())
+    return TwoStageAllForAll(Lambda=Lambda, first=first, kappa=kappa)
+
+
 def _cobo(
     problem: Problem,
     eta: Any,
@@ -120,6 +128,7 @@ _FACTORIES: dict[str, Callable[..., Algorithm]] = {
     "all-for-one": _all_for_one,
     "all-for-one-fixed": _fixed,
     "all-for-all": _all_for_all,
+    "all-for-all-two-stage": _two_stages,
     "cobo": _cobo,
     "flix": lambda problem, eta, *, alpha=0.5: Flix(alpha=alpha),
     "scaffnew": lambda problem, eta, *, p=0.2: Scaffnew(p=p),

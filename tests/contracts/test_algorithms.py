@@ -51,6 +51,7 @@ from suffice.simulate.algorithms import (
     MinibatchSGD,
     Momentum,
     Scaffold,
+    TwoStageAllForAll,
     ValidationBased,
 )
 
@@ -79,6 +80,10 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
         lambda _: AllForOne(criterion=Continuous(), participation=0.6, refresh=Logarithmic()),
     ),
     ("all-for-all", lambda _: AllForAll(Lambda=(PAIR + torch.eye(4, dtype=torch.float64)) / 3)),
+    (
+        "all-for-all in two stages",
+        lambda _: TwoStageAllForAll(Lambda=(PAIR + torch.eye(4, dtype=torch.float64)) / 3, first=2, kappa=3.0),
+    ),
     ("all-for-all estimated", lambda _: EstimatedAllForAll(samples=5, threshold=1.5)),
     ("cobo", lambda _: CoBo(rho=0.5, weight_step=0.1, sampling="none")),
     ("cobo released", lambda _: CoBo.released(rho=0.5)),

@@ -1,0 +1,77 @@
+"""The plan of fewest rounds, the table of the documentation, and the conditions that fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.bounds import ConditionError, evaluate
+from suffice.bounds.all_for_all_plan import ONE, STAGES, TWO, all_for_all_plan
+
+GIVEN = {"mu": 1.0, "eps": 1e-4, "e0": 10.0, "sigma2": 0.2, "lambda2": 1.0, "weight2": 1.0, "peer_excess": 5e-5}
+# kappa: corollary-1-sharp, theorem-3-two-stage-rounds, and the plan; the first two rounded up
+TABLE = {
+    1: (12_900, 8_003, 7_999),
+    10: (128_993, 8_019, 7_994),
+    100: (1_289_922, 8_232, 7_996),
+    1000: (12_899_213, 10_880, 8_968),
+}
+
+
+@pytest.mark.parametrize("kappa", TABLE)
+def test_kappa_leaves_the_noise(kappa):
+    given = {**GIVEN, "beta": float(kappa)}
+    older = {name: given[name] for name in ("mu", "beta", "eps", "e0", "sigma2", "lambda2")}
+    closed = {name: value for name, value in given.items() if name != "weight2"} | {"smin": 1.0, "smax": 1.0}
+    plan = all_for_all_plan(**given)
+    counts = (evaluate("sample-optimal/corollary-1-sharp", **older), evaluate(TWO, **closed), plan.rounds)
+    assert tuple(int(np.ceil(count)) for count in counts) == TABLE[kappa]
+    # the plan keeps its promise, and one round less in stage 2 would not
+    run = {name: closed[name] for name in ("mu", "beta", "smin", "smax", "sigma2", "lambda2", "peer_excess")}
+    run |= {"offset": plan.offset, "T1": plan.first, "start2": 20.0}
+    assert evaluate(STAGES, **run, T2=plan.rounds - plan.first) <= 1e-4
+    assert evaluate(STAGES, **run, T2=plan.rounds - plan.first - 1) > 1e-4
+
+
+def test_the_closed_form_is_what_its_stages_need():
+    """T1 and T2 as the statement has them: at most eps, by smoothness alone where T2 = 0, and at most the rounds."""
+    rng = np.random.default_rng(7)
+    n = 20_000
+    kappa, eps = 1 + 10 ** rng.uniform(-3, 4, n), 10 ** rng.uniform(-6, 1, n)
+    peer, e0 = eps * rng.uniform(0, 0.9, n), eps * 10 ** rng.uniform(-2, 9, n)
+    noise = eps * 10 ** rng.uniform(-3, 5, n)
+    left = eps - peer
+    X = 2 * kappa * e0 / np.maximum(noise, left)  # m = 1
+    T1 = np.ceil(np.log(np.maximum(X, 1)) / (2 * np.log1p(2 / (kappa - 1))))
+    T2 = np.where(noise <= left, 0, np.ceil(2 * noise / left + np.where(kappa < 1.5, 0.5, 0)) - 1)
+    one = {"mu": 1.0, "smin": 1.0, "smax": 1.0, "beta": kappa, "sigma2": noise, "lambda2": 1.0, "peer_excess": peer}
+    bound = evaluate(STAGES, **one, offset=2 * kappa, T1=T1, T2=T2, start2=2 * e0)
+    q = ((kappa - 1) / (kappa + 1)) ** (2 * T1)
+    first = peer + kappa / 2 * (q * 2 * e0 + (1 - q) * noise / kappa)
+    assert (np.where(noise <= left, first, bound) <= eps * (1 + 1e-11)).all()
+    assert (bound / eps)[noise > left].max() > 0.98
+    assert (evaluate(TWO, **one, eps=eps, e0=e0) >= T1 + T2).all()
+
+
+def test_without_noise_the_older_count_is_less():
+    plan = all_for_all_plan(**GIVEN | {"beta": 100.0, "sigma2": 0.0})
+    assert (plan.key, plan.offset, plan.rounds) == (ONE, None, plan.first)
+    assert plan.eta == pytest.approx(2 / 101, rel=1e-15)
+
+
+@pytest.mark.parametrize("change", [{"peer_excess": 1e-4}, {"peer_excess": 2e-4}, {"beta": 0.5}])
+def test_a_precision_within_the_bias_and_kappa_below_one_are_refused_with_both_sides(change):
+    with pytest.raises(ConditionError) as refused:
+        all_for_all_plan(**{**GIVEN, "beta": 10.0} | change)
+    assert "<=" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "failing"),
+    [({"offset": 17.0}, "first step"), ({"offset": 0.0, "beta": 1.0, "T2": 0}, "a weight in stage 2")],
+)
+def test_steps_beyond_the_limit_and_a_stage_of_no_weight_are_refused(change, failing):
+    given = {"mu": 1.0, "beta": 10.0, "smin": 1.0, "smax": 1.0, "offset": 20.0, "T1": 0, "T2": 5, "start2": 1.0,
+             "sigma2": 1.0, "lambda2": 1.0, "peer_excess": 0.0}  # fmt: skip
+    with pytest.raises(ConditionError, match=failing):
+        evaluate(STAGES, **given | change)

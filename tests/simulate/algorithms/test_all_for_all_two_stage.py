@@ -1,0 +1,64 @@
+"""All-for-all in two stages: its path, its exact moments beside the theorem, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from paths import N, assert_follows
+
+from suffice.bounds import InputError, evaluate
+from suffice.bounds.all_for_all_plan import all_for_all_plan
+from suffice.simulate import Quadratics, expected_excess
+from suffice.simulate.algorithms import TwoStageAllForAll
+
+LAMBDA = np.random.default_rng(80).dirichlet(np.ones(N), N)
+
+
+@pytest.mark.parametrize(("first", "offset"), [(4, None), (0, 0.0), (30, 7.5)])
+def test_its_path_is_that_of_a_plain_transcription(first, offset):
+    kappa = 1.0 if offset == 0 else 2.0
+    a = 2 * kappa if offset is None else offset
+
+    def path(seed, g, x):
+        W, t, later = LAMBDA @ LAMBDA.T, 0, [x]
+        while True:
+            n = a + np.arange(len(later))
+            p = n * (n + 1) / (n + 2)
+            yield later[-1] if len(later) == 1 else np.tensordot(p, later, 1) / p.sum()
+            t += 1
+            own = np.array([g(j, later[-1][j], t) for j in range(N)])
+            eta = 0.05 if t <= first else 0.05 * (kappa + 1) / (n[-1] + 2)
+            x = later[-1] - eta * W @ own
+            later = [x] if t <= first else [*later, x]
+
+    rule = TwoStageAllForAll(Lambda=torch.from_numpy(LAMBDA), first=first, kappa=kappa, offset=offset)
+    assert_follows(rule, path, eta=0.05)
+
+
+def test_its_exact_moments_keep_the_promise_of_the_plan():
+    """Four agents in two pairs, kappa = 20: the output's excess is below the precision, and the bound above both."""
+    A, xi = np.array([0.5, 10, 0.5, 10])[:, None, None] * np.eye(1), np.array([[0.0], [0.01], [1.0], [1.01]])
+    problem = Quadratics.of(A, xi, sigma2=2.0, start=np.full((4, 1), 3.0))
+    Lambda = np.kron(np.eye(2), np.full((2, 2), 0.5))
+    f = A[:, 0, 0] * (xi[:, 0] - xi[:, 0, None]) ** 2  # f_j at the minimiser of i, [i, j]
+    given = {"mu": 1.0, "beta": 20.0, "smin": 1.0, "smax": 1.0, "sigma2": 2.0, "lambda2": 0.5,
+             "peer_excess": (Lambda * f.T).sum() / 4}  # fmt: skip
+    e0 = (A[:, 0, 0] * (3 + xi[:, 0]) ** 2).mean()
+    plan = all_for_all_plan(**given, eps=0.05, e0=e0, weight2=0.5)
+    assert plan.key == "sample-optimal/theorem-3-two-stage-rounds"
+    rule = TwoStageAllForAll(Lambda=torch.from_numpy(Lambda), first=plan.first, kappa=20.0, offset=plan.offset)
+    got = expected_excess(problem, rule, iterations=plan.rounds, eta=plan.eta).mean(-1)
+    bound = evaluate("sample-optimal/theorem-3-two-stage", **given, offset=plan.offset, T1=plan.first,
+                     T2=plan.rounds - plan.first, start2=2 * e0)  # fmt: skip
+    assert 0.04 * bound < got[-1] <= bound <= 0.05
+    assert got[plan.first] > 10 * got[-1]  # what stage 1 leaves
+
+
+@pytest.mark.parametrize(
+    ("field", "given"), [("first", {"first": -1}), ("kappa", {"kappa": 0.5}), ("offset", {"offset": 1.0})]
+)
+def test_a_stage_of_less_than_no_rounds_and_steps_beyond_the_limit_are_refused(field, given):
+    with pytest.raises(InputError) as refused:
+        TwoStageAllForAll(**{"Lambda": torch.eye(N), "first": 0, "kappa": 2.0} | given)
+    assert refused.value.field == field
