@@ -109,6 +109,14 @@ def log1p(x):
     return np.log1p(x) if library is None else library.log(1 + x)
 
 
+def grown(n, x, start, step):
+    """n^x (start + step/x) - (1 - x) step/x for n >= 1 and x > 0, rounded up: start grown by n^x, and what is added."""
+    if library_of(n, x, start, step) is not None:
+        return n**x * (start + step / x) - (1 - x) * step / x
+    rise = np.expm1(x * np.log(n)) / x  # (n^x - 1)/x, ln n for small x; x ln n carries 2 ulp, e^y y times that, y < 30
+    return up((1 + x * rise) * start + (1 + rise) * step) * (1 + 2.0**-46)
+
+
 def log_ratio(x, y):
     """ln(x / y) where x > y, else 0; rounded up in floats, where x and y carry at most four roundings."""
     if library_of(x, y) is not None:

@@ -169,6 +169,23 @@ def two_stage_rounds(p):
     return fall + s / m / (left / 2) + mpmath.mpf(3) / 2
 
 
+def quadratic_last_iterate(p):
+    """Start and bias by convexity or by roots; the noise of one direction of curvature L, round by round."""
+    u = (1 - p["eta"] * p["mu"]) ** p["T"]
+    bias = p["bias"] ** 2 / p["mu"] / 2 * (1 - u)
+    roots = u * mpmath.sqrt(p["e0"]) + mpmath.sqrt(bias)
+    noise = iterate(0, (1 - p["eta"] * p["beta"]) ** 2, p["eta"] ** 2 * p["sigma2"] * p["lambda2"], p["T"])
+    return min(u * p["e0"] + bias, roots**2) if isinstance(roots, mpmath.mpf) else roots, p["beta"] / 2 * noise
+
+
+def last_iterate(p):
+    x, s, K = p["eta"] * p["beta"], p["sigma2"] * p["lambda2"], p["window"]
+    n = max(p["T"] - K - 1, 0)
+    D = (1 - p["eta"] * p["mu"]) ** (2 * n) * p["distance2"] + p["eta"] * s * min(n * p["eta"], 1 / p["mu"])
+    P = (2 * K + 1) ** x
+    return P * (D / (2 * p["eta"] * (K + 3)) + p["eta"] * s / 2 / x) - (1 - x) * p["eta"] * s / 2 / x
+
+
 CORRECTED = {
     "assumption-3-peer": lambda p: (p["b"] / p["mu"]) * p["b"] / 2,
     "section-5-bias": lambda p: p["bias2"] / p["mu"] / 2,
@@ -188,6 +205,8 @@ CORRECTED = {
     "theorem-2-rounds-threshold": lambda p: rounds(p, p["eps"] / 2, 1 / p["near"]),
     "theorem-2-threshold": lambda p: p["eps"],
     "theorem-2-least-squares": theorem_2_least_squares,
+    "theorem-2-quadratic": lambda p: sum(quadratic_last_iterate(p)),
+    "theorem-2-last-iterate": last_iterate,
     "theorem-3": theorem_3,
     "theorem-3-averaged": lambda p: (
         (p["mean_distance2"] + 2 * p["eta"] ** 2 * p["T"] * p["sigma2"] * p["lambda2"]) / (2 * p["eta"] * p["T"])

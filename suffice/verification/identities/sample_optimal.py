@@ -202,6 +202,43 @@ def two_stage_count(early: bool) -> Step:
     return Step(left=left, right=twice * n * (twice + 2), terms=terms, atoms=[j, r], facts=facts)
 
 
+def convex_mixture() -> Step:
+    """The mean of an iterate between start z and bias w, 0 <= u <= 1."""
+    (u,) = scalars("u,")
+    z, w = vectors("z w")
+    rest = 1 - u
+    mixed = u * z + rest * w
+    return Step(left=mixed @ mixed, right=u * (z @ z) + rest * (w @ w), terms=[(u * rest, z - w)], atoms=[u, rest])
+
+
+def last_mean() -> Step:
+    """One round of the last ones, v from the first of them, a the gradient there; e the excess now, d at the first."""
+    eta, L, e, d = scalars("eta L e d")
+    v, g, a = vectors("v g a")
+    x, rest = eta * L, 1 - eta * L
+    between, smooth = g @ v - (e - d) - (g - a) @ (g - a) / (2 * L), 2 * L * d - a @ a
+    return Step(
+        left=(v - eta * g) @ (v - eta * g),
+        right=v @ v - 2 * eta * (e - d) + 2 * eta * x * d / rest,
+        terms=[(2 * eta, between), (eta**2 / rest, smooth), (eta**2 * x * rest, 1 / x * (g - a) - 1 / rest * a)],
+        positive=[eta, L, rest],
+        facts=[between, smooth],
+    )
+
+
+def shorter_mean() -> Step:
+    """A mean S of k + 1 losses whose first one, d, is at least (1 - x) (S - n): the mean of the others."""
+    x, k, S, n, d = scalars("x k S n d")
+    first = d - (1 - x) * (S - n)
+    return Step(
+        left=((k + 1) * S - d) / k,
+        right=(1 + x / k) * S + (1 - x) * n / k,
+        terms=[(1 / k, first)],
+        positive=[k],
+        facts=[first],
+    )
+
+
 IDENTITIES = (
     Identity(key="sample-optimal/theorem-2", says="descent along a mixed gradient", step=fixed_weights_descent),
     Identity(key="sample-optimal/theorem-2", says="contraction up to the bias", step=contraction),
@@ -214,6 +251,9 @@ IDENTITIES = (
     Identity(key="sample-optimal/theorem-2-optimal-rounds", says="weights of least noise", step=least_noise),
     Identity(key="sample-optimal/theorem-2-weak", says="distance to the own minimiser", step=minkowski),
     Identity(key="sample-optimal/theorem-2-least-squares", says="noise that grows is paid for", step=growing_descent),
+    Identity(key="sample-optimal/theorem-2-quadratic", says="a mean between start and bias", step=convex_mixture),
+    Identity(key="sample-optimal/theorem-2-last-iterate", says="rounds seen from an earlier one", step=last_mean),
+    Identity(key="sample-optimal/theorem-2-last-iterate", says="a shorter mean", step=shorter_mean),
     Identity(key="sample-optimal/theorem-3-averaged-sharp", says="a run and its comparator", step=all_for_all_averaged),
     Identity(key="sample-optimal/theorem-3-two-stage-step", says="a round and its minimiser", step=two_stage_step),
     Identity(key="sample-optimal/theorem-3-two-stage", says="stage 1 contracts distances", step=distance_contraction),

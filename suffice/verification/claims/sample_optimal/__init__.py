@@ -11,6 +11,7 @@ from . import (
     any_threshold,
     best_weights,
     estimated,
+    last_iterate,
     linear,
     lower_bound,
     peer_excess,
@@ -35,6 +36,7 @@ _GROUPS = (
     samples,
     any_threshold,
     two_stages,
+    last_iterate,
 )
 
 

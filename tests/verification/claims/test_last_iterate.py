@@ -1,0 +1,53 @@
+"""The last iterate: the logarithm of kappa is needed, the bound has no more than that, quadratics have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from suffice.bounds import ConditionError, evaluate
+from suffice.verification.claims.sample_optimal.last_iterate import _kinked
+
+KEY = "sample-optimal/theorem-2-"
+
+
+def floor(kappa, x):
+    """The bound at its best window after many rounds, in units of eta sigma^2/2."""
+    window = np.unique(np.floor(np.geomspace(1, 1e7, 4000))) - 1
+    bound = evaluate(KEY + "last-iterate", eta=x, mu=1 / kappa, beta=1.0, distance2=0.0, sigma2=1.0, lambda2=1.0,
+                     window=window, T=10**9)  # fmt: skip
+    return bound.min() / (x / 2)
+
+
+@pytest.mark.parametrize("kappa", [30.0, 300.0, 3000.0])
+def test_timed_kicks_make_the_last_loss_grow_with_the_logarithm_of_kappa(kappa):
+    """No constant times eta sigma^2 bounds it; the half of kappa that contraction alone gives is far more."""
+    values = {"beta": 1.0, "kappa": kappa, "fraction": 0.1, "noise": 1e-4, "start": 0.0, "T": 4000.0, "window": 0.0}
+    evidence = _kinked({name: np.array([value]) for name, value in values.items()})
+    measured = evidence.measured[0] / (0.1 * 1e-4 / 2)
+    assert 0.35 * np.log(kappa) < measured - 0.1 < 0.55 * np.log(kappa)
+    assert measured < floor(kappa, 0.1)
+
+
+def test_floors_beside_half_of_kappa():
+    """As the documentation has them at eta L = 0.1: worse than kappa/2 at 10, a twentieth of it at 1000."""
+    floors = {kappa: round(floor(kappa, 0.1), 1) for kappa in (10.0, 100.0, 1000.0, 1e4)}
+    assert floors == {10.0: 9.6, 100.0: 14.5, 1000.0: 20.6, 1e4: 28.3}
+
+
+def test_quadratics_of_one_hessian_have_no_kappa_in_the_noise():
+    given = {"eta": 0.1, "beta": 1.0, "e0": 0.0, "sigma2": 1.0, "lambda2": 1.0, "bias": 0.0, "T": 10**7}
+    floors = [evaluate(KEY + "quadratic", mu=1 / kappa, **given) for kappa in (10.0, 1000.0)]
+    np.testing.assert_allclose(floors, 0.1 / (2 * 1.9), rtol=1e-11)
+    older = evaluate("sample-optimal/theorem-2", mu=1e-3, **given)
+    np.testing.assert_allclose(older / floors[1], 1.9 * 1000, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "failing"),
+    [({"window": 5}, "1 \\+ window <= T"), ({"eta": 1.01}, "eta <= 1/beta"), ({"mu": 2.0}, "mu <= beta")],
+)
+def test_a_window_without_rounds_a_long_step_and_kappa_below_one_are_refused(change, failing):
+    given = {"eta": 0.5, "mu": 0.1, "beta": 1.0, "distance2": 1.0, "sigma2": 1.0, "lambda2": 1.0, "window": 2, "T": 5}
+    with pytest.raises(ConditionError, match=failing):
+        evaluate(KEY + "last-iterate", **given | change)
