@@ -291,6 +291,17 @@ def contracting(formula):
     return lambda p: formula(p | {"mu": p["mu"] - p["split"] * p["mu"]})
 
 
+FORMULAS |= {
+    ("adaptive/theorem-3-multiplicative-unconditional", "corrected"): lambda p: (
+        gradient_mean(mixed(p)) / (1 - p["split"])
+    ),
+    ("adaptive/theorem-3-multiplicative-hitting-time", "corrected"): lambda p: gradient_hitting(
+        p | {"G": p["G"] - p["split"] * p["G"]}
+    ),
+    ("adaptive/theorem-3-multiplicative-best-step", "corrected"): lambda p: best_gradient_hitting(
+        p | {"G": p["G"] - p["split"] * p["G"]}
+    ),
+}
 FALLING = ["-decreasing-confidence", "-decreasing-confidence-sharp"]
 FORMULAS |= {
     (f"adaptive/{result}-multiplicative{row}", "corrected"): contracting(

@@ -220,9 +220,14 @@ def stopping() -> Step:
     )
 
 
-def gradient_time() -> Step:
-    """E[min(tau_G, T)] = sum_t P(tau_G >= t): the telescoping, and the sum over t <= T of G_t >= level P_t."""
-    eta, beta, s2, level, u, v, G, P, first, last = scalars("eta beta s2 level u v G P first last")
+def gradient_time(grows: bool = False) -> Step:
+    """E[min(tau_G, T)] = sum_t P(tau_G >= t): the telescoping, and the sum over t <= T of G_t >= level P_t.
+
+    Where noise `grows`, the level is (1 - kappa) times as high, and G_t with it.
+    """
+    eta, beta, s2, level, u, v, G, P, first, last, kappa = scalars("eta beta s2 level u v G P first last kappa")
+    if grows:
+        level, G = (1 - kappa) * level, (1 - kappa) * G
     descent = v - u + eta**2 * beta * s2 / 2 * P - eta / 2 * G
     inclusion = u + first - last - v
     steep = G - level * P
@@ -254,4 +259,9 @@ IDENTITIES = (
     Identity(key="adaptive/corollary-1-probability", says="drift while running", step=hitting_drift),
     Identity(key="adaptive/theorem-3", says="telescoping", step=telescoping),
     Identity(key="adaptive/theorem-3-hitting-time", says="telescoping", step=gradient_time),
+    Identity(
+        key="adaptive/theorem-3-multiplicative-hitting-time",
+        says="telescoping of what grows",
+        step=lambda: gradient_time(grows=True),
+    ),
 )

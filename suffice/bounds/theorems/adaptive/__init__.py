@@ -24,6 +24,7 @@ from . import (
     corollary_1,
     equation_1,
     fixed_weights,
+    multiplicative_gradient,
     multiplicative_noise,
     multiplicative_rows,
     similarity,
@@ -50,6 +51,7 @@ THEOREMS = (
     *theorem_3.THEOREMS,
     *multiplicative_noise.THEOREMS,
     *multiplicative_rows.THEOREMS,
+    *multiplicative_gradient.THEOREMS,
     *fixed_weights.THEOREMS,
 )
 DEFINITIONS = (

@@ -10,6 +10,7 @@ from . import (
     hitting,
     least_squares,
     multiplicative,
+    multiplicative_gradient,
     multiplicative_rows,
     rates,
     similarity,
@@ -29,6 +30,7 @@ def claims() -> tuple[Claim, ...]:
         gradient,
         multiplicative,
         multiplicative_rows,
+        multiplicative_gradient,
         fixed_weights,
         least_squares,
     )

@@ -33,7 +33,7 @@ NOISE = "multiplicative noise"
 GROWTH, SHARE = f"{NOISE} eta beta Q <= split", f"{NOISE} q Q <= split"
 OF_HORIZON = f"{NOISE} min(q (1 - split) mu T, beta ln(e0/K)) Q <= split (1 - split) mu T"
 OF_FIRST_STEP = f"{NOISE} C beta Q <= split (1 - split) mu (1 + gamma)"
-_GROWING = {
+GROWING = {
     "split": Domain(low=0, high=0.9, zero=0.1),
     "limit": Domain(low=0.3, high=1),
     "fill": Domain(low=0, high=1),
@@ -43,51 +43,53 @@ _GROWING = {
 # --- additive evidence -----------------------------------------------------------------------------------------
 
 
-def _lifted(evidence: Evidence) -> Evidence:
+def lifted(evidence: Evidence) -> Evidence:
     """No multiplicative noise: Q = kappa = 0."""
     zero = np.zeros_like(evidence.measured)
     return replace(evidence, arguments={**evidence.arguments, "Q": zero, "split": zero})
 
 
-def _lifted_family(family: Family) -> Family:
-    return replace(family, measure=lambda values: _lifted(family.evidence(values)))
+def lifted_family(family: Family) -> Family:
+    return replace(family, measure=lambda values: lifted(family.evidence(values)))
 
 
-def _lifted_later(make: Callable[[], Evidence]) -> Callable[[], Evidence]:
-    return lambda: _lifted(make())
+def lifted_later(make: Callable[[], Evidence]) -> Callable[[], Evidence]:
+    return lambda: lifted(make())
 
 
 def _exact(claim: Claim) -> Callable[[Effort, int], list[Evidence]] | None:
     given = claim.exact
-    return None if given is None else lambda effort, root: [_lifted(piece) for piece in given(effort, root)]
+    return None if given is None else lambda effort, root: [lifted(piece) for piece in given(effort, root)]
 
 
 # --- clients whose own noise grows -------------------------------------------------------------------------------
 
 
-def _with(values: Values, **change: float) -> Values:
+def with_values(values: Values, **change: float) -> Values:
     return values | {name: np.full(len(values["T"]), value) for name, value in change.items()}
 
 
 def _constant_sharp() -> Values:
     """The sharp instances keep their ratio at any kappa: x^2 Q = kappa x at the largest step."""
     base = sharp_values()
-    return joined(*(_with(base, split=split, limit=1, fill=1) for split in (0.1, 0.6)))
+    return joined(*(with_values(base, split=split, limit=1, fill=1) for split in (0.1, 0.6)))
 
 
 def _horizon_sharp() -> Values:
     """The same; where noise counts, s2 is that of mu'."""
     base = sharp_horizon()
     base = {name: value[base["T"] <= 3000] for name, value in base.items()}
-    return joined(*(_with(_quieter(base, (1 - split) ** 2), split=split, limit=1, fill=1) for split in (0.1, 0.6)))
+    return joined(
+        *(with_values(_quieter(base, (1 - split) ** 2), split=split, limit=1, fill=1) for split in (0.1, 0.6))
+    )
 
 
 def _decreasing_sharp() -> Values:
     """Noise that grows takes its whole share in the first step only: T = 1 at any kappa, T large at small ones."""
     base, found = sharp_decreasing(), []
     for split, T in ((0.01, None), (0.5, None), (0.6, 1.0)):
-        values = _with(_quieter(base, 1 - split), split=split, limit=1, fill=1)
-        found.append(values if T is None else _with(values, T=T))
+        values = with_values(_quieter(base, 1 - split), split=split, limit=1, fill=1)
+        found.append(values if T is None else with_values(values, T=T))
     return joined(*found)
 
 
@@ -113,7 +115,7 @@ DECREASES = _Kind(of=GrowingDecreasing, sharp=_decreasing_sharp, share=OF_FIRST_
 
 def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
     """The sharp instances where this reading of the row is nearly attained, `fill` of the share taken by noise."""
-    values = _with(kind.sharp(), fill=fill)
+    values = with_values(kind.sharp(), fill=fill)
     if reading == "running":
         return at_precision(values, kind.of)
     return {"excess": lambda: values, "stopped": lambda: wide(values), "unconditional": lambda: unstopped(values)}[
@@ -123,20 +125,20 @@ def _placed(kind: _Kind, reading: str, fill: float = 1.0) -> Values:
 
 def _growing(kind: _Kind, measure: Callable[[Aligned], np.ndarray], reading: str) -> Family:
     """Clients whose noise grows."""
-    more = {**_GROWING, **kind.more, **(UNSTOPPED if reading == "unconditional" else {})}
+    more = {**GROWING, **kind.more, **(UNSTOPPED if reading == "unconditional" else {})}
     family = aligned(measure, lambda: _placed(kind, reading), kind.of, **more)
     return replace(family, name="clients whose own noise grows")
 
 
 def _confident(kind: _Kind, measure: Callable[[Aligned], np.ndarray]) -> Family:
     """The same looked at for T steps, from close above the precision."""
-    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **_GROWING, **kind.more, delta=CONFIDENCE)
+    like = aligned(measure, lambda: _sure(_placed(kind, "running")), kind.of, **GROWING, **kind.more, delta=CONFIDENCE)
     return replace(like, name="clients whose own noise grows")
 
 
 def _sure(values: Values) -> Values:
     """delta just below 1: how long a path runs for certain."""
-    return _with(values, delta=1 - 1e-5)
+    return with_values(values, delta=1 - 1e-5)
 
 
 def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidence]:
@@ -147,11 +149,11 @@ def _too_loud(family: Family, kind: _Kind, reading: str) -> Callable[[], Evidenc
 def _long_and_too_loud() -> Evidence:
     """The same on a way of 2000 steps without other noise, which the 1 beside the logarithm does not cover."""
     values = columns([(1.0, 1.0, 0.1, 1e-28, 1e-40, 1.0, 1.0, 2000, 1e-290, 1e14)])
-    values = at_precision(_with(values, split=0.6, limit=1, fill=1.05), Growing)
+    values = at_precision(with_values(values, split=0.6, limit=1, fill=1.05), Growing)
     return _growing(CONSTANT, Aligned.hitting, "running").evidence(values)
 
 
-def _renewed(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:
+def renewed(measure: Callable[[Renewal], np.ndarray], *, best: bool = False) -> Family:
     """Renewals, half of whose noise is said to grow: running models are at +-s, where |grad R_i|^2 = 2 beta e_0.
 
     `best`: q is said to be eta beta, which then is the best step: less noise that stays would allow a longer one.
@@ -206,7 +208,7 @@ def _families() -> dict[str, tuple[_Kind, str, tuple[Family, ...]]]:
     running, hit = (_growing(CONSTANT, measure, "running") for measure in (Aligned.running, Aligned.hitting))
     above = _confident(DECREASES, Aligned.last_above)
     sure, constant_sure = (_confident(kind, Aligned.last_running) for kind in (DECREASES, CONSTANT))
-    still, time, last = (_renewed(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
+    still, time, last = (renewed(measure) for measure in (Renewal.still_running, Renewal.time, Renewal.last_running))
     return found | {
         "adaptive/corollary-1": (DECREASES, "running", (above,)),
         "adaptive/corollary-1-decreasing-confidence-sharp": (DECREASES, "running", (sure, _faded(longest=True))),
@@ -221,7 +223,7 @@ def _families() -> dict[str, tuple[_Kind, str, tuple[Family, ...]]]:
             (hit, time),
         ),
         "adaptive/corollary-1-confidence": (CONSTANT, "running", (constant_sure, last)),
-        "adaptive/corollary-1-best-step": (BEST, "running", (_renewed(Renewal.time, best=True),)),
+        "adaptive/corollary-1-best-step": (BEST, "running", (renewed(Renewal.time, best=True),)),
     }
 
 
@@ -232,7 +234,7 @@ _CHOSEN = (
 
 
 def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]) -> Claim:
-    renamed = {CONDITIONS.get(name, name): _lifted_later(make) for name, make in claim.outside_conditions.items()}
+    renamed = {CONDITIONS.get(name, name): lifted_later(make) for name, make in claim.outside_conditions.items()}
     loud = _too_loud(families[0], kind, reading)
     if claim.theorem.key.endswith("-expected-time"):
         loud = _long_and_too_loud
@@ -240,7 +242,7 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
     unrefuted = {SHARE: _CHOSEN} if kind is BEST else {}
     return Claim.on(
         key(claim.theorem.key),
-        *(_lifted_family(family) for family in claim.families),
+        *(lifted_family(family) for family in claim.families),
         *families,
         exact=_exact(claim),
         true_variants=claim.true_variants,
