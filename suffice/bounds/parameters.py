@@ -193,6 +193,8 @@ _p("start2", "D_0", THETA_SQUARED, (1e-3, 1e3),
    "mean over the agents of |y - y*|^2 before the step, x = Lambda y, y* the minimiser of F(Lambda y); at the start at "
    "most 2 e0/(mu smin)")
 _p("filtered_excess", r"\delta", LOSS, (1e-6, 10.0), "F at the models x = Lambda y less its least value over all y")
+_p("row_weight", "w", DIMENSIONLESS, (1e-2, 1.0), "largest sum_i lambda_ji^2 of an agent j's weights, max_j W_jj",
+   positive=True, upper=1.0)
 _p("T1", "T_1", DIMENSIONLESS, (1, 100), "rounds of stage 1, at a constant step", integer=True)
 _p("T2", "T_2", DIMENSIONLESS, (1, 1e5), "rounds of stage 2, at decreasing steps", integer=True)
 _p("offset", "a", DIMENSIONLESS, (1.0, 1e7), "offset of the decreasing steps 2/(mu smin (a + t + 2)) of stage 2")

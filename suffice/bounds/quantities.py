@@ -146,6 +146,12 @@ _q(
     r"\frac{\sum_t p_t\, \mathbb{E}[\frac1N\sum_i e_i^t]}{\sum_t p_t}",
     LOSS,
 )
+_q(
+    "MEAN_OF_EXCESSES",
+    "(1/(T + 1)) sum_{t <= T} E[(1/N) sum_i e_i^t]",
+    r"\frac1{T+1}\sum_{t=0}^T \mathbb{E}\Big[\frac1N\sum_i e_i^t\Big]",
+    LOSS,
+)
 _q("PEER_GRADIENT", "|grad f_j(x_i*)|", r"\|\nabla f_j(x_i^\star)\|", GRADIENT)
 # --- of one's own bounds
 _q("LAST_DISTANCE", "E|theta_T - theta*|^2", r"\mathbb{E}\|\theta_T - \theta^\star\|^2", THETA_SQUARED)

@@ -186,6 +186,23 @@ def last_iterate(p):
     return P * (D / (2 * p["eta"] * (K + 3)) + p["eta"] * s / 2 / x) - (1 - x) * p["eta"] * s / 2 / x
 
 
+def growing_mean(p):
+    s = p["sigma2"] * p["lambda2"] + 2 * p["growth"] * p["row_weight"] * p["peer_excess"]
+    total = p["start2"] / p["eta"] + p["T"] * p["eta"] * s
+    return p["peer_excess"] + total / (2 * (1 + p["T"]) * (1 - p["eta"] * p["growth"] * p["row_weight"]))
+
+
+def growing_stages(p):
+    """As without growth, stage 1 round by round, with the weights that growth leaves."""
+    m, extra, a = p["mu"] * p["smin"], p["growth"] * p["row_weight"], p["offset"]
+    s = p["sigma2"] * p["lambda2"] + 2 * extra * p["peer_excess"]
+    keep = 1 - 2 * p["eta"] * m + p["eta"] ** 2 * m * (m + extra)
+    D = iterate(p["start2"], keep, p["eta"] ** 2 * s, p["T1"])
+    n = a + p["T2"] / 2
+    weights = (p["T2"] + 1) * (n + 1) * (n - 2 * extra / m) / (n + 2)
+    return p["peer_excess"] + (a * (a + 1) * m * D / 4 + (p["T2"] + 1) * (n + 1) / (n + 2) * s / m) / weights
+
+
 CORRECTED = {
     "assumption-3-peer": lambda p: (p["b"] / p["mu"]) * p["b"] / 2,
     "section-5-bias": lambda p: p["bias2"] / p["mu"] / 2,
@@ -238,6 +255,8 @@ CORRECTED = {
     ),
     "theorem-3-two-stage": two_stages,
     "theorem-3-two-stage-rounds": two_stage_rounds,
+    "theorem-3-growing": growing_mean,
+    "theorem-3-two-stage-growing": growing_stages,
     "theorem-3-sharp": theorem_3_sharp,
     "theorem-3-sharp-rounds": lambda p: quarter(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "corollary-1-sharp": lambda p: quarter(p, p["eps"] / 2, p["lambda2"]),

@@ -153,6 +153,28 @@ def two_stage_step() -> Step:
     )
 
 
+def growing_stages() -> Step:
+    """The same telescoping with noise s + 2 A delta, g = 2 A/m; E is the distance after the round."""
+    n, m, D, E, delta, s, A = scalars("n m D E delta s A")
+    eta = 2 / (m * (n + 2))
+    one = (1 - eta * m) * (D - 2 * eta * delta) + eta**2 * (s + 2 * A * delta) - E
+    return Step(
+        left=(n + 1) * (n + 2) * E + 4 / m * (n + 1) * (n - 2 * A / m) / (n + 2) * delta,
+        right=n * (n + 1) * D + 4 * s / m**2 * (n + 1) / (n + 2),
+        terms=[((n + 1) * (n + 2), one)],
+        positive=[m, n + 2],
+        atoms=[n + 1],
+        facts=[one],
+    )
+
+
+def growing_mean() -> Step:
+    """One round of convex losses, D and E the distances before and after, noise s + 2 A delta."""
+    eta, D, E, delta, s, A = scalars("eta D E delta s A")
+    one = D - 2 * eta * delta + eta**2 * (s + 2 * A * delta) - E
+    return Step(left=2 * eta * (1 - eta * A) * delta, right=D - E + eta**2 * s, terms=[(1, one)], facts=[one])
+
+
 def distance_contraction() -> Step:
     """A step of at most 2/(M + m) contracts distances by 1 - eta m."""
     eta, m, M = scalars("eta m M")
@@ -258,6 +280,8 @@ IDENTITIES = (
     Identity(key="sample-optimal/theorem-3-two-stage-step", says="a round and its minimiser", step=two_stage_step),
     Identity(key="sample-optimal/theorem-3-two-stage", says="stage 1 contracts distances", step=distance_contraction),
     Identity(key="sample-optimal/theorem-3-two-stage", says="stage 2 telescopes", step=two_stage_telescoping),
+    Identity(key="sample-optimal/theorem-3-growing", says="a round with growing noise", step=growing_mean),
+    Identity(key="sample-optimal/theorem-3-two-stage-growing", says="stage 2 telescopes", step=growing_stages),
     Identity(
         key="sample-optimal/theorem-3-two-stage-rounds", says="rounds, any kappa", step=lambda: two_stage_count(True)
     ),

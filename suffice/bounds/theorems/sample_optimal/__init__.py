@@ -13,6 +13,7 @@ from . import (
     best_weights,
     definitions,
     estimated_clusters,
+    growing_noise,
     last_iterate,
     loss_contraction,
     peer_excess,
@@ -34,5 +35,6 @@ THEOREMS = (
     *estimated_clusters.THEOREMS,
     *loss_contraction.THEOREMS,
     *two_stages.THEOREMS,
+    *growing_noise.THEOREMS,
 )
 DEFINITIONS = (*peer_excess.DEFINITIONS, *theorem_1.DEFINITIONS, *definitions.DEFINITIONS)

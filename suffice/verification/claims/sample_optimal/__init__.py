@@ -11,6 +11,7 @@ from . import (
     any_threshold,
     best_weights,
     estimated,
+    growing_filter,
     last_iterate,
     linear,
     lower_bound,
@@ -37,6 +38,7 @@ _GROUPS = (
     any_threshold,
     two_stages,
     last_iterate,
+    growing_filter,
 )
 
 
