@@ -193,6 +193,9 @@ _p("start2", "D_0", THETA_SQUARED, (1e-3, 1e3),
    "mean over the agents of |y - y*|^2 before the step, x = Lambda y, y* the minimiser of F(Lambda y); at the start at "
    "most 2 e0/(mu smin)")
 _p("filtered_excess", r"\delta", LOSS, (1e-6, 10.0), "F at the models x = Lambda y less its least value over all y")
+_p("step_share", r"\theta", DIMENSIONLESS, (1e-2, 1.0), "step size over its limit 1/(beta smax)",
+   positive=True, upper=1.0)
+_p("linked_gap", r"\sqrt{u}+r_S", LOSS, (0.1, 20.0), "distance |E xi_i - E xi_j| up to which two agents may be linked")
 _p("row_weight", "w", DIMENSIONLESS, (1e-2, 1.0), "largest sum_i lambda_ji^2 of an agent j's weights, max_j W_jj",
    positive=True, upper=1.0)
 _p("T1", "T_1", DIMENSIONLESS, (1, 100), "rounds of stage 1, at a constant step", integer=True)

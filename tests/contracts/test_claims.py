@@ -113,7 +113,8 @@ def test_variants_that_are_said_to_be_true_are_made_and_nothing_refutes_them():
     running = ("adaptive/theorem-2-constant-running", "adaptive/theorem-2-multiplicative-constant-running")
     cancelling = "averaged-sgd/theorem-1-finite"  # seems stronger at tiny eta mu alone, which quick does not reach
     loose = "sample-optimal/theorem-2 printed"
-    corrected = [f"{key} corrected" for key in (*running, cancelling)]
+    rows = "sample-optimal/theorem-5-rows"
+    corrected = [f"{key} corrected" for key in (*running, cancelling, rows)]
     assert sorted(stated) == sorted([*corrected, loose])
     for claim in stated.values():
         made = {mutant.id: mutant.change for mutant in mutants(claim.theorem, worst_ratio=1.0)}

@@ -203,6 +203,19 @@ def growing_stages(p):
     return p["peer_excess"] + (a * (a + 1) * m * D / 4 + (p["T2"] + 1) * (n + 1) / (n + 2) * s / m) / weights
 
 
+def estimated_rows(p):
+    """The bound of the averaged iterate, T for T + 1, when the links are right and when nothing is known of them."""
+
+    def given(smax, lambda2, gradient2):
+        eta = p["step_share"] / p["beta"]
+        run = p["mean_distance2"] * smax / eta / p["T"] + eta * p["sigma2"] * lambda2
+        return (run + gradient2 / p["mu"]) / 2
+
+    right = given(p["clusters"], 1 / p["size"], (p["linked_gap"] * p["sensitivity"]) ** 2)
+    wrong = given(p["clusters"] * p["size"], 1, p["b_max"] ** 2)
+    return right + p["failure"] * (wrong - right)
+
+
 CORRECTED = {
     "assumption-3-peer": lambda p: (p["b"] / p["mu"]) * p["b"] / 2,
     "section-5-bias": lambda p: p["bias2"] / p["mu"] / 2,
@@ -257,6 +270,7 @@ CORRECTED = {
     "theorem-3-two-stage-rounds": two_stage_rounds,
     "theorem-3-growing": growing_mean,
     "theorem-3-two-stage-growing": growing_stages,
+    "theorem-5-rows": estimated_rows,
     "theorem-3-sharp": theorem_3_sharp,
     "theorem-3-sharp-rounds": lambda p: quarter(p, p["eps"] - p["peer_excess"], p["weight2"], p["smin"], p["smax"]),
     "corollary-1-sharp": lambda p: quarter(p, p["eps"] / 2, p["lambda2"]),

@@ -13,6 +13,7 @@ from . import (
     best_weights,
     definitions,
     estimated_clusters,
+    estimated_rows,
     growing_noise,
     last_iterate,
     loss_contraction,
@@ -36,5 +37,6 @@ THEOREMS = (
     *loss_contraction.THEOREMS,
     *two_stages.THEOREMS,
     *growing_noise.THEOREMS,
+    *estimated_rows.THEOREMS,
 )
 DEFINITIONS = (*peer_excess.DEFINITIONS, *theorem_1.DEFINITIONS, *definitions.DEFINITIONS)

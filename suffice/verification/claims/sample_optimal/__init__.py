@@ -11,6 +11,7 @@ from . import (
     any_threshold,
     best_weights,
     estimated,
+    estimated_rows,
     growing_filter,
     last_iterate,
     linear,
@@ -39,6 +40,7 @@ _GROUPS = (
     two_stages,
     last_iterate,
     growing_filter,
+    estimated_rows,
 )
 
 
