@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint pages docs wheel-check clean
+.PHONY: demo test lint pages proofs docs wheel-check clean
 .DEFAULT_GOAL := demo
 
 # The stamp is remade when what is installed could have changed.
@@ -28,6 +28,10 @@ test: lint
 
 pages: .venv/ready
 	$(BIN)/python docs/generate.py
+
+# Needs Coq (Debian's package coq); ten seconds.
+proofs: .venv/ready
+	$(BIN)/python -m suffice.verification.coq proofs build/proofs
 
 .venv/docs-ready: .venv/ready
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
