@@ -109,7 +109,10 @@ def path_values(
 
 def _certain(algorithm: Algorithm, problem: Problem, draw: Draw) -> bool:
     """Whether what is drawn has one outcome, as where all clients take part."""
-    listed = algorithm.outcomes(problem, draw.iteration)
+    try:
+        listed = algorithm.outcomes(problem, draw.iteration)
+    except InputError:  # it has no finite list of them
+        return False
     return len(listed) == 1 and set(listed[0][1]) == set(draw.extra)
 
 

@@ -139,8 +139,8 @@ class Cell:
                         wrong.append(f"{self}, {direction}: {error}")
                     continue
                 violated = verdict.outcome is Outcome.VIOLATED
-                # where chance hides what is positive, the verdict says that no bound could fail
-                stands = verdict.valid or (how == "sampled" and "bound of it could fail there" in verdict.summary)
+                # where the value is 0, or chance hides what is positive, the verdict says that no bound could fail
+                stands = verdict.valid or "bound of it could fail there" in verdict.summary
                 right = violated == (side == -good) and (violated or stands)
                 if how == NOT_JUDGED:  # what happens to draw nothing may be refuted
                     right = right or (not violated and "samples cannot refute a lower bound" in verdict.not_tried)
