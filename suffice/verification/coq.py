@@ -80,12 +80,12 @@ def compile_proofs(sources: Path, build: Path, *, definitions: str | None = None
     """Compile every file of `sources` in `build` and return what Coq printed; `CoqError` for what it refuses.
 
     `definitions` takes the place of the right sides written from the records."""
-    shutil.rmtree(build, ignore_errors=True)
-    build.mkdir(parents=True)
-    for source in sorted(sources.glob("*.v")):
-        shutil.copy(source, build)
-    (build / "right_side.v").write_text(right_sides() if definitions is None else definitions)
-    files = _coq("coqdep", "-sort", *sorted(file.name for file in build.glob("*.v")), folder=build).split()
+    build.mkdir(parents=True, exist_ok=True)
+    names = ["right_side.v", *sorted(source.name for source in sources.glob("*.v"))]
+    for name in names[1:]:
+        shutil.copy(sources / name, build)
+    (build / names[0]).write_text(right_sides() if definitions is None else definitions)
+    files = _coq("coqdep", "-sort", *names, folder=build).split()
     printed = "".join(_coq("coqc", "-q", file, folder=build) for file in files)
     assumed = axioms(printed)
     if not assumed <= AXIOMS_OF_THE_REALS:
@@ -122,4 +122,4 @@ def main(sources: str, build: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) == 3 else "python -m suffice.verification.coq SOURCES BUILD")

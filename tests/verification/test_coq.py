@@ -75,6 +75,15 @@ def test_nothing_is_admitted():
         assert not words & {"Admitted", "admit", "Axiom", "Axioms", "Parameter", "Conjecture", "Unset", "bypass_check"}
 
 
+def test_assumptions_are_printed_of_all_that_is_shown():
+    text = (SOURCES / "assumptions.v").read_text(encoding="utf-8")
+    shown, _, together = text.partition("Definition everything")
+    names = re.findall(r"^Check (\w+)\.$", shown, re.MULTILINE)
+    assert {key.rpartition("/")[2].replace("-", "_") for key in coq.PROVED} < set(names)
+    assert set(names) <= set(re.findall(r"\w+", together))
+    assert together.endswith("Print Assumptions everything.\n")
+
+
 def test_other_axioms_are_seen():
     kept = "ClassicalDedekindReals.sig_not_dec\n  : forall P : Prop, {~ ~ P} + {~ P}\n"
     assert coq.axioms(f"Axioms:\n{kept}") == {"ClassicalDedekindReals.sig_not_dec"}
