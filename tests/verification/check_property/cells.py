@@ -26,7 +26,7 @@ from .rules import OPTIONS, RULES
 
 NOISE = {"exact": (0.0, 0.25, 1.0), "quiet": (0.0,), "noisy": (0.5,)}
 DIMENSIONS = tuple(range(1, 9))
-OF_ONE_DIMENSION = ("ifca", "scafflix")
+OF_ONE_DIMENSION = ("ifca", "scafflix", "all-for-all-two-stage")
 """Their options are vectors."""
 REFUSED, NOT_JUDGED = "refused", "not judged"
 

@@ -10,11 +10,11 @@ import numpy as np
 
 PERIOD, PULL, MIXTURE, MEMORY, WEIGHT, P, ALPHA, SERVER = 2, 0.7, 0.4, 0.3, 0.6, 0.3, 0.5, 0.8
 SHARE, SIGMA, RHO, WEIGHT_STEP, TEMPERATURE, SPREAD, FRACTION, ROUNDS = 0.6, 2.0, 0.4, 0.1, 0.8, 1.0, 0.4, 3
-THRESHOLD, EPSILON = 0.5, 0.1
+THRESHOLD, EPSILON, FIRST = 0.5, 0.1, 1
 _ROUND = {"period": PERIOD, "participants": 0}
 OPTIONS = {
     "all-for-one": {"threshold": THRESHOLD}, "all-for-one-fixed": {"epsilon": EPSILON},
-    "all-for-all": {"epsilon": EPSILON}, "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
+    "all-for-all": {"epsilon": EPSILON}, "all-for-all-two-stage": {"epsilon": EPSILON, "first": FIRST}, "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
     "scaffnew": {"p": P}, "scafflix": {"p": P, "alpha": ALPHA}, "local-sgd": {"period": PERIOD}, "fedavg": _ROUND,
     "fedprox": {**_ROUND, "pull": PULL}, "minibatch-sgd": _ROUND, "scaffold": {**_ROUND, "server_step": SERVER},
     "heavy-ball": {"weight": WEIGHT}, "nesterov": {"weight": WEIGHT}, "ditto": {"period": PERIOD, "pull": PULL},
@@ -159,6 +159,17 @@ def all_for_all(at, x):
     return (x - at.eta * near(at) @ at.own(x),)  # a projection where who is near is near the same
 
 
+def all_for_all_two_stage(at, x, last=None):
+    if last is None:
+        return x, x
+    curvatures, t = np.linalg.eigvalsh(at.H), at.t - FIRST
+    kappa = curvatures.max() / curvatures.min()
+    n = 2 * kappa + np.arange(max(t, 0) + 1)
+    last = last - (at.eta * (kappa + 1) / (n[-1] + 1) if t > 0 else at.eta) * near(at) @ at.own(last)
+    weights = n * (n + 1) / (n + 2)
+    return x + (weights[-1] / weights.sum() if t > 0 else 1) * (last - x), last
+
+
 @of_models
 def all_for_one(at, x):
     slopes = at.slopes(x)
@@ -238,7 +249,7 @@ def clustering(at, x):
 
 
 RULES = {
-    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all,
+    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all, "all-for-all-two-stage": all_for_all_two_stage,
     "cobo": cobo, "flix": flix, "scaffnew": scaffnew, "scafflix": scafflix, "local-sgd": local_sgd, "fedavg": fedavg,
     "fedprox": fedprox, "minibatch-sgd": minibatch, "scaffold": scaffold, "heavy-ball": heavy_ball,
     "nesterov": nesterov, "gradient-tracking": gradient_tracking, "ditto": ditto, "apfl": apfl, "wga-bc": wga,

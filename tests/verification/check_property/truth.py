@@ -18,7 +18,7 @@ LONGEST = 3
 LEVEL = {"eps": 0.4, "G": 0.4}
 """As shares of their values at the start."""
 LINEAR = {
-    "local", "all-for-one-fixed", "all-for-all", "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
+    "local", "all-for-one-fixed", "all-for-all", "all-for-all-two-stage", "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
     "minibatch-sgd", "scaffold", "heavy-ball", "nesterov", "gradient-tracking", "ditto", "apfl", "wga-bc",
 }  # fmt: skip
 
@@ -131,6 +131,7 @@ POINT = {
 AVERAGE = {
     "random_iterate_excess": "excess", "average_gradient": "last_gradient",
     "average_client_gradient": "client_gradient", "average_consensus": "last_consensus",
+    "average_global_excess": "global_excess", "average_mean_gradient": "global_gradient",
 }  # fmt: skip
 OF_MEAN = {"mean_iterate_excess": "excess"}
 STOPPED = {
