@@ -1,7 +1,8 @@
 """Re-checks certificates in exact fractions: `python -I recheck.py FILE`. It needs nothing but this file and Python.
 
-A file is a JSON list of certificates {"version": 1, "claim": {...}, "sha256": hash of the claim, "proof": {...}}. An expression is a number "3/4", a name "eta", an inner product "<x, y>", or a list ["+", a, b, ...],
-["*", a, b, ...], ["^", a, 2]; no text is evaluated. The kind of a claim says what is claimed:
+A file is a JSON list of certificates {"version": 1, "claim": {...}, "sha256": hash of the claim, "proof": {...}}. An
+expression is a number "3/4", a name "eta", an inner product "<x, y>", or a list ["+", a, b, ...], ["*", a, b, ...],
+["^", a, 2]; no text is evaluated. The kind of a claim says what is claimed:
 step: left <= right whenever positive > 0, atoms >= 0 and facts >= 0; right - left is a sum of nonnegative terms.
 box: left <= right on a box; each factor of right - left has an even power, or nonnegative Bernstein coefficients on the
     leaves of a tree of halvings.
