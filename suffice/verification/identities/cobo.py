@@ -57,8 +57,8 @@ def kept_gradients() -> Step:
     g, e, a, b = vectors("g e a b")
     s, G = tilt * r + theta, g - e
     kap = tilt * s * m**2 / (tilt - s)
-    left, below = 1 - kap, tilt - kap
-    rest = 1 - h - theta + left * (tilt - 1) / below
+    left, wide = 1 - kap, tilt * (tilt - s) - tilt * s * m**2  # wide = (tilt - s) (tilt - kap)
+    rest = 1 - h - theta + left * (tilt - 1) * (tilt - s) / wide
     near = m**2 * (g @ g) - b @ b
     return Step(
         left=theta * (G @ G + (a + b) @ (a + b)),
@@ -66,10 +66,10 @@ def kept_gradients() -> Step:
         terms=[
             (tilt - s, a - s / (tilt - s) * b),
             (tilt * s / (tilt - s), near),
-            (1 / below, left * g + (tilt - 1) * e),
+            ((tilt - s) / wide, left * g + (tilt - 1) * e),
             (rest, G),
         ],
-        positive=[tilt - s, below],
+        positive=[tilt - s, wide],
         atoms=[tilt, s, rest],
         facts=[near],
     )

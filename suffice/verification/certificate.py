@@ -1,0 +1,40 @@
+"""What `recheck.py` reads: expressions as nested lists, and certificates as dictionaries."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .recheck import digest, quotient
+
+INNER = re.compile(r"<(\w+), (\w+)>")
+"""The name of an inner product: both vectors."""
+
+
+def nested(node: Any) -> Any:
+    """A rational expression of SymPy as the checker reads it, nothing simplified; ValueError for what is none."""
+    if node.is_Rational:
+        return str(node)
+    if node.is_Symbol:
+        return node.name
+    if node.is_Pow and node.exp.is_Integer:
+        return ["^", nested(node.base), int(node.exp)]
+    if node.is_Add or node.is_Mul:
+        return ["+" if node.is_Add else "*", *map(nested, node.args)]
+    raise ValueError(f"{node} is no rational expression")
+
+
+def divisors(*expressions: Any) -> list[Any]:
+    """The polynomials that nested expressions divide by, as nested expressions."""
+    below = {base: None for one in expressions for base in quotient(one)[1]}  # in the order of appearance
+    return [_polynomial(dict(base)) for base in below if set(dict(base)) - {()}]
+
+
+def _polynomial(terms: dict[Any, Any]) -> Any:
+    return ["+", *(["*", str(c), *(["^", name, n] for name, n in term)] for term, c in sorted(terms.items()))]
+
+
+def certificate(kind: str, says: str, proof: dict[str, Any], **claim: Any) -> dict[str, Any]:
+    """A certificate of a claim with its hash."""
+    claim = {"kind": kind, "says": says, **claim}
+    return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}
