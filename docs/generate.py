@@ -1,7 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is theorems, statements, routes, errata, notation, quantities or verdicts; without one, all. Pages are written
-below DIR, by default this checkout.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities or verdicts; without one, all. Pages are
+written below DIR, by default this checkout.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, quantities, routes, statements, theorems, verdicts
+from pages import errata, notation, proofs, quantities, routes, statements, theorems, verdicts
 
 from suffice.support.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 
 PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
+    "proofs": lambda: {"suffice/bounds/proofs.json": proofs.rows()},
     "theorems": lambda: {f"docs/theorems/{name}": text for name, text in theorems.pages().items()},
     "statements": lambda: {"docs/statements.md": statements.text()},
     "routes": lambda: {"docs/routes.md": routes.text()},

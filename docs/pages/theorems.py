@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, Definition, Paper, Theorem, latex
+from suffice.bounds.saved_proofs import saved_proof
 from suffice.bounds.saved_verdicts import extent, known
 
 from .markdown import cell, escaped
@@ -83,6 +84,7 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Reduces to", "; ".join(f"`{entry.key}` ({entry.when})" for entry in theorem.reduces_to)),
         ("Superseded by", escaped(str(theorem.superseded_by)) if theorem.superseded_by else ""),
         ("Verdict", _verdict(verdict) if verdict else ""),
+        ("Proof", saved_proof(theorem)),
     ]
     kept = [f"- {name}: {text if '`' in text else escaped(text)}" for name, text in facts if text]
     return [*lines, *kept, *([""] if kept else [])]

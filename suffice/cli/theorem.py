@@ -36,6 +36,7 @@ def theorem(
     from suffice.bounds import THEOREMS, evaluate, find, page
     from suffice.bounds import solve as invert
     from suffice.bounds.describe import definition_page
+    from suffice.bounds.saved_proofs import saved_proof
     from suffice.bounds.saved_verdicts import saved_verdict
     from suffice.bounds.theorems import DEFINITIONS, spelled
     from suffice.support.errors import InputError
@@ -79,6 +80,8 @@ def theorem(
         else:
             typer.echo(page(record))
             typer.echo(f"verdict     {saved_verdict(record)}")
+            if proof := saved_proof(record):
+                typer.echo(f"proof       {proof}")
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
@@ -105,6 +108,7 @@ def _bound(record: Theorem, bound: float) -> None:
 
 def theorem_row(record: Theorem) -> dict[str, Any]:
     """The row of `suffice theorem --json`."""
+    from suffice.bounds.saved_proofs import saved_proof
     from suffice.bounds.saved_verdicts import known
 
     return {
@@ -121,6 +125,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "order_only": record.order_only,
         "superseded_by": record.superseded_by.key if record.superseded_by else None,
         "verdict": known().get((record.key, record.edition), {}).get("verdict"),
+        "proof": saved_proof(record) or None,
     }
 
 

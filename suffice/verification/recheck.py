@@ -22,7 +22,7 @@ from itertools import product
 from math import comb, lcm, prod
 from pathlib import Path
 
-DIGITS, WORK, POWER, LEAVES, STEPS = 10**5, 3 * 10**7, 200, 10**5, 10**4
+DIGITS, WORK, POWER, LEAVES, STEPS = 10**5, 10**7, 200, 10**5, 10**4
 NUMBER, NAME = re.compile(r"-?\d+(/\d+)?", re.ASCII), re.compile(r"[A-Za-z_]\w*|<\w+, \w+>", re.ASCII)
 RECURSION = "box direction z bound rho move first start"
 FIELDS = {"step": ["left right positive atoms facts"], "recursion": [f"{RECURSION} add", f"{RECURSION} P A b c"]}

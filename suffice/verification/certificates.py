@@ -1,0 +1,67 @@
+"""All certificates of the library for `recheck.py`: proof steps, closed forms for all T, refuted printed statements.
+
+`python -m suffice.verification.certificates FILE` writes them; `python -I suffice/verification/recheck.py FILE` asks
+them again, with nothing of the library.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from suffice.bounds import THEOREMS, Theorem
+from suffice.support.files import write_whole
+
+from .closed_form import ClosedForm, closed_form
+from .identities import identities
+from .recheck import refusal
+
+END_TO_END: dict[str, str] = {}
+"""Keys of theorems that a proof assistant proves from hypotheses to bound, and what to read: see docs/proofs.md."""
+
+
+def step_certificates(key: str | None = None) -> list[dict[str, Any]]:
+    """Of all proof steps, or of those of one theorem."""
+    return [step.step().certificate(f"{step.key}: {step.says}") for step in identities(key)]
+
+
+def closed_form_certificates() -> list[dict[str, Any]]:
+    """Start and induction step of every corrected bound that solves an affine recursion."""
+    forms = [closed_form(record) for record in THEOREMS if record.guarantee]
+    return [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
+
+
+def certificates() -> list[dict[str, Any]]:
+    """All, in the order of the first line of this file."""
+    return [*step_certificates(), *closed_form_certificates()]
+
+
+def proof_of(record: Theorem) -> str:
+    """What of a corrected statement is proved and re-checked, and what is not, in one line; "" for the printed ones."""
+    if not record.guarantee:
+        return ""
+    steps = [refusal(one) for one in step_certificates(record.key)]
+    said = [f"steps {steps.count('')} of {len(steps)}" if steps else "no steps"]
+    if "T" in record.bound_keywords:
+        form = closed_form(record)
+        known = isinstance(form, ClosedForm) and not any(map(refusal, form.certificates()))
+        said.append("closed form for all T" if known else f"no closed form ({form})")
+    said.append(f"end to end in {END_TO_END[record.key]}" if record.key in END_TO_END else "not end to end")
+    return ", ".join(said)
+
+
+def main(path: str) -> None:
+    every = certificates()
+    write_whole(Path(path), json.dumps(every, indent=1).encode())
+    print(f"{len(every)} certificates: python -I {Path(__file__).with_name('recheck.py')} {path}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m suffice.verification.certificates FILE")
+    try:
+        main(sys.argv[1])
+    except OSError as error:
+        sys.exit(f"{sys.argv[1]}: {error.strerror}; name another file")

@@ -1,0 +1,98 @@
+"""Bounds with T that solve an affine recursion: start and induction step for every T, and what is slightly else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from suffice.bounds import THEOREMS, evaluate, find
+from suffice.bounds.saved_proofs import saved_proof
+from suffice.verification.certificates import END_TO_END, proof_of
+from suffice.verification.closed_form import ClosedForm, closed_form
+from suffice.verification.recheck import refusal
+
+WITH_T = [record for record in THEOREMS if record.guarantee and "T" in record.bound_keywords]
+FORMS = {record.key: form for record in WITH_T if isinstance(form := closed_form(record), ClosedForm)}
+RIGHT = [""] * 2
+OFF = "101/100"
+
+
+def test_every_bound_with_T_has_a_closed_form_or_a_reason():
+    reasons = {record.key: closed_form(record) for record in WITH_T if record.key not in FORMS}
+    assert len(WITH_T) == len(FORMS) + len(reasons)
+    assert len(FORMS) >= 27
+    assert set(reasons.values()) <= {
+        "the bound has no power of T",
+        "the bound has powers of T that differ",
+        "the power is not that of a constant to a multiple of T",
+        "T stands outside a power",
+    }
+    assert reasons["worst-case/noise-floor"] == "the bound has powers of T that differ"
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_start_and_induction_step_are_proved_and_what_is_one_percent_off_is_not(key):
+    form = FORMS[key]
+    assert [refusal(one) for one in form.certificates()] == RIGHT
+    wrong = [
+        replace(form, start=["*", form.start, OFF]),
+        replace(form, rho=["*", form.rho, OFF]),
+        replace(form, bound=["*", form.bound, "99/100"]),
+        replace(form, bound=["*", form.bound, "z"]),  # an exponent off
+    ]
+    if form.add != "0":
+        wrong.append(replace(form, add=["*", form.add, OFF]))
+    for one in wrong:
+        assert "right - left is not the sum of the terms" in [refusal(each) for each in one.certificates()]
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_the_recursion_iterated_in_fractions_gives_the_record_s_own_numbers(key):
+    """The second route: the record at T = 0..5 against the recursion that was read off, from a point of the domain."""
+    form, record = FORMS[key], find(key)
+    point = {name: Fraction(text) for name, text in form.certificates()[0]["proof"]["point"].items()}
+    point |= {name: Fraction(text) for name, text in form.certificates()[1]["proof"]["point"].items()}
+    if any("constant_" in name for name in point):  # a maximum, named: its value is not a number of the record's own
+        return
+    from suffice.verification.closed_form import value
+
+    names = record.bound_keywords
+    at = {name: point.get(name, Fraction(1)) for name in names if name != "T"}
+    level = value(form.start, at)
+    for T in range(6):
+        bound = record.bound(**at, T=T)
+        assert abs(float(bound) - float(level)) <= 1e-12 * abs(float(level))
+        level = value(form.rho, at) * level + value(form.add, at)
+
+
+def test_what_a_page_says_of_a_proof():
+    said = saved_proof(find("adaptive/theorem-2-constant"))
+    assert said == proof_of(find("adaptive/theorem-2-constant"))
+    assert said.startswith("steps 1 of 1, closed form for all T, ")
+    assert "the bound has no power of T" in saved_proof(find("adaptive/theorem-3"))
+    assert saved_proof(find("adaptive/theorem-2-constant", "printed")) == ""
+    assert set(END_TO_END) <= {record.key for record in THEOREMS}
+
+
+def test_a_row_whose_bound_is_wrong_is_not_said_to_be_proved(monkeypatch):
+    record = find("adaptive/theorem-2-constant")
+    wrong = replace(closed_form(record), add="0")
+    monkeypatch.setattr("suffice.verification.certificates.closed_form", lambda record: wrong)
+    assert "closed form for all T" not in proof_of(record)
+
+
+def test_a_point_of_a_row_meets_the_conditions_of_no_other_number():
+    form = FORMS["adaptive/theorem-2-constant"]
+    impossible = replace(form, rho=["*", -1, ["^", "mu", 2]])
+    with pytest.raises(ValueError, match="no numbers are known"):
+        impossible.certificates()
+
+
+def test_the_record_is_what_is_proved():
+    """A change of the bound changes the certificate."""
+    record = find("sample-optimal/theorem-2")
+    other = replace(record, bound=lambda *, e0, eta, mu, T: (1 - eta * mu) ** T * e0 * 2)
+    assert closed_form(other).certificates()[0]["sha256"] != closed_form(record).certificates()[0]["sha256"]
+    assert evaluate(record, e0=1, eta=0.5, mu=1, beta=1, sigma2=0, lambda2=1, bias=0, T=1) >= 0.5
