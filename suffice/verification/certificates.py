@@ -15,6 +15,8 @@ from suffice.bounds import THEOREMS, Theorem
 from suffice.support.files import write_whole
 
 from .closed_form import ClosedForm, closed_form
+from .errata import ERRATA
+from .errata.exact import exact_errata
 from .identities import identities
 from .recheck import refusal
 
@@ -33,9 +35,15 @@ def closed_form_certificates() -> list[dict[str, Any]]:
     return [one for form in forms if isinstance(form, ClosedForm) for one in form.certificates()]
 
 
+def erratum_certificates() -> list[dict[str, Any]]:
+    """Of the errata whose instances are rational."""
+    exact = exact_errata()
+    return [exact[entry.id].certificate(entry) for entry in ERRATA if entry.id in exact]
+
+
 def certificates() -> list[dict[str, Any]]:
     """All, in the order of the first line of this file."""
-    return [*step_certificates(), *closed_form_certificates()]
+    return [*step_certificates(), *closed_form_certificates(), *erratum_certificates()]
 
 
 def proof_of(record: Theorem) -> str:

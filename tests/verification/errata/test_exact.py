@@ -1,0 +1,54 @@
+"""Refuted statements whose numbers are fractions: a second route to the numbers of an erratum, re-checked exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from suffice.bounds import THEOREMS
+from suffice.verification.errata import ERRATA
+from suffice.verification.errata.exact import exact, exact_errata
+from suffice.verification.recheck import refusal
+
+EXACT = exact_errata()
+KNOWN = {entry.id: entry for entry in ERRATA}
+PRINTED = {record.key for record in THEOREMS if record.edition == "printed" and record.bound is not None}
+
+
+def test_at_least_25_errata_are_exact():
+    assert set(EXACT) <= set(KNOWN)
+    assert len(EXACT) >= 40
+    assert len([name for name in EXACT if KNOWN[name].key in PRINTED]) >= 15
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_both_numbers_are_those_that_the_erratum_computes_and_the_refutation_is_re_checked(name):
+    one, entry = EXACT[name], KNOWN[name]
+    found = entry.compute()
+    # 1e-9: the quadrature and the curvature 1e-9 of some instances
+    np.testing.assert_allclose(
+        [float(n) for n in one.numbers()], [found.printed, found.measured], rtol=1e-9, atol=1e-12
+    )
+    certificate = one.certificate(entry)
+    assert refusal(certificate) == ""
+    claim = certificate["claim"]
+    assert "exceed" in refusal({**certificate, **_hashed({**claim, "left": claim["right"], "right": claim["left"]})})
+
+
+def _hashed(claim):
+    from suffice.verification.recheck import digest
+
+    return {"claim": claim, "sha256": digest(claim)}
+
+
+def test_an_instance_on_which_the_print_holds_is_refused():
+    entry = KNOWN["cobo-theorem-1-heterogeneity"]
+    assert "does not exceed" in refusal(replace(EXACT[entry.id], at={"M2": Fraction(1, 24)}).certificate(entry))
+
+
+def test_every_keyword_has_its_number():
+    with pytest.raises(ValueError, match="are the keywords"):
+        exact(1, lambda x: x, y=1)
