@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from suffice.bounds import THEOREMS, Theorem
-from suffice.support.files import write_whole
+from suffice.support.errors import InputError
+from suffice.support.files import make_folder, write_whole
 
 from .closed_form import ClosedForm, closed_form
 from .errata import ERRATA
@@ -61,6 +62,7 @@ def proof_of(record: Theorem) -> str:
 
 
 def main(path: str) -> None:
+    make_folder(Path(path).parent, "FILE")  # before seconds are spent
     every = certificates()
     write_whole(Path(path), json.dumps(every, indent=1).encode())
     print(f"{len(every)} certificates: python -I {Path(__file__).with_name('recheck.py')} {path}")
@@ -71,5 +73,7 @@ if __name__ == "__main__":
         sys.exit("usage: python -m suffice.verification.certificates FILE")
     try:
         main(sys.argv[1])
+    except InputError as error:
+        sys.exit(str(error))
     except OSError as error:
         sys.exit(f"{sys.argv[1]}: {error.strerror}; name another file")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from suffice.bounds import THEOREMS, evaluate, find
+from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
 from suffice.bounds.saved_proofs import saved_proof
 from suffice.verification.certificates import END_TO_END, proof_of
-from suffice.verification.closed_form import ClosedForm, closed_form
+from suffice.verification.closed_form import ClosedForm, closed_form, value
 from suffice.verification.recheck import refusal
 
 WITH_T = [record for record in THEOREMS if record.guarantee and "T" in record.bound_keywords]
@@ -56,8 +57,6 @@ def test_the_recursion_iterated_in_fractions_gives_the_record_s_own_numbers(key)
     point |= {name: Fraction(text) for name, text in form.certificates()[1]["proof"]["point"].items()}
     if any("constant_" in name for name in point):  # a maximum, named: its value is not a number of the record's own
         return
-    from suffice.verification.closed_form import value
-
     names = record.bound_keywords
     at = {name: point.get(name, Fraction(1)) for name in names if name != "T"}
     level = value(form.start, at)
@@ -96,3 +95,21 @@ def test_the_record_is_what_is_proved():
     other = replace(record, bound=lambda *, e0, eta, mu, T: (1 - eta * mu) ** T * e0 * 2)
     assert closed_form(other).certificates()[0]["sha256"] != closed_form(record).certificates()[0]["sha256"]
     assert evaluate(record, e0=1, eta=0.5, mu=1, beta=1, sigma2=0, lambda2=1, bias=0, T=1) >= 0.5
+
+
+@pytest.mark.parametrize("key", [key for key, form in FORMS.items() if "constant_" not in str(form.rho)])
+def test_the_conditions_of_the_theorem_give_the_hypothesis_that_the_factor_is_not_negative(key):
+    """Nowhere in a thousand draws of the domain is rho < 0, which the induction step forbids."""
+    form, record, rng, met = FORMS[key], find(key), np.random.default_rng(0), 0
+    for _ in range(1000):
+        at = {parameter.name: Fraction(10 ** rng.uniform(-3, 1)) for parameter in record.parameters}
+        at |= {name: Fraction(int(rng.integers(1, 9))) for name in ("T", "d", "batch", "size") if name in at}
+        conditions = record.conditions(**{name: float(at[name]) for name in record.condition_keywords})
+        try:
+            evaluate(record, **{name: int(x) if x.denominator == 1 else float(x) for name, x in at.items()})
+        except (InputError, ConditionError):
+            continue
+        met += 1
+        assert all(left <= right for left, right in conditions.values())
+        assert value(form.rho, at) >= 0
+    assert met >= 20

@@ -28,7 +28,7 @@ def test_at_least_25_errata_are_exact():
 def test_both_numbers_are_those_that_the_erratum_computes_and_the_refutation_is_re_checked(name):
     one, entry = EXACT[name], KNOWN[name]
     found = entry.compute()
-    # 1e-9: the quadrature and the curvature 1e-9 of some instances
+    # 1e-9: one instance reads the factor of a model off the square of a small distance
     np.testing.assert_allclose(
         [float(n) for n in one.numbers()], [found.printed, found.measured], rtol=1e-9, atol=1e-12
     )
