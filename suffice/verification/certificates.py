@@ -16,13 +16,11 @@ from suffice.support.errors import InputError
 from suffice.support.files import make_folder, write_whole
 
 from .closed_form import ClosedForm, closed_form
+from .coq import PROVED
 from .errata import ERRATA
 from .errata.exact import exact_errata
 from .identities import identities
 from .recheck import refusal
-
-END_TO_END: dict[str, str] = {}
-"""Keys of theorems that a proof assistant proves from hypotheses to bound, and what to read: see docs/proofs.md."""
 
 
 def step_certificates(key: str | None = None) -> list[dict[str, Any]]:
@@ -57,7 +55,7 @@ def proof_of(record: Theorem) -> str:
         form = closed_form(record)
         known = isinstance(form, ClosedForm) and not any(map(refusal, form.certificates()))
         said.append("closed form for all T" if known else f"no closed form ({form})")
-    said.append(f"end to end in {END_TO_END[record.key]}" if record.key in END_TO_END else "not end to end")
+    said.append("end to end in Coq" if record.key in PROVED else "not end to end")
     return ", ".join(said)
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from suffice.bounds import THEOREMS, ConditionError, InputError, evaluate, find
 from suffice.bounds.saved_proofs import saved_proof
-from suffice.verification.certificates import END_TO_END, proof_of
+from suffice.verification.certificates import proof_of
+from suffice.verification.coq import PROVED
 from suffice.verification.closed_form import ClosedForm, closed_form, value
 from suffice.verification.recheck import refusal
 
@@ -72,7 +73,7 @@ def test_what_a_page_says_of_a_proof():
     assert said.startswith("steps 1 of 1, closed form for all T, ")
     assert "the bound has no power of T" in saved_proof(find("adaptive/theorem-3"))
     assert saved_proof(find("adaptive/theorem-2-constant", "printed")) == ""
-    assert set(END_TO_END) <= {record.key for record in THEOREMS}
+    assert set(PROVED) <= {record.key for record in THEOREMS}
 
 
 def test_a_row_whose_bound_is_wrong_is_not_said_to_be_proved(monkeypatch):
