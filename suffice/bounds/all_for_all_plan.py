@@ -49,7 +49,7 @@ def all_for_all_plan(
     closed form of nearly that. Raises `ConditionError` where the peer excess leaves too little of the precision.
     """
     spectrum = {"mu": mu, "beta": beta, "smin": smin, "smax": smax}
-    given = {**spectrum, "eps": eps, "e0": e0, "sigma2": sigma2, "peer_excess": peer_excess}
+    given: dict[str, Any] = {**spectrum, "eps": eps, "e0": e0, "sigma2": sigma2, "peer_excess": peer_excess}
     m, most, slack = mu * smin, beta * smax, eps - peer_excess
     one = int(np.ceil(evaluate(ONE, **given, weight2=weight2)))
     longest = float(np.ceil(evaluate(TWO, **given, lambda2=lambda2)))
