@@ -109,12 +109,12 @@ def log1p(x):
     return np.log1p(x) if library is None else library.log(1 + x)
 
 
-def grown(n, x, start, step):
-    """n^x (start + step/x) - (1 - x) step/x for n >= 1 and x > 0, rounded up: start grown by n^x, and what is added."""
-    if library_of(n, x, start, step) is not None:
-        return n**x * (start + step / x) - (1 - x) * step / x
-    rise = np.expm1(x * np.log(n)) / x  # (n^x - 1)/x, ln n for small x; x ln n carries 2 ulp, e^y y times that, y < 30
-    return up((1 + x * rise) * start + (1 + rise) * step) * (1 + 2.0**-46)
+def last_over_mean(n, x):
+    """1 + (n^x - 1)/x for n >= 1 and x > 0, rounded up: 1 + ln n for small x."""
+    if library_of(n, x) is not None:
+        return (n**x + x - 1) / x
+    # x ln n carries 2 ulp, e^y y times that, y < 30 in use
+    return (1 + np.expm1(x * np.log(n)) / x) * (1 + 2.0**-45)
 
 
 def log_ratio(x, y):

@@ -182,8 +182,8 @@ def last_iterate(p):
     x, s, K = p["eta"] * p["beta"], p["sigma2"] * p["lambda2"], p["window"]
     n = max(p["T"] - K - 1, 0)
     D = (1 - p["eta"] * p["mu"]) ** (2 * n) * p["distance2"] + p["eta"] * s * min(n * p["eta"], 1 / p["mu"])
-    P = (2 * K + 1) ** x
-    return P * (D / (2 * p["eta"] * (K + 3)) + p["eta"] * s / 2 / x) - (1 - x) * p["eta"] * s / 2 / x
+    mean = D / (K + 3) / (2 * p["eta"]) + p["eta"] * s / 2
+    return mean - mean / x + (2 * K + 1) ** x * mean / x
 
 
 def growing_mean(p):

@@ -30,9 +30,9 @@ def test_timed_kicks_make_the_last_loss_grow_with_the_logarithm_of_kappa(kappa):
 
 
 def test_floors_beside_half_of_kappa():
-    """As the documentation has them at eta L = 0.1: worse than kappa/2 at 10, a twentieth of it at 1000."""
-    floors = {kappa: round(floor(kappa, 0.1), 1) for kappa in (10.0, 100.0, 1000.0, 1e4)}
-    assert floors == {10.0: 9.6, 100.0: 14.5, 1000.0: 20.6, 1e4: 28.3}
+    """As the documentation has them at eta L = 0.03: worse than kappa/2 at 10, a twenty-fifth of it at 1000."""
+    floors = {kappa: round(floor(kappa, 0.03), 1) for kappa in (10.0, 100.0, 1000.0, 1e4)}
+    assert floors == {10.0: 12.1, 100.0: 15.6, 1000.0: 19.3, 1e4: 23.1}
 
 
 def test_quadratics_of_one_hessian_have_no_kappa_in_the_noise():

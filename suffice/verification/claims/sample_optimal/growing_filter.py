@@ -84,7 +84,6 @@ STAGES: dict[str, Domain] = {
     "T1": Domain(low=0, high=20, integer=True),
     "T2": Domain(low=0, high=60, integer=True),
     "room": Domain(low=1, high=100, log=True),
-    "weights": Domain(low=1, high=1),
 }
 """`growing` is 2 A w/m over the offset, which is `room` times the least one but for growth; eta `fraction` of "
 "its limit."""
@@ -127,7 +126,7 @@ def _sharp_mean() -> Values:
 
 def _sharp_stages() -> Values:
     still = {name: SAME[name] for name in STAGES if name in SAME} | {
-        "growing": 0.0, "T1": 0.0, "T2": 0.0, "room": 1.0, "kappa": 1e9, "bend": np.ones(3), "weights": 1.0,
+        "growing": 0.0, "T1": 0.0, "T2": 0.0, "room": 1.0, "kappa": 1e9, "bend": np.ones(3),
     }  # fmt: skip
     noisy, flat = {"sigma2": np.ones(3)}, {"bend": np.zeros(3), "kappa": 1.1, "room": 5e3, "T2": 3e3}
     follow = {**FOLLOW, "place": np.array([0.0, 1.0, -1.0])}
