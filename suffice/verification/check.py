@@ -9,8 +9,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from suffice.bounds import PARAMETERS, Parameter, Quantity, Source, Theorem
 from suffice.simulate import Algorithm, Local
 from suffice.simulate.algorithms.base import check_algorithm
@@ -21,19 +19,17 @@ from suffice.support.parse import nearest
 
 from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
-from .evidence import AGREEMENT
+from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
-from .family import Values
 from .loosened_conditions import loosened
-from .problem_measure import Measure, measures, quadratic
+from .problem_measure import measures, quadratic
+from .proof_request import search_of
 from .quantity_sum import form_of, quantity_of
 from .sampled_check import LOOKED_AT, path_counterexample, path_measures, path_sweep, sampled_verdict, says
 from .satisfiable import explained
-from .search import shrink
 from .shape_sweep import sweep
-from .suspects import at_digits
 from .user_function import reading, renamed, settings_kept
-from .verdict import Outcome, Verdict, unused
+from .verdict import Outcome, Verdict
 
 
 def check(
@@ -50,6 +46,8 @@ def check(
     effort: str = "quick",
     root: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    prove: bool | float = False,
+    box: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Whether a quantity stays under `bound` on every instance of `family` that meets `conditions`, or over it where
     `direction` is "lower"; the quantity is E[e_T] of one client unless given.
@@ -88,6 +86,9 @@ def check(
     progress    is told how many families are done, of how many. A quick check of a true bound takes 3 to 20 seconds
                 exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20
                 iterations; a false one is often refuted sooner
+    prove       also search for a proof for all dimensions, spectra, starts, noises and T on quadratics of like clients,
+                or for an exact violation, in 30 CPU seconds, or in as many as given: see `verdict.proof`
+    box         where to prove: {"eta beta": (0, 1), "mu/beta": (0.01, 1)} unless conditions limit the step otherwise
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
     of bound and conditions is refuted. A violation is shrunk to a simple instance and evaluated again at 50 digits: see
@@ -118,29 +119,58 @@ def check(
         raise InputError("delta", delta, "give a probability between 0 and 1")
     if effort not in EFFORTS:
         raise InputError("effort", effort, f"use {' or '.join(EFFORTS)}")
+    seconds, sides = search_of(prove, box)
     with settings_kept(), one_thread():
         own = {} if family is None else family.own()
         meant = _names(names, bound, conditions, quantity)
         bound, conditions = renamed(bound, meant), None if conditions is None else renamed(conditions, meant)
         theorem, opaque = _record(bound, conditions, quantity_of(quantity, meant), direction, own, chosen)
         theorem = theorem if delta is None else replace(theorem, mode="probability")
-        given = theorem, chosen, family, client
-        run: Callable[..., Verdict] = _exact
-        moments = chosen.linear and (family is None or quadratic(family)) and not form_of(theorem).levels
-        if delta is not None or not moments:
-            run = partial(_sampled, delta=delta)
-        verdict = run(*given, opaque=opaque, effort="quick", root=root, progress=progress)
-        if verdict.outcome is Outcome.VACUOUS:
-            some, why = explained(theorem, verdict.unmet)
-            outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
-            return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
-        # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
-        # certify fewer instances than `MOST_CERTIFIED`.
-        if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
-            verdict = run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
-        if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
-            return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[direction])
-        return verdict
+        verdict = _tested(theorem, chosen, family, client, opaque, delta, effort, root, progress)
+        if not seconds:
+            return verdict
+        from .proof.prove import with_proof  # SymPy and the search, which few ask for
+
+        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds)
+
+
+def _tested(
+    theorem: Theorem,
+    chosen: Algorithm,
+    family: ProblemFamily | None,
+    client: int,
+    opaque: str,
+    delta: float | None,
+    effort: str,
+    root: int,
+    progress: Callable[[int, int], None] | None,
+) -> Verdict:
+    """The verdict on instances."""
+    given = theorem, chosen, family, client
+    run: Callable[..., Verdict] = _exact
+    moments = chosen.linear and (family is None or quadratic(family)) and not form_of(theorem).levels
+    if delta is not None or not moments:
+        run = partial(_sampled, delta=delta)
+    verdict = run(*given, opaque=opaque, effort="quick", root=root, progress=progress)
+    if verdict.outcome is Outcome.VACUOUS:
+        some, why = explained(theorem, verdict.unmet)
+        outcome = Outcome.INCONCLUSIVE if some else Outcome.VACUOUS
+        return replace(verdict, outcome=outcome, evidence=replace(verdict.evidence, unmet=why))
+    # What a quick check refutes, a full one refutes too, without the minutes that a true bound takes. Both together
+    # certify fewer instances than `MOST_CERTIFIED`.
+    if effort != "quick" and verdict.outcome is not Outcome.VIOLATED:
+        verdict = run(*given, opaque=opaque, effort=effort, root=root, progress=progress)
+    if verdict.valid and verdict.worst_ratio <= 0 and any(bound > 0 for bound, _ in verdict.points):
+        return replace(verdict, outcome=Outcome.INCONCLUSIVE, reason=_NOTHING[theorem.direction])
+    return verdict
+
+
+_NOTHING = {
+    "upper": "what is measured is 0, or no more than rounding or chance leaves, on every instance that was tried: no "
+    "positive bound of it could fail there; give a family on which it is positive",
+    "lower": "what is measured is known on no instance on which the bound is positive (samples bound no expectation "
+    "from above): no bound of it could fail there; give a family without noise",
+}
 
 
 def _names(names: Any, *given: Any) -> Mapping[str, Any]:
@@ -192,7 +222,7 @@ def _exact(
     verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
     if verdict.outcome is Outcome.VIOLATED:
         worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
-        return _with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
+        return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
     return loosened(verdict, theorem, measured, root=root) if verdict.valid else verdict
 
 
@@ -252,44 +282,6 @@ def _sampled(
     return loosened(verdict, theorem, [each.certified(LOOKED_AT[effort]) for each in measured[:2]], root=root)
 
 
-def _with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
-    if "values" not in verdict.worst_instance:
-        return verdict
-    found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
-    if found["bound"] != found["bound"]:  # not a number
-        seen = replace(verdict.evidence, undefined_at=found["arguments"])
-        return replace(verdict, counterexample=found, evidence=seen)
-    if found["margin"] <= AGREEMENT / 2 * max(abs(found["measured"]), abs(found["bound"])):
-        return Verdict.inconclusive(
-            theorem,
-            f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "
-            f"{found['digits']} digits: rounding decides",
-        )
-    return replace(verdict, counterexample=found)
-
-
-def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> tuple[Measure, Values]:
-    """Where to start simplifying: a violation among the sharp instances, which are simple, or else the worst one."""
-    for measure in measured:
-        if measure.problems.sharp is None:
-            continue
-        values = measure.problems.sharp()
-        evidence = measure.family(theorem).evidence(values)
-        defined = ~np.isnan(evidence.bound(theorem))
-        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & defined
-        if clear.any():
-            at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
-            return measure, {name: value[at : at + 1] for name, value in values.items()}
-    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
-    return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
-
-
-_NOTHING = {
-    "upper": "what is measured is 0, or no more than rounding or chance leaves, on every instance that was tried: no "
-    "positive bound of it could fail there; give a family on which it is positive",
-    "lower": "what is measured is known on no instance on which the bound is positive (samples bound no expectation "
-    "from above): no bound of it could fail there; give a family without noise",
-}
 _SIDES = {"upper": "most", "lower": "least"}
 
 
@@ -353,25 +345,3 @@ def _record(
         **given,
     )
     return theorem, read.opaque
-
-
-def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:
-    """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
-    try:
-        simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
-    except ValueError:  # it is violated by less
-        simple = worst
-    setting = measure.settings(theorem, simple)[0]
-    measured, good = measure.exactly(setting)
-    arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
-    value, exact = at_digits(theorem, arguments)
-    return {
-        "values": {name: entry[0].tolist() for name, entry in simple.items()},
-        "arguments": arguments,
-        "instance": unused(setting.arguments, arguments),
-        "measured": measured,
-        "bound": value,
-        "margin": measured - value if theorem.direction == "upper" else value - measured,
-        "clients": setting.problem.clients,
-        "digits": min(good, exact),
-    }

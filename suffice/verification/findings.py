@@ -91,6 +91,7 @@ class Findings:
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
     tried              of a bound of one's own, the ranges in words; not_tried  what was left out
     reason             why nothing could be concluded
+    proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     """
 
     theorem: Theorem
@@ -104,6 +105,7 @@ class Findings:
     tried: str = ""
     not_tried: str = ""
     reason: str = ""
+    proof: Any = None
 
     examined, met, instances, violations = Of("evidence"), Of("evidence"), Of("evidence"), Of("evidence")
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")

@@ -38,7 +38,7 @@ class Verdict(Findings):
         left_out = f"not tried: {self.not_tried}" if self.not_tried and self.outcome is not Outcome.VIOLATED else ""
         first, *below = (
             self._found() or self.summary, self.judgement, self.violation, self.whole, self.gap, self._rare(),
-            self._zero(), self.unread, tried, left_out,
+            self._zero(), self.unread, f"proof: {self.proof}" if self.proof else "", tried, left_out,
         )  # fmt: skip
         width = shutil.get_terminal_size((_WIDTH, 24)).columns
         return "\n".join([_wrapped(first, width, ""), *(_wrapped(line, width, "  ") for line in below if line)])
@@ -65,7 +65,9 @@ class Verdict(Findings):
         if self.reason or not seen.instances:
             return ""
         where = f" on {seen.instances:,} instances"
-        if self.outcome is Outcome.VIOLATED:
+        if self.outcome is Outcome.VIOLATED and not seen.violations:
+            where = f" by exact arithmetic, by none of {seen.instances:,} instances"
+        elif self.outcome is Outcome.VIOLATED:
             where = f" on {seen.violations:,} of {seen.instances:,} instances"
         elif seen.few:
             where = f": only {seen.instances:,} of {seen.examined:,} instances met the conditions"
@@ -184,6 +186,7 @@ class Verdict(Findings):
             "Error probability": f"{self.error_probability:.2g}",
             "Counterexample": self.violation,
             "Without a value": self.gap,
+            "Proof": str(self.proof or ""),
         }
         verdict = f"<b>{html.text(self.outcome.value)}</b>" + (", as expected" if self.expected else "")
         lines = {name: html.text(value) for name, value in said.items()}

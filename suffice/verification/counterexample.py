@@ -1,0 +1,72 @@
+"""A violation that `check` found, shrunk to a simple instance, with both sides at 50 digits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import AGREEMENT
+from .family import Values
+from .problem_measure import Measure
+from .search import shrink
+from .suspects import at_digits
+from .verdict import Verdict, unused
+
+
+def with_counterexample(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> Verdict:
+    if "values" not in verdict.worst_instance:
+        return verdict
+    found = _counterexample(theorem, *_simplest(verdict, theorem, measured))
+    if found["bound"] != found["bound"]:  # not a number
+        seen = replace(verdict.evidence, undefined_at=found["arguments"])
+        return replace(verdict, counterexample=found, evidence=seen)
+    if found["margin"] <= AGREEMENT / 2 * max(abs(found["measured"]), abs(found["bound"])):
+        return Verdict.inconclusive(
+            theorem,
+            f"measured/bound = 1 + {verdict.worst_ratio - 1:.2g} in float64 is not confirmed by "
+            f"{found['digits']} digits: rounding decides",
+        )
+    return replace(verdict, counterexample=found)
+
+
+def _simplest(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure]) -> tuple[Measure, Values]:
+    """Where to start simplifying: a violation among the sharp instances, which are simple, or else the worst one."""
+    for measure in measured:
+        if measure.problems.sharp is None:
+            continue
+        values = measure.problems.sharp()
+        evidence = measure.family(theorem).evidence(values)
+        defined = ~np.isnan(evidence.bound(theorem))
+        clear = evidence.counted(theorem) & (evidence.ratio(theorem) > 1 + 1e-3) & defined
+        if clear.any():
+            at = int(np.where(clear, values.get("T", 0.0), np.inf).argmin())
+            return measure, {name: value[at : at + 1] for name, value in values.items()}
+    measure = next(each for each in measured if each.problems.name == verdict.worst_instance["label"])
+    return measure, {name: np.asarray(value)[None] for name, value in verdict.worst_instance["values"].items()}
+
+
+def _counterexample(theorem: Theorem, measure: Measure, worst: Values) -> dict[str, Any]:
+    """The simplest violating instance found, both sides at 50 digits, or as many as are good."""
+    try:
+        simple = shrink(theorem, measure.family(theorem), worst, margin=10 * AGREEMENT)
+    except ValueError:  # it is violated by less
+        simple = worst
+    setting = measure.settings(theorem, simple)[0]
+    measured, good = measure.exactly(setting)
+    arguments: dict[str, Any] = {parameter.name: setting.arguments[parameter.name] for parameter in theorem.parameters}
+    value, exact = at_digits(theorem, arguments)
+    return {
+        "values": {name: entry[0].tolist() for name, entry in simple.items()},
+        "arguments": arguments,
+        "instance": unused(setting.arguments, arguments),
+        "measured": measured,
+        "bound": value,
+        "margin": measured - value if theorem.direction == "upper" else value - measured,
+        "clients": setting.problem.clients,
+        "digits": min(good, exact),
+    }

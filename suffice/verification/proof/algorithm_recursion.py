@@ -1,0 +1,275 @@
+"""The recursion of second moments along one eigen-direction, read from an algorithm's own step.
+
+In one eigen-direction of curvature h the step eta enters as t = eta h, by the units. The moment map of alike clients in
+R^1 is a polynomial of t: its coefficients are interpolated from float64 values of `moment_maps.probe`, rounded to small
+fractions, and confirmed at random t, in other units, and in R^2 along an eigen-direction that is no coordinate axis.
+What is proved is proved of these fractions: the reading itself is numerical.
+
+W is a quadratic form on the homogeneous state, so that <W, M_t> = E[(client 0's coordinate)^2] at W = W_0. One step
+takes it back: <W, M_{t+1}> = <step* W, M_t>. Let F_j = step_1* ... step_j* W_0, so that <F_j, M> is the moment j steps
+into a period of K steps that began with M, and let X_r be the moment after r periods. At the start
+<F_j, M_0> = rho_j X_0 + c_j, which defines rho_j and c_j. If period* F_j = rho_j F_K + c_j, then for every r >= 1
+<F_j, M_r> = rho_j <F_K, M_{r-1}> + c_j = rho_j X_r + c_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate.moment_maps import Maps, origin, probe
+from suffice.simulate.moment_powers import Cycle
+from suffice.support.errors import InputError
+
+from .expression import NotOfThisKind
+
+_DEGREE, _DENOMINATOR, _CONFIRMED = 16, 10_000, 50
+_SAME = 1e-12
+_OTHER = "second moments of {} do not move alone along an eigen-direction, nor with one more state"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recursion:
+    """After j = 1, ..., K steps from the start of a period E[x^2] = moments[j - 1] x^2 + noises[j - 1] eta^2 sigma_a^2.
+
+    The entries are SymPy polynomials of t = eta h and, where clients share, of w = 1/N; they are rational in the
+    iteration n where steps change. With `pair` = (A, b) the state is s = (x, y) instead, y_0 = 0:
+    s <- A s + b eta xi with E[xi^2] = sigma_a^2.
+    """
+
+    moments: Sequence[Any]
+    noises: Sequence[Any]
+    pair: tuple[Any, Any] | None = None
+
+    @property
+    def period(self) -> int:
+        return len(self.moments)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The numbers at one t: rho_j, c_j and, of two states, A (2, 2) and b (2,)."""
+
+    moments: list[float]
+    noises: list[float]
+    pair: list[float]
+
+    def numbers(self) -> np.ndarray:
+        return np.array([*self.moments, *self.noises, *self.pair])
+
+
+def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int]) -> Recursion:
+    """Of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N."""
+    import sympy
+
+    t, w = sympy.symbols("t w")
+    iterations = [n for block in cycle.blocks for n in block.iterations]
+    possible = []
+    for n in clients:
+        try:
+            possible.append((n, _polynomials(algorithm, iterations, n)))
+        except InputError as error:
+            if len(clients) == 1:
+                raise NotOfThisKind(str(error)) from error
+    if not possible:
+        raise NotOfThisKind(f"{algorithm.name} is for none of {', '.join(map(str, clients))} alike clients")
+    known = possible[:3]
+    joined = []
+    for index in range(len(possible[0][1][0])):
+        terms = 0
+        for power in range(_DEGREE + 1):
+            values = [(Fraction(1, n), _entry(found[0][index], power)) for n, found in possible]
+            share = _through(values[: len(known)], w)
+            if any(share.subs(w, sympy.Rational(1, x.denominator)) != _rational(y) for x, y in values):
+                raise NotOfThisKind(f"{algorithm.name} depends on the number of clients in another way than by 1/N")
+            terms += share * t**power
+        joined.append(sympy.expand(terms))
+    K = len(iterations)
+    two = possible[0][1][1]
+    pair = (sympy.Matrix(2, 2, joined[2 * K : 2 * K + 4]), sympy.Matrix(joined[2 * K + 4 :])) if two else None
+    return Recursion(moments=joined[:K], noises=joined[K : 2 * K], pair=pair)
+
+
+def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int) -> Recursion:
+    """The same where steps change with the iteration n, by rational functions of n that agree at all `iterations`."""
+    import sympy
+
+    t, n = sympy.symbols("t n")
+    rows = [_polynomials(algorithm, [at], clients[0])[0] for at in range(1, iterations + 1)]
+    for other in clients[1:]:
+        if any(_polynomials(algorithm, [at], other)[0] != rows[at - 1] for at in (1, 2, 7)):
+            raise NotOfThisKind(f"the steps of {algorithm.name} change, and clients share")
+    if len(rows[0]) > 2:
+        raise NotOfThisKind(f"{algorithm.name} has momentum and steps that change")
+    joined = []
+    for index in (0, 1):
+        powers = range(max(len(row[index]) for row in rows))
+        columns = [[_entry(row[index], power) for row in rows] for power in powers]
+        joined.append(sympy.Add(*(_of_iteration(column, n, algorithm.name) * t**m for m, column in enumerate(columns))))
+    return Recursion(moments=joined[:1], noises=joined[1:])
+
+
+def _of_iteration(values: Sequence[Fraction], n: Any, name: str) -> Any:
+    import sympy
+    from sympy.polys.polyfuncs import rational_interpolate
+
+    points = [(sympy.Integer(at), _rational(value)) for at, value in enumerate(values, start=1)]
+    for degree in range(5):
+        found = sympy.cancel(rational_interpolate(points[: 2 * degree + 1], degree, X=n)) if degree else points[0][1]
+        if all(found.subs(n, at) == value for at, value in points):
+            return found
+    raise NotOfThisKind(f"the steps of {name} change by no rational function of the iteration")
+
+
+def _entry(coefficients: list[Fraction], power: int) -> Fraction:
+    return coefficients[power] if power < len(coefficients) else Fraction(0)
+
+
+def _rational(value: Fraction) -> Any:
+    import sympy
+
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _through(points: Sequence[tuple[Fraction, Fraction]], x: Any) -> Any:
+    import sympy
+
+    return sympy.expand(sympy.interpolate([(_rational(a), _rational(b)) for a, b in points], x))
+
+
+def _polynomials(algorithm: Algorithm, iterations: Sequence[int], clients: int) -> tuple[list[list[Fraction]], bool]:
+    """The coefficients of rho_j, c_j, A and b in t, and whether there are two states."""
+
+    two = _two(algorithm, iterations, clients)
+    found = interpolated(lambda t: _at(algorithm, iterations, clients, t, two=two).numbers(), algorithm.name)
+    rng = np.random.default_rng(0)
+    for place, t in enumerate(rng.uniform(0.01, 2, _CONFIRMED)):
+        expected = np.array([_value(one, t) for one in found])
+        read = _at(algorithm, iterations, clients, t, two=two, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0)
+        if (np.abs(read.numbers() - expected) > _SAME * np.maximum(1, np.abs(expected))).any():
+            raise NotOfThisKind(f"{algorithm.name} depends on the step by more than a polynomial of eta h")
+    return found, two
+
+
+def _two(algorithm: Algorithm, iterations: Sequence[int], clients: int) -> bool:
+    """Whether the direction moves with one more state, not alone."""
+    try:
+        _at(algorithm, iterations, clients, 0.43, two=False)
+    except NotOfThisKind:
+        _at(algorithm, iterations, clients, 0.43, two=True)
+        return True
+    return False
+
+
+def interpolated(values: Callable[[float], np.ndarray], name: str) -> list[list[Fraction]]:
+    """Coefficients of polynomials of t with small fractions as coefficients, from their values in floats."""
+    t = 1 - np.cos((np.arange(_DEGREE + 5) + 0.5) * np.pi / (_DEGREE + 5))  # Chebyshev's points of [0, 2]
+    table = np.array([values(each) for each in t])
+    results = []
+    for column in table.T:
+        size = max(float(np.abs(column).max()), 1e-30)
+        for degree in range(_DEGREE + 1):
+            fit = np.polynomial.Chebyshev.fit(t, column, degree, domain=[0, 2])
+            if np.abs(fit(t) - column).max() <= _SAME * size:
+                break
+        else:
+            raise NotOfThisKind(f"{name} is no polynomial of eta h of degree {_DEGREE} at most")
+        numbers = fit.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1]).coef
+        results.append([Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in numbers])
+    return results
+
+
+def _value(coefficients: Sequence[Fraction], t: float) -> float:
+    return float(sum(float(c) * t**n for n, c in enumerate(coefficients)))
+
+
+def _problem(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
+    """Alike clients with curvature t/step along a direction, the only one or, turned, one of two."""
+    if not turned:
+        hessian, direction = np.array([[t / step]]), np.array([1.0])
+    else:
+        turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+        hessian, direction = turn @ np.diag([t / step, 0.4 / step]) @ turn.T, turn[:, 0]
+    d = len(direction)
+    A = np.tile((hessian + hessian.T) / 4, (clients, 1, 1))
+    start = np.tile(direction, (clients, 1))
+    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction
+
+
+def _at(
+    algorithm: Algorithm,
+    iterations: Sequence[int],
+    clients: int,
+    t: float,
+    *,
+    two: bool,
+    step: float = 1.0,
+    turned: bool = False,
+) -> _Reading:
+    problem, direction = _problem(t, clients, step, turned)
+    _, centre, start = origin(cast(Any, problem), algorithm)
+    eta = torch.tensor(step, dtype=torch.float64)
+    maps = [probe(cast(Any, problem), algorithm, centre, eta, n) for n in iterations]
+    size = len(start)
+    unit = np.zeros(size)
+    unit[: len(direction)] = direction
+    z = start.numpy()
+
+    def back(form: np.ndarray, steps: Sequence[Maps]) -> np.ndarray:
+        for one in reversed(steps):
+            form = _adjoint(one, form)
+        return form
+
+    forms = [back(np.outer(unit, unit), maps[: j + 1]) for j in range(len(maps))]
+    noises = [float(form[-1, -1]) for form in forms]
+    # the start is 1 along the direction and 0 across it
+    moments = [float(z @ form @ z) - noise for form, noise in zip(forms, noises)]
+    pair: list[float] = []
+    if two:
+        pair = _pair(algorithm, maps, direction, z, step, clients)
+    elif not all(_closes(back(form, maps), forms[-1], rho, c) for form, rho, c in zip(forms, moments, noises)):
+        raise NotOfThisKind(_OTHER.format(algorithm.name))
+    return _Reading(moments, [c / step**2 for c in noises], pair)
+
+
+def _adjoint(one: Maps, form: np.ndarray) -> np.ndarray:
+    """<form, M+> = <result, M> for the step's map M -> M+, M the moment of a state whose last entry is 1."""
+    mean, noise = one.mean.numpy(), one.noise.numpy()
+    result = mean.T @ form @ mean
+    for weight, deviation in zip(one.weights.numpy(), one.deviations.numpy()):
+        result = result + weight * deviation.T @ form @ deviation
+    result[-1, -1] += (form * noise).sum()
+    return result
+
+
+def _closes(twice: np.ndarray, once: np.ndarray, rho: float, c: float) -> bool:
+    wanted = rho * once
+    wanted[-1, -1] += c
+    return bool(np.abs(twice - wanted).max() <= 1e-11 * max(1.0, np.abs(wanted).max()))
+
+
+def _pair(
+    algorithm: Algorithm, maps: Sequence[Maps], direction: np.ndarray, start: np.ndarray, step: float, clients: int
+) -> list[float]:
+    """A and b of client 0's coordinate and one more state of its own."""
+    other = _OTHER.format(algorithm.name)
+    d, size = len(direction), len(start) - 1
+    if len(maps) > 1 or size != 2 * d * clients or len(maps[0].weights):
+        raise NotOfThisKind(other)
+    basis = np.zeros((2, size + 1))
+    basis[0, :d] = basis[1, d * clients : d * clients + d] = direction
+    mean, noise = maps[0].mean.numpy(), maps[0].noise.numpy()
+    rows, gained = basis @ mean, basis @ noise @ basis.T / step**2
+    A = rows @ basis.T
+    b = np.array([np.sqrt(gained[0, 0]), gained[0, 1] / max(np.sqrt(gained[0, 0]), 1e-300)])
+    scale = max(1.0, np.abs(rows).max())
+    alone = np.abs(rows - A @ basis).max() <= 1e-11 * scale and np.abs(np.outer(b, b) - gained).max() <= 1e-11
+    if not alone or np.abs(basis @ start - [1, 0]).max() > 1e-12:
+        raise NotOfThisKind(other)
+    return [*A.ravel(), *b]

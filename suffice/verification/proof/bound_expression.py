@@ -1,0 +1,183 @@
+"""Somebody's bound and conditions in normalised variables, where a claim for all T is an inequality on a box.
+
+Units make beta = 1: then eta = s is eta beta, mu = k is mu/beta, and along one eigen-direction of curvature h in [k, 1]
+the bound is a e0 + c sigma2 with coefficients in s, k and z. e0, distance2 and sigma2 are sums over the directions. So
+a bound that is linear in them holds in all dimensions, for all spectra, starts and noises, if it holds in one direction
+with a start and no noise, and with noise from the minimiser. z stands for q^T, q the one number that T is an exponent
+of, or for 1/(T + 1) where T is no exponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from suffice.bounds import Theorem
+from suffice.bounds.symbolic import expression, on_symbols
+
+from .expression import NotOfThisKind, exact
+
+START = {"e0": lambda h: h / 2, "distance2": lambda h: 1}
+"""What a start of x^2 = 1 along curvature h adds to scalars."""
+QUANTITY = {"excess": lambda h: h / 2, "last_distance": lambda h: 1, "last_gradient": lambda h: h**2}
+"""A quantity along curvature h over x^2."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Symbolic:
+    """The bound of a start of x^2 = 1 (`start`) and of sigma_a^2 = 1 (`noise`) along one eigen-direction.
+
+    Both are rational in s, k, h, w = 1/N, v = 1/d and z, and bound `of_one` x^2. `conditions` are pairs (left, right)
+    by name, in the same variables and T, e0, distance2, sigma2.
+    """
+
+    start: Any
+    noise: Any
+    of_one: Any
+    z: Any
+    q: Any
+    conditions: Mapping[str, tuple[Any, Any]]
+
+    def move(self, steps: int) -> Any:
+        """z after so many steps."""
+        return self.z / (1 + steps * self.z) if self.q is None else self.q**steps * self.z
+
+    def after(self, T: int) -> Any:
+        """z at T."""
+        import sympy
+
+        return sympy.Rational(1, 1 + T) if self.q is None else self.q**T
+
+
+def symbols() -> Mapping[str, Any]:
+    import sympy
+
+    return {name: sympy.Symbol(name) for name in ("s", "k", "h", "w", "v", "z", "T", "e0", "sigma2", "distance2")}
+
+
+def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction]) -> Symbolic:
+    """The theorem's bound, or `NotOfThisKind`. `constants` are numbers of the algorithm and the family."""
+    import sympy
+
+    if quantity not in QUANTITY:
+        raise NotOfThisKind(f"{quantity} is no second moment of one client after T steps")
+    x, assumed = symbols(), {}
+    for entry in theorem.parameters:
+        assumed[sympy.Symbol(entry.name, positive=True)] = _meaning(entry.name, x, constants)
+    assert theorem.bound is not None
+    value, q = _in_one_power(_put(_read(theorem.bound, "the bound"), assumed), x)
+    conditions = {
+        name: (_put(left, assumed), _put(right, assumed)) for name, (left, right) in _conditions(theorem).items()
+    }
+    linear = {name: sympy.cancel(sympy.diff(value, x[name])) for name in ("e0", "distance2", "sigma2")}
+    rest = sympy.cancel(sympy.together(value - sympy.Add(*(x[name] * part for name, part in linear.items()))))
+    known = {x[name] for name in ("s", "k", "w", "v", "z")}
+    if rest != 0 or any(part.free_symbols - known for part in linear.values()):
+        raise NotOfThisKind("the bound is not linear in e0, distance2 and sigma2")
+    for part in (*linear.values(), *([] if q is None else [q])):
+        if not part.is_rational_function(*known):
+            raise NotOfThisKind(f"{part} is no rational function of s = eta beta and k = mu/beta")
+    _check_units(theorem, constants)
+    return Symbolic(
+        start=sympy.cancel(sum(linear[name] * START[name](x["h"]) for name in START)),
+        noise=linear["sigma2"],
+        of_one=sympy.sympify(QUANTITY[quantity](x["h"])),
+        z=x["z"],
+        q=q,
+        conditions=conditions,
+    )
+
+
+def _meaning(name: str, x: Mapping[str, Any], constants: Mapping[str, Fraction]) -> Any:
+    import sympy
+
+    if name in constants:
+        return sympy.Rational(constants[name].numerator, constants[name].denominator)
+    known = {"eta": x["s"], "mu": x["k"], "beta": sympy.Integer(1), "N": 1 / x["w"], "d": 1 / x["v"]}
+    known |= {each: x[each] for each in ("T", "e0", "sigma2", "distance2")}
+    if name not in known:
+        raise NotOfThisKind(f"{name} is none of eta, mu, beta, e0, distance2, sigma2, N, d, T")
+    return known[name]
+
+
+def _read(function: Callable[..., Any], what: str) -> Any:
+    try:
+        return exact(expression(function), what)
+    except NotOfThisKind:
+        raise
+    except Exception as error:  # whatever a function raises that symbols are given
+        raise NotOfThisKind(f"no formula can be read from {what} ({type(error).__name__})") from error
+
+
+def _conditions(theorem: Theorem) -> dict[str, tuple[Any, Any]]:
+    if theorem.conditions is None:
+        return {}
+    try:
+        found = on_symbols(theorem.conditions)
+        return {name: (exact(a, f"condition {name}"), exact(b, f"condition {name}")) for name, (a, b) in found.items()}
+    except NotOfThisKind:
+        raise
+    except Exception as error:
+        raise NotOfThisKind(f"no formula can be read from the conditions ({type(error).__name__})") from error
+
+
+def _put(value: Any, given: Mapping[Any, Any]) -> Any:
+    return value.subs(given, simultaneous=True)
+
+
+def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The value with z for q^T, and q; q None where T is no exponent, with T = 1/z - 1."""
+    import sympy
+
+    T, z = x["T"], x["z"]
+    bases: dict[Any, Any] = {}
+
+    def base_of(power: Any) -> tuple[Any, Any]:
+        """(q, exponent) of q^exponent, q an expression that is no power itself."""
+        number, factors = sympy.factor_list(sympy.expand(power.base)) if not power.base.is_number else (power.base, [])
+        if len(factors) == 1 and factors[0][1] > 1 and number == 1:
+            return factors[0][0], power.exp * factors[0][1]
+        return sympy.expand(power.base), power.exp
+
+    powers = [each for each in value.atoms(sympy.Pow) if each.exp.has(T)]
+    if any(each.has(T) for each in value.atoms(sympy.Function)) or value.atoms(sympy.exp) & set(powers):
+        raise NotOfThisKind("T stands in a function that is no power of a rational one")
+    for power in powers:
+        q, exponent = base_of(power)
+        slope = sympy.diff(exponent, T)
+        offset = sympy.expand(exponent - slope * T)
+        if not (slope.is_Integer and offset.is_Integer and slope > 0):
+            raise NotOfThisKind(f"the exponent {exponent} is no whole multiple of T")
+        known = next((each for each in bases.values() if sympy.expand(each - q) == 0), q)
+        bases[power] = known
+        value = value.xreplace({power: z**slope * known**offset})
+    if len(set(bases.values())) > 1:
+        raise NotOfThisKind(
+            f"T is an exponent of {len(set(bases.values()))} numbers: {', '.join(map(str, bases.values()))}"
+        )
+    if not bases:
+        return value.subs(T, 1 / z - 1), None
+    if value.has(T):
+        raise NotOfThisKind("T stands in an exponent and outside")
+    (q,) = set(bases.values())
+    return value, q
+
+
+def _check_units(theorem: Theorem, constants: Mapping[str, Fraction]) -> None:
+    """Other units of time change nothing: eta over 2, mu, beta and sigma2 times 2."""
+    import sympy
+
+    assert theorem.bound is not None
+    value = exact(expression(theorem.bound), "the bound")
+    own = {name: sympy.Symbol(name, positive=True) for name in theorem.bound_keywords}
+    value = value.subs(
+        {own[name]: sympy.Rational(c.numerator, c.denominator) for name, c in constants.items() if name in own}
+    )
+    rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10)]
+    at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
+    scale = {"eta": sympy.Rational(1, 2), "mu": 2, "beta": 2, "sigma2": 2, "distance2": sympy.Rational(1, 2)}
+    one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
+    if sympy.simplify(one - two) != 0:
+        raise NotOfThisKind("the bound changes with the units of eta, mu, beta and sigma2")

@@ -1,0 +1,174 @@
+"""p >= 0 on a box: halvings until no Bernstein coefficient is negative, or a corner where p is negative.
+
+The corners of an array of Bernstein coefficients are values of p, so a negative one refutes p >= 0. Shared factors and
+squares are split off first: a zero inside the box would be halved for ever. Everything is exact; the arrays hold
+Python's integers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from ..recheck import TERMS, Polynomial, minus, quotient
+from .expression import as_list, polynomial_of
+
+Box = Mapping[str, tuple[Fraction, Fraction]]
+
+
+class Undecided(Exception):
+    """A search that ended without an answer; `part` is what is left of the box."""
+
+    def __init__(self, reason: str, part: Box | None = None) -> None:
+        super().__init__(reason)
+        self.part = part
+
+
+class Negative(Exception):
+    """A point of the box where the inequality fails."""
+
+    def __init__(self, point: Mapping[str, Fraction]) -> None:
+        super().__init__(", ".join(f"{name} = {value}" for name, value in point.items()))
+        self.point = point
+
+
+@dataclass
+class Budget:
+    """CPU seconds and halvings that a search may still take."""
+
+    seconds: float
+    halvings: int = 20_000
+    began: float = field(default_factory=time.process_time)
+
+    def spend(self, part: Box) -> None:
+        self.halvings -= 1
+        if self.halvings < 0 or self.left() <= 0:
+            raise Undecided(f"after {time.process_time() - self.began:.1f} s", part)
+
+    def left(self) -> float:
+        return self.seconds - (time.process_time() - self.began)
+
+
+def _halves(degree: int) -> tuple[np.ndarray, np.ndarray]:
+    """De Casteljau's rule at 1/2, times 2^n, in the checker's order."""
+    size = range(degree + 1)
+    low = [[comb(degree - i, degree - j) << i for j in size] for i in size]
+    high = [[comb(i, j) << (degree - i) for j in size] for i in size]
+    return np.array(low, dtype=object), np.array(high, dtype=object)
+
+
+def tree_of(polynomial: Polynomial, box: Box, budget: Budget, least: int = 0) -> str:
+    """The halvings that show `polynomial` >= 0 (`least` 0) or > 0 (1) on the box, as the checker reads them.
+
+    Raises `Negative` with a corner where it is not, and `Undecided`.
+    """
+    size = np.prod([max((dict(term).get(name, 0) for term in polynomial), default=0) + 1 for name in box])
+    if size > TERMS:
+        raise Undecided(f"{int(size):,} Bernstein coefficients are too many", box)
+    given = polynomial.bernstein(dict(box))
+    shape = tuple(max(index[axis] for index in given) + 1 for axis in range(len(box)))
+    start = np.empty(shape, dtype=object)
+    for index, value in given.items():
+        start[index] = value
+    names, rules = list(box), [_halves(n - 1) for n in shape]
+    # the checker takes the part that was put on its stack last
+    waiting, tree = [(start, dict(box))], ""
+    while waiting:
+        values, part = waiting.pop()
+        _check_corners(values, part, least)
+        if values.min() >= least:
+            tree += "."
+            continue
+        budget.spend(part)
+        axis = _widest(values, part)
+        tree += chr(ord("a") + axis)
+        low, high = part[names[axis]]
+        middle = (low + high) / 2
+        # the rule of the checker that keeps coefficient 0 is that of the half below 1/2 if it is lower triangular
+        for rule in rules[axis]:
+            below = rule[0][0] == rule[0].sum()
+            half = np.moveaxis(np.tensordot(rule, values, axes=(1, axis)), 0, axis)
+            waiting.append((half, {**part, names[axis]: (low, middle) if below else (middle, high)}))
+    return tree
+
+
+def _check_corners(values: np.ndarray, part: Box, least: int) -> None:
+    for ends in product(*((0, -1) if n > 1 else (0,) for n in values.shape)):
+        if values[ends] < least:
+            raise Negative({name: part[name][end] for name, end in zip(part, ends)})
+
+
+def _widest(values: np.ndarray, part: Box) -> int:
+    """The side along which the coefficients bend or change most: halving it moves them most."""
+    numbers = (values / max(abs(values.max()), abs(values.min()))).astype(float)
+    numbers = np.where(numbers < 0, numbers, np.minimum(numbers, -numbers.min() * 1e3))
+
+    def change(axis: int) -> float:
+        if values.shape[axis] == 1 or part[list(part)[axis]][0] == part[list(part)[axis]][1]:
+            return -1.0
+        return float(np.abs(np.diff(numbers, axis=axis)).sum())
+
+    return max(range(values.ndim), key=change)
+
+
+def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
+    """What the checker asks of left <= right on a box: divisors and factors with their trees.
+
+    Raises `Negative` with a point where it fails, and `Undecided`: also where a divisor has a zero on the box.
+    """
+    import sympy
+
+    top, below = quotient(minus(right, left))
+    divisors = []
+    for base in below:
+        one = Polynomial(base)
+        try:
+            divisors.append([as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)])
+        except Negative as pole:
+            raise Undecided(f"the bound has a pole at {pole}, or changes sign there", box) from pole
+    if not top:
+        return {"divisors": divisors, "factors": [["0", 1, "."]]}
+    number, factors = sympy.factor_list(polynomial_of(top))
+    found: list[list[Any]] = []
+    sign = 1 if number > 0 else -1
+    sought: list[Any] = []
+    for base, n in factors:
+        if n % 2 == 0:
+            found.append([as_list(base), int(n), ""])
+            continue
+        one, own = quotient(as_list(base))[0], 1
+        try:
+            found.append([as_list(base), int(n), tree_of(one, box, budget)])
+            continue
+        except Negative:
+            opposite = one * Polynomial({(): Fraction(-1)})
+        try:
+            found.append([as_list(-base), int(n), tree_of(opposite, box, budget)])
+            own = -1
+        except Negative:
+            sought.append((base, n))
+        sign *= own
+    if sought:  # factors that change sign may do so together
+        whole = sympy.expand(sign * abs(number) * sympy.prod(base**n for base, n in sought))
+        found.append([as_list(whole), 1, tree_of(quotient(as_list(whole))[0], box, budget)])
+        return {"divisors": divisors, "factors": found}
+    if sign < 0:
+        raise Negative(_inside(top, box))
+    return {"divisors": divisors, "factors": [*([[as_list(abs(number)), 1, "."]] if abs(number) != 1 else []), *found]}
+
+
+def _inside(top: Polynomial, box: Box) -> dict[str, Fraction]:
+    """A point where a polynomial that is nowhere positive is negative."""
+    p = polynomial_of(top)
+    for shares in product((Fraction(1, 3), Fraction(1), Fraction(3, 7)), repeat=len(box)):
+        point = {name: low + share * (high - low) for share, (name, (low, high)) in zip(shares, box.items())}
+        if p.subs({name: f"{value}" for name, value in point.items()}) < 0:
+            return point
+    raise Undecided("the inequality is an equality wherever it was tried", box)

@@ -1,0 +1,145 @@
+"""The claims of a bound for all T, as the checker reads them, and the search for their proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..recheck import digest, inequalities
+from .bound_expression import Symbolic, symbols
+from .box_search import Budget, proof_of
+from .domain import Domain
+from .expression import NotOfThisKind, as_list
+from .refute import Part, Violation
+
+
+def certificate(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
+    return {"version": 1, "claim": claim, "sha256": digest(claim), "proof": proof}
+
+
+def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
+    """The claim with its proof; raises `box_search.Negative` and `Undecided`."""
+    box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
+    if claim["kind"] == "box":
+        return certificate(claim, proof_of(claim["left"], claim["right"], box, budget))
+    found = [proof_of(left, right, box, budget) for left, right in inequalities(claim)]
+    return certificate(claim, {"inequalities": found})
+
+
+def claims_of(
+    part: Part,
+    symbolic: Symbolic,
+    domain: Domain,
+    direction: str,
+    says: str,
+    earliest: int,
+    slack: Fraction,
+    shared: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """The recursion over whole periods, and an inequality for each step between.
+
+    What holds at the ends of periods is the bound or, `shared`, the part of it that falls with 1/N: averages keep that,
+    although the models' own noise comes between.
+    """
+    import sympy
+
+    x = symbols()
+    z, bound = x["z"], part.bound * (1 + sympy.Rational(slack.numerator, slack.denominator))
+    high = Fraction(1, 1 + earliest) if symbolic.q is None else Fraction(1)
+    on_box = {x["h"]: x["k"] + sympy.Symbol("u") * (1 - x["k"]), x["s"]: domain.step}
+
+    def put(expression: Any) -> Any:
+        return sympy.sympify(expression).subs({x["h"]: on_box[x["h"]]}).subs({x["s"]: on_box[x["s"]]})
+
+    def lists(expression: Any) -> Any:
+        return as_list(put(expression), inside)
+
+    first = symbolic.after(earliest)
+    start = part.start if earliest == 0 else part.rho[0].subs("n", 1) * part.start + part.add[0].subs("n", 1)
+    period = len(part.rho)
+    # the iteration that begins where z = 1/(T + 1) is n = T + 1
+    changing = {sympy.Symbol("n"): 1 / z}
+    used = {
+        name for each in (bound, *part.rho, *part.add, symbolic.q or 0) for name in sympy.sympify(each).free_symbols
+    }
+    sides = {name: ends for name, ends in domain.sides.items()} | {
+        "u": (Fraction(0), Fraction(1)),
+        "z": (Fraction(0), high),
+    }
+    sides |= {name: (Fraction(0), Fraction(1)) for name in ("w", "v") if x[name] in used | domain.step.free_symbols}
+    # a place that no symmetry of the box prefers
+    shares = {name: Fraction(3 + 2 * place, 7 + 4 * place) for place, name in enumerate("askuzwv")}
+    middle = {name: low + shares[name] * (up - low) for name, (low, up) in sides.items()}
+    inside = {name: sympy.Rational(each.numerator, each.denominator) for name, each in middle.items()}
+    box = {name: [str(low), str(up)] for name, (low, up) in sorted(sides.items())}
+    common = {"box": box, "direction": direction, "says": says}
+    move = symbolic.move(period)
+    ends = x["w"] * sympy.diff(bound, x["w"]) if shared else bound
+    claim = {"kind": "recursion", **common, "z": "z", "first": lists(first), "move": lists(move), "bound": lists(ends)}
+    if part.pair is not None:
+        yield claim | _of_pair(part, symbolic, put, lists)
+        return
+    rho, add = part.rho[-1].subs(changing), part.add[-1].subs(changing)
+    yield claim | {"rho": lists(rho), "add": lists(add), "start": lists(start)}
+    for j in range(0 if shared else 1, period):
+        left = lists(part.rho[j - 1] * ends + part.add[j - 1] if j else ends)
+        right = lists(bound.subs(z, symbolic.move(j)))
+        sides_of = (left, right) if direction == "upper" else (right, left)
+        between = f"{says}, {j} {'step' if j == 1 else 'steps'} after an averaging"
+        yield {"kind": "box", "says": between, "box": box, "left": sides_of[0], "right": sides_of[1]}
+
+
+def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any) -> dict[str, Any]:
+    """P, the least form with P = c c' + A' P A/rho: then P - c c' = A' P A/rho and rho P - A' P A = rho c c'."""
+    import sympy
+
+    if symbolic.q is None:
+        raise NotOfThisKind("a bound of momentum without a power q^T")
+    A, b = part.pair
+    rho = put(symbolic.q ** max(int(sympy.degree(sympy.expand(part.bound), symbolic.z)), 1))
+    A, b = A.applyfunc(put), b.applyfunc(put)
+    p = sympy.symbols("p00 p01 p11")
+    P = sympy.Matrix([[p[0], p[1]], [p[1], p[2]]])
+    gap = P - sympy.Matrix([[1, 0], [0, 0]]) - A.T * P * A / rho
+    (found,) = sympy.linsolve([gap[0, 0], gap[0, 1], gap[1, 1]], p)
+    kick = 0 if part.gain == 0 else put(symbols()["s"])  # gain = eta^2
+    return {
+        "rho": lists(rho),
+        "P": [lists(each) for each in found],
+        "A": [[lists(A[i, j]) for i in (0, 1)] for j in (0, 1)],
+        "b": [lists(kick * each) for each in b],
+        "c": ["1", "0"],
+        "start": [lists(part.start), "0"],
+    }
+
+
+def of_violation(found: Violation, symbolic: Symbolic, direction: str, says: str) -> dict[str, Any]:
+    """The recursion in fractions passes the bound at T: re-checked step by step, or its last value where it has two
+    states."""
+    import sympy
+
+    x, part = symbols(), found.part
+    numbers = {name: value for name, value in found.at.items()}
+
+    def put(expression: Any, more: Mapping[Any, Any] | None = None) -> Any:
+        given = {x[name]: sympy.Rational(v.numerator, v.denominator) for name, v in numbers.items()}
+        return as_list(sympy.sympify(expression).subs(given).subs(more or {}))
+
+    at = {name: str(value) for name, value in numbers.items()}
+    claim: dict[str, Any] = {"kind": "exceeds", "says": says, "at": at}
+    if part.pair is not None:
+        sides: Sequence[Any] = (str(found.value), str(found.bound))
+        left, right = sides if direction == "upper" else sides[::-1]
+        return certificate(claim | {"left": left, "right": right}, {})
+    period = len(part.rho)
+    rounds, j = divmod(found.T, period)
+    n = {sympy.Symbol("n"): 1 / x["z"]}
+    value: Any = "x"
+    if j:
+        value = ["+", ["*", put(part.rho[j - 1]), "x"], put(part.add[j - 1])]
+    bound = put(part.bound.subs(x["z"], symbolic.move(j)) if j else part.bound)
+    left, right = (value, bound) if direction == "upper" else (bound, value)
+    recursion = {"T": rounds, "z": "z", "first": "1", "move": put(symbolic.move(period)), "start": put(part.start)}
+    recursion |= {"rho": put(part.rho[-1].subs(n)), "add": put(part.add[-1].subs(n))}
+    return certificate(claim | recursion | {"left": left, "right": right}, {})

@@ -1,0 +1,112 @@
+"""The box on which a claim is proved: from the limits that conditions put on eta beta, or from what was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from suffice.support.errors import InputError
+
+from ..families import LARGEST_STEP
+from .bound_expression import Symbolic, symbols
+from .expression import NotOfThisKind, exact
+
+FLATTEST = Fraction(1, 100)
+"""The smallest mu/beta of a box that nobody chose: polynomials on [0, 1] are often 0 at 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Domain:
+    """s = eta beta as an expression of the sides, which are intervals of fractions; `says` the box in words."""
+
+    step: Any
+    sides: Mapping[str, tuple[Fraction, Fraction]]
+    says: str
+
+
+def domain_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
+    """The box of s and k; what conditions say besides a limit of s by a function of k is not used."""
+    import sympy
+
+    x = symbols()
+    s, k = x["s"], x["k"]
+    flat = box.get("mu/beta", (FLATTEST, Fraction(1)))
+    both = [_limit(a, b, s) for a, b in symbolic.conditions.values()]
+    limits, least = (
+        [each for each, upper in filter(None, both) if upper is wanted and not each.free_symbols - {k, x["w"], x["v"]}]
+        for wanted in (True, False)
+    )
+    low, high = box.get("eta beta", (Fraction(0), None))
+    numbers = [Fraction(int(each.p), int(each.q)) for each in limits if each.is_number]
+    if high is not None:
+        numbers.append(high)
+    moving = [each for each in limits if not each.is_number]
+    constant = min(numbers, default=None)
+    if least:
+        return _between(least, [*limits, *([] if high is None else [sympy.Rational(high)])], low, flat)
+    moving = [each for each in moving if constant is None or _somewhere_below(each, constant, flat)]
+    says = f"mu/beta in [{flat[0]}, {flat[1]}]"
+    sides = {"k": flat}
+    if not moving or high is not None:
+        least = constant if constant is not None else Fraction(LARGEST_STEP)
+        if low > least:
+            raise InputError("box['eta beta']", (str(low), str(high)), f"it is empty: conditions allow {least} at most")
+        return Domain(step=s, sides={"s": (low, least), **sides}, says=f"eta beta in [{low}, {least}], {says}")
+    chosen = min(moving, key=lambda each: sum(_sampled(each, flat)))
+    if constant is not None and max(_sampled(chosen, flat)) > constant:
+        # the harmonic mean of two limits is below both: less than the whole, but a box
+        raise NotOfThisKind("two conditions limit eta beta in turns; give box={'eta beta': (0, limit)}")
+    share = sympy.Symbol("a")
+    return Domain(
+        step=share * chosen, sides={"a": (Fraction(0), Fraction(1)), **sides}, says=f"eta beta up to {chosen}, {says}"
+    )
+
+
+def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fraction, Fraction]) -> Domain:
+    """Where a condition limits eta beta from below: mu/beta is what allows any step."""
+    import sympy
+
+    k, share = symbols()["k"], sympy.Symbol("a")
+    if len(least) > 1 or len(limits) > 1 or low > 0:
+        raise NotOfThisKind("several conditions limit eta beta from below or above")
+    (bottom,), top = least, limits[0] if limits else sympy.Rational(LARGEST_STEP)
+    equal = [Fraction(int(e.p), int(e.q)) for e in sympy.solve(sympy.together(top - bottom), k) if e.is_Rational]
+    ends = sorted({*flat, *(each for each in equal if flat[0] < each < flat[1])})
+    gap = sympy.lambdify(k, top - bottom)
+    inside = [pair for pair in pairwise(ends) if gap(float(sum(pair)) / 2) >= 0]
+    if not inside or top.free_symbols - {k} or bottom.free_symbols - {k}:
+        raise NotOfThisKind("no step meets the conditions, or their limits are no functions of mu/beta")
+    says = f"eta beta from {bottom} to {top}, mu/beta in [{inside[0][0]}, {inside[-1][1]}]"
+    sides = {"a": (Fraction(0), Fraction(1)), "k": (inside[0][0], inside[-1][1])}
+    return Domain(step=bottom + share * (top - bottom), sides=sides, says=says)
+
+
+def _sampled(limit: Any, flat: tuple[Fraction, Fraction]) -> list[float]:
+    x = symbols()
+    found = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        for inverse in (0.02, 0.5, 1.0):
+            k = float(flat[0]) + share * float(flat[1] - flat[0])
+            found.append(float(limit.subs({x["k"]: k, x["w"]: inverse, x["v"]: inverse})))
+    return found
+
+
+def _somewhere_below(limit: Any, constant: Fraction, flat: tuple[Fraction, Fraction]) -> bool:
+    return min(_sampled(limit, flat)) < float(constant)
+
+
+def _limit(left: Any, right: Any, s: Any) -> Any:
+    """(f, True) where left <= right says s <= f, (f, False) where it says s >= f; None where it says something else."""
+    import sympy
+
+    top, below = sympy.fraction(sympy.together(exact(right - left, "a condition")))
+    if not top.is_polynomial(s) or sympy.degree(top, s) != 1:
+        return None
+    x = symbols()
+    at = {x[name]: sympy.Rational(1, 2) for name in ("k", "w", "v", "e0", "sigma2", "distance2")} | {x["T"]: 2}
+    slope, offset = sympy.Poly(top, s).all_coeffs()
+    sign = (slope / below).subs(at | {s: sympy.Rational(1, 100)})
+    return (sympy.cancel(-offset / slope), bool(sign < 0)) if sign.is_number and sign != 0 else None

@@ -1,0 +1,92 @@
+"""Rational functions between SymPy, the certificates' lists, and exact numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..recheck import Polynomial
+
+
+class NotOfThisKind(Exception):
+    """Why a claim cannot be written as polynomial inequalities, in one line."""
+
+
+def rational(number: Any, what: str) -> Any:
+    """A float as the fraction that was meant by it: a decimal of at most 12 digits, or one of a small denominator."""
+    import sympy
+
+    short = Fraction(f"{float(number):.12g}")
+    if float(short) == float(number):
+        return sympy.Rational(short.numerator, short.denominator)
+    near = Fraction(float(number)).limit_denominator(1000)
+    if abs(float(near) - float(number)) <= 4e-16 * abs(float(number)):
+        return sympy.Rational(near.numerator, near.denominator)
+    raise NotOfThisKind(f"the number {float(number)!r} in {what} is no fraction that could be meant by it")
+
+
+def exact(expression: Any, what: str) -> Any:
+    """The expression evaluated, its floats as fractions."""
+    import sympy
+
+    given = sympy.sympify(expression)
+    return given.xreplace({number: rational(number, what) for number in given.atoms(sympy.Float)}).doit()
+
+
+def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
+    """A rational function as a certificate writes it: its numerator by terms, over the powers of its divisors.
+
+    Divisors have the sign that makes them positive at a place `inside` of the box, where one is given.
+    """
+    import sympy
+
+    top, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    number, factors = sympy.factor_list(below)
+    place = {sympy.Symbol(name): value for name, value in (inside or {}).items()}
+    signs = [-1 if (sign := base.subs(place)).is_number and sign < 0 else 1 for base, _ in factors]
+    top = top * sympy.prod(sign**n for sign, (_, n) in zip(signs, factors))
+    parts = [
+        _terms(sympy.expand(top / number)),
+        *(["^", _terms(sympy.expand(sign * base)), -int(n)] for sign, (base, n) in zip(signs, factors)),
+    ]
+    return parts[0] if len(parts) == 1 else ["*", *parts]
+
+
+def _terms(polynomial: Any) -> Any:
+    import sympy
+
+    symbols = sorted(polynomial.free_symbols, key=str)
+    if not symbols:
+        return _number(polynomial)
+    found = []
+    for powers, number in sympy.Poly(polynomial, *symbols).terms():
+        names = [str(name) if n == 1 else ["^", str(name), int(n)] for name, n in zip(symbols, powers) if n]
+        factors = [*([] if number == 1 and names else [_number(number)]), *names]
+        found.append(factors[0] if len(factors) == 1 else ["*", *factors])
+    return found[0] if len(found) == 1 else ["+", *found]
+
+
+def _number(number: Any) -> str:
+    return str(Fraction(int(number.p), int(number.q)))
+
+
+def polynomial_of(given: Polynomial) -> Any:
+    """The checker's polynomial in SymPy."""
+    import sympy
+
+    def term(powers: Any, number: Fraction) -> Any:
+        factors = (sympy.Symbol(name) ** n for name, n in powers)
+        return sympy.prod(factors, start=sympy.Rational(number.numerator, number.denominator))
+
+    return sympy.Add(*(term(powers, number) for powers, number in given.items()))
+
+
+def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:
+    """The value of a rational function at fractions."""
+    import sympy
+
+    expression = sympy.sympify(expression)
+    put = {name: sympy.Rational(value.numerator, value.denominator) for name, value in values.items()}
+    result = expression.subs(put) if put else expression
+    return Fraction(int(result.p), int(result.q))

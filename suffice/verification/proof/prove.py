@@ -1,0 +1,289 @@
+"""`check(..., prove=True)`: a bound on quadratics with additive noise, proved, refuted in fractions or left open."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from suffice.bounds import Theorem
+from suffice.simulate import Algorithm
+from suffice.support.errors import InputError
+
+from ..assumptions import assumptions
+from ..families import ProblemFamily, quadratics
+from ..problem_measure import constants as own_constants
+from ..problem_measure import typical
+from ..proof_request import Box
+from ..recheck import refusal
+from ..verdict import Outcome, Verdict, unused
+from .algorithm_recursion import Recursion, read, read_changing
+from .bound_expression import Symbolic, normalised, symbols
+from .box_search import Budget, Negative, Undecided
+from .claims import claims_of, of_violation, proved
+from .domain import Domain, domain_of
+from .expression import NotOfThisKind, rational
+from .refute import Part, Violation, refuted
+
+SLACK = Fraction(1, 1000)
+"""What a proof may concede where a tight bound touches and no factor can be split off."""
+_CLIENTS = (1, 2, 3, 4)
+_CHANGING = 40
+_WORDS = {"start": "a start without noise", "noise": "noise from the minimiser"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """What is known for all dimensions, spectra, starts, covariances of noise and T.
+
+    outcome       "proved", "violated", "undecided" or "not of this kind"
+    says          the box of a proof, the constants and T of a violation, what is left of the box, or what is not linear
+    certificates  what `verify/recheck.py` re-checks; `save(path)` writes them
+    slack         0, or the share of the bound that the proof concedes
+    seconds       CPU seconds of the search
+    """
+
+    outcome: str
+    says: str
+    certificates: Sequence[Mapping[str, Any]] = field(default=(), repr=False)
+    slack: Fraction = Fraction(0)
+    seconds: float = 0.0
+    counterexample: dict[str, Any] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        slack = f", up to a factor {1 + self.slack} of the bound" if self.slack else ""
+        return f"{self.outcome}{slack}: {self.says}"
+
+    def save(self, path: Any) -> None:
+        """Write the certificates: `python -I recheck.py PATH` re-checks them without this package."""
+        if not self.certificates:
+            raise InputError("proof", self.outcome, "nothing was proved or refuted: there is no certificate")
+        Path(path).write_text(json.dumps(list(self.certificates), indent=1) + "\n", encoding="utf-8")
+
+
+def with_proof(
+    verdict: Verdict, theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, *, box: Box, seconds: float
+) -> Verdict:
+    """The tested verdict with what `prove` says: what is violated in fractions is violated, what is proved is valid."""
+    proof = prove(theorem, algorithm, family, box=box, seconds=seconds)
+    if proof.outcome == "proved" and verdict.outcome is Outcome.INCONCLUSIVE:
+        return replace(verdict, proof=proof, outcome=Outcome.VALID, reason="")
+    if proof.outcome == "violated" and verdict.outcome is not Outcome.VIOLATED:
+        found = proof.counterexample
+        return replace(verdict, proof=proof, outcome=Outcome.VIOLATED, reason="", counterexample=found)
+    return replace(verdict, proof=proof)
+
+
+def prove(
+    theorem: Theorem,
+    algorithm: Algorithm,
+    family: ProblemFamily | None,
+    *,
+    box: Box,
+    seconds: float,
+) -> Proof:
+    """The theorem's bound for `algorithm`, read from the step, on alike clients and additive noise."""
+    budget = Budget(seconds)
+    began = time.process_time()
+    try:
+        return _proof(theorem, algorithm, family, box, budget, began)
+    except NotOfThisKind as reason:
+        return Proof(outcome="not of this kind", says=str(reason), seconds=time.process_time() - began)
+
+
+def _proof(
+    theorem: Theorem,
+    algorithm: Algorithm,
+    family: ProblemFamily | None,
+    box: Box,
+    budget: Budget,
+    began: float,
+) -> Proof:
+    if theorem.mode != "expectation":
+        raise NotOfThisKind("a bound that is met with some probability is no second moment")
+    if not algorithm.linear:
+        raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
+    clients = _CLIENTS if family is None else (_alike(family),)
+    numbers = {name: _fraction(value, name) for name, value in own_constants(theorem, algorithm, family).items()}
+    if len(clients) == 1:
+        numbers["N"] = Fraction(clients[0])
+    symbolic = normalised(theorem, theorem.quantity.name.lower(), numbers)
+    recursion = _recursion(algorithm, clients)
+    parts = _parts(recursion, symbolic)
+    domain = domain_of(symbolic, box)
+    upper = str(theorem.direction)
+    found = refuted(parts, symbolic, domain.step, domain.sides, upper)
+    if found is not None:
+        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion).items())
+        relation = ">" if upper == "upper" else "<"
+        says = (
+            f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
+            f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
+        )
+        if family is not None:
+            return _done("undecided", f"false beyond the family, {says}", began)
+        certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
+        return replace(_done("violated", says, began, certificates), counterexample=_counterexample(theorem, found))
+    return _searched(parts, symbolic, domain, upper, budget, began)
+
+
+def _searched(
+    parts: Sequence[Part], symbolic: Symbolic, domain: Domain, direction: str, budget: Budget, began: float
+) -> Proof:
+    failed: Exception | None = None
+    for slack in (Fraction(0), SLACK):
+        signed = slack if direction == "upper" else -slack
+        for earliest in (0, 1):
+            try:
+                certificates = [
+                    one
+                    for part in parts
+                    for one in _of_part(part, symbolic, domain, direction, earliest, signed, budget)
+                ]
+            except (Negative, Undecided) as error:
+                failed = failed if isinstance(failed, Negative) else error
+                continue
+            for one in certificates:
+                reason = refusal(json.loads(json.dumps(one)))
+                assert not reason, f"a certificate that the checker refuses: {reason}"
+            return _done("proved", f"for all T >= {earliest}, {domain.says}", began, certificates, slack)
+        if len(parts[0].rho) > 1 or budget.left() <= 0:
+            break
+    if isinstance(failed, Negative):
+        where = f"one step of the induction fails at {failed}, and no T was found where the bound does"
+    else:
+        part = getattr(failed, "part", None) or {}
+        left = ", ".join(f"{name} in [{low}, {high}]" for name, (low, high) in part.items())
+        where = f"{failed}, on {left}" if left else str(failed)
+    return _done("undecided", where, began)
+
+
+def _of_part(
+    part: Part,
+    symbolic: Symbolic,
+    domain: Domain,
+    direction: str,
+    earliest: int,
+    slack: Fraction,
+    budget: Budget,
+) -> list[dict[str, Any]]:
+    options = part, symbolic, domain, direction, _about(part, earliest), earliest, slack
+    try:
+        return [proved(claim, budget) for claim in claims_of(*options)]
+    except Negative:
+        if len(part.rho) == 1 or symbols()["w"] not in part.bound.free_symbols:
+            raise
+        return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
+
+
+def _done(
+    outcome: str, says: str, began: float, certificates: Sequence[Any] = (), slack: Fraction = Fraction(0)
+) -> Proof:
+    seconds = time.process_time() - began
+    return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
+
+
+def _counterexample(theorem: Theorem, found: Violation) -> dict[str, Any]:
+    """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
+    curvatures too."""
+    import mpmath
+
+    noise, at = found.part.name == "noise", found.at
+    scalars = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": 0 if noise else at["h"] / 2, "sigma2": int(noise)}
+    scalars |= {"distance2": int(not noise), "T": found.T, "N": 1 / at["w"], "d": 1}
+    known = {name: float(value) for name, value in scalars.items()}
+    arguments = {entry.name: known[entry.name] for entry in theorem.parameters if entry.name in known}
+    with mpmath.workdps(60):
+        sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
+    return {
+        "values": {"curvature": float(at["h"])}, "arguments": arguments, "instance": unused(known, arguments),
+        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": int(1 / at["w"]),
+        "digits": 50,
+    }  # fmt: skip
+
+
+def _about(part: Part, earliest: int) -> str:
+    return f"the bound for {_WORDS[part.name]}, all T >= {earliest}"
+
+
+def _fraction(value: float, name: str) -> Fraction:
+    number = rational(value, name)
+    return Fraction(int(number.p), int(number.q))
+
+
+def _named(values: Mapping[str, Fraction], recursion: Recursion) -> dict[str, Any]:
+    named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
+    shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
+    return named | ({"N": 1 / values["w"]} if shared or values["w"] != 1 else {})
+
+
+def _alike(family: ProblemFamily) -> int:
+    """The number of alike clients of a family of the library's quadratics."""
+    try:
+        problem, _, _ = typical(family, _still())
+    except InputError as error:
+        raise NotOfThisKind(str(error)) from error
+    if not hasattr(problem, "A") or family.movable is None:
+        raise NotOfThisKind(f"the family {family.name} is not one of `families.quadratics`")
+    if not bool((problem.A[0] == problem.A).all()) or not bool((problem.optimum == problem.optimum[0]).all()):
+        raise NotOfThisKind("clients differ: second moments of several models move together")
+    return int(problem.clients)
+
+
+def _still() -> Algorithm:
+    from suffice.simulate import Local
+
+    return Local()
+
+
+def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
+    tested, problem = None, None
+    for count in reversed(clients):  # of one client an average is no step of its own
+        problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)
+        try:
+            tested = assumptions(problem, algorithm, eta)
+            break
+        except InputError:
+            continue
+    if tested is None or tested.reason:
+        raise NotOfThisKind(tested.reason if tested else f"{algorithm.name} is not for alike clients")
+    if not tested.periodic:
+        return read_changing(algorithm, clients, _CHANGING)
+    held = [block.iterations[0] for block in tested.cycle.blocks if len(block.iterations) > 1]
+    if problem is not None and any(len(algorithm.outcomes(problem, n)) > 1 for n in held):
+        raise NotOfThisKind(f"{algorithm.name} keeps what it draws for several steps")
+    return read(algorithm, tested.cycle, clients)
+
+
+def _parts(recursion: Recursion, symbolic: Symbolic) -> list[Part]:
+    """The start's and the noise's inequality, in t = s h with eta = s."""
+    import sympy
+
+    x, t = symbols(), sympy.Symbol("t")
+    along = {t: x["s"] * x["h"]}
+    rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
+    add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
+    none = [sympy.Integer(0)] * len(rho)
+    if recursion.pair is not None:
+        A, b = (each.subs(along) for each in recursion.pair)
+        scale, one = 1 / symbolic.of_one, sympy.Integer(1)
+        return [
+            Part(name="start", start=one, rho=rho, add=none, bound=symbolic.start * scale, pair=(A, b), gain=none[0]),
+            Part(
+                name="noise",
+                start=none[0],
+                rho=rho,
+                add=add,
+                bound=symbolic.noise * scale,
+                pair=(A, b),
+                gain=x["s"] ** 2,
+            ),
+        ]
+    return [
+        Part(name="start", start=symbolic.of_one, rho=rho, add=none, bound=symbolic.start),
+        Part(name="noise", start=none[0], rho=rho, add=add, bound=symbolic.noise),
+    ]

@@ -1,0 +1,237 @@
+"""Rational constants and a T at which the exact recursion passes a bound.
+
+Floats look at simple and at random places of the region of the conditions for the largest excess over the bound; the
+recursion in fractions then confirms the place. Unlike a point where one induction step fails, this is a violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .bound_expression import Symbolic, symbols
+from .expression import at as value_at
+
+LONGEST = 400
+_CLEAR = 1e-7
+_RANDOM = 2000
+_SIMPLE = {
+    "share": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
+    "k": (1, Fraction(9, 10), Fraction(1, 2), Fraction(1, 4), Fraction(1, 10), Fraction(1, 100)),
+    "u": (0, Fraction(1, 2), 1),
+    "N": (1, 2, 3, 8),
+}
+NAMES = ("s", "k", "h", "w", "v")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One of the two inequalities: a start and no noise, or noise from the minimiser.
+
+    Along a direction of curvature h the quantity is rho_j X + add_j j steps after it was X at the start of a period; at
+    first it is `start`. With `pair` = (A, b) it is the first coordinate's moment of the state, whose noise has the
+    variance `gain`.
+    """
+
+    name: str
+    start: Any
+    rho: Sequence[Any]
+    add: Sequence[Any]
+    bound: Any
+    pair: Any = None
+    gain: Any = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Violation:
+    part: Part
+    T: int
+    at: Mapping[str, Fraction]
+    value: Fraction
+    bound: Fraction
+
+
+def refuted(
+    parts: Sequence[Part], symbolic: Symbolic, step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], direction: str
+) -> Violation | None:
+    """The first violation that is confirmed in fractions, the simplest constants first."""
+    for constants in (_simple(step, sides, parts), _drawn(step, sides, parts)):
+        found = []
+        for part in parts:
+            allowed = _allowed(symbolic, part, constants)
+            found += _exceeding(part, symbolic, [each for each, good in zip(constants, allowed) if good], direction)
+        for _, part, T, values in sorted(found, key=lambda each: (each[2], -each[0]))[:6]:
+            confirmed = confirm(part, symbolic, values, T, direction)
+            if confirmed is not None:
+                return confirmed
+    return None
+
+
+def _fixed(parts: Sequence[Part]) -> bool:
+    return not any(symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add))
+
+
+def _constants(step: Any, share: Fraction, s: Any, k: Fraction, u: Fraction, N: Any) -> dict[str, Fraction]:
+    x = symbols()
+    h = k + u * (1 - k)
+    values = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1)}
+    import sympy
+
+    given = {x[name]: value for name, value in values.items()} | {sympy.Symbol("a"): share, x["s"]: s}
+    return {"s": value_at(step, {name: value for name, value in given.items() if name in step.free_symbols}), **values}
+
+
+def _simple(
+    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
+) -> list[dict[str, Fraction]]:
+    low, high = sides.get("s", (Fraction(0), Fraction(1)))
+    ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
+    numbers = (1,) if _fixed(parts) else _SIMPLE["N"]
+    return [
+        _constants(step, Fraction(share), low + share * (high - low), Fraction(k), Fraction(u), N)
+        for share, k, u, N in product(_SIMPLE["share"], ends, _SIMPLE["u"], numbers)
+        if not (k == 1 and u)
+    ]
+
+
+def _drawn(
+    step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
+) -> list[dict[str, Fraction]]:
+    rng = np.random.default_rng(0)
+    low, high = sides.get("s", (Fraction(0), Fraction(1)))
+    found = []
+    for _ in range(_RANDOM):
+        share, u = (Fraction(round(1000 * each), 1000) for each in rng.beta(0.5, 0.5, 2))
+        share = max(share, Fraction(1, 1000))
+        spread = float(sides["k"][1] / sides["k"][0])
+        k = min(max(sides["k"][0] * Fraction(round(1000 * spread ** rng.random()), 1000), sides["k"][0]), sides["k"][1])
+        N = 1 if _fixed(parts) else int(rng.integers(1, 9))
+        found.append(_constants(step, share, low + share * (high - low), k, u, N))
+    return found
+
+
+def _columns(constants: Sequence[Mapping[str, Fraction]]) -> dict[str, np.ndarray]:
+    return {name: np.array([float(each[name]) for each in constants]) for name in NAMES}
+
+
+def _compiled(expression: Any, *more: str) -> Any:
+    import sympy
+
+    x = {**symbols(), "n": sympy.Symbol("n")}
+    return sympy.lambdify([x[name] for name in (*NAMES, *more)], expression, "numpy")
+
+
+def _allowed(symbolic: Symbolic, part: Part, constants: Sequence[Mapping[str, Fraction]]) -> np.ndarray:
+    """Where the conditions on constants are met; those on T are asked later."""
+    good = np.ones(len(constants), dtype=bool)
+    given = _columns(constants)
+    noise = part.name == "noise"
+    for left, right in symbolic.conditions.values():
+        if symbols()["T"] in (right - left).free_symbols:
+            continue
+        function = _compiled(right - left, "e0", "distance2", "sigma2")
+        with np.errstate(all="ignore"):
+            start = (given["h"] / 2, np.ones(len(good)))
+            value = function(*given.values(), *(0 * each if noise else each for each in start), float(noise))
+        good &= np.broadcast_to(np.asarray(value, dtype=float), good.shape) >= -1e-15
+    return good
+
+
+def _exceeding(
+    part: Part, symbolic: Symbolic, constants: Sequence[dict[str, Fraction]], direction: str
+) -> list[tuple[float, Part, int, dict[str, Fraction]]]:
+    """(excess, part, T, constants): at each T looked at, where the ratio of the two sides is worst."""
+    if not constants:
+        return []
+    given = list(_columns(constants).values())
+    rho, add = ([_compiled(each, "n") for each in entries] for entries in (part.rho, part.add))
+    bound, place = _compiled(part.bound, "z"), _compiled(symbolic.q if symbolic.q is not None else 1)
+    period, found = len(part.rho), []
+    with np.errstate(all="ignore"):
+        level = np.broadcast_to(_compiled(part.start)(*given), len(constants)).astype(float)
+        base = np.broadcast_to(place(*given), len(constants)).astype(float)
+        moment, A, covariance, kicks = level, level, level, level
+        if part.pair is not None:
+            A, b = (_table(each, given, len(constants)) for each in part.pair)
+            A, covariance = A.reshape(2, 2, -1), np.zeros((2, 2, len(constants)))
+            covariance[0, 0] = level
+            kicks = np.einsum("an,bn->abn", b, b) * _table([part.gain], given, len(constants))
+        for T in range(1, LONGEST + 1):
+            j = (T - 1) % period
+            if part.pair is not None:
+                covariance = np.einsum("abn,bcn,dcn->adn", A, covariance, A) + kicks
+                value = covariance[0, 0]
+            else:
+                value = rho[j](*given, T) * moment + add[j](*given, T)
+                moment = value if j == period - 1 else moment
+            if T > 40 and T % max(T // 20, 1):
+                continue
+            z = 1 / (1 + T) if symbolic.q is None else base**T
+            right = np.broadcast_to(bound(*given, z), value.shape)
+            size = np.maximum(np.abs(right), np.abs(value))
+            excess = ((value - right) if direction == "upper" else (right - value)) / size
+            excess = np.where(np.isfinite(excess) & (size > 1e-200), excess, -1)
+            worst = int(excess.argmax())
+            if excess[worst] > _CLEAR:
+                found.append((float(excess[worst]), part, T, constants[worst]))
+    return found
+
+
+def confirm(part: Part, symbolic: Symbolic, values: Mapping[str, Fraction], T: int, direction: str) -> Violation | None:
+    """The same in fractions, conditions on T too."""
+    import sympy
+
+    x = symbols()
+    numbers = {x[name]: value for name, value in values.items()}
+
+    def put(expression: Any, **more: Fraction) -> Fraction:
+        known = numbers | {sympy.Symbol(name): value for name, value in more.items()}
+        return value_at(expression, {name: each for name, each in known.items() if name in expression.free_symbols})
+
+    noise = part.name == "noise"
+    given = {"T": Fraction(T), "e0": 0 * values["h"] if noise else values["h"] / 2}
+    given |= {"distance2": Fraction(not noise), "sigma2": Fraction(noise)}
+    for left, right in symbolic.conditions.values():
+        try:
+            if put(sympy.sympify(right - left), **given) < 0:
+                return None
+        except (AttributeError, TypeError, ZeroDivisionError):  # infinite, or no rational number
+            return None
+    value = put(part.start)
+    if part.pair is not None:
+        value = _of_pair(*([put(each) for each in entries] for entries in part.pair), put(part.gain), value, T)
+    else:
+        period = len(part.rho)
+        moment = value
+        for t in range(1, T + 1):
+            j = (t - 1) % period
+            if j < period - 1 and t < T:
+                continue
+            value = put(part.rho[j], n=Fraction(t)) * moment + put(part.add[j], n=Fraction(t))
+            moment = value if j == period - 1 else moment
+    z = Fraction(1, 1 + T) if symbolic.q is None else put(symbolic.q) ** T
+    right = put(part.bound, z=z)
+    if (value > right) if direction == "upper" else (value < right):
+        return Violation(part=part, T=T, at=dict(values), value=value, bound=right)
+    return None
+
+
+def _of_pair(A: Sequence[Fraction], b: Sequence[Fraction], gain: Fraction, start: Fraction, T: int) -> Fraction:
+    """The first coordinate's moment after T steps."""
+    p, r, q = start, Fraction(0), Fraction(0)
+    for _ in range(T):
+        p, r, q = (
+            A[0] * A[0] * p + 2 * A[0] * A[1] * r + A[1] * A[1] * q + gain * b[0] * b[0],
+            A[0] * A[2] * p + (A[0] * A[3] + A[1] * A[2]) * r + A[1] * A[3] * q + gain * b[0] * b[1],
+            A[2] * A[2] * p + 2 * A[2] * A[3] * r + A[3] * A[3] * q + gain * b[1] * b[1],
+        )
+    return p
+
+
+def _table(entries: Any, given: Sequence[np.ndarray], count: int) -> np.ndarray:
+    return np.array([np.broadcast_to(_compiled(each)(*given), count) for each in entries], dtype=float)

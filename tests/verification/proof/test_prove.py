@@ -1,0 +1,175 @@
+"""`check(..., prove=True)`: what is proved, what is violated in fractions, and what is left open."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice as sf
+from suffice.simulate import Local
+from suffice.simulate.algorithms.local_sgd import LocalSGD
+from suffice.simulate.algorithms.momentum import Momentum
+from suffice.verification import recheck
+from suffice.verification.check import record
+from suffice.verification.proof.prove import prove
+
+
+def limit(*, eta, beta):
+    return {"eta <= 1/beta": (eta, 1 / beta)}
+
+
+def theorem_2(*, eta, mu, beta, e0, sigma2, T):
+    left = (1 - eta * mu) ** T
+    return left * e0 + eta * beta * sigma2 / (2 * mu) * (1 - left)
+
+
+def rounds(*, eta, mu, beta, e0, sigma2, N, T, period):
+    drift = eta**2 * beta * (period - 1) * sigma2 / 2
+    return (1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu * N) + drift
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decreasing(Local):
+    """Steps 4 eta/(t + 3): the first is eta."""
+
+    def step(self, problem, state, draw, eta):
+        return super().step(problem, state, draw, eta * 4 / (draw.iteration + 3))
+
+    def phase(self, iteration):
+        return iteration
+
+
+def proof(bound, conditions=limit, algorithm=None, direction="upper", box=None):
+    algorithm = algorithm or Local()
+    theorem = replace(record(bound, conditions, algorithm=algorithm), direction=direction)
+    return prove(theorem, algorithm, None, box=box or {}, seconds=30)
+
+
+def decreasing(*, eta, mu, beta, e0, sigma2, T):
+    return 4 / (T + 4) * (e0 + 4 * eta * beta * sigma2 / mu)
+
+
+def steep(*, eta, mu, beta):
+    return {"eta <= 1/beta": (eta, 1 / beta), "eta mu >= 1/2": (0.5, eta * mu)}
+
+
+def heavy_ball(*, eta, beta, e0, sigma2, T):
+    return 4 * 0.753**T * e0 + 40 * eta**2 * beta * sigma2
+
+
+BOX = {"eta beta": (Fraction(2, 5), Fraction(1)), "mu/beta": (Fraction(1, 2), Fraction(1))}
+TRUE = {
+    "theorem 2": (theorem_2, limit, None, "upper", None),
+    "lower": (lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, limit, None, "lower", None),
+    "decreasing": (decreasing, steep, Decreasing(name="decreasing"), "upper", None),
+    "heavy ball": (heavy_ball, limit, Momentum(weight=0.3), "upper", BOX),
+    "local SGD, K = 1": (rounds, limit, LocalSGD(period=1), "upper", None),
+    "local SGD, K = 2": (rounds, limit, LocalSGD(period=2), "upper", None),
+    "local SGD, K = 4": (rounds, limit, LocalSGD(period=4), "upper", None),
+}
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_a_true_bound_is_proved_and_the_file_alone_says_so(name, tmp_path):
+    found = proof(*TRUE[name])
+    assert found.outcome == "proved", found
+    assert found.slack == 0
+    assert found.seconds < 20
+    path = tmp_path / "proof.json"
+    found.save(path)
+    alone = tmp_path / "recheck.py"
+    alone.write_text(Path(recheck.__file__).read_text("utf-8"), "utf-8")
+    done = subprocess.run([sys.executable, "-I", alone, path], capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert done.stdout.count("proved: ") == len(found.certificates) >= 2
+    # a certificate of something else is none
+    other = json.loads(path.read_text("utf-8"))
+    other[0]["claim"]["bound"] = ["*", "99/100", other[0]["claim"]["bound"]]
+    other[0]["sha256"] = recheck.digest(other[0]["claim"])
+    assert recheck.refusal(other[0])
+
+
+def test_what_is_proved_is_valid_and_what_nobody_asked_has_no_proof():
+    verdict = sf.check(theorem_2, conditions=limit, prove=True)
+    assert verdict.valid
+    assert verdict.proof.outcome == "proved"
+    assert "proof: proved: for all T >= 0" in str(verdict)
+    assert sf.check(theorem_2, conditions=limit, family=sf.families.quadratics(longest=3)).proof is None
+
+
+def test_a_lower_bound_that_passes_every_instance_is_violated_with_an_exact_T():
+    """(1 - eta beta)^2T e0 holds up to eta = 1/beta; beyond, a direction of curvature 1/eta is at 0 after one step."""
+
+    def lower(*, eta, beta, e0, T):
+        return (1 - eta * beta) ** (2 * T) * e0
+
+    def wide(*, eta, beta):
+        return {"eta <= 1.2/beta": (eta, 1.2 / beta)}
+
+    verdict = sf.check(lower, conditions=wide, direction="lower", prove=True)
+    assert verdict.outcome.value == "violated"
+    found = verdict.counterexample
+    assert found["measured"] < found["bound"]
+    # by hand, in one direction of curvature h
+    (eta, e0, T), h = (found["arguments"][name] for name in ("eta", "e0", "T")), found["values"]["curvature"]
+    np.testing.assert_allclose(float(found["measured"]), (1 - eta * h) ** (2 * T) * e0, rtol=1e-9)
+    assert not recheck.refusal(json.loads(json.dumps(verdict.proof.certificates[0])))
+
+
+def test_a_bound_of_averages_that_forgets_the_models_noise_is_violated_between_averages():
+    def flat(*, eta, mu, beta, e0, sigma2, N, T):
+        return (1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu * N)
+
+    found = proof(flat, algorithm=LocalSGD(period=2))
+    assert found.outcome == "violated"
+    assert "T = 1:" in found.says
+    assert proof(flat, algorithm=LocalSGD(period=1)).outcome == "proved"
+
+
+@pytest.mark.parametrize(
+    ("bound", "words"),
+    [
+        (lambda *, eta, mu, e0, T: np.exp(-eta * mu * T) * e0, "no power of a rational"),
+        (lambda *, eta, mu, e0, T: (1 - eta * mu) ** T * e0**0.5, "not linear in e0"),
+        (lambda *, eta, mu, e0, T: 1.4142135623730951 * e0, "no fraction that could be meant"),
+        (lambda *, eta, mu, beta, e0, T: ((1 - eta * mu) ** T + (1 - eta * beta) ** T) * e0, "exponent of 2 numbers"),
+        (lambda *, eta, mu, e0, sigma2, T: (1 - eta * mu) ** T * e0 + eta**2 * sigma2, "changes with the units"),
+    ],
+)
+def test_what_no_polynomial_says_is_not_of_this_kind(bound, words):
+    found = proof(bound)
+    assert found.outcome == "not of this kind"
+    assert words in found.says
+    assert "\n" not in str(found)
+
+
+def test_a_pole_in_the_box_is_named():
+    def pole(*, eta, mu, beta, e0, sigma2, T):
+        return (1 - eta * mu) ** T * e0 + 2 * eta * beta * sigma2 / (mu * (1 - eta * beta))
+
+    found = proof(pole)
+    assert (found.outcome, "pole at" in found.says) == ("undecided", True)
+    assert proof(pole, box={"eta beta": (Fraction(0), Fraction(1, 2))}).outcome == "proved"
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        ({"eta beta": (1, 0)}, "empty"),
+        ({"eta beta": (0, float("inf"))}, "unbounded"),
+        ({"mu/beta": (0, 1)}, "pole"),
+        ({"mu/beta": (0.1, 2)}, "leaves"),
+        ({"eta beta": (0, 2**0.5)}, "irrational"),
+        ({"eta": (0, 1)}, "sides are"),
+        ({"eta beta": 3}, "no interval"),
+    ],
+)
+def test_a_box_that_is_none_is_refused(box, words):
+    with pytest.raises(sf.InputError, match=words):
+        sf.check(theorem_2, conditions=limit, prove=True, box=box)
+    with pytest.raises(sf.InputError, match="prove=True"):
+        sf.check(theorem_2, conditions=limit, box=box)
