@@ -30,6 +30,7 @@ LONG = {
     "ci.md",
     "deploy.md",
     "pepit.md",
+    "prove.md",
 }
 """Pages whose Python takes seconds."""
 BRIEF = {"from_scratch.md"}

@@ -22,14 +22,14 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from suffice.simulate import Algorithm, Quadratics
+from suffice.simulate import Algorithm, Quadratics, StreamingLeastSquares
 from suffice.simulate.moment_maps import Maps, origin, probe
 from suffice.simulate.moment_powers import Cycle
 from suffice.support.errors import InputError
 
 from .expression import NotOfThisKind
 
-_DEGREE, _DENOMINATOR, _CONFIRMED = 16, 10_000, 50
+_DEGREES, _DENOMINATOR, _CONFIRMED = (4, 16), 10_000, 50
 _SAME = 1e-12
 _OTHER = "second moments of {} do not move alone along an eigen-direction, nor with one more state"
 
@@ -64,16 +64,20 @@ class _Reading:
         return np.array([*self.moments, *self.noises, *self.pair])
 
 
-def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int]) -> Recursion:
-    """Of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N."""
+def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int], make: Make | None = None) -> Recursion:
+    """Of as many alike clients as `clients` lists; of several numbers as a polynomial of w = 1/N.
+
+    With `make` = `streams` the numbers are dimensions, and w is d.
+    """
     import sympy
 
+    make = make or alike
     t, w = sympy.symbols("t w")
     iterations = [n for block in cycle.blocks for n in block.iterations]
     possible = []
     for n in clients:
         try:
-            possible.append((n, _polynomials(algorithm, iterations, n)))
+            possible.append((n, _polynomials(algorithm, iterations, n, make=make)))
         except InputError as error:
             if len(clients) == 1:
                 raise NotOfThisKind(str(error)) from error
@@ -83,10 +87,11 @@ def read(algorithm: Algorithm, cycle: Cycle, clients: Sequence[int]) -> Recursio
     joined = []
     for index in range(len(possible[0][1][0])):
         terms = 0
-        for power in range(_DEGREE + 1):
-            values = [(Fraction(1, n), _entry(found[0][index], power)) for n, found in possible]
+        for power in range(max(len(found[0][index]) for _, found in possible)):
+            columns = [(n, _entry(found[0][index], power)) for n, found in possible]
+            values = [(Fraction(n) if make is streams else Fraction(1, n), entry) for n, entry in columns]
             share = _through(values[: len(known)], w)
-            if any(share.subs(w, sympy.Rational(1, x.denominator)) != _rational(y) for x, y in values):
+            if any(share.subs(w, _rational(x)) != _rational(y) for x, y in values):
                 raise NotOfThisKind(f"{algorithm.name} depends on the number of clients in another way than by 1/N")
             terms += share * t**power
         joined.append(sympy.expand(terms))
@@ -101,7 +106,9 @@ def read_changing(algorithm: Algorithm, clients: Sequence[int], iterations: int)
     import sympy
 
     t, n = sympy.symbols("t n")
-    rows = [_polynomials(algorithm, [at], clients[0])[0] for at in range(1, iterations + 1)]
+    # the first are confirmed as a constant step is; the others, besides, by what is interpolated through them
+    confirmed = [_CONFIRMED if at < 4 else 3 for at in range(1, iterations + 1)]
+    rows = [_polynomials(algorithm, [at], clients[0], count)[0] for at, count in enumerate(confirmed, start=1)]
     for other in clients[1:]:
         if any(_polynomials(algorithm, [at], other)[0] != rows[at - 1] for at in (1, 2, 7)):
             raise NotOfThisKind(f"the steps of {algorithm.name} change, and clients share")
@@ -143,15 +150,27 @@ def _through(points: Sequence[tuple[Fraction, Fraction]], x: Any) -> Any:
     return sympy.expand(sympy.interpolate([(_rational(a), _rational(b)) for a, b in points], x))
 
 
-def _polynomials(algorithm: Algorithm, iterations: Sequence[int], clients: int) -> tuple[list[list[Fraction]], bool]:
+def _polynomials(
+    algorithm: Algorithm, iterations: Sequence[int], clients: int, confirmed: int = _CONFIRMED, make: Make | None = None
+) -> tuple[list[list[Fraction]], bool]:
     """The coefficients of rho_j, c_j, A and b in t, and whether there are two states."""
 
-    two = _two(algorithm, iterations, clients)
-    found = interpolated(lambda t: _at(algorithm, iterations, clients, t, two=two).numbers(), algorithm.name)
+    make = make or alike
+    two = make is alike and _two(algorithm, iterations, clients)
+    found = interpolated(lambda t: _at(algorithm, iterations, clients, t, two=two, make=make).numbers(), algorithm.name)
     rng = np.random.default_rng(0)
-    for place, t in enumerate(rng.uniform(0.01, 2, _CONFIRMED)):
+    for place, t in enumerate(rng.uniform(0.01, 2, confirmed)):
         expected = np.array([_value(one, t) for one in found])
-        read = _at(algorithm, iterations, clients, t, two=two, step=(1.0, 0.37, 5.0)[place % 3], turned=place % 10 == 0)
+        read = _at(
+            algorithm,
+            iterations,
+            clients,
+            t,
+            two=two,
+            step=(1.0, 0.37, 5.0)[place % 3],
+            turned=place % 10 == 0,
+            make=make,
+        )
         if (np.abs(read.numbers() - expected) > _SAME * np.maximum(1, np.abs(expected))).any():
             raise NotOfThisKind(f"{algorithm.name} depends on the step by more than a polynomial of eta h")
     return found, two
@@ -169,27 +188,45 @@ def _two(algorithm: Algorithm, iterations: Sequence[int], clients: int) -> bool:
 
 def interpolated(values: Callable[[float], np.ndarray], name: str) -> list[list[Fraction]]:
     """Coefficients of polynomials of t with small fractions as coefficients, from their values in floats."""
-    t = 1 - np.cos((np.arange(_DEGREE + 5) + 0.5) * np.pi / (_DEGREE + 5))  # Chebyshev's points of [0, 2]
-    table = np.array([values(each) for each in t])
-    results = []
-    for column in table.T:
-        size = max(float(np.abs(column).max()), 1e-30)
-        for degree in range(_DEGREE + 1):
-            fit = np.polynomial.Chebyshev.fit(t, column, degree, domain=[0, 2])
-            if np.abs(fit(t) - column).max() <= _SAME * size:
-                break
-        else:
-            raise NotOfThisKind(f"{name} is no polynomial of eta h of degree {_DEGREE} at most")
-        numbers = fit.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1]).coef
-        results.append([Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in numbers])
-    return results
+    for degree in _DEGREES:
+        count = degree + 5
+        t = 1 - np.cos((np.arange(count) + 0.5) * np.pi / count)  # Chebyshev's points of [0, 2]
+        found = [_coefficients(t, column, degree) for column in np.array([values(each) for each in t]).T]
+        if all(each is not None for each in found):
+            return [each for each in found if each is not None]
+    raise NotOfThisKind(f"{name} is no polynomial of eta h of degree {_DEGREES[-1]} at most")
+
+
+def _coefficients(t: np.ndarray, values: np.ndarray, largest: int) -> list[Fraction] | None:
+    size = max(float(np.abs(values).max()), 1e-30)
+    for degree in range(largest + 1):
+        fit = np.polynomial.Chebyshev.fit(t, values, degree, domain=[0, 2])
+        if np.abs(fit(t) - values).max() <= _SAME * size:
+            numbers = fit.convert(kind=np.polynomial.Polynomial, domain=[-1, 1], window=[-1, 1]).coef
+            return [Fraction(float(each)).limit_denominator(_DENOMINATOR) for each in numbers]
+    return None
 
 
 def _value(coefficients: Sequence[Fraction], t: float) -> float:
     return float(sum(float(c) * t**n for n, c in enumerate(coefficients)))
 
 
-def _problem(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
+Make = Callable[[float, int, float, bool], tuple[Any, np.ndarray]]
+"""From t, a number of clients or dimensions, the step and whether to turn: a problem, and the directions (k, d) whose
+squares are added up."""
+
+
+def streams(t: float, features: int, step: float, turned: bool) -> tuple[StreamingLeastSquares, np.ndarray]:
+    """One stream of least squares whose features are Gaussian of one variance: all directions together."""
+    h = t / step  # 2 E[x x^T]; the variance of the gradient at the minimiser is 4 s^2 tr E[x x^T] = 1
+    problem = StreamingLeastSquares.of(
+        h / 2 * np.eye(features), np.zeros((1, features)), label_noise=(2 * h * features) ** -0.5,
+        start=np.eye(features)[:1],
+    )  # fmt: skip
+    return problem, np.eye(features)
+
+
+def alike(t: float, clients: int, step: float, turned: bool) -> tuple[Quadratics, np.ndarray]:
     """Alike clients with curvature t/step along a direction, the only one or, turned, one of two."""
     if not turned:
         hessian, direction = np.array([[t / step]]), np.array([1.0])
@@ -199,7 +236,7 @@ def _problem(t: float, clients: int, step: float, turned: bool) -> tuple[Quadrat
     d = len(direction)
     A = np.tile((hessian + hessian.T) / 4, (clients, 1, 1))
     start = np.tile(direction, (clients, 1))
-    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction
+    return Quadratics.of(A, np.zeros((clients, d)), sigma2=float(d), start=start), direction[None]
 
 
 def _at(
@@ -209,16 +246,18 @@ def _at(
     t: float,
     *,
     two: bool,
+    make: Make | None = None,
     step: float = 1.0,
     turned: bool = False,
 ) -> _Reading:
-    problem, direction = _problem(t, clients, step, turned)
+    problem, directions = (make or alike)(t, clients, step, turned)
+    direction, d = directions[0], len(directions[0])
     _, centre, start = origin(cast(Any, problem), algorithm)
     eta = torch.tensor(step, dtype=torch.float64)
     maps = [probe(cast(Any, problem), algorithm, centre, eta, n) for n in iterations]
     size = len(start)
-    unit = np.zeros(size)
-    unit[: len(direction)] = direction
+    followed = np.zeros((size, size))
+    followed[:d, :d] = directions.T @ directions
     z = start.numpy()
 
     def back(form: np.ndarray, steps: Sequence[Maps]) -> np.ndarray:
@@ -226,7 +265,7 @@ def _at(
             form = _adjoint(one, form)
         return form
 
-    forms = [back(np.outer(unit, unit), maps[: j + 1]) for j in range(len(maps))]
+    forms = [back(followed, maps[: j + 1]) for j in range(len(maps))]
     noises = [float(form[-1, -1]) for form in forms]
     # the start is 1 along the direction and 0 across it
     moments = [float(z @ form @ z) - noise for form, noise in zip(forms, noises)]

@@ -147,6 +147,8 @@ def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
     for power in powers:
         q, exponent = base_of(power)
         slope = sympy.diff(exponent, T)
+        if slope.is_negative:  # 2^-T, as SymPy writes (1/2)^T
+            q, exponent, slope = 1 / q, -exponent, -slope
         offset = sympy.expand(exponent - slope * T)
         if not (slope.is_Integer and offset.is_Integer and slope > 0):
             raise NotOfThisKind(f"the exponent {exponent} is no whole multiple of T")

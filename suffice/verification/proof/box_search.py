@@ -132,7 +132,7 @@ def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
         try:
             divisors.append([as_list(polynomial_of(one)), tree_of(one, box, budget, least=1)])
         except Negative as pole:
-            raise Undecided(f"the bound has a pole at {pole}, or changes sign there", box) from pole
+            raise Undecided(f"a divisor is 0 or below at {pole}: the bound has a pole there", box) from pole
     if not top:
         return {"divisors": divisors, "factors": [["0", 1, "."]]}
     number, factors = sympy.factor_list(polynomial_of(top))

@@ -60,14 +60,10 @@ def claims_of(
     period = len(part.rho)
     # the iteration that begins where z = 1/(T + 1) is n = T + 1
     changing = {sympy.Symbol("n"): 1 / z}
-    used = {
-        name for each in (bound, *part.rho, *part.add, symbolic.q or 0) for name in sympy.sympify(each).free_symbols
-    }
-    sides = {name: ends for name, ends in domain.sides.items()} | {
-        "u": (Fraction(0), Fraction(1)),
-        "z": (Fraction(0), high),
-    }
-    sides |= {name: (Fraction(0), Fraction(1)) for name in ("w", "v") if x[name] in used | domain.step.free_symbols}
+    every = (bound, *part.rho, *part.add, symbolic.q or 0, domain.step)
+    used = {str(name) for each in every for name in sympy.sympify(each).free_symbols}
+    none, one = Fraction(0), Fraction(1)
+    sides = {**dict.fromkeys({"w", "v"} & used, (none, one)), **domain.sides, "u": (none, one), "z": (none, high)}
     # a place that no symmetry of the box prefers
     shares = {name: Fraction(3 + 2 * place, 7 + 4 * place) for place, name in enumerate("askuzwv")}
     middle = {name: low + shares[name] * (up - low) for name, (low, up) in sides.items()}

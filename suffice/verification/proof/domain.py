@@ -27,8 +27,20 @@ class Domain:
     says: str
 
 
-def domain_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
-    """The box of s and k; what conditions say besides a limit of s by a function of k is not used."""
+def domain_of(
+    symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]], dimensions: tuple[int, int] | None
+) -> Domain:
+    """The box of s and k, and of v = 1/d where `dimensions` go from one to another; what conditions say besides a limit
+    of s by a function of these is not used."""
+    found = _steps_of(symbolic, box)
+    if dimensions is None:
+        return found
+    (few, many), sides = dimensions, dict(found.sides)
+    sides["v"] = Fraction(1, many), Fraction(1, few)
+    return Domain(step=found.step, sides=sides, says=f"{found.says}, d from {few} to {many}")
+
+
+def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) -> Domain:
     import sympy
 
     x = symbols()
@@ -57,11 +69,12 @@ def domain_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
         return Domain(step=s, sides={"s": (low, least), **sides}, says=f"eta beta in [{low}, {least}], {says}")
     chosen = min(moving, key=lambda each: sum(_sampled(each, flat)))
     if constant is not None and max(_sampled(chosen, flat)) > constant:
-        # the harmonic mean of two limits is below both: less than the whole, but a box
         raise NotOfThisKind("two conditions limit eta beta in turns; give box={'eta beta': (0, limit)}")
     share = sympy.Symbol("a")
     return Domain(
-        step=share * chosen, sides={"a": (Fraction(0), Fraction(1)), **sides}, says=f"eta beta up to {chosen}, {says}"
+        step=share * chosen,
+        sides={"a": (Fraction(0), Fraction(1)), **sides},
+        says=f"eta beta up to {_said(chosen)}, {says}",
     )
 
 
@@ -79,9 +92,18 @@ def _between(least: list[Any], limits: list[Any], low: Fraction, flat: tuple[Fra
     inside = [pair for pair in pairwise(ends) if gap(float(sum(pair)) / 2) >= 0]
     if not inside or top.free_symbols - {k} or bottom.free_symbols - {k}:
         raise NotOfThisKind("no step meets the conditions, or their limits are no functions of mu/beta")
-    says = f"eta beta from {bottom} to {top}, mu/beta in [{inside[0][0]}, {inside[-1][1]}]"
+    says = f"eta beta from {_said(bottom)} to {_said(top)}, mu/beta in [{inside[0][0]}, {inside[-1][1]}]"
     sides = {"a": (Fraction(0), Fraction(1)), "k": (inside[0][0], inside[-1][1])}
     return Domain(step=bottom + share * (top - bottom), sides=sides, says=says)
+
+
+def _said(limit: Any) -> str:
+    """In terms of d, N and mu/beta."""
+    import sympy
+
+    x = symbols()
+    whole = sympy.factor(limit.subs({x["w"]: 1 / sympy.Symbol("N"), x["v"]: 1 / sympy.Symbol("d")}))
+    return str(whole.subs(x["k"], sympy.Symbol("mu/beta")))
 
 
 def _sampled(limit: Any, flat: tuple[Fraction, Fraction]) -> list[float]:
@@ -99,7 +121,7 @@ def _somewhere_below(limit: Any, constant: Fraction, flat: tuple[Fraction, Fract
 
 
 def _limit(left: Any, right: Any, s: Any) -> Any:
-    """(f, True) where left <= right says s <= f, (f, False) where it says s >= f; None where it says something else."""
+    """(f, True) where left <= right says s <= f, (f, False) where it says s >= f, None where it says neither."""
     import sympy
 
     top, below = sympy.fraction(sympy.together(exact(right - left, "a condition")))

@@ -41,14 +41,17 @@ def as_list(expression: Any, inside: Mapping[str, Any] | None = None) -> Any:
     """
     import sympy
 
-    top, below = sympy.fraction(sympy.cancel(sympy.together(expression)))
+    expression = sympy.sympify(expression)
+    if expression.is_polynomial():
+        return _terms(expression)
+    top, below = sympy.fraction(sympy.cancel(expression))
     number, factors = sympy.factor_list(below)
     place = {sympy.Symbol(name): value for name, value in (inside or {}).items()}
     signs = [-1 if (sign := base.subs(place)).is_number and sign < 0 else 1 for base, _ in factors]
     top = top * sympy.prod(sign**n for sign, (_, n) in zip(signs, factors))
     parts = [
-        _terms(sympy.expand(top / number)),
-        *(["^", _terms(sympy.expand(sign * base)), -int(n)] for sign, (base, n) in zip(signs, factors)),
+        _terms(top / number),
+        *(["^", _terms(sign * base), -int(n)] for sign, (base, n) in zip(signs, factors)),
     ]
     return parts[0] if len(parts) == 1 else ["*", *parts]
 
@@ -59,8 +62,10 @@ def _terms(polynomial: Any) -> Any:
     symbols = sorted(polynomial.free_symbols, key=str)
     if not symbols:
         return _number(polynomial)
+    if (whole := sympy.Poly(polynomial, *symbols)).is_zero:
+        return "0"
     found = []
-    for powers, number in sympy.Poly(polynomial, *symbols).terms():
+    for powers, number in whole.terms():
         names = [str(name) if n == 1 else ["^", str(name), int(n)] for name, n in zip(symbols, powers) if n]
         factors = [*([] if number == 1 and names else [_number(number)]), *names]
         found.append(factors[0] if len(factors) == 1 else ["*", *factors])
@@ -75,11 +80,10 @@ def polynomial_of(given: Polynomial) -> Any:
     """The checker's polynomial in SymPy."""
     import sympy
 
-    def term(powers: Any, number: Fraction) -> Any:
-        factors = (sympy.Symbol(name) ** n for name, n in powers)
-        return sympy.prod(factors, start=sympy.Rational(number.numerator, number.denominator))
-
-    return sympy.Add(*(term(powers, number) for powers, number in given.items()))
+    names = sorted({name for term in given for name, _ in term}) or ["z"]
+    table = {tuple(dict(term).get(name, 0) for name in names): sympy.Rational(c.numerator, c.denominator)
+             for term, c in given.items()}  # fmt: skip
+    return sympy.Poly.from_dict(table, *map(sympy.Symbol, names)).as_expr()
 
 
 def at(expression: Any, values: Mapping[Any, Fraction]) -> Fraction:

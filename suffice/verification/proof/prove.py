@@ -5,23 +5,28 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from suffice.bounds import Theorem
-from suffice.simulate import Algorithm
+from suffice.simulate import Algorithm, StreamingLeastSquares
+from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
 from ..assumptions import assumptions
 from ..families import ProblemFamily, quadratics
+from ..family import Family
 from ..problem_measure import constants as own_constants
 from ..problem_measure import typical
 from ..proof_request import Box
 from ..recheck import refusal
 from ..verdict import Outcome, Verdict, unused
-from .algorithm_recursion import Recursion, read, read_changing
+from .algorithm_recursion import Recursion, read, read_changing, streams
 from .bound_expression import Symbolic, normalised, symbols
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
@@ -42,7 +47,7 @@ class Proof:
 
     outcome       "proved", "violated", "undecided" or "not of this kind"
     says          the box of a proof, the constants and T of a violation, what is left of the box, or what is not linear
-    certificates  what `verify/recheck.py` re-checks; `save(path)` writes them
+    certificates  what `verification/recheck.py` re-checks; `save(path)` writes them
     slack         0, or the share of the bound that the proof concedes
     seconds       CPU seconds of the search
     """
@@ -107,24 +112,25 @@ def _proof(
         raise NotOfThisKind("a bound that is met with some probability is no second moment")
     if not algorithm.linear:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
-    clients = _CLIENTS if family is None else (_alike(family),)
+    streamed = None if family is None else _streamed(family)
+    clients = _CLIENTS if family is None or streamed else (_alike(family),)
     numbers = {name: _fraction(value, name) for name, value in own_constants(theorem, algorithm, family).items()}
-    if len(clients) == 1:
-        numbers["N"] = Fraction(clients[0])
+    if streamed or len(clients) == 1:
+        numbers["N"] = Fraction(1 if streamed else clients[0])
     symbolic = normalised(theorem, theorem.quantity.name.lower(), numbers)
-    recursion = _recursion(algorithm, clients)
-    parts = _parts(recursion, symbolic)
-    domain = domain_of(symbolic, box)
+    recursion = read(algorithm, ONE_STEP, clients, streams) if streamed else _recursion(algorithm, clients)
+    parts = _parts(recursion, symbolic, streamed)
+    domain = domain_of(symbolic, {**box, "mu/beta": (Fraction(1), Fraction(1))} if streamed else box, streamed)
     upper = str(theorem.direction)
     found = refuted(parts, symbolic, domain.step, domain.sides, upper)
     if found is not None:
-        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion).items())
+        at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion, bool(streamed)).items())
         relation = ">" if upper == "upper" else "<"
         says = (
             f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
-        if family is not None:
+        if family is not None and not streamed:
             return _done("undecided", f"false beyond the family, {says}", began)
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
         return replace(_done("violated", says, began, certificates), counterexample=_counterexample(theorem, found))
@@ -172,12 +178,17 @@ def _of_part(
     budget: Budget,
 ) -> list[dict[str, Any]]:
     options = part, symbolic, domain, direction, _about(part, earliest), earliest, slack
+    if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
+        with suppress(Negative):
+            return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
     try:
         return [proved(claim, budget) for claim in claims_of(*options)]
-    except Negative:
-        if len(part.rho) == 1 or symbols()["w"] not in part.bound.free_symbols:
+    except Undecided as error:
+        if part.pair is None or not str(error).startswith("a divisor"):
             raise
-        return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
+        raise Undecided(
+            "no quadratic form of both states was found that falls at the bound's rate", error.part
+        ) from error
 
 
 def _done(
@@ -215,10 +226,32 @@ def _fraction(value: float, name: str) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def _named(values: Mapping[str, Fraction], recursion: Recursion) -> dict[str, Any]:
+def _named(values: Mapping[str, Fraction], recursion: Recursion, streamed: bool) -> dict[str, Any]:
     named = {"eta": values["s"], "mu": values["k"], "curvature": values["h"]}
     shared = any(symbols()["w"] in each.free_symbols for each in (*recursion.moments, *recursion.noises))
+    if streamed:
+        return named | {"d": 1 / values["v"]}
     return named | ({"N": 1 / values["w"]} if shared or values["w"] != 1 else {})
+
+
+def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
+    """The least and the largest dimension of a family of streams of least squares, one client, whose features have one
+    variance in all directions; None of another family."""
+    drawn = family.settings(Family(name=family.name, domains=family.domains).draw(64, seed=0))
+    problems: list[Any] = [each.complete().problem for each in drawn]
+    if not all(isinstance(each, StreamingLeastSquares) for each in problems):
+        return None
+    for setting, each in zip(drawn, problems):
+        known = replace(setting, arguments={}).complete().arguments
+        apart = (each.A - each.A[0, 0, 0] * torch.eye(each.features).double()).abs().max()
+        even = bool(apart <= 1e-12 * each.A.abs().max())
+        if each.clients > 1 or each.batch > 1 or not even:
+            raise NotOfThisKind("streams of several clients, of batches, or of features of several variances")
+        for name, value in setting.complete().arguments.items():
+            if name not in known or abs(value - known[name]) > 1e-9 * abs(known[name]):
+                raise NotOfThisKind(f"{name} is the family's own")
+    sizes = [each.features for each in problems]
+    return min(sizes), max(sizes)
 
 
 def _alike(family: ProblemFamily) -> int:
@@ -259,12 +292,12 @@ def _recursion(algorithm: Algorithm, clients: Sequence[int]) -> Recursion:
     return read(algorithm, tested.cycle, clients)
 
 
-def _parts(recursion: Recursion, symbolic: Symbolic) -> list[Part]:
+def _parts(recursion: Recursion, symbolic: Symbolic, streamed: Any) -> list[Part]:
     """The start's and the noise's inequality, in t = s h with eta = s."""
     import sympy
 
     x, t = symbols(), sympy.Symbol("t")
-    along = {t: x["s"] * x["h"]}
+    along = {t: x["s"] * x["h"]} | ({x["w"]: 1 / x["v"]} if streamed else {})  # streams are read at d
     rho, add = ([each.subs(along) for each in entries] for entries in (recursion.moments, recursion.noises))
     add = [each * x["s"] ** 2 * symbolic.of_one for each in add]
     none = [sympy.Integer(0)] * len(rho)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..proof_request import Box
 from .bound_expression import Symbolic, symbols
 from .expression import at as value_at
 
@@ -76,12 +77,12 @@ def _fixed(parts: Sequence[Part]) -> bool:
     return not any(symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add))
 
 
-def _constants(step: Any, share: Fraction, s: Any, k: Fraction, u: Fraction, N: Any) -> dict[str, Fraction]:
-    x = symbols()
-    h = k + u * (1 - k)
-    values = {"k": k, "h": h, "w": Fraction(1, N), "v": Fraction(1)}
+def _constants(step: Any, share: Fraction, s: Any, k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
     import sympy
 
+    x = symbols()
+    values = {"k": k, "h": k + u * (1 - k), "w": Fraction(1, N), "v": Fraction(1, d)}
+    step = sympy.sympify(step)
     given = {x[name]: value for name, value in values.items()} | {sympy.Symbol("a"): share, x["s"]: s}
     return {"s": value_at(step, {name: value for name, value in given.items() if name in step.free_symbols}), **values}
 
@@ -93,8 +94,8 @@ def _simple(
     ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
     numbers = (1,) if _fixed(parts) else _SIMPLE["N"]
     return [
-        _constants(step, Fraction(share), low + share * (high - low), Fraction(k), Fraction(u), N)
-        for share, k, u, N in product(_SIMPLE["share"], ends, _SIMPLE["u"], numbers)
+        _constants(step, Fraction(share), low + share * (high - low), Fraction(k), Fraction(u), N, d)
+        for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], numbers, _dimensions(sides))
         if not (k == 1 and u)
     ]
 
@@ -102,17 +103,31 @@ def _simple(
 def _drawn(
     step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
 ) -> list[dict[str, Fraction]]:
+    import sympy
+
     rng = np.random.default_rng(0)
     low, high = sides.get("s", (Fraction(0), Fraction(1)))
-    found = []
+    x, found = symbols(), []
+    limit = sympy.lambdify([sympy.Symbol("a"), x["k"], x["w"], x["v"]], step)
     for _ in range(_RANDOM):
         share, u = (Fraction(round(1000 * each), 1000) for each in rng.beta(0.5, 0.5, 2))
         share = max(share, Fraction(1, 1000))
         spread = float(sides["k"][1] / sides["k"][0])
         k = min(max(sides["k"][0] * Fraction(round(1000 * spread ** rng.random()), 1000), sides["k"][0]), sides["k"][1])
         N = 1 if _fixed(parts) else int(rng.integers(1, 9))
-        found.append(_constants(step, share, low + share * (high - low), k, u, N))
+        values = _constants(0, share, low, k, u, N, int(rng.choice(_dimensions(sides))))
+        if step.is_Symbol:
+            found.append(values | {"s": low + share * (high - low)})
+            continue
+        # rounded to the inside of an upper limit: what breaks a condition is left out later
+        s = Fraction(int(1e4 * float(limit(float(share), float(k), float(values["w"]), float(values["v"])))), 10_000)
+        found.append(values | {"s": s})
     return found
+
+
+def _dimensions(sides: Box) -> list[int]:
+    low, high = sides.get("v", (Fraction(1), Fraction(1)))
+    return sorted({int(1 / high), *(d for d in (2, 3, 8) if low <= Fraction(1, d) <= high), int(1 / low)})
 
 
 def _columns(constants: Sequence[Mapping[str, Fraction]]) -> dict[str, np.ndarray]:
