@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from suffice.simulate import expected_values
-from suffice.verification import admissible, assumptions, claim, high_precision, path_measure, problem_measure
+from suffice.verification import (
+    admissible,
+    assumptions,
+    claim,
+    counterexample,
+    high_precision,
+    path_measure,
+    problem_measure,
+)
 
 from .cells import Cell
 from .edges import edges
@@ -60,7 +68,7 @@ two_shapes = {effort: ((1, 1), (1, 2)) for effort in ("quick", "full")}
 FAULTS = {
     "rounding allowance": (changed(expected_values, "rounding", lambda was: lambda T: 1e13 * was(T)), exact("local")),
     "confirmation": (
-        changed(check, "_counterexample", lambda was: lambda *given: {**was(*given), "margin": 0}),
+        changed(counterexample, "_counterexample", lambda was: lambda *given: {**was(*given), "margin": 0}),
         EDGES["tight from above, one"],
     ),
     "digits": (changed(high_precision, "measured", few_digits), EDGES["rounding, low average to 0.01"]),
