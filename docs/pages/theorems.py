@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.bounds import DEFINITIONS, PAPERS, THEOREMS, Definition, Paper, Theorem, latex
 from suffice.bounds.saved_proofs import saved_proof
-from suffice.bounds.saved_verdicts import extent, known
+from suffice.bounds.saved_verdicts import attained, extent, known, sharpness_of
 
 from .markdown import cell, escaped
 
@@ -85,6 +85,7 @@ def _edition(theorem: Theorem) -> list[str]:
         ("Superseded by", escaped(str(theorem.superseded_by)) if theorem.superseded_by else ""),
         ("Verdict", _verdict(verdict) if verdict else ""),
         ("Proof", saved_proof(theorem)),
+        ("Sharpness", sharpness_of(verdict)),
     ]
     kept = [f"- {name}: {text if '`' in text else escaped(text)}" for name, text in facts if text]
     return [*lines, *kept, *([""] if kept else [])]
@@ -92,7 +93,8 @@ def _edition(theorem: Theorem) -> list[str]:
 
 def _verdict(row: dict[str, Any]) -> str:
     note = f": {row['note']}" if row.get("note") else ""
-    return f"{extent(row)}{note}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"
+    return f"{extent(row)}{ratio}{note}"
 
 
 def _parameters(editions: list[Theorem]) -> list[str]:

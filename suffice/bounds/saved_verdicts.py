@@ -57,6 +57,8 @@ def write_verdicts(path: Path, verdicts: Sequence[Any], effort: str) -> None:
             "effort": effort,
             "instances": verdict.instances,
             "worst_ratio": _ratio(verdict),
+            "attained": list(verdict.sharpness.attained),
+            "regime": verdict.sharpness.to_dict(),
             "note": verdict.note,
             "fingerprint": fingerprint(find(theorem.key, theorem.edition)),  # a claim may turn a lower bound round
         }
@@ -78,7 +80,7 @@ def saved_verdict(theorem: Theorem) -> str:
     row = known().get((theorem.key, theorem.edition))
     if row is None:
         return f"none: it cannot be evaluated ({theorem.order_only})" if theorem.order_only else "none kept"
-    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}"
+    ratio = "" if row["worst_ratio"] is None else f", worst ratio {row['worst_ratio']:.4g}{attained(row)}"
     note = f": {row['note']}" if row.get("note") else ""
     return f"{extent(row)}{ratio} (most recent saved verification, {row['effort']}){note}"
 
@@ -87,6 +89,26 @@ def extent(row: dict[str, Any]) -> str:
     """The verdict of a kept row with the number of instances; how many of them violated it is not kept."""
     counted = f"{row['instances']:,} instances"
     return f"violated, {counted} tried" if row["verdict"] == "violated" else f"{row['verdict']} on {counted}"
+
+
+def attained(row: dict[str, Any]) -> str:
+    """The simple cases in which alone the worst ratio of a kept row is reached; "" where it is reached elsewhere."""
+    return f" (only at {' or '.join(cases)})" if (cases := row.get("attained")) else ""
+
+
+def sharpness_of(row: dict[str, Any] | None) -> str:
+    """What a kept row says of the regime: which parts of it concern the record, and measured/bound; "" if nothing."""
+    regime = None if row is None else row.get("regime")
+    if regime is None:
+        return ""
+    lacks = f"; {', '.join(regime['lacks'])} in this statement" if regime["lacks"] else ""
+    if not regime["parts"]:
+        return f"the regime does not concern it{lacks}"
+    where = f"at {', '.join(regime['parts'])}{lacks}"
+    if regime["ratio"] is None:
+        return f"not known {where}: no instance found there"
+    at = ", ".join(f"{name} = {value:.4g}" for name, value in regime["at"].items())
+    return f"measured/bound reaches {regime['ratio']:.3g} {where} (found: {at})"
 
 
 def _ratio(verdict) -> float | None:

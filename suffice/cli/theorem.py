@@ -37,7 +37,7 @@ def theorem(
     from suffice.bounds import solve as invert
     from suffice.bounds.describe import definition_page
     from suffice.bounds.saved_proofs import saved_proof
-    from suffice.bounds.saved_verdicts import saved_verdict
+    from suffice.bounds.saved_verdicts import known, saved_verdict, sharpness_of
     from suffice.bounds.theorems import DEFINITIONS, spelled
     from suffice.support.errors import InputError
     from suffice.support.parse import parse_number
@@ -82,6 +82,8 @@ def theorem(
             typer.echo(f"verdict     {saved_verdict(record)}")
             if proof := saved_proof(record):
                 typer.echo(f"proof       {proof}")
+            if sharp := sharpness_of(known().get((record.key, record.edition))):
+                typer.echo(f"sharpness   {sharp}")
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
@@ -111,6 +113,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
     from suffice.bounds.saved_proofs import saved_proof
     from suffice.bounds.saved_verdicts import known
 
+    kept = known().get((record.key, record.edition), {})
     return {
         "key": record.key,
         "edition": record.edition,
@@ -124,7 +127,10 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
         "guarantee": record.guarantee,
         "order_only": record.order_only,
         "superseded_by": record.superseded_by.key if record.superseded_by else None,
-        "verdict": known().get((record.key, record.edition), {}).get("verdict"),
+        "verdict": kept.get("verdict"),
+        "worst_ratio": kept.get("worst_ratio"),
+        "attained": kept.get("attained"),
+        "regime": kept.get("regime"),
         "proof": saved_proof(record) or None,
     }
 

@@ -19,6 +19,7 @@ from .family_ends import ends
 from .findings import VISIBLE, Outcome, Variants, Weakness
 from .identities import identities
 from .mutants import Mutant, mutants, numeric_mutants, readable
+from .regime import Sharpness, where_attained
 from .sampled import SampledResult
 from .search import search
 from .verdict import Verdict
@@ -81,6 +82,8 @@ class Claim:
     until_refuted: bool = False
     extends: str = ""
     """Key of the claim whose instances this one measures as well: one process checks both, and measures them once."""
+    in_regime: Sequence[Family] = ()
+    """Further families that `sharpness` asks: those of the claim do not reach the regime."""
     progress: Callable[[int, int], None] | None = None
     """Told before each family how many are done, of how many."""
     further: Callable[[Sequence[Evidence], int], Iterator[Evidence]] | None = None
@@ -124,6 +127,7 @@ class Claim:
             evidence=seen,
             variants=replace(variants, necessity=necessity),
             error_probability=error,
+            sharpness=Sharpness(attained=where_attained(theorem, whole)),
             seconds=time.perf_counter() - began,
         )
 

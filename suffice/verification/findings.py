@@ -10,6 +10,7 @@ from suffice.bounds import Theorem
 from suffice.support.parts import Of
 
 from .evidence_summary import EvidenceSummary
+from .regime import Sharpness
 
 VISIBLE = 0.01
 """A variant counts at an instance where it is stronger than the bound by this share or more."""
@@ -92,6 +93,8 @@ class Findings:
     tried              of a bound of one's own, the ranges in words; not_tried  what was left out
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
+    sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
+                       regime
     """
 
     theorem: Theorem
@@ -106,6 +109,7 @@ class Findings:
     not_tried: str = ""
     reason: str = ""
     proof: Any = None
+    sharpness: Sharpness = field(default_factory=Sharpness)
 
     examined, met, instances, violations = Of("evidence"), Of("evidence"), Of("evidence"), Of("evidence")
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
@@ -154,6 +158,8 @@ class Findings:
             "instances": self.instances,
             "worst_ratio": self.worst_ratio,
             "worst_instance": self.worst_instance,
+            "attained": list(self.sharpness.attained),
+            "regime": self.sharpness.to_dict(),
             "error_probability": self.error_probability,
             "refuted_mutants": self.refuted,
             "mutants": self.mutants,

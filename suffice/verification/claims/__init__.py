@@ -23,6 +23,7 @@ from suffice.support.errors import InputError
 
 from ..claim import EFFORTS, FALSE_ALARMS, Claim
 from ..measurement_cache import caching
+from ..sharpness import sharpness
 from ..superseded_records import superseded
 from ..verdict import Verdict
 
@@ -188,5 +189,8 @@ def claim_of(key: str, edition: str = "corrected") -> Claim:
 
 
 def _answer(key: str, edition: str, effort: str, root: int, share: float) -> Verdict:
+    claim = claim_of(key, edition)
     with one_thread():  # small matrices: more threads only wait for each other
-        return claim_of(key, edition).verify(effort=effort, root=root, alpha=share)
+        verdict = claim.verify(effort=effort, root=root, alpha=share)
+        wanted = effort == "full" and claim.theorem.guarantee and not claim.theorem.superseded_by
+        return replace(verdict, sharpness=sharpness(claim, verdict.sharpness, root=root)) if wanted else verdict

@@ -121,7 +121,7 @@ def fading(values: Values) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray
     beta, r, C, e0, mu = given["beta"], given["r"], given["C"], given["e0"], given["beta"] / given["low"]
     gamma = (1 + given["extra"]) * C * beta / (mu * r) - 1
     s2 = given["fill"] * 2 * mu**2 * (C - 1) * (gamma + 1) * e0 / (C**2 * beta)
-    x = C * beta / (mu * (np.arange(1, 3001) + gamma))
+    x = C * beta / (mu * (np.arange(1, max(3000, int(given["T"].max())) + 1) + gamma))
     M, v = 1 - x * (1 - np.sqrt(1 - r)) / r, x**2 * s2 / (2 * beta * e0)
     alive = np.cumprod(np.where(v >= M * (1 - M), np.minimum(M**2 + v, 1), v / (v + (1 - M) ** 2)), axis=1)
     told = given | {"gamma": gamma, "mu": mu, "q": r, "s2": s2, "eps": e0}

@@ -14,7 +14,8 @@ THRESHOLD, EPSILON, FIRST = 0.5, 0.1, 1
 _ROUND = {"period": PERIOD, "participants": 0}
 OPTIONS = {
     "all-for-one": {"threshold": THRESHOLD}, "all-for-one-fixed": {"epsilon": EPSILON},
-    "all-for-all": {"epsilon": EPSILON}, "all-for-all-two-stage": {"epsilon": EPSILON, "first": FIRST}, "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
+    "all-for-all": {"epsilon": EPSILON}, "all-for-all-two-stage": {"epsilon": EPSILON, "first": FIRST},
+    "cobo": {"rho": RHO, "weight_step": WEIGHT_STEP}, "flix": {"alpha": ALPHA},
     "scaffnew": {"p": P}, "scafflix": {"p": P, "alpha": ALPHA}, "local-sgd": {"period": PERIOD}, "fedavg": _ROUND,
     "fedprox": {**_ROUND, "pull": PULL}, "minibatch-sgd": _ROUND, "scaffold": {**_ROUND, "server_step": SERVER},
     "heavy-ball": {"weight": WEIGHT}, "nesterov": {"weight": WEIGHT}, "ditto": {"period": PERIOD, "pull": PULL},
@@ -249,7 +250,8 @@ def clustering(at, x):
 
 
 RULES = {
-    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all, "all-for-all-two-stage": all_for_all_two_stage,
+    "local": local, "all-for-one": all_for_one, "all-for-one-fixed": weighted, "all-for-all": all_for_all,
+    "all-for-all-two-stage": all_for_all_two_stage,
     "cobo": cobo, "flix": flix, "scaffnew": scaffnew, "scafflix": scafflix, "local-sgd": local_sgd, "fedavg": fedavg,
     "fedprox": fedprox, "minibatch-sgd": minibatch, "scaffold": scaffold, "heavy-ball": heavy_ball,
     "nesterov": nesterov, "gradient-tracking": gradient_tracking, "ditto": ditto, "apfl": apfl, "wga-bc": wga,

@@ -18,7 +18,8 @@ LONGEST = 3
 LEVEL = {"eps": 0.4, "G": 0.4}
 """As shares of their values at the start."""
 LINEAR = {
-    "local", "all-for-one-fixed", "all-for-all", "all-for-all-two-stage", "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
+    "local", "all-for-one-fixed", "all-for-all", "all-for-all-two-stage",
+    "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
     "minibatch-sgd", "scaffold", "heavy-ball", "nesterov", "gradient-tracking", "ditto", "apfl", "wga-bc",
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from ...claim import Claim, Effort
 from ...evidence import Evidence
 from ...family import Family, Values
 from ...instances import enumerated_paths, exact
-from ...instances.aligned_pair import Aligned, columns
+from ...instances.aligned_pair import Aligned, columns, sharp_hitting_values
 from ...instances.enumerated_paths import RIPPLED, Arguments, Paths, constant_steps
 from ...instances.renewal import Renewal
 from ...instances.scheduled import Decreasing, decreasing_steps, sharp_decreasing
@@ -152,6 +152,22 @@ def _confident(evidence: Evidence) -> Evidence:
     return replace(evidence, arguments={**evidence.arguments, "delta": np.full_like(evidence.measured, _SURE)})
 
 
+def _best_aligned(values: Values) -> Values:
+    """The precision for which the step is the best one, mu eps/(beta s2)."""
+    batch = Aligned.of(values)
+    return values | {"eps": batch.eta * batch.beta * batch.s2 / batch.mu}
+
+
+def _in_regime(measure: Callable[[Aligned], np.ndarray], *, best: bool = False) -> tuple[Family, ...]:
+    """Renewals have mu = beta, and paths are short: aligned pairs reach kappa = 100."""
+    like = aligned(measure, sharp_hitting_values)
+    if not best:
+        return (like,)
+    assert like.measure is not None
+    evidence = like.measure
+    return (replace(like, measure=lambda values: evidence(_best_aligned(values))),)
+
+
 FLOOR, _START = "noise floor eta beta s2 <= 1.8 mu eps", "start above the precision, eps <= e0"
 _BELOW = {_START: "below it tau = 0, and the bound is not negative before e_0 = eps/e, which is further away"}
 
@@ -185,6 +201,7 @@ def claims() -> tuple[Claim, ...]:
                 FLOOR: "the proof needs no drift; where it is negative the bound is at least 1",
                 _START: "below it tau = 0, and the probability is 0",
             },
+            in_regime=_in_regime(Aligned.running),
         ),
         Claim.on(
             "adaptive/corollary-1-expected-time",
@@ -197,6 +214,7 @@ def claims() -> tuple[Claim, ...]:
             },
             unrefuted_conditions=_BELOW,
             sampled=sampling("adaptive/corollary-1-expected-time"),
+            in_regime=_in_regime(Aligned.hitting),
         ),
         Claim.on(
             "adaptive/corollary-1-confidence",
@@ -218,5 +236,6 @@ def claims() -> tuple[Claim, ...]:
             ),
             exact=_noiseless,
             unrefuted_conditions=_BELOW,
+            in_regime=_in_regime(Aligned.hitting, best=True),
         ),
     )

@@ -1,0 +1,236 @@
+"""The regime in which the sharpness of every record is compared: where learners use bounds.
+
+Most bounds are attained somewhere, often where little happens: at mu = beta, without noise, at T = 0. In the regime
+kappa = 100, noise dominates the bound, and the path has come far and forgotten its start. Which parts of it concern a
+record is read from its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+
+from .evidence import CLEAR, Evidence
+
+KAPPA, NEAR = 100.0, 1.1
+"""kappa is within this factor of 100: curvatures that a family draws one by one do not meet a number exactly."""
+REST = 0.2
+"""The largest part of the bound that stays without noise."""
+USED = 0.5
+"""Of a number of steps of a given size: the least part of its limit that noise takes up."""
+FORGOTTEN = 5e-3
+"""The largest part by which the bound grows when start and bias are doubled, unless as little stays without noise."""
+AHEAD = 10.0
+"""The start is at least so many times the bound, and the precision."""
+TELLING = 0.5
+"""The largest bound of a probability: near 1 it is attained by saying nothing."""
+STEP = 0.2
+"""The largest step in units of 1/beta: noise is what steps are lowered for."""
+LONG, LONGEST = 1000, 30000
+"""Iterations."""
+FACTOR = 2.0
+"""C of the decreasing steps C/(mu (t + gamma))."""
+
+NOISE = (
+    "sigma2", "s2", "V", "V_max", "noise", "noise2", "noise_max", "noise_mean", "label_variance", "peer_sigma2",
+    "sigma2_star", "continuous_variance",
+)  # fmt: skip
+STARTS = ("e0", "distance2", "mean_distance2", "Psi0", "V0")
+BIASES = ("bias", "bias2", "peer_excess", "b_max", "dissimilarity", "spread")
+PRECISIONS = ("eps", "G", "eps_Psi", "eps_mu")
+ALONE = ("N", "size", "near")
+_SILENT, _FAR = 1e-9, 300.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharpness:
+    """Where alone the worst ratio of a record is reached (`attained`, see `where_attained`), and what is left of it in
+    the regime: the largest measured/bound, None where no instance was found there.
+
+    `parts` are the parts of the regime that the record's parameters have, `lacks` says which it does not have (both are
+    empty where nothing was searched), and `at` are the arguments where the ratio is reached.
+    """
+
+    attained: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    ratio: float | None = None
+    at: Mapping[str, float] | None = None
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """The entry `regime` of a kept verdict, six digits; None where nothing was searched."""
+        if not self.parts and not self.lacks:
+            return None
+        at = None if self.at is None else {name: float(f"{value:.6g}") for name, value in self.at.items()}
+        ratio = None if self.ratio is None else float(f"{self.ratio:.6g}")
+        return {"parts": list(self.parts), "lacks": list(self.lacks), "ratio": ratio, "at": at}
+
+
+def outside(theorem: Theorem, found: Evidence) -> np.ndarray:
+    """How far each instance is from the regime, (n,): the sum of the logarithms of what it misses; 0 inside."""
+    given, bound = found.arguments, np.abs(found.bound(theorem))
+    has, far = Parts.of(theorem), [np.zeros(found.measured.shape)]
+
+    def at_most(value: Any, limit: Any) -> None:
+        far.append(np.maximum(np.log(value / limit), 0))
+
+    with np.errstate(all="ignore"):
+        if has.kappa:
+            far.append(np.maximum(np.abs(np.log(has.condition_number(given) / KAPPA)) - np.log(NEAR), 0))
+        if has.step:
+            at_most(has.step_size(given), STEP)
+        if has.noise:
+            silent = {**given, **{name: _SILENT * np.asarray(given[name]) for name in has.noise}}
+            rest = np.nan_to_num(np.abs(replace(found, arguments=silent).bound(theorem)) / bound, nan=1.0)
+            if has.given_step:
+                at_most(USED, _used(theorem, given, silent))
+            else:
+                at_most(rest, REST)
+            if has.kappa and has.long:
+                doubled = {
+                    **given,
+                    **{name: 2 * np.asarray(given[name]) for name in (*STARTS, *BIASES) if name in given},
+                }
+                grown = np.abs(np.abs(replace(found, arguments=doubled).bound(theorem)) / bound - 1)
+                at_most(np.minimum(rest, grown), FORGOTTEN)
+        if has.long:
+            at_most(LONG, np.asarray(given["T"], dtype=float))
+        for level, start in has.descents(given, bound):
+            at_most(AHEAD * level, start)
+        if has.chance:
+            at_most(bound, TELLING)
+    return np.minimum(np.nan_to_num(sum(far), nan=_FAR, posinf=_FAR), _FAR)
+
+
+def _used(theorem: Theorem, given: Mapping[str, Any], silent: Mapping[str, Any]) -> Any:
+    """The largest part of a limit that noise alone takes up."""
+    loud, quiet = (theorem.conditions(**{n: v[n] for n in theorem.condition_keywords}) for v in (given, silent))
+    parts = [
+        np.where(np.asarray(quiet[name][0]) < CLEAR * left, left / right, 0.0) for name, (left, right) in loud.items()
+    ]
+    return np.maximum(np.max(np.broadcast_arrays(0.0, *parts), axis=0), 1e-300)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What a record has of the regime."""
+
+    theorem: Theorem
+    names: frozenset[str]
+    noise: tuple[str, ...]
+    precision: str
+    start: str
+
+    @classmethod
+    def of(cls, theorem: Theorem) -> Parts:
+        def first(names: tuple[str, ...]) -> str:
+            return next((name for name in names if name in theorem.bound_keywords), "")
+
+        return cls(
+            theorem=theorem,
+            names=frozenset(parameter.name for parameter in theorem.parameters),
+            noise=tuple(name for name in NOISE if name in theorem.bound_keywords),
+            precision=first(PRECISIONS),
+            start=first(STARTS),
+        )
+
+    @property
+    def kappa(self) -> bool:
+        return {"mu", "beta"} <= self.names or {"reach", "contraction"} <= self.names or "kappa_max" in self.names
+
+    def condition_number(self, given: Mapping[str, Any]) -> Any:
+        """beta/mu; of Scafflix, max_i gamma_i A_i / min_i gamma_i mu_i or the largest A_i/mu_i."""
+        if {"mu", "beta"} <= self.names:
+            return given["beta"] / given["mu"]
+        return given["kappa_max"] if "kappa_max" in self.names else given["reach"] / given["contraction"]
+
+    @property
+    def step(self) -> bool:
+        return bool(self.noise) and ({"eta", "beta"} <= self.names or "reach" in self.names)
+
+    def step_size(self, given: Mapping[str, Any]) -> Any:
+        """In units of its limit without noise."""
+        if "reach" in self.names:
+            return given["reach"]
+        return given["eta"] * given["beta"] * (given["smax"] if "smax" in self.names else 1.0)
+
+    @property
+    def long(self) -> bool:
+        return "T" in self.theorem.bound_keywords
+
+    @property
+    def chance(self) -> bool:
+        return self.theorem.quantity.name.endswith("STILL_RUNNING")
+
+    @property
+    def given_step(self) -> bool:
+        """A number of steps of a size that is given: noise limits the size, and is in the bound through it."""
+        return bool(self.precision) and "eta" in self.names and not self.long
+
+    def descents(self, given: Mapping[str, Any], bound: Any) -> list[tuple[Any, Any]]:
+        """What the start is compared with and the start in its unit, by a power of the least curvature."""
+        goals = [(self.theorem.quantity.unit, bound)] if self.long else []
+        if self.precision:
+            goals.append((self.theorem.parameter(self.precision).unit, given[self.precision]))
+        curvature = next((name for name in ("mu", "beta", "mu_min", "mu_max") if name in self.names), "")
+        found = []
+        for unit, level in goals if self.start else ():
+            own = self.theorem.parameter(self.start).unit
+            power = unit.loss - own.loss  # a curvature is loss/theta^2
+            if unit.theta - own.theta == -2 * power and (curvature or not power):
+                found.append((level, given[self.start] * (given[curvature] ** power if power else 1.0)))
+        return found
+
+
+def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parts of the regime that concern a record, and those that do not."""
+    has = Parts.of(theorem)
+    noise = (
+        f"noise takes up {USED:.0%} or more of the step's limit"
+        if has.given_step
+        else f"noise gives {1 - REST:.0%} or more of the bound"
+    )
+    descends = bool(has.descents(dict.fromkeys(has.names, 1.0), 1.0))
+    goal = f"{'precision' if has.precision else 'bound'}"
+    asked = (
+        (f"kappa = {KAPPA:g}", "no condition number", has.kappa),
+        (noise, "no noise", bool(has.noise)),
+        (f"step at most {STEP:g}/beta", "no step size", has.step),
+        (f"T >= {LONG}", "no iterations", has.long),
+        (f"start at least {AHEAD:g} times the {goal}", "no start to descend from", descends),
+        (f"probability at most {TELLING:g}", "", has.chance),
+    )
+    return (
+        tuple(part for part, _, there in asked if there),
+        tuple(lack for _, lack, there in asked if lack and not there),
+    )
+
+
+def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
+    """The simple cases in which all instances of the largest ratio lie, () where one of them lies in none."""
+    ratio = np.where(whole.counted(theorem), whole.ratio(theorem), -np.inf)
+    best = ratio >= ratio.max(initial=-np.inf) - CLEAR
+    if theorem.key.startswith("own/") or not best.any() or not np.isfinite(ratio[best]).all():
+        return ()  # a stranger's bound may refuse next to no noise
+    has, rows = Parts.of(theorem), whole.rows(np.flatnonzero(best))
+    given, cases = rows.arguments, dict[str, np.ndarray]()
+    if has.long:
+        cases["T = 0"] = given["T"] == 0
+    if has.noise:
+        silent = {**given, **{name: _SILENT * given[name] for name in has.noise}}
+        with np.errstate(all="ignore"):
+            same = np.abs(replace(rows, arguments=silent).bound(theorem) - rows.bound(theorem))
+            cases["no noise"] = same <= CLEAR * np.abs(rows.bound(theorem))
+    cases |= {f"{name} = 1": given[name] == 1 for name in ALONE if name in has.names}
+    if has.kappa:
+        cases["kappa = 1"] = has.condition_number(given) <= 1 + CLEAR
+    needed, left = list[str](), np.ones(int(best.sum()), dtype=bool)
+    for name, there in cases.items():  # at T = 0 there is no noise either: one case is enough
+        if (left & there).any():
+            needed, left = [*needed, name], left & ~there
+    return () if left.any() else tuple(needed)
