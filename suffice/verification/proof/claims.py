@@ -36,6 +36,7 @@ def claims_of(
     earliest: int,
     slack: Fraction,
     shared: bool = False,
+    form: tuple[int, int] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """The recursion over whole periods, and an inequality for each step between.
 
@@ -74,7 +75,7 @@ def claims_of(
     ends = x["w"] * sympy.diff(bound, x["w"]) if shared else bound
     claim = {"kind": "recursion", **common, "z": "z", "first": lists(first), "move": lists(move), "bound": lists(ends)}
     if part.pair is not None:
-        yield claim | _of_pair(part, symbolic, put, lists)
+        yield claim | _of_pair(part, symbolic, put, lists, form)
         return
     rho, add = part.rho[-1].subs(changing), part.add[-1].subs(changing)
     yield claim | {"rho": lists(rho), "add": lists(add), "start": lists(start)}
@@ -86,8 +87,12 @@ def claims_of(
         yield {"kind": "box", "says": between, "box": box, "left": sides_of[0], "right": sides_of[1]}
 
 
-def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any) -> dict[str, Any]:
-    """P, the least form with P = c c' + A' P A/rho: then P - c c' = A' P A/rho and rho P - A' P A = rho c c'."""
+def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any, form: tuple[int, int] | None) -> dict[str, Any]:
+    """P = W + A' P A/rho, so that rho P - A' P A = rho W.
+
+    The least P has W = c c'. At short steps, where A nearly keeps its first state, that grows like 1/t: then
+    `form` = (m, n) gives W = m t c c' + n d d', d the other state.
+    """
     import sympy
 
     if symbolic.q is None:
@@ -97,7 +102,9 @@ def _of_pair(part: Part, symbolic: Symbolic, put: Any, lists: Any) -> dict[str, 
     A, b = A.applyfunc(put), b.applyfunc(put)
     p = sympy.symbols("p00 p01 p11")
     P = sympy.Matrix([[p[0], p[1]], [p[1], p[2]]])
-    gap = P - sympy.Matrix([[1, 0], [0, 0]]) - A.T * P * A / rho
+    x = symbols()
+    m, n = (1, 0) if form is None else (form[0] * put(x["s"] * x["h"]), form[1])
+    gap = P - sympy.diag(m, n) - A.T * P * A / rho
     (found,) = sympy.linsolve([gap[0, 0], gap[0, 1], gap[1, 1]], p)
     kick = 0 if part.gain == 0 else put(symbols()["s"])  # gain = eta^2
     return {

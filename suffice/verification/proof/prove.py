@@ -38,6 +38,7 @@ SLACK = Fraction(1, 1000)
 """What a proof may concede where a tight bound touches and no factor can be split off."""
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
+_FORMS = ((4, 1), (8, 4))
 _WORDS = {"start": "a start without noise", "noise": "noise from the minimiser"}
 
 
@@ -181,14 +182,16 @@ def _of_part(
     if len(part.rho) > 1 and symbols()["w"] in part.bound.free_symbols:
         with suppress(Negative):
             return [proved(claim, budget) for claim in claims_of(*options, shared=True)]
-    try:
+    if part.pair is None:
         return [proved(claim, budget) for claim in claims_of(*options)]
-    except Undecided as error:
-        if part.pair is None or not str(error).startswith("a divisor"):
-            raise
-        raise Undecided(
-            "no quadratic form of both states was found that falls at the bound's rate", error.part
-        ) from error
+    failed: list[Negative | Undecided] = []
+    for form in (None, *_FORMS):
+        try:
+            return [proved(claim, budget) for claim in claims_of(*options, form=form)]
+        except (Negative, Undecided) as error:
+            failed.append(error)
+    left = getattr(failed[0], "part", None) or domain.sides
+    raise Undecided("no quadratic form of both states was found that falls at the bound's rate", left) from failed[0]
 
 
 def _done(

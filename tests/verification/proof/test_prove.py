@@ -63,12 +63,22 @@ def heavy_ball(*, eta, beta, e0, sigma2, T):
     return 4 * 0.753**T * e0 + 40 * eta**2 * beta * sigma2
 
 
+def half(*, eta, beta):
+    return {"eta <= 0.5/beta": (eta, 0.5 / beta)}
+
+
+def momentum(*, eta, mu, beta, e0, sigma2, T):
+    return 8 * (1 - eta * mu / 2) ** T * e0 + 40 * eta * beta * sigma2 / mu
+
+
 BOX = {"eta beta": (Fraction(2, 5), Fraction(1)), "mu/beta": (Fraction(1, 2), Fraction(1))}
 TRUE = {
     "theorem 2": (theorem_2, limit, None, "upper", None),
     "lower": (lambda *, eta, beta, e0, T: (1 - eta * beta) ** (2 * T) * e0, limit, None, "lower", None),
     "decreasing": (decreasing, steep, Decreasing(name="decreasing"), "upper", None),
     "heavy ball": (heavy_ball, limit, Momentum(weight=0.3), "upper", BOX),
+    "heavy ball, short steps": (momentum, half, Momentum(weight=0.3), "upper", None),
+    "Nesterov, short steps": (momentum, half, Momentum.nesterov(weight=0.3), "upper", None),
     "local SGD, K = 1": (rounds, limit, LocalSGD(period=1), "upper", None),
     "local SGD, K = 2": (rounds, limit, LocalSGD(period=2), "upper", None),
     "local SGD, K = 4": (rounds, limit, LocalSGD(period=4), "upper", None),
