@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ..recheck import TERMS, Polynomial, minus, quotient
+from ..recheck import Polynomial, quotient
 from .expression import as_list, polynomial_of
 
 Box = Mapping[str, tuple[Fraction, Fraction]]
+TERMS = 10**5
+"""More Bernstein coefficients than that are not tried."""
 
 
 class Undecided(Exception):
@@ -125,7 +127,7 @@ def proof_of(left: Any, right: Any, box: Box, budget: Budget) -> dict[str, Any]:
     """
     import sympy
 
-    top, below = quotient(minus(right, left))
+    top, below = quotient(["+", right, ["*", -1, left]])
     divisors = []
     for base in below:
         one = Polynomial(base)

@@ -145,7 +145,7 @@ def test_what_is_proved_is_valid_and_what_nobody_asked_has_no_proof():
     assert sf.check(theorem_2, conditions=limit, family=sf.families.quadratics(longest=3)).proof is None
 
 
-def test_a_lower_bound_that_passes_every_instance_is_violated_with_an_exact_T():
+def test_a_lower_bound_that_knows_the_ends_alone_is_violated_with_an_exact_T():
     """(1 - eta beta)^2T e0 holds up to eta = 1/beta; beyond, a direction of curvature 1/eta is at 0 after one step."""
 
     def lower(*, eta, beta, e0, T):
@@ -156,7 +156,7 @@ def test_a_lower_bound_that_passes_every_instance_is_violated_with_an_exact_T():
 
     verdict = sf.check(lower, conditions=wide, direction="lower", prove=True)
     assert verdict.outcome.value == "violated"
-    found = verdict.counterexample
+    found = verdict.proof.counterexample
     assert found["measured"] < found["bound"]
     # by hand, in one direction of curvature h
     (eta, e0, T), h = (found["arguments"][name] for name in ("eta", "e0", "T")), found["values"]["curvature"]

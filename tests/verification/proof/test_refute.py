@@ -91,6 +91,7 @@ FALSE = {
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_no_false_bound_is_proved_and_nearly_all_are_violated_exactly():
     found = {name: proof(*given) for name, given in FALSE.items()}
     assert len(found) >= 40
