@@ -79,11 +79,11 @@ def theorem(
             print_json([theorem_row(record)])
         else:
             typer.echo(page(record))
-            typer.echo(f"verdict     {saved_verdict(record)}")
-            if proof := saved_proof(record):
-                typer.echo(f"proof       {proof}")
             if sharp := sharpness_of(known().get((record.key, record.edition))):
                 typer.echo(f"sharpness   {sharp}")
+            if proof := saved_proof(record):
+                typer.echo(f"proof       {proof}")
+            typer.echo(f"verdict     {saved_verdict(record)}")
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))

@@ -161,7 +161,7 @@ class Parts:
 
     @property
     def long(self) -> bool:
-        return "T" in self.theorem.bound_keywords
+        return bool(self.noise) and "T" in self.theorem.bound_keywords
 
     @property
     def chance(self) -> bool:
@@ -201,7 +201,7 @@ def parts_of(theorem: Theorem) -> tuple[tuple[str, ...], tuple[str, ...]]:
         (f"kappa = {KAPPA:g}", "no condition number", has.kappa),
         (noise, "no noise", bool(has.noise)),
         (f"step at most {STEP:g}/beta", "no step size", has.step),
-        (f"T >= {LONG}", "no iterations", has.long),
+        (f"T >= {LONG}", "" if has.precision else "no iterations in noise", has.long),
         (f"start at least {AHEAD:g} times the {goal}", "no start to descend from", descends),
         (f"probability at most {TELLING:g}", "", has.chance),
     )
@@ -219,13 +219,13 @@ def where_attained(theorem: Theorem, whole: Evidence) -> tuple[str, ...]:
         return ()  # a stranger's bound may refuse next to no noise
     has, rows = Parts.of(theorem), whole.rows(np.flatnonzero(best))
     given, cases = rows.arguments, dict[str, np.ndarray]()
-    if has.long:
+    if "T" in has.names:
         cases["T = 0"] = given["T"] == 0
     if has.noise:
         silent = {**given, **{name: _SILENT * given[name] for name in has.noise}}
         with np.errstate(all="ignore"):
             same = np.abs(replace(rows, arguments=silent).bound(theorem) - rows.bound(theorem))
-            cases["no noise"] = same <= CLEAR * np.abs(rows.bound(theorem))
+            cases["zero noise"] = same <= CLEAR * np.abs(rows.bound(theorem))
     cases |= {f"{name} = 1": given[name] == 1 for name in ALONE if name in has.names}
     if has.kappa:
         cases["kappa = 1"] = has.condition_number(given) <= 1 + CLEAR

@@ -21,7 +21,7 @@ from .search import search
 _SPENT = {"draws": 160, "restarts": 6, "ascents": 14}
 _FEW = 10
 """A family whose T stays below follows every path, which takes exponentially long: it cannot be asked for long ones."""
-_BATCH = 64
+_BATCH = 256
 """Instances that are measured at a time: some families keep every step."""
 
 
@@ -30,13 +30,14 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
     what is `known`."""
     theorem = claim.theorem
     parts, lacks = parts_of(theorem)
-    best, at = 0.0, None
+    best, at = -1.0, None
     for family in (*claim.families, *claim.in_regime) if parts else ():
         narrow = _narrowed(theorem, family)
         if narrow is None:
             continue
         found = search(theorem, narrow, root=root, **_SPENT)
-        ratio = np.where(found.counted(theorem) & (outside(theorem, found) == 0), found.ratio(theorem), 0.0)
+        ratio = np.where(found.counted(theorem) & (outside(theorem, found) == 0), found.ratio(theorem), -1.0)
+        ratio = np.where(np.abs(ratio) <= CLEAR, 0.0, ratio)
         if len(ratio) and ratio.max() > best:
             best, row = float(ratio.max()), int(ratio.argmax())
             wide = {name: np.broadcast_to(value, ratio.shape) for name, value in found.arguments.items()}
@@ -78,6 +79,8 @@ def _narrowed(theorem: Theorem, family: Family) -> Family | None:
         near = np.exp(-far) * CLEAR
         with np.errstate(all="ignore"):
             guide = np.nan_to_num(near * bound if theorem.direction == "upper" else bound / near, posinf=0, neginf=0)
-        return replace(found, measured=np.where(far == 0, found.measured, guide), again=None)
+        higher = np.maximum if theorem.direction == "upper" else np.minimum
+        inside = higher(found.measured, guide)  # what is 0 in the regime counts for more than what is outside
+        return replace(found, measured=np.where(far == 0, inside, guide), again=None)
 
     return replace(family, domains=domains, measure=measure, sharp=None, arguments=None)

@@ -118,9 +118,9 @@ def told(theorem, ratios, **given):
 
 def test_a_worst_ratio_says_in_which_simple_cases_alone_it_is_reached():
     theorem = find(THEOREM_2)
-    assert told(theorem, [1, 0.3], **INSIDE | {"s2": [0, 1]}) == ("no noise",)
+    assert told(theorem, [1, 0.3], **INSIDE | {"s2": [0, 1]}) == ("zero noise",)
     assert told(theorem, [1, 0.3], **INSIDE | {"T": [0, 50]}) == ("T = 0",)
-    assert told(theorem, [1, 1, 0.3], **INSIDE | {"s2": [0, 1, 1], "mu": [0.1, 1, 0.1]}) == ("no noise", "kappa = 1")
+    assert told(theorem, [1, 1, 0.3], **INSIDE | {"s2": [0, 1, 1], "mu": [0.1, 1, 0.1]}) == ("zero noise", "kappa = 1")
     assert told(theorem, [1, 1], **INSIDE | {"s2": [0, 1]}) == ()
     alone = find("adaptive/corollary-1-variance")
     assert told(alone, [1, 0.5], sigma2=2, near=[1, 4], least_psi=0.5) == ("near = 1",)
@@ -142,7 +142,7 @@ def test_full_effort_computes_and_keeps_the_ratio(tmp_path):
     (row,) = json.loads((tmp_path / "kept.json").read_text())
     assert row["regime"] == full.sharpness.to_dict() == full.to_dict()["regime"]
     assert row["regime"]["ratio"] is not None
-    assert row["attained"] == list(full.sharpness.attained) == ["no noise", "kappa = 1"]
+    assert row["attained"] == list(full.sharpness.attained) == ["zero noise", "kappa = 1"]
 
 
 def test_words_say_what_is_lacking_and_what_is_unknown():
@@ -155,4 +155,10 @@ def test_words_say_what_is_lacking_and_what_is_unknown():
     assert found == "measured/bound reaches 0.25 at kappa = 100; no noise in this statement (found: mu = 1)"
     assert sharpness_of({"regime": regime | {"parts": []}}).startswith("the regime does not concern it; no noise")
     assert sharpness_of({}) == sharpness_of(None) == ""
-    assert attained({"attained": ["T = 0", "no noise"]}) == " (only at T = 0 or no noise)"
+    assert attained({"attained": ["T = 0", "zero noise"]}) == " (only at T = 0 or zero noise)"
+
+
+def test_what_measures_0_in_the_regime_is_found_there():
+    silent = quadratic()
+    nothing = replace(silent, measure=lambda values: replace(silent.measure(values), measured=0 * values["T"]))
+    assert sharpness(Claim.on(THEOREM_2, nothing)).ratio == 0
