@@ -23,6 +23,8 @@ START = {"e0": lambda h: h / 2, "distance2": lambda h: 1}
 """What a start of x^2 = 1 along curvature h adds to scalars."""
 QUANTITY = {"excess": lambda h: h / 2, "last_distance": lambda h: 1, "last_gradient": lambda h: h**2}
 """A quantity along curvature h over x^2."""
+_DOUBLED = {"excess": (1, 1), "last_distance": (1, 2), "last_gradient": (2, 1)}
+"""How much larger it is where the unit of theta makes curvatures twice as large."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +81,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     for part in (*linear.values(), *([] if q is None else [q])):
         if not part.is_rational_function(*known):
             raise NotOfThisKind(f"{part} is no rational function of s = eta beta and k = mu/beta")
-    _check_units(theorem, constants)
+    _check_units(theorem, constants, sympy.Rational(*_DOUBLED[quantity]))
     return Symbolic(
         start=sympy.cancel(sum(linear[name] * START[name](x["h"]) for name in START)),
         noise=linear["sigma2"],
@@ -167,8 +169,8 @@ def _in_one_power(value: Any, x: Mapping[str, Any]) -> tuple[Any, Any]:
     return value, q
 
 
-def _check_units(theorem: Theorem, constants: Mapping[str, Fraction]) -> None:
-    """Other units of time change nothing: eta over 2, mu, beta and sigma2 times 2."""
+def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: Any) -> None:
+    """Other units of theta change nothing: eta over 2, mu, beta and sigma2 times 2, the quantity times `factor`."""
     import sympy
 
     assert theorem.bound is not None
@@ -181,5 +183,5 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction]) -> None:
     at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
     scale = {"eta": sympy.Rational(1, 2), "mu": 2, "beta": 2, "sigma2": 2, "distance2": sympy.Rational(1, 2)}
     one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
-    if sympy.simplify(one - two) != 0:
+    if sympy.simplify(factor * one - two) != 0:
         raise NotOfThisKind("the bound changes with the units of eta, mu, beta and sigma2")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..recheck import digest, inequalities
 from .bound_expression import Symbolic, symbols
-from .box_search import Budget, proof_of
+from .box_search import Budget, Undecided, proof_of
 from .domain import Domain
 from .expression import NotOfThisKind, as_list
 from .refute import Part, Violation
@@ -20,6 +20,13 @@ def certificate(claim: dict[str, Any], proof: dict[str, Any]) -> dict[str, Any]:
 
 def proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
     """The claim with its proof; raises `box_search.Negative` and `Undecided`."""
+    try:
+        return _proved(claim, budget)
+    except ValueError as error:  # of the checker: a division by 0, too many terms or digits
+        raise Undecided(str(error)) from error
+
+
+def _proved(claim: dict[str, Any], budget: Budget) -> dict[str, Any]:
     box = {name: (Fraction(low), Fraction(high)) for name, (low, high) in claim["box"].items()}
     if claim["kind"] == "box":
         return certificate(claim, proof_of(claim["left"], claim["right"], box, budget))

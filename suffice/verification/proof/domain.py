@@ -47,10 +47,9 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
     s, k = x["s"], x["k"]
     flat = box.get("mu/beta", (FLATTEST, Fraction(1)))
     both = [_limit(a, b, s) for a, b in symbolic.conditions.values()]
-    limits, least = (
-        [each for each, upper in filter(None, both) if upper is wanted and not each.free_symbols - {k, x["w"], x["v"]}]
-        for wanted in (True, False)
-    )
+    known = {k, x["w"], x["v"]}
+    used = [pair for pair in both if pair and pair[0].is_rational_function() and not pair[0].free_symbols - known]
+    limits, least = ([each for each, upper in used if upper is wanted] for wanted in (True, False))
     low, high = box.get("eta beta", (Fraction(0), None))
     numbers = [Fraction(int(each.p), int(each.q)) for each in limits if each.is_number]
     if high is not None:
@@ -64,6 +63,8 @@ def _steps_of(symbolic: Symbolic, box: Mapping[str, tuple[Fraction, Fraction]]) 
     sides = {"k": flat}
     if not moving or high is not None:
         least = constant if constant is not None else Fraction(LARGEST_STEP)
+        if not box and least <= 0:
+            raise NotOfThisKind("the conditions allow no step")
         if low > least:
             raise InputError("box['eta beta']", (str(low), str(high)), f"it is empty: conditions allow {least} at most")
         return Domain(step=s, sides={"s": (low, least), **sides}, says=f"eta beta in [{low}, {least}], {says}")

@@ -18,7 +18,7 @@ from suffice.simulate import Algorithm, StreamingLeastSquares
 from suffice.simulate.moment_powers import ONE_STEP
 from suffice.support.errors import InputError
 
-from ..assumptions import assumptions
+from ..assumptions import assumptions, steps_once
 from ..families import ProblemFamily, quadratics
 from ..family import Family
 from ..problem_measure import constants as own_constants
@@ -98,7 +98,14 @@ def prove(
     try:
         return _proof(theorem, algorithm, family, box, budget, began)
     except NotOfThisKind as reason:
-        return Proof(outcome="not of this kind", says=str(reason), seconds=time.process_time() - began)
+        return _done("not of this kind", str(reason), began)
+    except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        # SymPy's, of functions that nobody foresaw: the verdict on instances does not depend on it
+        return _done(
+            "undecided", f"the formulas could not be worked with ({type(error).__name__}: {error!s:.80})", began
+        )
 
 
 def _proof(
@@ -114,7 +121,7 @@ def _proof(
     if not algorithm.linear:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
     streamed = None if family is None else _streamed(family)
-    clients = _CLIENTS if family is None or streamed else (_alike(family),)
+    clients = _CLIENTS if streamed else _workable(algorithm) if family is None else (_alike(family),)
     numbers = {name: _fraction(value, name) for name, value in own_constants(theorem, algorithm, family).items()}
     if streamed or len(clients) == 1:
         numbers["N"] = Fraction(1 if streamed else clients[0])
@@ -134,7 +141,12 @@ def _proof(
         if family is not None and not streamed:
             return _done("undecided", f"false beyond the family, {says}", began)
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
-        return replace(_done("violated", says, began, certificates), counterexample=_counterexample(theorem, found))
+        count = int(numbers.get("N", 1 / found.at["w"]))
+        return replace(
+            _done("violated", says, began, certificates), counterexample=_counterexample(theorem, found, count)
+        )
+    if len(clients) == 1 and clients[0] > 1:
+        domain = replace(domain, says=f"{domain.says}, N = {clients[0]}")
     return _searched(parts, symbolic, domain, upper, budget, began)
 
 
@@ -201,21 +213,21 @@ def _done(
     return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
 
 
-def _counterexample(theorem: Theorem, found: Violation) -> dict[str, Any]:
+def _counterexample(theorem: Theorem, found: Violation, clients: int) -> dict[str, Any]:
     """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
     curvatures too."""
     import mpmath
 
     noise, at = found.part.name == "noise", found.at
     scalars = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": 0 if noise else at["h"] / 2, "sigma2": int(noise)}
-    scalars |= {"distance2": int(not noise), "T": found.T, "N": 1 / at["w"], "d": 1}
+    scalars |= {"distance2": int(not noise), "T": found.T, "N": clients, "d": 1}
     known = {name: float(value) for name, value in scalars.items()}
     arguments = {entry.name: known[entry.name] for entry in theorem.parameters if entry.name in known}
     with mpmath.workdps(60):
         sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
     return {
         "values": {"curvature": float(at["h"])}, "arguments": arguments, "instance": unused(known, arguments),
-        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": int(1 / at["w"]),
+        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": clients,
         "digits": 50,
     }  # fmt: skip
 
@@ -268,6 +280,21 @@ def _alike(family: ProblemFamily) -> int:
     if not bool((problem.A[0] == problem.A).all()) or not bool((problem.optimum == problem.optimum[0]).all()):
         raise NotOfThisKind("clients differ: second moments of several models move together")
     return int(problem.clients)
+
+
+def _workable(algorithm: Algorithm) -> Sequence[int]:
+    """The numbers of clients that it is for: those read, or one."""
+    found = []
+    for count in _CLIENTS:
+        problem, _, eta = typical(quadratics(clients=count, features=1, identical=True), algorithm)
+        try:
+            steps_once(problem, algorithm, eta)
+            found.append(count)
+        except InputError:
+            continue
+    if len(found) not in (1, len(_CLIENTS)):
+        raise NotOfThisKind(f"{algorithm.name} is not for 1 to {_CLIENTS[-1]} clients, nor for one of these numbers")
+    return found
 
 
 def _still() -> Algorithm:

@@ -174,6 +174,38 @@ def test_a_bound_of_averages_that_forgets_the_models_noise_is_violated_between_a
     assert proof(flat, algorithm=LocalSGD(period=1)).outcome == "proved"
 
 
+def test_an_algorithm_for_four_clients_is_proved_for_four():
+    """A bound that falls with 1/N is not refuted at a number of clients that the algorithm is not for."""
+
+    def shared(*, eta, mu, beta, e0, sigma2, N, T):
+        return (1 - eta * mu) ** (2 * T) * e0 + eta * beta * sigma2 / (2 * mu * N)
+
+    four = sf.algorithms.FixedWeights(alpha=np.full((4, 4), 0.25))
+    found = proof(shared, algorithm=four)
+    assert (found.outcome, found.says.endswith(", N = 4")) == ("proved", True), found
+    alone = sf.algorithms.FixedWeights(alpha=np.eye(4))
+    assert proof(shared, algorithm=alone).outcome == "violated"
+
+
+@pytest.mark.parametrize(("quantity", "factor"), [("LAST_DISTANCE", "mu"), ("LAST_GRADIENT", "beta")])
+def test_distances_and_gradients_have_units_of_their_own(quantity, factor):
+    def bound(*, eta, mu, beta, distance2, sigma2, T):
+        level = (1 - eta * mu) ** (2 * T) * distance2 + eta * sigma2 / mu
+        return level if factor == "mu" else level * beta**2
+
+    theorem = replace(record(bound, limit), quantity=getattr(sf.Quantity, quantity))
+    assert prove(theorem, Local(), None, box={}, seconds=30).outcome == "proved"
+
+
+def test_conditions_that_are_no_rational_limit_still_hold_at_a_violation():
+    def root(*, eta, mu, beta):
+        return {"eta <= (beta mu)^-1/2": (eta, 1 / (beta * mu) ** 0.5)}
+
+    found = proof(theorem_2, root)
+    assert found.outcome == "violated"
+    assert proof(theorem_2, lambda *, eta, beta: {"none": (eta, -1 / beta)}).says == "the conditions allow no step"
+
+
 @pytest.mark.parametrize(
     ("bound", "words"),
     [
