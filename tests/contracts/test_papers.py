@@ -35,6 +35,7 @@ NAMED = {
     "suffice/verification/campaign/limits.py": METHOD,
     "suffice/verification/instances/one_step.py": WORD,
     "suffice/bounds/papers.py": "the list",
+    "tests/contracts/test_sentences.py": "sentences of the papers",
 }
 
 
