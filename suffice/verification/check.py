@@ -21,6 +21,7 @@ from .check_extent import not_tried, tried
 from .claim import EFFORTS, Claim, Effort
 from .counterexample import with_counterexample
 from .families import ProblemFamily, own_scalar
+from .findings import Extent
 from .loosened_conditions import loosened
 from .problem_measure import measures, quadratic
 from .proof_request import search_of
@@ -219,7 +220,7 @@ def _exact(
     every = [*measured, *(others.found if others else [])]
     reached = _reached(verdict, every)
     left_out = not_tried(reached, verdict, others.left_out if others else [])
-    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
+    verdict = replace(verdict, extent=Extent(tried=tried(reached, algorithm, verdict), not_tried=left_out))
     if verdict.outcome is Outcome.VIOLATED:
         worst = [each for each in every if each.problems.name == verdict.worst_instance["label"]]
         return with_counterexample(verdict, theorem, measured if worst[0] in measured else worst)
@@ -274,7 +275,7 @@ def _sampled(
     every = [*measured, *(others.found if others else [])]
     reached = _reached(verdict, every)
     left_out = f"{says(measured, certified, theorem, effort)}; {not_tried(reached, verdict)}"
-    verdict = replace(verdict, tried=tried(reached, algorithm, verdict), not_tried=left_out)
+    verdict = replace(verdict, extent=Extent(tried=tried(reached, algorithm, verdict), not_tried=left_out))
     if verdict.outcome is Outcome.VIOLATED:
         return replace(verdict, counterexample=path_counterexample(theorem, verdict, every))
     if not verdict.valid:

@@ -82,6 +82,14 @@ class Variants:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Extent:
+    """Of a bound of one's own, the ranges that were `tried` and what was `not_tried`, in words."""
+
+    tried: str = ""
+    not_tried: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """The outcome of one claim, with what it rests on.
 
@@ -90,7 +98,7 @@ class Findings:
     counterexample     the violation shrunk to a simple instance, where the claim can shrink: its arguments, `bound` and
                        `measured` as mpmath numbers that are good to `digits` significant digits, 50 or 15
     error_probability  bounds the chance that sampling alone produced a violation (0 when nothing was sampled)
-    tried              of a bound of one's own, the ranges in words; not_tried  what was left out
+    extent             of a bound of one's own, what was tried and what was not
     reason             why nothing could be concluded
     proof              what `check(..., prove=True)` proved or refuted exactly; None where nobody asked
     sharpness          where alone the worst ratio is reached; of a corrected record at full effort, the ratio in the
@@ -105,12 +113,12 @@ class Findings:
     counterexample: dict[str, Any] | None = None
     error_probability: float = 0.0
     seconds: float = 0.0
-    tried: str = ""
-    not_tried: str = ""
+    extent: Extent = field(default_factory=Extent)
     reason: str = ""
     proof: Any = None
     sharpness: Sharpness = field(default_factory=Sharpness)
 
+    tried, not_tried = Of("extent"), Of("extent")
     examined, met, instances, violations = Of("evidence"), Of("evidence"), Of("evidence"), Of("evidence")
     worst_ratio, worst_instance, worst_bound = Of("evidence"), Of("evidence"), Of("evidence")
     ranges, points, unmet = Of("evidence"), Of("evidence"), Of("evidence")

@@ -45,7 +45,7 @@ def loosened(verdict: Verdict, theorem: Theorem, measured: Sequence[Measure], *,
             survivors=survivors,
             survivor_ratios=(*tried.survivor_ratios, *[float("nan")] * len(left)),
         ),
-        not_tried="; ".join(filter(None, (*beyond, verdict.not_tried))),
+        extent=replace(verdict.extent, not_tried="; ".join(filter(None, (*beyond, verdict.not_tried)))),
     )
 
 

@@ -23,7 +23,8 @@ def test_sixty_lines_come_before_the_first_table():
     assert next(at for at, line in enumerate(README.splitlines()) if line.startswith("|")) >= 60
 
 
-def test_the_python_block_prints_what_stands_below_it():
+def test_the_python_block_prints_what_stands_below_it(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "79")
     (source,), (shown,) = blocks(PAGE, "python"), blocks(PAGE, "text")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):

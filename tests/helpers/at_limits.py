@@ -31,6 +31,8 @@ FREE = {"kept": (1e-9, 1e9), "tilt": (1.0, 1e9), "split": (0.0, 1.0)}
 """Numbers that a proof may choose, and the interval in which they are tried."""
 LOOSER = {"beta": 1e3, "mu": 1e-3, "q": 1e-3, "Q": 1e3, "M": 1e3, "dissimilarity": 1e3, "least_weight": 1e-3}
 """Constants of the losses: times a number between 1 and this one they say less, and are as true."""
+MADE_OF_THEM = ("two-stage",)
+"""Words in the keys of records whose runs take steps made of mu and beta: looser ones would be of other runs."""
 VANISHING = (
     *("T", "V", "apart", "b", "c", "e0", "far", "floor", "gap2", "M", "moment_gap", "noise", "push", "separation"),
     *("sigma2", "spread", "start", "tau2", "theta0", "together"),
@@ -264,6 +266,8 @@ def _rearranged(theorem: Theorem, piece: Evidence, rng: np.random.Generator) -> 
     if "eta" not in known:  # the step is made of the constants: other ones are another run
         return
     free, looser = ([name for name in names if name in known] for names in (FREE, LOOSER))
+    if any(word in theorem.key for word in MADE_OF_THEM):
+        looser = [name for name in looser if name not in ("mu", "beta")]
     for name in free:
         start = dict(piece.arguments)
         for other in free:  # the others anywhere, their ends included

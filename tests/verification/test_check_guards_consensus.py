@@ -15,7 +15,9 @@ from suffice.verification.families import ProblemFamily, Setting, quadratics
 from suffice.verification.quantity_sum import quantity_of
 from suffice.verification.sampled_check import path_measures
 
-DISTANCES = pytest.mark.parametrize("distance", [1e-3, 1.0, 1e3])
+DISTANCES = pytest.mark.parametrize(
+    "distance", [1.0, *(pytest.param(scale, marks=pytest.mark.slow) for scale in (1e-3, 1e3))]
+)
 
 
 def apart(distance):

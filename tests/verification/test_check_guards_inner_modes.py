@@ -34,15 +34,16 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("quantity", LOWER)
-@pytest.mark.parametrize("limit", [1.02, 1.1, 1.2, 1.9])
+@pytest.mark.parametrize("limit", [1.02, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (1.1, 1.2, 1.9))])
 def test_a_lower_bound_that_knows_the_ends_alone_is_refuted(quantity, limit):
     verdict = check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(limit))
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
-    assert check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(1.0)).valid
+    if limit == 1.02:
+        assert check(LOWER[quantity], direction="lower", quantity=quantity, conditions=below(1.0)).valid
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("root", range(3))
+@pytest.mark.parametrize("root", [0, *(pytest.param(root, marks=pytest.mark.slow) for root in (1, 2))])
 def test_whoever_takes_the_steps(setting, root):
     options = {"direction": "lower", "conditions": below(1.1), "root": root, **SETTINGS[setting]}
     assert check(LOWER["excess"], **options).outcome is Outcome.VIOLATED

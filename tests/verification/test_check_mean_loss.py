@@ -158,7 +158,7 @@ def descent(share, *, eta, mu, beta, e0, sigma2, N, T):
 
 
 @pytest.mark.usefixtures("brief")
-@pytest.mark.parametrize(("share", "true"), [(1, True), (0.5, False)])
+@pytest.mark.parametrize(("share", "true"), [pytest.param(1, True, marks=pytest.mark.slow), (0.5, False)])
 def test_on_losses_that_are_not_quadratic_paths_measure_the_mean_loss(share, true):
     verdict = check(partial(descent, share), conditions=within, quantity="global_excess", algorithm=LocalSGD(),
                     family=curves("kink", clients=2, longest=2))  # fmt: skip

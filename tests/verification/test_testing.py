@@ -112,6 +112,7 @@ def test_without_a_condition_steps_pass_2_over_beta_and_with_one_they_reach_it()
     np.testing.assert_allclose(at_end.eta * at_end.arguments["beta"], 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_what_is_found_shrinks_to_few_clients_and_simple_numbers(monkeypatch):
     monkeypatch.setattr(testing, "LARGEST", 2)
 

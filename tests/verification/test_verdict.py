@@ -16,7 +16,7 @@ from suffice.verification import Outcome, Verdict
 from suffice.verification.check import record
 from suffice.verification.evidence import Evidence
 from suffice.verification.evidence_summary import EvidenceSummary
-from suffice.verification.findings import Variants
+from suffice.verification.findings import Extent, Variants
 
 
 def doubled(*, e0):
@@ -127,7 +127,7 @@ def test_lines_are_as_wide_as_the_terminal_and_values_stay_with_their_names(colu
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr("os.get_terminal_size", none)
     tried = ", ".join(f"{name} = {at} to {10**at:,}" for at, name in enumerate(PARAMETERS) if at < 16)
-    verdict = of_outcome(Outcome.VALID, tried=tried, not_tried="losses that are not quadratic, " * 9)
+    verdict = of_outcome(Outcome.VALID, extent=Extent(tried=tried, not_tried="losses that are not quadratic, " * 9))
     lines = str(verdict).splitlines()
     most = int(columns or 79)
     assert max(map(len, lines)) <= most

@@ -85,7 +85,12 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize("name", TRUE)
+LONG = ("Nesterov, short steps", "heavy ball, short steps", "local SGD, K = 4")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in TRUE]
+)
 def test_a_true_bound_is_proved_and_the_file_alone_says_so(name, tmp_path):
     found = proof(*TRUE[name])
     assert found.outcome == "proved", found
