@@ -88,7 +88,8 @@ def check(
                 exactly, 10 to 60 on paths, or minutes where a step is slow: `quadratics(longest=20)` ends paths at 20
                 iterations; a false one is often refuted sooner
     prove       also search for a proof for all dimensions, spectra, starts, noises and T on quadratics of like clients,
-                or for an exact violation, in 30 CPU seconds, or in as many as given: see `verdict.proof`
+                or of a family's that differ in their minimisers alone, or for an exact violation, in 30 CPU seconds, or
+                in as many as given: see `verdict.proof`
     box         where to prove: {"eta beta": (0, 1), "mu/beta": (0.01, 1)} unless conditions limit the step otherwise
 
     The verdict is `valid` where nothing refutes the bound and `holds` where, besides, every deliberately wrong variant
@@ -132,7 +133,7 @@ def check(
             return verdict
         from .proof.prove import with_proof  # SymPy and the search, which few ask for
 
-        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds)
+        return with_proof(verdict, theorem, chosen, family, box=sides, seconds=seconds, client=client)
 
 
 def _tested(

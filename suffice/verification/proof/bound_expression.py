@@ -23,20 +23,25 @@ START = {"e0": lambda h: h / 2, "distance2": lambda h: 1}
 """What a start of x^2 = 1 along curvature h adds to scalars."""
 QUANTITY = {"excess": lambda h: h / 2, "last_distance": lambda h: 1, "last_gradient": lambda h: h**2}
 """A quantity along curvature h over x^2."""
+BIAS = {"b": 2, "bias": 2, "bias2": 1}
+"""The power of a scalar of differing clients that is a squared gradient; to a proof all three are one bias b."""
+_LINEAR = ("e0", "distance2", "sigma2")
 _DOUBLED = {"excess": (1, 1), "last_distance": (1, 2), "last_gradient": (2, 1)}
 """How much larger it is where the unit of theta makes curvatures twice as large."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Symbolic:
-    """The bound of a start of x^2 = 1 (`start`) and of sigma_a^2 = 1 (`noise`) along one eigen-direction.
+    """The bound of a start of x^2 = 1 (`start`), of sigma_a^2 = 1 (`noise`) and of a squared bias of 1 (`bias`) along
+    one eigen-direction.
 
-    Both are rational in s, k, h, w = 1/N, v = 1/d and z, and bound `of_one` x^2. `conditions` are pairs (left, right)
+    They are rational in s, k, h, w = 1/N, v = 1/d and z, and bound `of_one` x^2. `conditions` are pairs (left, right)
     by name, in the same variables and T, e0, distance2, sigma2.
     """
 
     start: Any
     noise: Any
+    bias: Any
     of_one: Any
     z: Any
     q: Any
@@ -56,7 +61,7 @@ class Symbolic:
 def symbols() -> Mapping[str, Any]:
     import sympy
 
-    return {name: sympy.Symbol(name) for name in ("s", "k", "h", "w", "v", "z", "T", "e0", "sigma2", "distance2")}
+    return {name: sympy.Symbol(name) for name in ("s", "k", "h", "w", "v", "z", "T", *_LINEAR, "bias")}
 
 
 def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction]) -> Symbolic:
@@ -73,11 +78,15 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     conditions = {
         name: (_put(left, assumed), _put(right, assumed)) for name, (left, right) in _conditions(theorem).items()
     }
-    linear = {name: sympy.cancel(sympy.diff(value, x[name])) for name in ("e0", "distance2", "sigma2")}
-    rest = sympy.cancel(sympy.together(value - sympy.Add(*(x[name] * part for name, part in linear.items()))))
+    linear = {name: sympy.cancel(sympy.diff(value, x[name])) for name in _LINEAR}
+    linear["bias"] = sympy.cancel(sympy.diff(value, x["bias"], 2) / 2)
+    terms = (x[name] ** (1 + (name == "bias")) * part for name, part in linear.items())
+    rest = sympy.cancel(sympy.together(value - sympy.Add(*terms)))
     known = {x[name] for name in ("s", "k", "w", "v", "z")}
     if rest != 0 or any(part.free_symbols - known for part in linear.values()):
-        raise NotOfThisKind("the bound is not linear in e0, distance2 and sigma2")
+        raise NotOfThisKind("the bound is not linear in e0, distance2, sigma2 and a squared bias")
+    if any(x["bias"] in each.free_symbols for pair in conditions.values() for each in pair):
+        raise NotOfThisKind("a condition limits the bias")
     for part in (*linear.values(), *([] if q is None else [q])):
         if not part.is_rational_function(*known):
             raise NotOfThisKind(f"{part} is no rational function of s = eta beta and k = mu/beta")
@@ -85,6 +94,7 @@ def normalised(theorem: Theorem, quantity: str, constants: Mapping[str, Fraction
     return Symbolic(
         start=sympy.cancel(sum(linear[name] * START[name](x["h"]) for name in START)),
         noise=linear["sigma2"],
+        bias=linear["bias"],
         of_one=sympy.sympify(QUANTITY[quantity](x["h"])),
         z=x["z"],
         q=q,
@@ -98,9 +108,10 @@ def _meaning(name: str, x: Mapping[str, Any], constants: Mapping[str, Fraction])
     if name in constants:
         return sympy.Rational(constants[name].numerator, constants[name].denominator)
     known = {"eta": x["s"], "mu": x["k"], "beta": sympy.Integer(1), "N": 1 / x["w"], "d": 1 / x["v"]}
-    known |= {each: x[each] for each in ("T", "e0", "sigma2", "distance2")}
+    known |= {each: x[each] for each in ("T", *_LINEAR)}
+    known |= {each: x["bias"] if power == 2 else x["bias"] ** 2 for each, power in BIAS.items()}
     if name not in known:
-        raise NotOfThisKind(f"{name} is none of eta, mu, beta, e0, distance2, sigma2, N, d, T")
+        raise NotOfThisKind(f"{name} is none of eta, mu, beta, e0, distance2, sigma2, b, bias, bias2, N, d, T")
     return known[name]
 
 
@@ -179,9 +190,16 @@ def _check_units(theorem: Theorem, constants: Mapping[str, Fraction], factor: An
     value = value.subs(
         {own[name]: sympy.Rational(c.numerator, c.denominator) for name, c in constants.items() if name in own}
     )
-    rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10)]
+    rng = [sympy.Rational(n, 7) for n in (3, 5, 6, 9, 11, 4, 8, 2, 10, 12, 13)]
     at = dict(zip(own, rng)) | {"mu": sympy.Rational(1, 5), "beta": sympy.Rational(3, 7), "T": sympy.Integer(3)}
-    scale = {"eta": sympy.Rational(1, 2), "mu": 2, "beta": 2, "sigma2": 2, "distance2": sympy.Rational(1, 2)}
+    scale: dict[str, Any] = {
+        "eta": sympy.Rational(1, 2),
+        "mu": 2,
+        "beta": 2,
+        "sigma2": 2,
+        "distance2": sympy.Rational(1, 2),
+    }
+    scale |= {name: sympy.Integer(2) ** sympy.Rational(1, power) for name, power in BIAS.items()}
     one, two = (value.subs({own[n]: at[n] * (scale.get(n, 1) if scaled else 1) for n in own}) for scaled in (0, 1))
     if sympy.simplify(factor * one - two) != 0:
         raise NotOfThisKind("the bound changes with the units of eta, mu, beta and sigma2")

@@ -27,11 +27,12 @@ from ..proof_request import Box
 from ..recheck import refusal
 from ..verdict import Outcome, Verdict, unused
 from .algorithm_recursion import Recursion, read, read_changing, streams
-from .bound_expression import Symbolic, normalised, symbols
+from .bound_expression import BIAS, Symbolic, normalised, symbols
 from .box_search import Budget, Negative, Undecided
 from .claims import claims_of, of_violation, proved
 from .domain import Domain, domain_of
 from .expression import NotOfThisKind, rational
+from .mixture import mixture_of, splits, staying
 from .refute import Part, Violation, refuted
 
 SLACK = Fraction(1, 1000)
@@ -39,7 +40,8 @@ SLACK = Fraction(1, 1000)
 _CLIENTS = (1, 2, 3, 4)
 _CHANGING = 40
 _FORMS = ((4, 1), (8, 4))
-_WORDS = {"start": "a start without noise", "noise": "noise from the minimiser"}
+_WORDS = {"start": "a start without noise", "noise": "noise from the minimiser", "bias": "the bias alone",
+          "stay": "a start at the mixture's minimiser"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +74,19 @@ class Proof:
 
 
 def with_proof(
-    verdict: Verdict, theorem: Theorem, algorithm: Algorithm, family: ProblemFamily | None, *, box: Box, seconds: float
+    verdict: Verdict,
+    theorem: Theorem,
+    algorithm: Algorithm,
+    family: ProblemFamily | None,
+    *,
+    box: Box,
+    seconds: float,
+    client: int = 0,
 ) -> Verdict:
     """The tested verdict with what `prove` says: what is violated in fractions is violated, what is proved is valid."""
+    if client:
+        says = f"what is read is client 0's step, not client {client}'s"
+        return replace(verdict, proof=Proof(outcome="not of this kind", says=says))
     proof = prove(theorem, algorithm, family, box=box, seconds=seconds)
     if proof.outcome == "proved" and verdict.outcome is Outcome.INCONCLUSIVE:
         return replace(verdict, proof=proof, outcome=Outcome.VALID, reason="")
@@ -121,16 +133,32 @@ def _proof(
     if not algorithm.linear:
         raise NotOfThisKind(f"one step of {algorithm.name} is not affine in the state")
     streamed = None if family is None else _streamed(family)
-    clients = _CLIENTS if streamed else _workable(algorithm) if family is None else (_alike(family),)
+    alike = None if family is None or streamed else _alike(family)
+    mixture = None
+    if family is not None and not streamed and not alike:
+        mixture = mixture_of(family, algorithm, theorem, lambda count: _recursion(algorithm, (count,)))
+        alike = mixture.clients
+    clients = (alike,) if alike else _CLIENTS if streamed else _workable(algorithm)
     numbers = {name: _fraction(value, name) for name, value in own_constants(theorem, algorithm, family).items()}
     if streamed or len(clients) == 1:
         numbers["N"] = Fraction(1 if streamed else clients[0])
+    if mixture is not None:
+        numbers["lambda2"] = mixture.weight2
     symbolic = normalised(theorem, theorem.quantity.name.lower(), numbers)
-    recursion = read(algorithm, ONE_STEP, clients, streams) if streamed else _recursion(algorithm, clients)
+    if mixture is not None:
+        recursion = mixture.recursion
+    else:
+        recursion = read(algorithm, ONE_STEP, clients, streams) if streamed else _recursion(algorithm, clients)
     parts = _parts(recursion, symbolic, streamed)
     domain = domain_of(symbolic, {**box, "mu/beta": (Fraction(1), Fraction(1))} if streamed else box, streamed)
     upper = str(theorem.direction)
-    found = refuted(parts, symbolic, domain.step, domain.sides, upper)
+    if mixture is None and symbolic.bias != 0:
+        raise NotOfThisKind("a bias of clients that do not differ")
+    differ = mixture is not None and (mixture.differ or symbolic.bias != 0)
+    if differ and upper == "lower":
+        raise NotOfThisKind("a lower bound where clients differ")
+    tried = [*parts, staying(parts[0], symbolic)] if differ else parts
+    found = refuted(tried, symbolic, domain.step, domain.sides, upper)
     if found is not None:
         at = ", ".join(f"{name} = {value}" for name, value in _named(found.at, recursion, bool(streamed)).items())
         relation = ">" if upper == "upper" else "<"
@@ -138,16 +166,33 @@ def _proof(
             f"at beta = 1, {at}, {_WORDS[found.part.name]}, T = {found.T}: "
             f"{float(found.value):.6g} {relation} {float(found.bound):.6g}"
         )
-        if family is not None and not streamed:
+        if family is not None and not streamed and not (mixture is not None and mixture.has(found.at)):
             return _done("undecided", f"false beyond the family, {says}", began)
         certificates = [of_violation(found, symbolic, upper, f"the bound fails {says}")]
-        count = int(numbers.get("N", 1 / found.at["w"]))
+        numbers.setdefault("N", 1 / found.at["w"])
         return replace(
-            _done("violated", says, began, certificates), counterexample=_counterexample(theorem, found, count)
+            _done("violated", says, began, certificates), counterexample=_counterexample(theorem, found, numbers)
         )
     if len(clients) == 1 and clients[0] > 1:
-        domain = replace(domain, says=f"{domain.says}, N = {clients[0]}")
+        domain = replace(domain, says=f"{domain.says}, N = {clients[0]}{', one Hessian' if differ else ''}")
+    if differ:
+        return _split(parts, symbolic, domain, budget, began)
     return _searched(parts, symbolic, domain, upper, budget, began)
+
+
+def _split(parts: Sequence[Part], symbolic: Symbolic, domain: Domain, budget: Budget, began: float) -> Proof:
+    """Of clients that differ: what the first way proves to add start and bias, or what it leaves open."""
+    first: Proof | None = None
+    try:
+        for sufficient, facts in splits(parts, symbolic, domain, budget):
+            found = _searched(sufficient, symbolic, domain, "upper", budget, began)
+            if found.outcome == "proved":
+                return replace(found, certificates=[*facts, *found.certificates])
+            first = first or found
+    except (Negative, Undecided) as error:
+        return _done("undecided", f"start and bias add up only where eta beta <= 1 ({error})", began)
+    assert first is not None
+    return first
 
 
 def _searched(
@@ -213,21 +258,23 @@ def _done(
     return Proof(outcome=outcome, says=says, certificates=certificates, slack=slack, seconds=seconds)
 
 
-def _counterexample(theorem: Theorem, found: Violation, clients: int) -> dict[str, Any]:
+def _counterexample(theorem: Theorem, found: Violation, numbers: Mapping[str, Fraction]) -> dict[str, Any]:
     """The violation as `check` states one; beside the curvature that the start or the noise is along, mu and beta are
     curvatures too."""
     import mpmath
 
     noise, at = found.part.name == "noise", found.at
     scalars = {"eta": at["s"], "mu": at["k"], "beta": 1, "e0": 0 if noise else at["h"] / 2, "sigma2": int(noise)}
-    scalars |= {"distance2": int(not noise), "T": found.T, "N": clients, "d": 1}
+    scalars |= {"distance2": int(not noise), "T": found.T, "d": 1, **numbers}
+    b = at["h"] if found.part.name == "stay" else 0
+    scalars |= {name: b ** (2 // power) for name, power in BIAS.items()}
     known = {name: float(value) for name, value in scalars.items()}
     arguments = {entry.name: known[entry.name] for entry in theorem.parameters if entry.name in known}
     with mpmath.workdps(60):
         sides = [mpmath.mpf(each.numerator) / each.denominator for each in (found.value, found.bound)]
     return {
         "values": {"curvature": float(at["h"])}, "arguments": arguments, "instance": unused(known, arguments),
-        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": clients,
+        "measured": sides[0], "bound": sides[1], "margin": abs(sides[0] - sides[1]), "clients": int(numbers["N"]),
         "digits": 50,
     }  # fmt: skip
 
@@ -269,17 +316,18 @@ def _streamed(family: ProblemFamily) -> tuple[int, int] | None:
     return min(sizes), max(sizes)
 
 
-def _alike(family: ProblemFamily) -> int:
-    """The number of alike clients of a family of the library's quadratics."""
+def _alike(family: ProblemFamily) -> int | None:
+    """The number of alike clients of a family of the library's quadratics; None of another family."""
+    if family.movable is None:
+        return None
     try:
         problem, _, _ = typical(family, _still())
     except InputError as error:
         raise NotOfThisKind(str(error)) from error
-    if not hasattr(problem, "A") or family.movable is None:
+    if not hasattr(problem, "A"):
         raise NotOfThisKind(f"the family {family.name} is not one of `families.quadratics`")
-    if not bool((problem.A[0] == problem.A).all()) or not bool((problem.optimum == problem.optimum[0]).all()):
-        raise NotOfThisKind("clients differ: second moments of several models move together")
-    return int(problem.clients)
+    same = bool((problem.A[0] == problem.A).all()) and bool((problem.optimum == problem.optimum[0]).all())
+    return int(problem.clients) if same else None
 
 
 def _workable(algorithm: Algorithm) -> Sequence[int]:
