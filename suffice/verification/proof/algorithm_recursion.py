@@ -172,7 +172,10 @@ def _polynomials(
             make=make,
         )
         if (np.abs(read.numbers() - expected) > _SAME * np.maximum(1, np.abs(expected))).any():
-            raise NotOfThisKind(f"{algorithm.name} depends on the step by more than a polynomial of eta h")
+            says = (
+                f"a step of {algorithm.name} is no polynomial of eta h whose coefficients are fractions of denominator"
+            )
+            raise NotOfThisKind(f"{says} {_DENOMINATOR:,} at most")
     return found, two
 
 

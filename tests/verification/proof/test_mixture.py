@@ -173,6 +173,7 @@ def test_plain_sgd_of_clients_that_differ_is_that_of_one():
         (clients(scalars={"lambda2": 0.5}), MIXED, "lambda2 is the family's own"),
         (clients(scalars={"sigma2": 100.0}), MIXED, "sigma2 is the family's own"),
         (clients(), sf.FixedWeights(alpha=1.1 * WEIGHTS), "weights that sum to 1"),
+        (clients(), sf.FixedWeights(alpha=[[2**-0.5, 1 - 2**-0.5, 0], *WEIGHTS[1:]]), "denominator 10,000 at most"),
         (clients(), sf.algorithms.LocalSGD(period=1), "client 0 is to follow gradients mixed"),
     ],
 )
