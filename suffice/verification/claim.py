@@ -82,8 +82,9 @@ class Claim:
     until_refuted: bool = False
     extends: str = ""
     """Key of the claim whose instances this one measures as well: one process checks both, and measures them once."""
-    in_regime: Sequence[Family] = ()
-    """Further families that `sharpness` asks: those of the claim do not reach the regime."""
+    in_regime: Sequence[Family] | None = ()
+    """Further families that `sharpness` asks: those of the claim do not reach the regime. None: long paths of its
+    instances take too long, and nothing is asked."""
     progress: Callable[[int, int], None] | None = None
     """Told before each family how many are done, of how many."""
     further: Callable[[Sequence[Evidence], int], Iterator[Evidence]] | None = None

@@ -31,7 +31,8 @@ def sharpness(claim: Claim, known: Sharpness | None = None, *, root: int = 0) ->
     theorem = claim.theorem
     parts, lacks = parts_of(theorem)
     best, at = -1.0, None
-    for family in (*claim.families, *claim.in_regime) if parts else ():
+    asked = () if claim.in_regime is None or not parts else (*claim.families, *claim.in_regime)
+    for family in asked:
         narrow = _narrowed(theorem, family)
         if narrow is None:
             continue

@@ -251,7 +251,7 @@ def _claim(claim: Claim, kind: _Kind, reading: str, families: tuple[Family, ...]
         outside_conditions={**renamed, **outside},
         unrefuted_conditions=unrefuted
         | {CONDITIONS.get(name, name): why for name, why in claim.unrefuted_conditions.items()},
-        in_regime=tuple(lifted_family(family) for family in claim.in_regime),
+        in_regime=tuple(lifted_family(family) for family in claim.in_regime or ()),
     )
 
 

@@ -100,6 +100,7 @@ def claims() -> tuple[Claim, ...]:
         Claim.on(
             KEY + "theorem-2-last-iterate",
             kinked,
+            in_regime=None,
             outside_conditions={STEP: beyond(kinked, fraction=1.05)},
             unrefuted_conditions={"the last rounds 1 + window <= T": "T is whole, and so is the window: beyond it no "
                                   "iterate is left to look back to"},
