@@ -17,6 +17,11 @@ CLAIMS = [claim for claim in all_claims() if claim.theorem.guarantee and claim.t
 EXACT = 1 + 1e-9
 
 UNREACHED = {
+    ("sample-optimal/theorem-2-last-iterate", "curvature mu <= beta"): "its losses have a kink, so that mu < beta",
+    (
+        "sample-optimal/theorem-2-mixture-rounds",
+        "bias bias^2 <= 1.8 mu eps",
+    ): "its weights are drawn, and their bias with them",
     ("sample-optimal/theorem-4", "two agents 2 <= N"): "its instances have two clusters of two agents at least",
     ("sample-optimal/theorem-4-sharp", "two agents 2 <= N"): "its instances have two clusters of two agents at least",
     (
