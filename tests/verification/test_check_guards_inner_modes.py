@@ -67,6 +67,7 @@ def test_momentum_forgets_the_start_elsewhere(q):
     assert verdict.outcome is Outcome.VIOLATED, str(verdict)
 
 
+@pytest.mark.slow
 def test_the_largest_is_found_between_too():
     """h (1 - eta h)^(2T) / 2 is largest at eta h = 1/(2T + 1)."""
 

@@ -198,6 +198,7 @@ def test_a_family_of_ones_own_is_seen_from_the_mean_loss_but_for_what_it_states(
     assert family.setting({"e0": 7.0}).arguments["e0"] == 7.0
 
 
+@pytest.mark.slow
 def test_a_keyword_may_stand_for_a_function_of_others():
     def condition_number(*, eta, kappa, e0, beta, sigma2, T):
         return (1 - eta * beta / kappa) ** (2 * T) * e0 + eta * kappa * sigma2 / 2

@@ -187,6 +187,7 @@ def test_steps_beyond_1_over_beta_have_no_convex_split():
     assert found.outcome in ("undecided", "violated"), found
 
 
+@pytest.mark.slow
 def test_check_says_it():
     verdict = sf.check(biased, conditions=limit, algorithm=MIXED, family=clients(), prove=True)
     assert verdict.valid

@@ -85,7 +85,7 @@ TRUE = {
 }
 
 
-LONG = ("Nesterov, short steps", "heavy ball, short steps", "local SGD, K = 4")
+LONG = ("decreasing", "Nesterov, short steps", "heavy ball, short steps", "local SGD, K = 4")
 
 
 @pytest.mark.parametrize(
