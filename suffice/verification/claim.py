@@ -150,7 +150,7 @@ class Claim:
         return {**IMPLIED, **self.unrefuted_conditions}
 
     def explored(self, spend: Effort, root: int) -> list[Evidence]:
-        """What `exact` gives, and the sharp, random and searched instances of every family."""
+        """What `exact` gives, and of every family sharp, random and searched instances, or all where they are few."""
         evidence = list[Evidence]()
         further = iter(()) if self.further is None else self.further(evidence, root)
         for piece in chain(self._pieces(spend, root), further):
@@ -166,6 +166,9 @@ class Claim:
                 self.progress(done, len(self.families))
             if family.sharp is not None:
                 yield family.evidence(family.sharp())
+            if (whole := family.whole()) is not None:
+                yield family.evidence(whole)
+                continue
             yield family.evidence(family.draw(spend.instances, seed=root))
             if spend.corners:
                 yield family.evidence(family.at(family.corners(spend.corners, seed=root)))

@@ -22,6 +22,9 @@ from .evidence import Evidence
 
 Values = dict[str, np.ndarray]
 
+_WHOLE = 256
+"""Instances that a family may have to be tried whole: fewer than are drawn and searched otherwise."""
+
 BEFORE_EACH: ContextVar[Callable[[], None]] = ContextVar("before each batch", default=lambda: None)
 """Called before a batch of instances is measured: what it raises ends the check, at a place where nothing is half done.
 """
@@ -111,6 +114,17 @@ class Family:
             values[name] = domain.at(u[:, offset : offset + size].reshape(len(u), *domain.shape))
             offset += size
         return values
+
+    def whole(self) -> Values | None:
+        """Every instance, where all domains are whole numbers, few together; None elsewhere."""
+        ranges = []
+        for domain in self.domains.values():
+            if domain.shape or domain.zero or not domain.integer:
+                return None
+            ranges.append(np.arange(int(np.ceil(domain.low)), int(np.floor(domain.high)) + 1.0))
+        if np.prod([float(len(each)) for each in ranges]) > _WHOLE:
+            return None
+        return dict(zip(self.domains, (each.ravel() for each in np.meshgrid(*ranges, indexing="ij"))))
 
     def quantiles(self, count: int, *, seed: int) -> np.ndarray:
         """Random points of the unit cube, (count, k), a pure function of the seed; not to be written to."""

@@ -181,10 +181,15 @@ def _certified(theorem: Theorem, pieces: list[tuple[PathMeasure, PathEvidence]])
             if score[row] > 0:  # the best of each family and of each way to find it come before the rest
                 ranked.append((-float(score[row]) * (2.0 if place == 0 else 1.0), index, int(row)))
     found: list[tuple[float, PathMeasure, Evidence, Values]] = []
-    for _, index, row in sorted(ranked)[:_CHOSEN]:
+    known = set()
+    for _, index, row in sorted(ranked):
         measure, piece = pieces[index]
         assert piece.values is not None
         values = {name: value[row : row + 1] for name, value in piece.values.items()}
+        key = measure.problems.name, *(value.tobytes() for value in values.values())
+        if len(found) == _CHOSEN or key in known:  # an instance has the same paths each time
+            continue
+        known.add(key)
         one = _on_paths(theorem, measure, values, _CERTIFIED[0])
         found.append((float(one.ratio(theorem)[0]), measure, one, values))
     found.sort(key=lambda each: -each[0])

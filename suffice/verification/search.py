@@ -38,8 +38,10 @@ def search(
     Half of the starts are the best draws, half are spread over the ranks: the best ones often share a ridge where a
     bound is nearly attained without being wrong. With `corners` twice as many more are the best at the
     longest T (a rate that is a little too good is seen late, and by then far from where bounds are attained), and the
-    best ill-conditioned ones, at the longest T and at any.
+    best ill-conditioned ones, at the longest T and at any. Of a family that has few instances all are returned.
     """
+    if (whole := family.whole()) is not None:
+        return family.evidence(whole)
     u = family.quantiles(draws, seed=root)
     if corners:
         u = np.concatenate((u, family.corners(corners, seed=root)))
