@@ -164,10 +164,12 @@ def cells() -> tuple[Cell, ...]:
                 continue
             exact = name in truth.LINEAR and quantity not in truth.STOPPED
             for route, count in ({"exact": 2} if exact else by_paths).items():
-                for at in range(1 if kind == "one" else count):
-                    N = 1 if kind == "one" else 2 + (3 * place + 2 * at) % 7
-                    d = 1 + turn[N] % 8
-                    turn[N] += 1
+                for at in range(count if kind == "differing" else 1):
+                    # paths cost, and are many only where nothing else tells: small problems do
+                    few = route == "noisy" and len(by_paths) > 1
+                    N = 1 if kind == "one" else 2 + (place // 3 % 3 if few else (3 * place + 2 * at) % 7)
+                    d = 1 + ((place + place // 9) % 3 if few else turn[N] % 8)
+                    turn[N] += not few
                     cheap = {each for each in DIMENSIONS if exact and N * each <= 8 and name not in OF_ONE_DIMENSION}
                     sizes = tuple(sorted({d, *cheap}))
                     found.append(Cell(algorithm=name, quantity=quantity, kind=kind, N=N, route=route, dimensions=sizes))
