@@ -63,8 +63,8 @@ class PathMeasure(Measure):
     delta: float | None = None
 
     @property
-    def noise_scanned(self) -> bool:
-        return False  # paths cost, and what is only looked at refutes nothing
+    def samples(self) -> bool:
+        return True  # paths cost, and what is only looked at refutes nothing
 
     def certified(self, paths: int) -> PathMeasure:
         return replace(self, paths=paths, certify=True)

@@ -24,6 +24,7 @@ from .effective_step import reach
 from .evidence import Evidence
 from .families import ProblemFamily, Setting, Together, of_mean_loss, quadratics, with_scalars
 from .family import Family, Values
+from .measurement_cache import once_each
 from .quantity_sum import Forms, form_of
 from .spectrum_scan import late, scanned, scans
 from .suspects import settled
@@ -82,10 +83,16 @@ class Measure:
 
     def family(self, theorem: Theorem) -> Family:
         """The family with what it measures; instances are moved to where the theorem's conditions hold."""
+
+        def measure(values: Values) -> Evidence:
+            return self._evidence(theorem, values)
+
+        # what a user's `build` makes takes longer than to look whether it was made before
+        own = self.problems.movable is None and not self.samples
         return Family(
             name=self.problems.name,
             domains=self.problems.domains,
-            measure=lambda values: self._evidence(theorem, values),
+            measure=once_each(measure) if own else measure,
             sharp=self.problems.sharp and (lambda: self._sharp(theorem)),
             # the library's own families are moved inside the conditions, the step to its limit too
             arguments=None if self.problems.movable else lambda values: arguments_of(self.settings(theorem, values)),
@@ -102,7 +109,7 @@ class Measure:
                     domains,
                     lambda values: self._stepped(theorem, values),
                     lambda values: self._scores(theorem, values),
-                    noise=self.noise_scanned,
+                    noise=not self.samples,
                 )
             )
         pieces += [late(domains)] if self.late else []
@@ -117,8 +124,9 @@ class Measure:
         return np.where(found.counted(theorem), np.nan_to_num(found.ratio(theorem), posinf=1e6), 0.0)
 
     @property
-    def noise_scanned(self) -> bool:
-        return True
+    def samples(self) -> bool:
+        """Whether a measured number is a matter of chance, and dear."""
+        return False
 
     def settings(self, theorem: Theorem, values: Values) -> list[Setting]:
         """The instances of `values`, moved inside where the family allows it."""
