@@ -6,11 +6,14 @@ What is certified are the expressions as SymPy has stored them: of x/x nothing i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from typing import Any
+
+import numpy as np
 
 from ..certificate import INNER, certificate, nested
 from ..recheck import refusal
@@ -20,6 +23,8 @@ Term = tuple[Any, Any]
 """(multiplier, fact): a Vector stands for its squared norm."""
 
 _TRIES = 3000
+_ROUNDING = 1e-9
+"""What floats may make of 0: `_VALUES` and small powers of them are exact, and so is all but divisions."""
 _VALUES = [Fraction(top, below) for top, below in ((1, 2), (1, 1), (1, 4), (2, 1), (1, 8), (4, 1), (0, 1), (-1, 1))]
 
 
@@ -90,22 +95,10 @@ class Step:
 
     def rational_point(self) -> dict[str, Fraction] | None:
         """Numbers that meet all hypotheses, by the names of scalars and vectors; None if none are known."""
-        hypotheses = _exact(*self.positive, *self.atoms, *self.facts)
-        names = dict[Any, tuple[str, ...]]()  # a scalar's own; of an inner product, both vectors'
-        for symbol in set().union(*(one.free_symbols for one in hypotheses)):
-            inner = INNER.fullmatch(symbol.name)
-            names[symbol] = inner.groups() if inner else (symbol.name,)
-        every = sorted(set(chain(*names.values())))
-        for point in _tried(every) if self.point is None else [self.point]:
-            try:
-                numbers = {name: Fraction(point[name]) for name in every}
-                at = {s: math.prod((numbers[name] for name in of), start=Fraction(1)) for s, of in names.items()}
-                values = enumerate(_value(one, at) for one in hypotheses)
-                if all(value > 0 or (value == 0 and k >= len(self.positive)) for k, value in values):
-                    return numbers
-            except (KeyError, ZeroDivisionError):
-                continue
-        return None
+        hypotheses = tuple(_exact(*self.positive, *self.atoms, *self.facts))
+        if self.point is None:
+            return _searched(hypotheses, len(self.positive))
+        return _meeting(hypotheses, len(self.positive), self.point)
 
 
 def _powers(multiplier: Any, kinds: Mapping[str, Sequence[Any]]) -> tuple[str, list[Any]]:
@@ -141,15 +134,51 @@ def _exact(*values: Any) -> list[Any]:
         raise ValueError(f"{error.expr!r} is no expression") from None
 
 
-def _tried(names: Sequence[str]) -> Iterator[dict[str, Fraction]]:
-    """Numbers of a fixed sequence (a linear congruential generator)."""
-    state = 1
-    for _ in range(_TRIES):
-        numbers = {}
-        for name in names:
-            state = (state * 1103515245 + 12345) % 2**31
-            numbers[name] = _VALUES[state >> 28]
-        yield numbers
+def _names(hypotheses: Sequence[Any]) -> dict[Any, tuple[str, ...]]:
+    """By its symbol a scalar's own name; of an inner product, both vectors'."""
+    symbols = set().union(*(one.free_symbols for one in hypotheses))
+    inner = {symbol: INNER.fullmatch(symbol.name) for symbol in symbols}
+    return {symbol: found.groups() if found else (symbol.name,) for symbol, found in inner.items()}
+
+
+def _meeting(hypotheses: Sequence[Any], positive: int, point: Mapping[str, Any]) -> dict[str, Fraction] | None:
+    """The numbers of the point, where they meet all hypotheses, the first ones (`positive`) strictly."""
+    of = _names(hypotheses)
+    try:
+        numbers = {name: Fraction(point[name]) for name in chain(*of.values())}
+        at = {s: math.prod((numbers[name] for name in parts), start=Fraction(1)) for s, parts in of.items()}
+        values = enumerate(_value(one, at) for one in hypotheses)
+        return numbers if all(value > 0 or (value == 0 and k >= positive) for k, value in values) else None
+    except (KeyError, ZeroDivisionError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _searched(hypotheses: tuple[Any, ...], positive: int) -> dict[str, Fraction] | None:
+    """The first of a fixed sequence of numbers that meet all hypotheses; tried where floats nearly do."""
+    import sympy
+
+    of = _names(hypotheses)
+    names = sorted(set(chain(*of.values())))
+    tried = _sequence(len(names))
+    numbers = dict(zip(names, np.array(_VALUES, dtype=float)[tried.T]))
+    at = [math.prod(numbers[name] for name in parts) for parts in of.values()]
+    with np.errstate(all="ignore"):  # a divisor may be 0
+        values = sympy.lambdify(list(of), list(hypotheses), "numpy")(*at)
+        near = np.all([np.broadcast_to(value, _TRIES) >= -_ROUNDING for value in values], axis=0)
+    points = ({name: _VALUES[place] for name, place in zip(names, row)} for row in tried[near])
+    found = (_meeting(hypotheses, positive, point) for point in points)
+    return next((numbers for numbers in found if numbers is not None), None)
+
+
+@lru_cache
+def _sequence(count: int) -> np.ndarray:
+    """Places in `_VALUES` of `count` numbers, `_TRIES` times (a linear congruential generator)."""
+    state, places = 1, list[int]()
+    for _ in range(_TRIES * count):
+        state = (state * 1103515245 + 12345) % 2**31
+        places.append(state >> 28)
+    return np.array(places, dtype=int).reshape(_TRIES, count)
 
 
 def _value(node: Any, at: Mapping[Any, Fraction]) -> Fraction:
