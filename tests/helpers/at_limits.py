@@ -9,7 +9,7 @@ hypothesis says less.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -103,16 +103,18 @@ def _margins(theorem: Theorem, evidence: Evidence) -> dict[str, np.ndarray]:
     return found
 
 
-def at_limits(claim: Claim, *, rows: int, seed: int = 0, always: bool = False, tries: int = 1) -> Found:
+def at_limits(
+    claim: Claim, *, rows: int, seed: int = 0, always: bool = False, tries: int = 1, unreached: Collection[str] = ()
+) -> Found:
     """What `rows` instances of each family of the claim show at limits; a superseded record meets its successor's.
 
-    Unless `always`, nothing is moved to a condition that has been met with equality anyway; where one has not, there
-    are more instances, in at most `tries` turns.
+    Unless `always`, nothing is moved to a condition that has been met with equality anyway; where one has not and is
+    not known as `unreached`, there are more instances, in at most `tries` turns.
     """
     found = Found(claim.theorem)
     for turn in range(tries):
         _explore(claim, found, rows << turn, np.random.default_rng((seed, turn)), always)
-        if not found.missing():
+        if set(found.missing()) <= set(unreached):
             break
     return found
 
@@ -293,21 +295,29 @@ def _solved(theorem: Theorem, piece: Evidence, name: str, grid: np.ndarray) -> I
     """Both sides of every turn of every condition as the argument `name` runs through the `grid` (m, n)."""
     if name not in theorem.condition_keywords:
         return
-    rows = np.arange(grid.shape[1])
 
-    def holds(values: np.ndarray, at: np.ndarray) -> np.ndarray:
-        given = {key: np.broadcast_to(value, grid.shape[1:])[at] for key, value in piece.arguments.items()}
-        part = Evidence(engine="", measured=np.zeros(len(at)), arguments=given | {name: values})
-        return np.array([margin >= 0 for margin in _margins(theorem, part).values()])
+    def holds(at: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """Of a number at each of these rows, which conditions hold."""
+        known = {key: piece.arguments[key] for key in theorem.condition_keywords if key != name}
+        given = {key: np.broadcast_to(value, grid.shape[1:])[at] for key, value in known.items()}
+        part = Evidence(engine="", measured=np.zeros(len(at)), arguments=given)
 
-    fits = np.array([holds(values, rows) for values in grid])  # (m, c, n)
+        def signs(values: np.ndarray) -> np.ndarray:
+            margins = _margins(theorem, replace(part, arguments=given | {name: values}))
+            return np.array([margin >= 0 for margin in margins.values()])
+
+        return signs
+
+    rows = np.broadcast_to(np.arange(grid.shape[1]), grid.shape)
+    fits = np.moveaxis(holds(rows.ravel())(grid.ravel()).reshape(-1, *grid.shape), 1, 0)  # (m, c, n)
     step, condition, row = np.nonzero(fits[:-1] != fits[1:])
     if not len(step):
         return
     one, two, sign = grid[step, row], grid[step + 1, row], fits[step, condition, row]
+    signs = holds(row)
     for _ in range(70):
         middle = _between(one, two)
-        same = holds(middle, row)[condition, np.arange(len(row))] == sign
+        same = signs(middle)[condition, np.arange(len(row))] == sign
         one, two = np.where(same, middle, one), np.where(same, two, middle)
     wide = {key: np.broadcast_to(value, piece.measured.shape)[row] for key, value in piece.arguments.items()}
     hypothesis = None if piece.hypothesis is None else np.broadcast_to(piece.hypothesis, piece.measured.shape)[row]
