@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from suffice.bounds import Theorem
@@ -58,6 +59,7 @@ class Symbolic:
         return sympy.Rational(1, 1 + T) if self.q is None else self.q**T
 
 
+@cache
 def symbols() -> Mapping[str, Any]:
     import sympy
 

@@ -77,27 +77,27 @@ def _fixed(parts: Sequence[Part]) -> bool:
     return not any(symbols()["w"] in each.free_symbols for part in parts for each in (part.bound, *part.rho, *part.add))
 
 
-def _constants(step: Any, share: Fraction, s: Any, k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
-    import sympy
-
-    x = symbols()
-    values = {"k": k, "h": k + u * (1 - k), "w": Fraction(1, N), "v": Fraction(1, d)}
-    step = sympy.sympify(step)
-    given = {x[name]: value for name, value in values.items()} | {sympy.Symbol("a"): share, x["s"]: s}
-    return {"s": value_at(step, {name: value for name, value in given.items() if name in step.free_symbols}), **values}
+def _numbers(k: Fraction, u: Fraction, N: Any, d: Any) -> dict[str, Fraction]:
+    return {"k": k, "h": k + u * (1 - k), "w": Fraction(1, N), "v": Fraction(1, d)}
 
 
 def _simple(
     step: Any, sides: Mapping[str, tuple[Fraction, Fraction]], parts: Sequence[Part]
 ) -> list[dict[str, Fraction]]:
+    import sympy
+
     low, high = sides.get("s", (Fraction(0), Fraction(1)))
     ends = [each for each in _SIMPLE["k"] if sides["k"][0] <= each <= sides["k"][1]] or list(sides["k"])
-    numbers = (1,) if _fixed(parts) else _SIMPLE["N"]
-    return [
-        _constants(step, Fraction(share), low + share * (high - low), Fraction(k), Fraction(u), N, d)
-        for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], numbers, _dimensions(sides))
-        if not (k == 1 and u)
-    ]
+    counts = (1,) if _fixed(parts) else _SIMPLE["N"]
+    x, share_of, found = symbols(), sympy.Symbol("a"), []
+    for share, k, u, N, d in product(_SIMPLE["share"], ends, _SIMPLE["u"], counts, _dimensions(sides)):
+        if not (k == 1 and u):
+            values = _numbers(Fraction(k), Fraction(u), N, d)
+            given = {share_of: Fraction(share), x["s"]: low + share * (high - low)}
+            given |= {x[name]: value for name, value in values.items()}
+            s = value_at(step, {name: value for name, value in given.items() if name in step.free_symbols})
+            found.append({"s": s, **values})
+    return found
 
 
 def _drawn(
@@ -109,19 +109,19 @@ def _drawn(
     low, high = sides.get("s", (Fraction(0), Fraction(1)))
     x, found = symbols(), []
     limit = sympy.lambdify([sympy.Symbol("a"), x["k"], x["w"], x["v"]], step)
+    fixed, dimensions, spread = _fixed(parts), _dimensions(sides), float(sides["k"][1] / sides["k"][0])
     for _ in range(_RANDOM):
         share, u = (Fraction(round(1000 * each), 1000) for each in rng.beta(0.5, 0.5, 2))
         share = max(share, Fraction(1, 1000))
-        spread = float(sides["k"][1] / sides["k"][0])
         k = min(max(sides["k"][0] * Fraction(round(1000 * spread ** rng.random()), 1000), sides["k"][0]), sides["k"][1])
-        N = 1 if _fixed(parts) else int(rng.integers(1, 9))
-        values = _constants(0, share, low, k, u, N, int(rng.choice(_dimensions(sides))))
+        N = 1 if fixed else int(rng.integers(1, 9))
+        values = _numbers(k, u, N, int(rng.choice(dimensions)))
         if step.is_Symbol:
-            found.append(values | {"s": low + share * (high - low)})
+            found.append({"s": low + share * (high - low), **values})
             continue
         # rounded to the inside of an upper limit: what breaks a condition is left out later
         s = Fraction(int(1e4 * float(limit(float(share), float(k), float(values["w"]), float(values["v"])))), 10_000)
-        found.append(values | {"s": s})
+        found.append({"s": s, **values})
     return found
 
 
