@@ -37,6 +37,7 @@ class Constants:
     excess      (N,)  R_i(theta_0) - min R_i [loss], >= 0, or None when unknown
     heterogeneity     pairs (i, k): peer k seen from client i
     names             one label per client
+    strongly_convex   every R_i is mu_i-strongly convex, not only PL; of quadratics it is known
     notes             what is estimated, and over which region; every plan repeats them
     unbounded         why no sigma2 bounds the variance wherever a path may go; empty if sigma2 does. Bounds that assume
                       one noise level are then not printed
@@ -50,6 +51,7 @@ class Constants:
     names: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
     unbounded: str = ""
+    strongly_convex: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.heterogeneity, Heterogeneity) or isinstance(self.heterogeneity, type):

@@ -8,9 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+import numpy as np
+
 from suffice.bounds import Constants, Criterion, named
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY, Memory
+from suffice.support.numbers import plain
 from suffice.support.parse import nearest
 from suffice.support.pictures import Picture, draw
 
@@ -18,6 +21,7 @@ from .break_even import BreakEven
 from .constant_prediction import coarse
 from .exact.break_even import exact_break_even
 from .guaranteed.break_even import MOST_CLIENTS, break_even
+from .guaranteed.fixed_weights import everybody
 from .logistic import with_measured
 from .plan_row import Row
 from .plan_rows import NO_MOMENTS, planned_rows
@@ -116,7 +120,8 @@ class Plan:
             exact.append(measured_plan_table(self.precisions))
         if any(row.exact is not None and row.exact.stages for row in self):
             exact.append(stages_table(self.rows))
-        promised = [plan_table(self.rows, estimable=estimable)] if self.rows[0].schedules is not None else []
+        known = self.rows[0].schedules is not None
+        promised = [plan_table(self.rows, estimable=estimable, everybody=self.all_for_all())] if known else []
         first, *others = exact + promised
         return [replace(first, lines=[*first.lines, *gathered(self.notes)]), *others]
 
@@ -132,7 +137,8 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `suffice plan --json`."""
-        return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes)}
+        shared = plain({"all_for_all": self.all_for_all()})
+        return {"clients": [row.to_dict() for row in self.rows], "notes": list(self.notes), **shared}
 
     def plot(
         self, path: str | Path | None = None, *, precision: float | str | None = None, seeds: int = 256
@@ -158,6 +164,17 @@ class Plan:
         if path is not None:
             figure.write(path)
         return figure
+
+    def all_for_all(self) -> list[dict[str, Any]]:
+        """What All-for-all promises for the mean over clients at each precision, of each client's own their mean; none
+        where nothing is guaranteed, clients start apart or losses need not be strongly convex."""
+        known, start = self.constants, None if self.problem is None else self.problem.start
+        if known is None or self.rows[0].schedules is None or self.rows[0].refusal:
+            return []
+        if start is not None and bool((start != start[:1]).any()):
+            return []
+        means = [float(np.mean([row.epsilon for row in rows])) for rows in self.precisions.values()]
+        return [found for epsilon in means if (found := everybody(known, epsilon)) is not None]
 
     def break_even(self) -> list[BreakEven]:
         """For each client the largest precision below which peers do not make its guaranteed plan faster; none for

@@ -87,9 +87,19 @@ class Row:
         """The row with plans of one more kind."""
         return replace(self, plans={**self.plans, kind: (together, alone)})
 
+    @property
+    def followed(self) -> np.ndarray:
+        """The weights of the guaranteed plan: fixed ones, or those of Definition 1 at the guaranteed similarities."""
+        fixed = None if self.schedules is None else self.schedules.fixed
+        return self.weights if fixed is None else fixed["weights"]
+
     def peers(self, kind: Kind) -> tuple[str, ...]:
         """Names of those that the plan with peers of a kind follows, the client itself left out."""
-        members = self.cluster if kind == "guaranteed" else np.flatnonzero(self.plans[kind][0].weights).tolist()
+        if kind == "guaranteed" and self.followed is self.weights:
+            members = self.cluster
+        else:
+            weights = self.followed if kind == "guaranteed" else self.plans[kind][0].weights
+            members = np.flatnonzero(weights).tolist()
         return tuple(self.names[k] for k in members if k != self.client)
 
     @property
@@ -183,6 +193,7 @@ LABELS = {
     "horizon": "E[e_T 1{tau >= T}] <= bound at the step chosen for the horizon",
     "decreasing": "E[e_T 1{tau >= T}] <= bound with eta_t = C / (mu (t + gamma))",
     "hitting": "E[tau] <= expected_iterations; P(tau > iterations_at_confidence) <= delta",
+    "fixed_weights": "E[e_T] <= epsilon at T = rounds, not stopped; of two stages the mean of the second's models",
     "scope": "stopped at tau = min{t: e_t < epsilon}; nothing is promised after tau",
 }
 

@@ -32,6 +32,8 @@ BEYOND = (
 MOST_COMPARED, COMPARED_WORK = 100, 1e9
 """Clients N, and N^2 d^3, up to which similarities are computed even where no schedule is promised."""
 
+SHARED = "all clients share their noise, which averaging over peers does not reduce"
+
 NO_MOMENTS = "they need a quadratic loss, clients that draw independently, and no more than about 40 coefficients"
 
 Grouped = dict[float | str, tuple[Row, ...]]
@@ -79,7 +81,7 @@ def planned_rows(
         ]
     else:
         if moments is None and not isinstance(source, Constants):
-            refusal = constants.unbounded
+            refusal = SHARED if getattr(source, "shared_noise", False) else constants.unbounded
             constants = replace(constants, unbounded="", notes=(BEYOND, *constants.notes))
         if memory is not None:
             many = len(epsilon) if isinstance(epsilon, (list, tuple)) else np.size(epsilon)
@@ -126,9 +128,9 @@ def moment_plans(
 
 def _matrices(constants: Constants, precisions: int) -> tuple[str, float]:
     """What a plan allocates and how many bytes: to compare the clients, and what the rows of each precision keep, as
-    measured: up to 2 and 4 arrays (N, N), more for a certificate of quadratics.
+    measured: up to 4 and 6 arrays (N, N), more for a certificate of quadratics.
     """
     n, pairs = constants.clients, constants.heterogeneity
-    compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 2 * n**2
+    compared = pairs.working_numbers if isinstance(pairs, QuadraticCertificate) else 4 * n**2
     at = "" if precisions == 1 else f" at {precisions} precisions"
-    return f"a plan of {n} clients{at}", 8.0 * (compared + 4 * precisions * n**2)
+    return f"a plan of {n} clients{at}", 8.0 * (compared + 6 * precisions * n**2)

@@ -15,29 +15,49 @@ from suffice.bounds.theorems import find
 
 from .number import Number
 
+HITTING = "adaptive/corollary-1-expected-time"
 DECREASING_FACTOR = 2.0
 """C of the decreasing step size C / (mu (t + gamma))."""
 
 
 class Schedules(NamedTuple):
-    """The four step-size schedules of one client at one precision, with their stopped bounds.
+    """The four step-size schedules of one client at one precision, with their stopped bounds, and fixed weights.
 
-    Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start.
+    Each is a dictionary as in the JSON contract; None marks what has no horizon, confidence or start. `fixed_weights`
+    are those of `guaranteed.fixed_weights`; what promises less time gives `eta`, `time`, `theorem` and `promise`.
     """
 
     constant: dict[str, Any]
     horizon: dict[str, Any]
     decreasing: dict[str, Any]
     hitting: dict[str, Any]
+    fixed_weights: dict[str, Any] | None = None
+
+    @property
+    def fixed(self) -> dict[str, Any] | None:
+        """The fixed weights, where they promise fewer iterations than the hitting time."""
+        fixed = self.fixed_weights
+        return fixed if fixed and fixed["rounds"] < self.hitting["expected_iterations"] else None
+
+    @property
+    def theorem(self) -> str:
+        return HITTING if self.fixed is None else self.fixed["theorem"]
+
+    @property
+    def promise(self) -> str:
+        return "E[tau], stopped" if self.fixed is None else "E[e_T] <= epsilon"
 
     @property
     def eta(self) -> float:
-        """Of the schedule that is recommended, the one for a hitting time, as `time` is."""
-        return self.hitting["eta"]
+        """Of what promises fewest iterations, as `time` is; of two stages that of the first."""
+        if self.fixed is None:
+            return self.hitting["eta"]
+        return self.fixed["stages"][0]["eta"] if self.fixed["stages"] else 0.0
 
     @property
     def time(self) -> Number:
-        return Number(self.hitting["expected_iterations"], "guaranteed")
+        found = self.hitting["expected_iterations"] if self.fixed is None else self.fixed["rounds"]
+        return Number(found, "guaranteed")
 
 
 def schedules(
@@ -121,7 +141,7 @@ def _hitting(
         name: value[above] for name, value in (values | {"eta": eta, "eps": epsilon, "e0": e0}).items()
     }
     if above.any():
-        expected[above] = evaluate(find("adaptive/corollary-1-expected-time"), **given)
+        expected[above] = evaluate(find(HITTING), **given)
     if confidence is None:
         return expected, None
     # (1 - Delta)^T <= exp(-Delta T): T = ln(e_0 / (eps delta)) / Delta is enough

@@ -37,6 +37,7 @@ class ConstantsTable(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, f
     b: Matrix
     c: Matrix | None = None
     excess: Numbers | None = None
+    strongly_convex: bool = False
     names: list[str] = []
 
 
@@ -182,6 +183,7 @@ def _constants(table: ConstantsTable) -> Constants:
         heterogeneity=GradientDissimilarity(b2=b**2, c=c),
         excess=None if table.excess is None else np.asarray(table.excess),
         names=tuple(table.names),
+        strongly_convex=table.strongly_convex,
     )
 
 

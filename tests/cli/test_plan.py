@@ -139,7 +139,7 @@ def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(command, tmp_
     answer = json.loads(done.stdout)
     setup = sf.read_setup(EXAMPLES / "constants.toml")
     plan = sf.plan(setup.source, setup.epsilon, horizon=setup.horizon, confidence=setup.confidence)
-    assert (done.returncode, set(answer)) == (0, {"clients", "methods", "notes", "stops_paying"})
+    assert (done.returncode, set(answer)) == (0, {"all_for_all", "clients", "methods", "notes", "stops_paying"})
     assert answer["clients"] == json.loads(json.dumps(plan.to_dict()["clients"]))
     assert answer["methods"] == []
     assert [entry["name"] for entry in answer["stops_paying"]] == ["0", "1", "2"]

@@ -1,6 +1,6 @@
 """From constants to a plan: who collaborates with whom at each precision, at which step, how fast.
 
-Every number is a bound of the stopped process: it holds until tau = min{t: e_t < eps}.
+Every number is a bound of the stopped process, it holds until tau = min{t: e_t < eps}, but those of fixed weights.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from suffice.support.numbers import as_numbers
 from ..plan_row import Row, SufficientCluster, quotient
 from ..precision import Precision, precisions
 from ..schedules import Schedules, schedules
+from .fixed_weights import fixed_rounds
 
 
 def plan_rows(
@@ -104,6 +105,10 @@ def _rows(
     s2, q = np.array([(s2, q) for _, s2, q in weighed]).T
     both = schedules(constants, s2, q, levels, horizon, confidence)
     own = schedules(constants, constants.sigma2, np.ones_like(q), levels, horizon, confidence)
+    if constants.excess is not None and not constants.unbounded:
+        fixed = fixed_rounds(constants, levels)
+        both = [one._replace(fixed_weights=found._asdict()) for one, (found, _) in zip(both, fixed)]
+        own = [one._replace(fixed_weights=found._asdict()) for one, (_, found) in zip(own, fixed)]
     rows = []
     for i, (together, alone, continuous) in enumerate(zip(both, own, _continuous(constants, similarity, levels))):
         chosen, rho, epsilon = weighed[i][0], similarity[i], levels[i].item()
@@ -172,7 +177,7 @@ def _warnings(
             f"alone is faster in this guarantee (speed-up {speedup:.3g}): the step limit costs more "
             "than the variance gains"
         )
-    planned, other = together.hitting["expected_iterations"], continuous["expected_iterations"]
+    planned, other = together.time.value, continuous["expected_iterations"]
     if planned and other and criterion.kind != "continuous" and other < 0.95 * planned:
         warnings.append(f"continuous weights promise fewer iterations, {other:.4g} against {planned:.4g}")
     if planned == 0:

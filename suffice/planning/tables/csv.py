@@ -17,16 +17,15 @@ if TYPE_CHECKING:  # a plan of constants is shown without torch
     from ..bootstrap import Stability
     from ..simulated import Measured, SimulatedPlan
 
-METHODS: dict[Kind, tuple[tuple[str, str], str, str]] = {
+METHODS: dict[Kind, tuple[tuple[str, str], str]] = {
     "measured": (
         ("measured", "measured, alone"),
-        "",
         "first t with a mean excess <= epsilon over {plan.seeds} simulated paths",
     ),
-    "exact": (("exact", "exact, alone"), "", "first T with E[e_T] <= epsilon, exact"),
-    "guaranteed": (("all-for-one", "local"), "adaptive/corollary-1-expected-time", "E[tau], stopped"),
+    "exact": (("exact", "exact, alone"), "first T with E[e_T] <= epsilon, exact"),
+    "guaranteed": (("all-for-one", "local"), "{plan.promise}"),
 }
-"""Of each kind of plan: its names with peers and alone, the theorem behind it, and what it promises."""
+"""Of each kind of plan: its names with peers and alone, and what it promises."""
 
 
 class Line(NamedTuple):
@@ -52,8 +51,8 @@ COLUMNS = (
     Column("iterations <=", lambda line: line.plan.time.value, unit="1"),
     Column("vectors <=", lambda line: "", unit="1"),  # of the methods that were compared once
     Column("speed-up", lambda line: line.row.gain(line.kind) if line.together else "", unit="1"),
-    Column("theorem", lambda line: METHODS[line.kind][1]),
-    Column("promise", lambda line: METHODS[line.kind][2].format(plan=line.plan)),
+    Column("theorem", lambda line: line.plan.theorem if line.kind == "guaranteed" else ""),
+    Column("promise", lambda line: METHODS[line.kind][1].format(plan=line.plan)),
     Column("refused because", lambda line: line.plan.time.why_not),
     Column("measured", lambda line: line.run and line.run.time, unit="1"),
     Column("measured/predicted", lambda line: line.run and line.run.ratio, unit="1"),
@@ -77,7 +76,7 @@ def write_csv(
     """
     lines, unknown = [], [None] * len(rows)
     for row, entry, stable in zip(rows, measured or unknown, stability or unknown):
-        for kind, (methods, _, _) in METHODS.items():
+        for kind, (methods, _) in METHODS.items():
             for together, method, plan in zip((True, False), methods, row.plans.get(kind, ())):
                 line = Line(row, kind, method, together, plan)
                 if kind == "measured":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +32,9 @@ STOP = "stop: E[e_t] rises above eps again if the step is kept up after T; keep:
 NO_TAU = "no bound on E[tau], the time of single runs, was found; the mean iterations are exact all the same"
 REFUSED = "exact, but without the guarantees of the papers' theorems (suffice theorem): {}"
 
+TAU_BOUND = "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it."
+STAGES = ("no step", "one step", "two stages")
+"""Of fixed weights, by the number of stages."""
 Precisions = Mapping[float | str, Sequence[Row]]
 
 CLIENT = Column("client", lambda row: row.name, numeric=False)
@@ -60,7 +64,7 @@ GUARANTEED = (
     EPSILON,
     Column("with", lambda row: ", ".join(row.peers("guaranteed")) or "nobody", numeric=False),
     Column("rule", lambda row: _rule(row), numeric=False, optional=True),
-    Column("limit", lambda row: row.step_limit, optional=True),
+    Column("limit", lambda row: None if row.schedules.fixed else row.step_limit, optional=True),
     Column("step", lambda row: row.schedules.eta),
     Column("alone <=", lambda row: row.local.time.value, digits=4),
     Column("together <=", lambda row: row.schedules.time.value, digits=4),
@@ -162,10 +166,10 @@ def measured_plan_table(precisions: Precisions) -> Table:
     )
 
 
-def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
+def plan_table(rows: Sequence[Row], *, estimable: bool = False, everybody: Sequence[dict[str, Any]] = ()) -> Table:
     """What is guaranteed: one line per client and precision, the rows' warnings below.
 
-    estimable  the constants are certified, and estimated ones may be had
+    estimable  the constants are certified, and estimated ones may be had; everybody  what All-for-all promises
     """
     notes = [
         noted(warning) + ("" if len(where) == len(rows) else f" ({', '.join(where)})")
@@ -178,8 +182,8 @@ def plan_table(rows: Sequence[Row], *, estimable: bool = False) -> Table:
         known[:MOST_ROWS] if many else known,
         title=f"{'Estimated' if refused else 'Guaranteed'}: expected iterations to reach excess < eps",
         lines=[
-            f"Not guaranteed: {refused}." if refused else
-            "Predictions bound E[tau], tau = min{t: e_t < eps}: guarantees up to tau, none after it.",
+            *([f"Not guaranteed: {refused}."] if refused else _promised(known)),
+            *_everybody(everybody),
             *([f"{len(known) - MOST_ROWS} more rows: --csv FILE, or --json."] if many else ()),
             *notes,
         ],
@@ -199,12 +203,12 @@ def stages_table(rows: Sequence[Row]) -> Table:
 
 def schedules_table(rows: Sequence[Row]) -> Table:
     """The four schedules of every client, with what each promises, alone and together."""
-    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in Schedules._fields}
+    key = {name: "iterations_at_confidence" if name == "hitting" else "bound" for name in Schedules._fields[:4]}
     entries = [
         (row, name)
         for row in rows
         if row.schedules is not None
-        for name in Schedules._fields
+        for name in Schedules._fields[:4]
         if getattr(row.schedules, name)[key[name]] is not None or name not in ("horizon", "hitting")
     ]
     return Table.of(
@@ -242,10 +246,10 @@ def weights_tables(precisions: Precisions) -> list[Table]:
         names = rows[0].names
         if len(names) > MOST_COLUMNS or not any(row.collaborators for row in rows):
             continue
-        weights = [row.weights if row.exact is None else row.exact.weights for row in rows]
+        weights = [row.followed if row.exact is None else row.exact.weights for row in rows]
         wide = screen_width("".join(names)) + max(map(screen_width, names)) + GAP * (len(names) + 1) + 4 > WIDE
         heads = [str(k + 1) for k in range(len(names))] if wide else names
-        kind = "that the guaranteed similarities give" if rows[0].exact is None else "of the exact plan"
+        kind = f"of the {'guaranteed' if rows[0].exact is None else 'exact'} plan"
         tables.append(
             Table(
                 title=f"Collaboration matrix at {epsilon if isinstance(epsilon, str) else f'{epsilon:.3g}'}: weights "
@@ -352,6 +356,25 @@ def _remedy(note: str, estimable: bool) -> str:
     return ""
 
 
+def _promised(rows: Sequence[Row]) -> list[str]:
+    """What the rows promise, those of fixed weights with the theorem behind it."""
+    plans = [one for row in rows for one in (row.schedules, row.local)]
+    fixed = [one.fixed for one in plans if one.fixed is not None]
+    stopped = [TAU_BOUND] if len(fixed) < len(plans) else []
+    keys = dict.fromkeys(f"{STAGES[len(one['stages'])]} by {one['theorem']}" for one in fixed if one["stages"])
+    return [*stopped, *([f"With fixed weights E[e_T] <= eps at that T: {'; '.join(keys)}."] if keys else [])]
+
+
+def _everybody(found: Sequence[dict[str, Any]]) -> list[str]:
+    if not found:
+        return []
+    times = ", ".join(f"{one['rounds']} at {one['epsilon']:.3g}" for one in found)
+    keys = ", ".join(dict.fromkeys(one["theorem"] for one in found))
+    return [f"All-for-all, one gradient each a round, has a mean excess over clients <= eps after {times} ({keys})."]
+
+
 def _rule(row: Row) -> str:
+    if row.schedules.fixed is not None:
+        return STAGES[len(row.schedules.fixed["stages"])]
     threshold = getattr(row.criterion, "threshold", None)
     return row.criterion.kind if threshold is None else f"r >= {threshold:.3g}"

@@ -10,6 +10,7 @@ import pytest
 
 from suffice.bounds import Binary, Constants, Continuous, GradientDissimilarity, InputError
 from suffice.planning.guaranteed.plan import plan_rows
+from suffice.planning.plan_row import quotient
 
 RTOL = 1e-9  # up to 400 steps of a recursion, the outward rounding (4.5e-13), the nudge of 2^-46 per contraction
 
@@ -120,10 +121,13 @@ def test_plan_agrees_with_the_second_calculator(seed):
         rho, members, numbers, together, alone = reference(row.client, eps=row.epsilon, T=T, delta=delta, **plain)
         np.testing.assert_allclose(row.similarity, rho, rtol=RTOL, atol=1e-14)
         assert (row.criterion.kind, list(row.cluster)) == ("binary", members)
-        assert list(row.collaborators) == [str(k) for k in members if k != row.client]
+        fixed = None if row.schedules.fixed is None else np.flatnonzero(row.schedules.fixed["weights"])
+        followed = members if fixed is None else fixed
+        assert list(row.collaborators) == [str(k) for k in followed if k != row.client]
         assert row.local_variance == plain["sigma2"][row.client]
         got = [row.criterion.threshold, row.definition_2_variance, row.sufficient_variance, row.step_ratio]
-        got += [row.step_limit, row.speedup, *row.continuous.values()]
+        times = (one.hitting["expected_iterations"] for one in (row.local, row.schedules))
+        got += [row.step_limit, quotient(*times), *row.continuous.values()]
         for have, want in zip(got, numbers, strict=True):
             assert_number(have, want)
         assert_schedules(row.schedules, together)
