@@ -15,8 +15,8 @@ from .data_options import check_exists, is_setup, memory_limit, read_table, refu
 
 SEEDS = 256
 WITHDRAWN = (
-    "methods are no longer compared by their bounds, which are 10 to 190 times loose: evaluate a bound by "
-    "`suffice theorem KEY`, run a method by `suffice simulate SETUP --algorithm NAME`"
+    "methods are no longer compared by their bounds, which are 10 to 190 times loose: --methods compares them on the "
+    "problem itself, `suffice theorem KEY` evaluates a bound, `suffice simulate SETUP --algorithm NAME` runs a method"
 )
 MUCH_WORK = 6e10
 """So many multiplications take about a minute."""
@@ -53,6 +53,15 @@ def plan(
     ] = False,
     simulate: Annotated[bool, typer.Option("--simulate", help="Simulate the plan, to compare.")] = False,
     seeds: Annotated[int | None, typer.Option(help="Number of runs of --simulate (default 256).")] = None,
+    methods: Annotated[
+        bool, typer.Option("--methods", help="Compare methods at their best steps: rounds, vectors, gradients.")
+    ] = False,
+    participation: Annotated[
+        str | None, typer.Option(help="Share of the clients in a round of --methods, in (0, 1].")
+    ] = None,
+    cost: Annotated[
+        str | None, typer.Option(help='Prices to sort --methods by: "round=1 vector=.1 gradient=.001".')
+    ] = None,
     method: Annotated[str | None, typer.Option(hidden=True)] = None,
     alpha: Annotated[str | None, typer.Option(hidden=True)] = None,
     bootstrap: Annotated[
@@ -74,9 +83,12 @@ def plan(
     for name, given in (("method", method), ("alpha", alpha)):
         if given is not None:
             raise InputError(name, given, WITHDRAWN)
-    if seeds is not None and not simulate:
+    for name, given in (("participation", participation), ("cost", cost)):
+        if given is not None and not methods:
+            raise InputError(name, given, "it is about methods: give --methods, too")
+    if seeds is not None and not (simulate or methods):
         raise InputError("seeds", seeds, "nothing is simulated without --simulate; give both or neither")
-    if root is not None and not (simulate or bootstrap):
+    if root is not None and not (simulate or bootstrap or methods):
         raise InputError("root", root, "nothing is random without --simulate or --bootstrap; give one of them too")
     targets = {
         "horizon": horizon,
@@ -85,6 +97,14 @@ def plan(
     precisions = [text if text.strip().endswith("%") else _precision(text) for text in epsilon or ()]
     source, request = _request(setup, precisions, criterion, targets, data, numbers=numbers)
     random = {"root": root or 0}
+    if methods:
+        others = {"--horizon": horizon, "--confidence": confidence, "--criterion": criterion, "--numbers": numbers,
+                  "--schedule": schedule, "--break-even": where, "--simulate": simulate, "--bootstrap": bootstrap,
+                  "--plot": plot}  # fmt: skip
+        share = None if participation is None else parse_number("participation", participation)
+        _compare(source, request["epsilon"], others, {"participation": share, "cost": cost, "seeds": seeds} | random,
+                 save_csv, as_json)  # fmt: skip
+        return
     if not request["epsilon"] and numbers:
         planned = targets | {"criterion": criterion, "csv": save_csv, "plot": plot}
         _statistics_alone(
@@ -163,6 +183,30 @@ def plan(
     if stable is not None:
         tables.append(trials.stability_table(stable, result.rows[0].names))
     for table in tables:
+        table.show()
+    for path in written:
+        echo(str(path))
+
+
+def _compare(
+    source: Any, epsilon: Any, others: dict[str, Any], options: dict[str, Any], csv: Path | None, as_json: bool
+) -> None:
+    """`--methods`: options of a plan are refused."""
+    from suffice.planning.methods import compare_methods
+    from suffice.planning.tables.methods import write_methods
+    from suffice.support.errors import InputError
+
+    for name, value in others.items():
+        if value:
+            raise InputError("methods", name, f"{name} is about a plan; give it without --methods")
+    with progress("comparing methods", patience=PATIENCE) as report:
+        given = {name: value for name, value in options.items() if value is not None}
+        found = compare_methods(source, epsilon, progress=report, **given)
+    written = [] if csv is None else [write_methods(csv, found)]
+    if as_json:
+        print_json(found.to_dict())
+        return
+    for table in found.tables():
         table.show()
     for path in written:
         echo(str(path))

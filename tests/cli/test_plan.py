@@ -146,6 +146,25 @@ def test_the_command_adds_keys_and_leaves_the_clients_as_they_were(command, tmp_
     assert (tmp_path / "p.csv").read_text().startswith("epsilon [loss],method,client")
 
 
+def test_methods_are_compared_by_the_command(command, refused, tmp_path):
+    path = tmp_path / "m.csv"
+    done = command("plan", EXAMPLES / "constants.toml", "--methods", "--json", "--csv", path)
+    assert done.returncode == 0
+    answer = json.loads(done.stdout)
+    assert {one["theorem"] for one in answer["promises"]} >= {
+        "sample-optimal/theorem-2",
+        "adaptive/theorem-1-fixed-weights",
+    }
+    assert path.read_text().startswith("method,theorem,client,epsilon")
+    for arguments, start in (
+        (("--cost", "round=1"), "suffice: cost = 'round=1': it is about methods"),
+        (("--methods", "--schedule"), "suffice: methods = '--schedule'"),
+        (("--methods", "--participation", "2"), "suffice: participation = 2.0"),
+        (("--methods", "--cost", "hop=1"), "suffice: cost = 'hop'"),
+    ):
+        assert refused("plan", EXAMPLES / "constants.toml", *arguments).startswith(start)
+
+
 def test_options_that_do_not_suit_constants_are_refused_in_one_line(refused):
     for arguments, start in (
         (("--method", "cobo"), "suffice: method = 'cobo': methods are no longer compared by their bounds"),

@@ -57,7 +57,7 @@ class FixedRounds(NamedTuple):
 def fixed_rounds(constants: Constants, levels: np.ndarray) -> list[tuple[FixedRounds, FixedRounds]]:
     """Of every client together with peers and alone, at precisions (N,) of its own; the starting excess is known."""
     assert constants.excess is not None
-    b2, c = _pairs(constants, levels)
+    b2, c = affine_pairs(constants, levels)
     uniform = uniform_dissimilarity(constants)
     alone = np.where(np.eye(constants.clients, dtype=bool), 0.0, np.inf)
     found = []
@@ -86,7 +86,7 @@ def _rounds(one: FixedRounds) -> int:
     return one.rounds
 
 
-def _pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def affine_pairs(constants: Constants, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """b^2 and c (N, N) of Assumption 3; of quadratics the pair that is best where the excess is the precision."""
     pairs, diagonal = constants.heterogeneity, np.eye(constants.clients, dtype=bool)
     if isinstance(pairs, QuadraticCertificate):
@@ -103,9 +103,9 @@ def _fewest(
     assert constants.excess is not None
     if constants.excess[i] <= epsilon:
         return FixedRounds(OPTIMAL if strongly_convex(constants) else UNIFORM, 0, np.eye(constants.clients)[i])
-    found = [_one_stage(constants, i, epsilon, b2, c)]
+    found = [one_stage(constants, i, epsilon, b2, c)]
     if strongly_convex(constants):
-        found.append(_two_stages(constants, i, epsilon, uniform))
+        found.append(two_stages(constants, i, epsilon, uniform))
     return min(found, key=_rounds)
 
 
@@ -115,7 +115,7 @@ def _fewest(
 # room/(beta V), room = 2 mu (1 - cbar) epsilon - B^2: shares of it are tried.
 
 
-def _one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray) -> FixedRounds:
+def one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: np.ndarray) -> FixedRounds:
     assert constants.excess is not None
     mu, beta, e0 = constants.mu[i], constants.beta[i], constants.excess[i]
     apart = b2 / (2 * mu * epsilon) + c
@@ -155,7 +155,7 @@ def _one_stage(constants: Constants, i: int, epsilon: float, b2: np.ndarray, c: 
 # puts x_0 within sqrt(2 e_0/mu_i) of x_i*, which is within B/mu of the mixture's minimiser.
 
 
-def _two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> FixedRounds:
+def two_stages(constants: Constants, i: int, epsilon: float, b: np.ndarray) -> FixedRounds:
     assert constants.excess is not None
     own = constants.mu[i]
     mu = constants.mu[b < np.sqrt(2 * own * epsilon)].min()
