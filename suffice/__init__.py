@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .simulate import LeastSquares as LeastSquares
     from .simulate import Local as Local
     from .simulate import Logistic as Logistic
+    from .simulate import Neural as Neural
     from .simulate import Quadratics as Quadratics
     from .simulate import Trace as Trace
     from .simulate import algorithms as algorithms

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from .algorithms import Flix as Flix
     from .algorithms import Local as Local
     from .algorithms import LocalSGD as LocalSGD
+    from .algorithms import Optimised as Optimised
     from .algorithms import QuantileRadius as QuantileRadius
     from .algorithms import Scaffnew as Scaffnew
     from .algorithms import TwoMeansRadius as TwoMeansRadius
     from .catalogue import ALGORITHMS as ALGORITHMS
     from .catalogue import algorithm as algorithm
     from .closed_form import closed_excess as closed_excess
+    from .oracle import Oracle as Oracle
     from .probed_moments import Moments as Moments
     from .probed_moments import expected_excess as expected_excess
     from .probed_moments import expected_excesses as expected_excesses
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from .problems import Cosine as Cosine
     from .problems import LeastSquares as LeastSquares
     from .problems import Logistic as Logistic
+    from .problems import Neural as Neural
     from .problems import Quadratics as Quadratics
     from .problems import Ripple as Ripple
     from .problems import Separable as Separable
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from .randomness import philox as philox
     from .refresh_schedule import Every as Every
     from .refresh_schedule import Logarithmic as Logarithmic
+    from .runner import Diverged as Diverged
     from .runner import hitting_times as hitting_times
     from .runner import iterate as iterate
     from .runner import run as run

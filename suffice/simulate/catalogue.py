@@ -41,14 +41,16 @@ from .algorithms import (
     TwoStageAllForAll,
     ValidationBased,
 )
-from .problem import Problem
+from .oracle import Oracle
+from .problem import known
+from .randomness import Stream, single
 from .similarity import DebiasedSimilarity, ExactSimilarity, ReleasedSimilarity, SampledSimilarity, Similarity
 
 Options = Mapping[str, float | str]
 
 
 def _all_for_one(
-    problem: Problem,
+    problem: Oracle,
     eta: Any,
     *,
     criterion: str = "binary",
@@ -66,37 +68,42 @@ def _all_for_one(
     }
     if similarity not in sources:
         raise InputError("similarity", similarity, f"use {', '.join(sources)}")
-    return AllForOne(criterion=chosen, similarity=sources[similarity](), normalised=bool(normalised))
+    sigma2 = None if hasattr(problem, "sigma2") else 1.0  # a network's are unknown: its weights ignore them
+    source = sources[similarity]()
+    return AllForOne(criterion=chosen, similarity=source, normalised=bool(normalised), sigma2=sigma2)
 
 
-def _dissimilarity(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+def _dissimilarity(problem: Oracle) -> tuple[np.ndarray, np.ndarray]:
     """b (N, N) with |grad R_i - grad R_k| <= b_ik everywhere, infinite where two Hessians differ; and the mu_i."""
-    constants = problem.constants()
+    constants = known(problem, "the choice of these weights").constants()
     if not isinstance(constants.heterogeneity, QuadraticCertificate):
         raise InputError("problem", type(problem).__name__, "these weights are built for quadratics: use all-for-one")
     return constants.heterogeneity.uniform, constants.mu
 
 
-def _fixed(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> FixedWeights:
+def _fixed(problem: Oracle, eta: Any, *, epsilon: float = 0.1) -> FixedWeights:
     b, mu = _dissimilarity(problem)
     return FixedWeights.threshold(b, mu=mu, epsilon=epsilon)
 
 
-def _all_for_all(problem: Problem, eta: Any, *, epsilon: float = 0.1) -> AllForAll:
+def _all_for_all(problem: Oracle, eta: Any, *, epsilon: float = 0.1) -> AllForAll:
     b, mu = _dissimilarity(problem)
     b = np.maximum(b, b.T)
     return AllForAll.threshold(b, mu=np.full(len(b), mu.min()), epsilon=epsilon)
 
 
-def _two_stages(problem: Problem, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> TwoStageAllForAll:
+def _two_stages(problem: Oracle, eta: Any, *, epsilon: float = 0.1, first: int = 0) -> TwoStageAllForAll:
     """On the components of the threshold, so that smin = smax = 1."""
-    constants, Lambda = problem.constants(), _all_for_all(problem, eta, epsilon=epsilon).Lambda
+    constants, Lambda = (
+        known(problem, "the choice of these weights").constants(),
+        _all_for_all(problem, eta, epsilon=epsilon).Lambda,
+    )
     kappa = float(constants.beta.max() / constants.mu.min())
     return TwoStageAllForAll(Lambda=Lambda, first=first, kappa=kappa)
 
 
 def _cobo(
-    problem: Problem,
+    problem: Oracle,
     eta: Any,
     *,
     rho: float = 0.1,
@@ -109,9 +116,16 @@ def _cobo(
     return CoBo(rho=rho, weight_step=weight_step, sampling=kind, horizon=horizon or None, simplex=bool(simplex))
 
 
-def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
-    """Centres at the start plus the corners that the optima's largest principal directions point to."""
+def _ifca(problem: Any, eta: Any, *, clusters: int = 2, spread: float = 1.0) -> IFCA:
+    """Centres at the start plus the corners that the optima's largest principal directions point to.
+
+    Where no optima are known the centres are the start and, beside it, normal numbers of the start's mean square.
+    """
     as_whole("clusters", clusters)
+    if not hasattr(problem, "optimum"):
+        z = single(0).normal(iteration=0, stream=Stream.START, clients=clusters, features=problem.features)[0]
+        z[0] = 0
+        return IFCA(offsets=spread * problem.start.square().mean().sqrt() * z.to(problem.start))
     centred = problem.optimum - problem.optimum.mean(0)
     directions = torch.linalg.svd(centred, full_matrices=False).Vh
     size = spread * centred.norm(dim=-1).max().clamp_min(1e-3)
@@ -119,7 +133,7 @@ def _ifca(problem: Problem, eta: Any, *, clusters: int = 2, spread: float = 1.0)
     return IFCA(offsets=torch.stack(rows))
 
 
-def _scafflix(problem: Problem, eta: Any, *, p: float = 0.2, alpha: float = 0.5) -> Scaffnew:
+def _scafflix(problem: Oracle, eta: Any, *, p: float = 0.2, alpha: float = 0.5) -> Scaffnew:
     return Scaffnew.scafflix(problem, p=p, alpha=alpha, eta=torch.as_tensor(eta, dtype=problem.dtype))
 
 
@@ -174,7 +188,7 @@ _ONLY_WITH: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {
 """Options that another one makes meaningless, which would be read by nobody."""
 
 
-def algorithm(name: str, problem: Problem, *, eta: Any, **options: float | str) -> Algorithm:
+def algorithm(name: str, problem: Oracle, *, eta: Any, **options: float | str) -> Algorithm:
     """The algorithm of a name for `problem` with step sizes `eta` (a scalar or (N,)); `options` as `options_of` lists.
 
     Raises `InputError` for an unknown name or option, with the nearest one.

@@ -11,13 +11,13 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, real_array
 
-from .problem import Problem
+from .oracle import Oracle
 
 StepSize = float | Sequence[float] | np.ndarray | Callable[[int], float | np.ndarray]
 """One number, one per client (N,), or a function of t = 1, 2, ... returning either [theta^2 / loss]."""
 
 
-def step_sizes(eta: StepSize, problem: Problem) -> Callable[[int], Tensor]:
+def step_sizes(eta: StepSize, problem: Oracle) -> Callable[[int], Tensor]:
     """The step size of iteration t beside the problem's tensors, () or (N,); `InputError` unless positive and finite.
 
     A constant is prepared, and refused, at once; a function's values when they are asked for.

@@ -25,7 +25,7 @@ from .kernels import (
     room_for_weights,
     weighs_none,
 )
-from .problem import Problem
+from .oracle import Oracle
 from .problem_batches import tensors
 from .problems.streaming import StreamingLeastSquares
 from .recorder import Recorder
@@ -65,12 +65,12 @@ def here(dtype: torch.dtype = torch.float64) -> str:
         return "reference"
 
 
-def settled(problem: Problem, algorithm: Algorithm) -> Kernel:
+def settled(problem: Oracle, algorithm: Algorithm) -> Kernel:
     """Kernel "c" where there is a compiler and no objection, else "reference": no other one because a build failed."""
     return "reference" if here() == "reference" or general_refusal(problem, algorithm) else "c"
 
 
-def objection(problems: Sequence[Problem], algorithm: Algorithm) -> str | None:
+def objection(problems: Sequence[Oracle], algorithm: Algorithm) -> str | None:
     """Why no compiled kernel runs this problem, or these, one for each seed; or None."""
     if len(problems) > 1:
         shapes = [(type(each), each.batch, [part.shape for part in tensors(each)]) for each in problems]
@@ -79,7 +79,7 @@ def objection(problems: Sequence[Problem], algorithm: Algorithm) -> str | None:
     return next(filter(None, (general_refusal(each, algorithm) for each in problems)), None)
 
 
-def cannot_record(recorder: Recorder, problems: Sequence[Problem]) -> str | None:
+def cannot_record(recorder: Recorder, problems: Sequence[Oracle]) -> str | None:
     """Why no compiled kernel leaves what is to be recorded, or None."""
     problem, algorithm = recorder.problem, recorder.algorithm
     weighs = recorder.weights is not None or recorder.clusters
@@ -92,7 +92,7 @@ def cannot_record(recorder: Recorder, problems: Sequence[Problem]) -> str | None
 
 def record(
     recorder: Recorder,
-    problems: Sequence[Problem],
+    problems: Sequence[Oracle],
     *,
     root: int,
     iterations: int,
@@ -112,7 +112,7 @@ def record(
     kernel, found = identity(problem.dtype), None
     extras = (recorder.stopping, recorder.weights, recorder.sizes, recorder.models)
     if len(problems) == 1 and all(extra is None for extra in extras) and refusal(problem, algorithm) is None:
-        recorder.excess = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
+        recorder.values = compiled_paths(cast(StreamingLeastSquares, problem), algorithm, **setting).excess
     else:
         kernel = f"{kernel} general"
         found = general_paths(
@@ -125,7 +125,7 @@ def record(
             models=recorder.models is not None,
             **setting,
         )
-        recorder.excess, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
+        recorder.values, recorder.stopping, recorder.sizes = found.excess, found.stopping, found.sizes
         recorder.models, recorder.weights = found.models, found.sum if recorder.mean_weights else found.weights
     events = np.zeros(len(points)) if found is None or found.events is None else found.events.sum(0)
     nothing = torch.zeros(1, problem.clients, problem.clients, dtype=torch.bool)

@@ -13,9 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .algorithms.base import Algorithm, Draw, State
+from .algorithms.base import Algorithm, Around, Draw, State
+from .oracle import Oracle
 from .path_values import nudged, path_values
-from .problem import Problem
+from .problem import Problem, known
 from .quadratic_forms import QuadraticForm
 from .randomness import Randomness
 
@@ -23,7 +24,7 @@ MOST_SEQUENCES = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed(Algorithm):
+class Followed(Around):
     """The algorithm, path by path along the sequences `index`, T of (2 P,); the last P paths are disturbed."""
 
     of: Algorithm
@@ -31,20 +32,18 @@ class Followed(Algorithm):
     name: str = "followed"
     linear: bool = False
 
-    def init(self, problem: Problem, models: Tensor) -> State:
-        return self.of.init(problem, models)
-
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         drawn, listed = self.of.draw(problem, randomness, iteration), self.of.outcomes(problem, iteration)
         chosen = {
             name: torch.cat([extra[name] for _, extra in listed])[self.index[iteration - 1]] for name in drawn.extra
         }
         return replace(drawn, extra=chosen)
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         after = self.of.step(problem, state, draw, eta)
         models, half = after["models"], len(after["models"]) // 2
-        return {**after, "models": torch.cat((models[:half], nudged(problem, models[half:], draw.iteration)))}
+        moved = nudged(known(problem, "a path"), models[half:], draw.iteration)
+        return {**after, "models": torch.cat((models[:half], moved))}
 
 
 def expected_by_sequences(

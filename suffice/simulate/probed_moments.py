@@ -15,7 +15,8 @@ from suffice.support.numbers import as_whole
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
 from .checked_step_sizes import StepSize, step_sizes
 from .moment_maps import Maps, origin, probe, probe_batch
-from .problem import QuadraticProblem, check_problem
+from .oracle import check_problem
+from .problem import QuadraticProblem
 from .problem_batches import instances
 
 Outcomes = Sequence[tuple[float, Mapping[str, Tensor]]]

@@ -1,11 +1,8 @@
-"""What a problem is: N losses with known gradients, optimum and constants, and a stochastic oracle.
-
-Leading axes are (seed, client, feature): `theta[s, i]` is the model of client i on seed s.
-"""
+"""What a problem is: an oracle whose optimum and constants are known, which theorems and plans ask for."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import torch
@@ -17,7 +14,7 @@ from suffice.support.memory import Memory
 
 from .moments.by_rows import GradientRows
 from .moments.gradient_moments import GradientMoments
-from .randomness import Randomness, Stream
+from .oracle import Oracle
 
 ASSUMPTIONS = {
     "smooth": "every R_i is beta-smooth",
@@ -35,26 +32,9 @@ Trust = Literal["exact", "certified", "estimated"]
 """A constant is known to rounding, or it is a bound, or the extreme over sampled points."""
 
 
-def short(self: Problem) -> str:
-    """A `repr` without arrays: clients, features, and rows where there are any."""
-    counts = self.row_counts
-    rows = f"{sum(counts):,} rows, " if counts is not None else ""
-    return f"{type(self).__name__}({self.clients} clients, {rows}{self.features} features)"
+class Problem(Oracle, Protocol):
+    """The interface that verification and plans rely on."""
 
-
-class Problem(Protocol):
-    """The interface that algorithms, runner and verification rely on."""
-
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def clients(self) -> int: ...
-    @property
-    def features(self) -> int: ...
-    @property
-    def dtype(self) -> torch.dtype: ...
-    @property
-    def device(self) -> torch.device: ...
     @property
     def optimum(self) -> Tensor:
         """Minimisers of R_i, (N, d)."""
@@ -65,46 +45,8 @@ class Problem(Protocol):
         """The noise levels sigma_k^2 that Definition 1 weighs by, (N,)."""
         ...
 
-    @property
-    def start(self) -> Tensor:
-        """Where the models start, (N, d)."""
-        ...
-
     def excess(self, theta: Tensor) -> Tensor:
         """R_i(theta_i) - min R_i, (S, N)."""
-        ...
-
-    def gradient(self, theta: Tensor) -> Tensor:
-        """grad R_i(theta_i), (S, N, d)."""
-        ...
-
-    def gradient_gap(self, theta: Tensor) -> Tensor:
-        """|grad R_k(theta_i) - grad R_i(theta_i)|^2 as [s, i, k], (S, N, N)."""
-        ...
-
-    def draw(
-        self, randomness: Randomness, iteration: int, *, stream: Stream = Stream.NOISE, batch: int | None = None
-    ) -> Tensor:
-        """The randomness of one stochastic gradient per client, each the mean of `batch` samples: (S, N, m, ...).
-
-        `batch` None takes the problem's own batch size. The samples are the third axis: `draw[:, :, j:j+1]` is
-        the draw of the j-th alone.
-        """
-        ...
-
-    def stochastic_gradient(self, theta: Tensor, weights: Tensor | None, draw: Tensor) -> Tensor:
-        """sum_k weights[s, i, k] g_k(theta_i), (S, N, d); weights None means g_i(theta_i) alone.
-
-        The P models theta (S, P, d) need not be personal: weights are then (S, P, N).
-        """
-        ...
-
-    def peer_gradient(self, theta: Tensor, draw: Tensor) -> Tensor:
-        """Client k's stochastic gradient at theta[s, i, k], (S, N, N, d) -> (S, N, N, d)."""
-        ...
-
-    def sampled_gap(self, theta: Tensor, draw: Tensor) -> tuple[Tensor, Tensor]:
-        """|g_i(theta_i) - g_k(theta_i)|^2 as [s, i, k] (S, N, N) and |g_i(theta_i)|^2 (S, N), g of one draw."""
         ...
 
     def scenarios(self) -> tuple[Tensor, Tensor]:
@@ -113,11 +55,6 @@ class Problem(Protocol):
         The mean and the second moment over j of any gradient of client k equal those of its random draw. Weights may be
         negative (a cubature) and sum to 1 over j. Exact moments are computed from them.
         """
-        ...
-
-    @property
-    def batch(self) -> int:
-        """Samples that one stochastic gradient averages."""
         ...
 
     @property
@@ -165,11 +102,6 @@ class Problem(Protocol):
         """
         ...
 
-    @property
-    def row_counts(self) -> tuple[int, ...] | None:
-        """Data rows of each client; None: the problem is not made of rows."""
-        ...
-
     def resample(self, root: int, index: int) -> Problem:
         """Every client's rows drawn anew with replacement, by (root, index) alone; loss, batch and start stay.
 
@@ -180,11 +112,6 @@ class Problem(Protocol):
     @property
     def gradient_cost(self) -> float:
         """Multiplications of one exact gradient of one client."""
-        ...
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What whoever built the problem from data remarked on it."""
         ...
 
     def to(self, dtype: torch.dtype, device: Any = "cpu") -> Problem: ...
@@ -199,7 +126,9 @@ class QuadraticProblem(Problem, Protocol):
         ...
 
 
-def check_problem(problem: object) -> None:
-    """Raise `InputError` for what is none: None, or a class that was not called."""
-    if isinstance(problem, type) or not hasattr(problem, "stochastic_gradient"):
-        raise InputError("problem", problem, "give a problem, as read or Quadratics.of make it")
+def known(problem: Oracle, wanted: str) -> Problem:
+    """The oracle as a problem, or `InputError`: `wanted` says in words what needs its optimum or constants."""
+    if not hasattr(problem, "constants"):
+        kind = type(problem).__name__
+        raise InputError("problem", kind, f"{wanted} takes a problem whose constants are known, and a {kind} has none")
+    return cast(Problem, problem)

@@ -17,9 +17,9 @@ from torch import Tensor
 from suffice.bounds import Quantity
 
 from . import mean_loss
-from .algorithms.base import Algorithm, Count, Draw, State
-from .problem import Problem, QuadraticProblem
-from .randomness import Randomness
+from .algorithms.base import Algorithm, Around, Draw, State
+from .oracle import Oracle
+from .problem import Problem, QuadraticProblem, known
 
 Matrix = Callable[[QuadraticProblem, int], Tensor]
 """F (N d + 1, N d + 1) of a problem and a client."""
@@ -95,40 +95,26 @@ _SUM = "sum of the models"
 
 
 @dataclass(frozen=True, kw_only=True)
-class WithSum(Algorithm):
+class WithSum(Around):
     """The algorithm, and the sum over t = 0, ..., T of its models' distances from the optima as a second state."""
 
     of: Algorithm
     name: str
     linear: bool = True
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         state = self.of.init(problem, models)
         rest = {name: value for name, value in state.items() if name != "models"}
-        return {"models": state["models"], _SUM: state["models"] - problem.optimum, **rest}
+        return {"models": state["models"], _SUM: _away(problem, state["models"]), **rest}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         after = self.of.step(problem, {name: value for name, value in state.items() if name != _SUM}, draw, eta)
         rest = {name: value for name, value in after.items() if name != "models"}
-        return {"models": after["models"], _SUM: state[_SUM] + (after["models"] - problem.optimum), **rest}
+        return {"models": after["models"], _SUM: state[_SUM] + _away(problem, after["models"]), **rest}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
-        return self.of.draw(problem, randomness, iteration)
 
-    def outcomes(self, problem: Problem, iteration: int):
-        return self.of.outcomes(problem, iteration)
-
-    def round_of(self, iteration: int) -> int:
-        return self.of.round_of(iteration)
-
-    def phase(self, iteration: int) -> int:
-        return self.of.phase(iteration)
-
-    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
-        return self.of.oracle_calls(problem, draw)
-
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
-        return self.of.vectors_sent(problem, draw)
+def _away(problem: Oracle, models: Tensor) -> Tensor:
+    return models - known(problem, "a sum of distances").optimum
 
 
 def _of_client(block: Callable[[Tensor], Tensor]) -> Matrix:

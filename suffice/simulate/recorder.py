@@ -13,10 +13,12 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
 from .algorithms.base import Algorithm, Count, Draw, State
-from .problem import Problem
+from .oracle import Oracle
 from .trace import Trace
 
 _LARGEST = 200_000_000
+_KEPT = ("values", "calls", "vectors", "stopping", "sizes", "weights", "models", "spent")
+_METRIC = "metric "
 
 Weights = Literal["mean"] | Sequence[int]
 
@@ -35,7 +37,7 @@ class Recorder:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Oracle,
         algorithm: Algorithm,
         *,
         wanted: range,
@@ -66,21 +68,24 @@ class Recorder:
         self.models = None if last is None else np.empty((count, n, problem.features))
         self.row_of = {int(seed): row for row, seed in enumerate(wanted)}
         self.column = {int(t): column for column, t in enumerate(grid)}
-        self.excess = np.empty((count, len(grid), n))
+        self.values = np.empty((count, len(grid), n))
+        self.metrics: dict[str, np.ndarray] = {}
         self.calls, self.vectors = np.zeros(len(grid)), np.zeros(len(grid))
         self.epsilon = epsilon
         self.stopping = None if epsilon is None else np.full((count, n), np.inf)
         self.sizes = np.zeros((len(grid), n)) if clusters else None
+        self.spent: np.ndarray = np.zeros((2, 0))
         # Iteration 0 has no weights: they are those of the step that led to the recorded models.
         shape = (len(grid), n, n) if self.mean_weights else (len(chosen), len(grid), n, n)
         self.weights = None if weights is None else np.zeros(shape)
 
-    def block(self, seeds: Tensor) -> None:
-        """The seeds whose paths come next; some may not be wanted."""
+    def block(self, seeds: Tensor, begin: bool = True) -> None:
+        """The seeds whose paths come next, or go on unless they `begin`; some may not be wanted."""
         self.seeds = seeds.tolist()
         self.kept = [place for place, seed in enumerate(self.seeds) if seed in self.row_of]
         self.rows = [self.row_of[self.seeds[place]] for place in self.kept]
-        self.spent = np.zeros((2, len(self.seeds)))
+        if begin:
+            self.spent = np.zeros((2, len(self.seeds)))
 
     def see(self, t: int, before: State | None, draw: Draw | None, after: State) -> None:
         """Iteration t took `before` to `after`; for t = 0 there is neither `before` nor `draw`."""
@@ -92,13 +97,16 @@ class Recorder:
         at = self.column.get(t)
         if at is None and self.stopping is None:
             return
-        excess = self.problem.excess(after["models"])[self.kept].double().cpu().numpy()
+        now = self.problem.value(after["models"])[self.kept].double().cpu().numpy()
         if self.stopping is not None and self.epsilon is not None:
-            first = (excess < self.epsilon) & np.isinf(self.stopping[self.rows])
+            first = (now < self.epsilon) & np.isinf(self.stopping[self.rows])
             self.stopping[self.rows] = np.where(first, t, self.stopping[self.rows])
         if at is None:
             return
-        self.excess[self.rows, at] = excess
+        self.values[self.rows, at] = now
+        for name, value in self.problem.metrics(after["models"]).items():
+            kept = self.metrics.setdefault(name, np.empty_like(self.values))
+            kept[self.rows, at] = value[self.kept].double().cpu().numpy()
         self.calls[at] += self.spent[0, self.kept].sum()
         self.vectors[at] += self.spent[1, self.kept].sum()
         if before is not None and draw is not None and (self.clusters or self.weights is not None):
@@ -116,6 +124,19 @@ class Recorder:
             if self.weights is not None and seed in self.chosen:
                 self.weights[self.chosen[seed], at] = weights[place].double().cpu().numpy()
 
+    def kept_arrays(self) -> dict[str, np.ndarray]:
+        """All that was recorded so far, by name."""
+        kept = {name: value for name in _KEPT if (value := getattr(self, name)) is not None}
+        return kept | {_METRIC + name: value for name, value in self.metrics.items()}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what `kept_arrays` gave; `block` comes first where a block is under way."""
+        for name, value in arrays.items():
+            if name.startswith(_METRIC):
+                self.metrics[name.removeprefix(_METRIC)] = value
+            else:
+                setattr(self, name, value)
+
     def trace(self, kernel: str = "reference") -> Trace:
         """What was recorded, when all blocks are done, and what ran; call it once."""
         count = len(self.wanted)
@@ -127,7 +148,9 @@ class Recorder:
             self.sizes /= count
         return Trace(
             algorithm=self.algorithm.name,
-            excess=self.excess,
+            values=self.values,
+            measure=self.problem.measure,
+            metrics=self.metrics,
             iterations=self.grid,
             seeds=np.asarray(self.wanted),
             oracle_calls=self.calls / count,

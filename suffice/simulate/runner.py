@@ -8,6 +8,7 @@ however many processes share the work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from .algorithms.base import Algorithm, Draw, State, check_algorithm
+from .algorithms.optimised import Optimised
 from .checked_step_sizes import StepSize, step_sizes
+from .checkpoint import Checkpoint, fingerprint
 from .kernel_choice import Kernel, attempt, cannot_record, objection, record, steps_taken
 from .kernels import general_paths
-from .problem import Problem, check_problem
+from .oracle import Oracle, check_problem
 from .randomness import Randomness, check_root
 from .recorder import Recorder, Weights, check_size
 from .seed_blocks import seed_blocks
@@ -29,10 +32,26 @@ from .threads import one_thread
 from .trace import Trace
 
 Progress = Callable[[int, int], None]
+POINTS = 100
+"""Unless a grid is given, the losses of a network are recorded so many times: each takes all rows."""
+
+
+class Diverged(InputError):
+    """A model is no longer a number. `models` (S, N, d) are those of `seeds` before `iteration`."""
+
+    def __init__(
+        self, problem: Oracle, algorithm: Algorithm, seeds: Tensor, iteration: int, before: State, after: State
+    ) -> None:
+        lost = (~torch.isfinite(after["models"]).all(-1)).any(0).nonzero()[0].item()
+        self.seeds, self.iteration, self.models = seeds.tolist(), iteration, before["models"].double().cpu().numpy()
+        remedy = (
+            f"at iteration {iteration} of {algorithm.name}; give smaller steps eta (the error keeps the last .models)"
+        )
+        super().__init__(f"loss of client {problem.names[int(lost)]}", float("nan"), remedy)
 
 
 def run(
-    problem: Problem | Sequence[Problem],
+    problem: Oracle | Sequence[Oracle],
     algorithm: Algorithm,
     *,
     iterations: int,
@@ -44,29 +63,39 @@ def run(
     weights: Weights | None = None,
     clusters: bool = False,
     models: bool = False,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 100,
     kernel: Kernel = "auto",
     progress: Progress | None = None,
 ) -> Trace:
-    """Run `algorithm` from the problem's start and record excess losses.
+    """Run `algorithm` from the problem's start and record excess losses, or a network's losses and metrics.
 
     problem   one for all seeds, or one for each of them, with as many clients and features
     eta       step size: one number, one per client (N,), or a function of t = 1..T returning either
     seeds     how many (0, 1, ...), or a range of seed indices
-    grid      iterations to record, default 0..T
+    grid      iterations to record, default 0..T, of a network about a hundred of them
     epsilon   record stopping times min{t <= T: e_t < epsilon}, whatever the grid; one number or (N,)
     weights   record the weights of each iteration on the grid: "mean" over seeds, or the seeds to record
     clusters  record how many clients have a positive weight, mean over seeds
     models    keep the models after the last iteration
+    momentum, weight_decay  of every client's stochastic gradients, as `Optimised` has them
+    checkpoint  a file from which a run that was killed goes on, written after each `checkpoint_every` iterations
     kernel    "auto": compiled where possible (`kernels.general_refusal` says why not), else torch, with one
               warning if only a compiler is missing; "c": compiled or an error; "reference". Paths agree up to rounding,
               and bit for bit for one kernel, which the trace names
-    Raises `InputError`.
+    Raises `InputError`, of which `Diverged` keeps a network's last models.
     """
     check_algorithm(algorithm)
+    if momentum or weight_decay:
+        algorithm = Optimised(of=algorithm, momentum=momentum, weight_decay=weight_decay)
     wanted = _wanted(seeds, root)
     problems = _problems(problem, wanted)
     problem = problems[0]
     as_whole("iterations", iterations)
+    if grid is None and problem.measure == "loss":
+        grid = np.linspace(0, iterations, min(iterations, POINTS) + 1).round().tolist()
     check_size(len(wanted), iterations + 1 if grid is None else 1, problem.clients)
     points = np.arange(iterations + 1) if grid is None else np.unique(real_array("grid", grid))
     if len(points) == 0 or points[0] < 0 or points[-1] > iterations or (points != np.floor(points)).any():
@@ -85,23 +114,39 @@ def run(
     )
     blocks = _blocks(problems, wanted)
     setting: dict[str, Any] = {"root": root, "iterations": iterations, "step_size": step_size, "progress": progress}
-    trace = attempt(kernel, cannot_record(recorder, problems), lambda: record(recorder, problems, **setting))
+    why = cannot_record(recorder, problems) if checkpoint is None else "it writes no checkpoints"
+    trace = attempt(kernel, why, lambda: record(recorder, problems, **setting))
     if trace is not None:
         return trace
+    saved = None
+    done, at, state = 0, 0, {}
+    if checkpoint is not None:
+        steps = [step_size(t).tolist() for t in (1, iterations // 2 + 1, iterations)]
+        asked = (wanted, root, iterations, points.tolist(), epsilon, weights, clusters, models, steps)
+        own = fingerprint(problems, algorithm, *asked)
+        saved = Checkpoint(checkpoint, as_whole("checkpoint_every", checkpoint_every), own)
+        done, at, state = saved.load(recorder, problem)
     with one_thread():
-        for done, (recorder.problem, block) in enumerate(blocks):
-            recorder.block(block)
-            for t, before, draw, after in iterate(
-                recorder.problem, algorithm, seeds=block, root=root, iterations=iterations, eta=step_size
-            ):
+        for number, (recorder.problem, block) in enumerate(blocks[done:], done):
+            recorder.block(block, begin=not at)
+            path = iterate(
+                recorder.problem, algorithm, seeds=block, iterations=iterations, eta=step_size, root=root,
+                resume=(at, state),
+            )  # fmt: skip
+            for t, before, draw, after in path:
                 recorder.see(t, before, draw, after)
+                if saved is not None and t % saved.every == 0 and 0 < t < iterations:
+                    saved.save(number, t, after, recorder)
+            at = 0
+            if saved is not None:
+                saved.save(number + 1, 0, None, recorder)
             if progress is not None:
-                progress(done + 1, len(blocks))
+                progress(number + 1, len(blocks))
     return recorder.trace()
 
 
 def hitting_times(
-    problem: Problem | Sequence[Problem],
+    problem: Oracle | Sequence[Oracle],
     algorithm: Algorithm,
     *,
     epsilon: float | Sequence[float] | np.ndarray,
@@ -148,7 +193,7 @@ def hitting_times(
         for done, (own, block) in enumerate(blocks):
             hit = torch.full((len(block), own.clients), torch.inf, dtype=torch.float64, device=own.device)
             for t, _, _, state in iterate(own, algorithm, seeds=block, root=root, iterations=limit, eta=step_size):
-                below = own.excess(state["models"]) < level
+                below = own.value(state["models"]) < level
                 hit = torch.where(below & torch.isinf(hit), float(t), hit)
                 if bool(torch.isfinite(hit).all()):
                     break
@@ -160,7 +205,7 @@ def hitting_times(
 
 @torch.no_grad()
 def iterate(
-    problem: Problem,
+    problem: Oracle,
     algorithm: Algorithm,
     *,
     seeds: Tensor,
@@ -168,30 +213,36 @@ def iterate(
     eta: Callable[[int], Tensor],
     root: int = 0,
     starts: Tensor | None = None,
+    resume: tuple[int, State] = (0, {}),
 ) -> Iterator[tuple[int, State | None, Draw | None, State]]:
     """(t, state before, what was drawn, state after) for t = 0..iterations, all `seeds` (S,) at once.
 
     eta     the step size of iteration t = 1, 2, ..., anything that broadcasts to (S, N)
     starts  models (S, N, d), default the problem's start on every seed
+    resume  an iteration t > 0 and the state after it, from which the iterations t + 1, ... follow
 
-    A reduction that torch splits between threads may round in another way: whoever needs paths bitwise the same
-    everywhere wraps the loop in `one_thread`, as `run` does.
+    Raises `Diverged` where a network's models are no longer finite. A reduction that torch splits between threads may
+    round in another way: whoever needs paths bitwise the same everywhere wraps the loop in `one_thread`, as `run` does.
     """
     randomness = Randomness(seeds=seeds.to(problem.device), root=root)
-    models = problem.start.expand(len(seeds), -1, -1) if starts is None else starts
-    state = algorithm.init(problem, models.clone())
-    yield 0, None, None, state
-    for t in range(1, iterations + 1):
+    begun, state = resume
+    if not begun:
+        models = problem.start.expand(len(seeds), -1, -1) if starts is None else starts
+        state = algorithm.init(problem, models.clone())
+        yield 0, None, None, state
+    for t in range(begun + 1, iterations + 1):
         draw = algorithm.draw(problem, randomness, t)
         before, state = state, algorithm.step(problem, state, draw, eta(t))
+        if problem.measure == "loss" and not bool(torch.isfinite(state["models"]).all()):
+            raise Diverged(problem, algorithm, seeds, t, before, state)
         yield t, before, draw, state
 
 
-def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Problem) -> np.ndarray:
+def _levels(epsilon: float | Sequence[float] | np.ndarray, problem: Oracle) -> np.ndarray:
     return as_numbers("epsilon", epsilon, (problem.clients,), one_for_all=True, positive=True)
 
 
-def _problems(problem: Problem | Sequence[Problem], wanted: range) -> Sequence[Problem]:
+def _problems(problem: Oracle | Sequence[Oracle], wanted: range) -> Sequence[Oracle]:
     """The one of all seeds, or each seed's own, checked."""
     problems = problem if isinstance(problem, Sequence) else [problem]
     for each in problems:
@@ -203,7 +254,7 @@ def _problems(problem: Problem | Sequence[Problem], wanted: range) -> Sequence[P
     return problems
 
 
-def _blocks(problems: Sequence[Problem], wanted: range) -> list[tuple[Problem, Tensor]]:
+def _blocks(problems: Sequence[Oracle], wanted: range) -> list[tuple[Oracle, Tensor]]:
     """What runs together: whole blocks of seeds, or every seed on a problem of its own."""
     if len(problems) == 1:
         return [(problems[0], block) for block in seed_blocks(problems[0], wanted)]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from .problem import Problem
+from .oracle import Oracle
 
 _CACHE_BYTES = 320 * 1024
 _LARGEST_BLOCK = 4096
@@ -23,16 +23,16 @@ def block_size(clients: int, features: int, dtype: torch.dtype) -> int:
     return 1 << min(max(_CACHE_BYTES // per_seed, 1), _LARGEST_BLOCK).bit_length() - 1
 
 
-def padded_seeds(problem: Problem, seeds: int) -> int:
+def padded_seeds(problem: Oracle, seeds: int) -> int:
     """How many seeds run when the first `seeds` are asked for: blocks always run whole."""
     size = block_size(problem.clients, problem.features, problem.dtype)
     return -(-seeds // size) * size
 
 
-def seed_blocks(problem: Problem, wanted: range) -> list[Tensor]:
+def seed_blocks(problem: Oracle, wanted: range) -> list[Tensor]:
     """The whole blocks that hold the seeds `wanted`, seed indices of each."""
     size = block_size(problem.clients, problem.features, problem.dtype)
-    drawn = float(size) * problem.clients * problem.features * problem.batch
+    drawn = float(size) * problem.draw_size
     if drawn > MOST_DRAWN:
         raise InputError("batch", problem.batch, f"one step would draw {drawn:.1e} numbers, over {MOST_DRAWN:.0e}")
     return [torch.arange(size) + size * block for block in sorted({seed // size for seed in wanted})]

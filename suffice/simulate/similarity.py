@@ -18,14 +18,14 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
-from .problem import Problem
+from .oracle import Oracle
 from .randomness import Randomness, Stream
 
 SAMPLES = "similarity"
 """The name of the samples among the extra draws of an iteration."""
 
 
-def exact(problem: Problem, theta: Tensor) -> Tensor:
+def exact(problem: Oracle, theta: Tensor) -> Tensor:
     """Ratios from population gradients, [s, i, k] (S, N, N); r_ii = 1.
 
     Where grad R_i = 0 the ratio is 1 for a peer whose gradient vanishes too and 0 otherwise.
@@ -50,14 +50,14 @@ class Similarity(ABC):
 
     samples: int
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Mapping[str, Tensor]:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Mapping[str, Tensor]:
         """The extra draws of an iteration in which the ratios are computed."""
         if not self.samples:
             return {}
         return {SAMPLES: problem.draw(randomness, iteration, stream=Stream.SIMILARITY, batch=self.samples)}
 
     @abstractmethod
-    def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+    def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         """r_ik as [s, i, k] (S, N, N) in [0, 1], r_ii = 1, at models (S, N, d)."""
 
     @property
@@ -76,7 +76,7 @@ class ExactSimilarity(Similarity):
         if self.samples:
             raise InputError("samples", self.samples, "exact similarities use none")
 
-    def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+    def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         return exact(problem, theta)
 
 
@@ -89,7 +89,7 @@ class SampledSimilarity(Similarity):
     def __post_init__(self) -> None:
         as_whole("samples", self.samples)
 
-    def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+    def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         return _ratio(*problem.sampled_gap(theta, extra[SAMPLES]))
 
 
@@ -114,7 +114,7 @@ class DebiasedSimilarity(Similarity):
         """Each of the m gradients: their scatter is needed."""
         return self.samples
 
-    def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+    def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         draw, m = extra[SAMPLES], self.samples
         gap, norm = problem.sampled_gap(theta, draw)
         same, gap, norm = gap == 0, m * gap, m * norm
@@ -137,6 +137,6 @@ class ReleasedSimilarity(Similarity):
     def __post_init__(self) -> None:
         as_whole("samples", self.samples)
 
-    def ratio(self, problem: Problem, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
+    def ratio(self, problem: Oracle, theta: Tensor, extra: Mapping[str, Tensor]) -> Tensor:
         gap, norm = problem.sampled_gap(theta, extra[SAMPLES])
         return _ratio(gap.sqrt(), norm)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,20 @@ import numpy as np
 from suffice.support.errors import InputError
 from suffice.support.files import check_regular, write_whole
 
+from .oracle import Measure
+
+_METRIC = "metric "
+"""What the names of metrics begin with in a file."""
 _SHOWN = 20
 """A notebook shows at most so many clients."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """Excess losses of a run on a grid of iterations.
+    """Excess losses, or of a network its losses, of a run on a grid of iterations.
 
-    excess (S, G, N) [loss], iterations (G,), seeds (S,); oracle_calls and vectors_sent (G,) are the
+    values (S, G, N) [loss], iterations (G,), seeds (S,); measure says what the values are, and `excess` or `loss` is
+    their name; oracle_calls and vectors_sent (G,) are the
     totals over all clients up to each grid point, averaged over seeds. Optional:
 
     stopping_times  (S, N) min{t: e_t < epsilon}, inf if later than the last iteration
@@ -28,12 +34,13 @@ class Trace:
                     iteration t took the models to the recorded ones; NaN at t = 0
     cluster_sizes   (G, N) how many of these are positive (a client counts itself), in the mean over seeds
     models          (S, N, d) after the last iteration run
+    metrics         what else the problem measures, (S, G, N) each: of a network "test loss" and "test accuracy"
 
     kernel  what ran: "reference", or "c" with the hash of the compiled program; paths are bitwise those of one kernel
     """
 
     algorithm: str
-    excess: np.ndarray
+    values: np.ndarray
     iterations: np.ndarray
     seeds: np.ndarray
     oracle_calls: np.ndarray
@@ -44,17 +51,34 @@ class Trace:
     cluster_sizes: np.ndarray | None = None
     models: np.ndarray | None = None
     kernel: str = "reference"
+    measure: Measure = "excess"
+    metrics: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @property
+    def excess(self) -> np.ndarray:
+        """R_i - min R_i, (S, G, N); `InputError` where the minimum is unknown."""
+        return self._named("excess")
+
+    @property
+    def loss(self) -> np.ndarray:
+        """R_i on the clients' training rows, (S, G, N); `InputError` where excess losses were recorded."""
+        return self._named("loss")
+
+    def _named(self, measure: Measure) -> np.ndarray:
+        if self.measure != measure:
+            raise InputError("trace", self.algorithm, f"it recorded no {measure}: read trace.{self.measure}")
+        return self.values
 
     def mean(self) -> np.ndarray:
-        """Mean excess over seeds, (G, N)."""
-        return self.excess.mean(0)
+        """Mean over seeds of the excess or loss, (G, N)."""
+        return self.values.mean(0)
 
     def standard_error(self) -> np.ndarray:
         """Standard error of `mean`, (G, N); NaN for a single seed."""
         seeds = len(self.seeds)
         if seeds < 2:
-            return np.full(self.excess.shape[1:], np.nan)
-        return self.excess.std(0, ddof=1) / np.sqrt(seeds)
+            return np.full(self.values.shape[1:], np.nan)
+        return self.values.std(0, ddof=1) / np.sqrt(seeds)
 
     def hitting_time(self, epsilon: float | np.ndarray) -> np.ndarray:
         """tau = min{t: e_t < epsilon} per seed and client, (S, N); inf where not reached by the last iteration.
@@ -63,18 +87,20 @@ class Trace:
         """
         if not np.array_equal(self.iterations, np.arange(len(self.iterations))):
             raise InputError("grid", self.iterations.tolist(), "hitting times need every iteration: run without a grid")
-        below = self.excess < np.asarray(epsilon)
+        below = self.values < np.asarray(epsilon)
         return np.where(below.any(1), below.argmax(1), np.inf)
 
     def save(self, path: str | Path) -> None:
         """Write as .npz (arrays only), whole and then renamed."""
-        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in vars(self).items() if value is not None}
+        own = {name: value for name, value in vars(self).items() if name not in ("values", "metrics", "measure")}
+        own |= {self.measure: self.values} | {_METRIC + name: value for name, value in self.metrics.items()}
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in own.items() if value is not None}
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)
         write_whole(path, buffer.getvalue())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: mean excess of each client with its course."""
+        """What a notebook shows: mean excess or loss of each client with its course."""
         from suffice.support.html import number, sparkline, table
 
         mean, last = self.mean(), self.iterations[-1]
@@ -83,7 +109,7 @@ class Trace:
             for client in range(min(mean.shape[1], _SHOWN))
         ]
         more = "" if mean.shape[1] <= _SHOWN else f", the first {_SHOWN} of {mean.shape[1]} clients"
-        caption = f"{self.algorithm}: mean excess over {len(self.seeds):,} seeds, {last:,} iterations{more}"
+        caption = f"{self.algorithm}: mean {self.measure} over {len(self.seeds):,} seeds, {last:,} iterations{more}"
         return table(("client", "start", "course, logarithmic", "end"), rows, caption=caption)
 
     @classmethod
@@ -93,4 +119,6 @@ class Trace:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         words: dict[str, Any] = {name: str(arrays.pop(name)) for name in ("algorithm", "kernel") if name in arrays}
-        return cls(**words, **arrays)
+        measure: Measure = "loss" if "loss" in arrays else "excess"
+        metrics = {name.removeprefix(_METRIC): arrays.pop(name) for name in stored.files if name.startswith(_METRIC)}
+        return cls(**words, measure=measure, values=arrays.pop(measure), metrics=metrics, **arrays)

@@ -17,7 +17,7 @@ from torch import Tensor
 from suffice.bounds.threshold_weights import component_weights, spectrum, threshold_weights
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import pairwise
 from .base import Algorithm, Draw, State
 from .fixed_weights import dissimilarities, level, same_cluster
@@ -64,19 +64,19 @@ class AllForAll(Algorithm):
         values = spectrum(self.Lambda.double().cpu().numpy())
         return float(values.smin), float(values.smax)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         rows = pairwise("Lambda", self.Lambda, problem).sum(-1)
         if bool(((rows - 1).abs() > 1e-6).any()):
             raise InputError("Lambda", rows.tolist(), "make every row sum to 1")
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         x = state["models"]
         own = problem.stochastic_gradient(x, None, draw.noise)
         return {"models": x - eta[..., None] * torch.matmul(self.W.to(x), own)}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self.W.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         return int((self.W > 0).sum() - (self.W.diagonal() > 0).sum())

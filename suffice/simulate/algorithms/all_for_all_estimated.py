@@ -11,7 +11,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness, Stream
 from .base import Algorithm, Draw, State
 
@@ -38,21 +38,21 @@ class EstimatedAllForAll(Algorithm):
         as_whole("samples", self.samples)
         as_number("threshold", self.threshold, least=0)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models, "W": models.new_zeros(len(models), problem.clients, problem.clients)}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         noise, extra = problem.draw(randomness, iteration), {}
         if iteration == 1:
             extra[BEFORE] = problem.draw(randomness, iteration, stream=Stream.SIMILARITY, batch=self.samples)
         return Draw(iteration=iteration, noise=noise, extra=extra)
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         x, W = state["models"], self.collaboration(problem, state, draw)
         own = problem.stochastic_gradient(x, None, draw.noise)
         return {"models": x - eta[..., None] * torch.matmul(W, own), "W": W}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         """W, from the samples in the first iteration and from the state ever after."""
         if draw.iteration > 1:
             return state["W"]
@@ -65,14 +65,14 @@ class EstimatedAllForAll(Algorithm):
         Lambda = linked / linked.sum(-1, keepdim=True)
         return torch.matmul(Lambda, Lambda.transpose(-1, -2))
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> float:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> float:
         """The S samples in units of the problem's batch, once."""
         return problem.clients * (1 + (self.samples / problem.batch if draw.iteration == 1 else 0))
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """At most: every pair of clients exchanges gradients, and before the first step the means of the samples."""
         return problem.clients * (problem.clients - 1) * (2 if draw.iteration == 1 else 1)
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         remedy = "weights estimated from samples have no finite list of outcomes: simulate"
         raise InputError("algorithm", self.name, remedy)

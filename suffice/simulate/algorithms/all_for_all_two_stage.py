@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .all_for_all import AllForAll
 from .base import Draw, State
 
@@ -40,10 +40,10 @@ class TwoStageAllForAll(AllForAll):
     def _offset(self) -> float:
         return 2 * self.kappa if self.offset is None else as_number("offset", self.offset)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         return {**super().init(problem, models), "last": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         t = draw.iteration - self.first  # of the model after this round, in stage 2
         if t > 0:
             eta = eta * ((self.kappa + 1) / (self._offset + t + 1))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,7 +15,7 @@ from torch import Tensor
 from suffice.bounds import Binary, Continuous, Criterion, collaboration_weights
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness, Stream
 from ..refresh_schedule import Every, Schedule
 from ..similarity import ExactSimilarity, ReleasedSimilarity, Similarity
@@ -60,7 +61,10 @@ class AllForOne(Algorithm):
         name = f"all-for-one-released-{criterion.kind}"
         return cls(criterion=criterion, similarity=ReleasedSimilarity(), normalised=True, sigma2=1.0, name=name)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
+        if self.sigma2 is None and not hasattr(problem, "sigma2"):
+            remedy = f"a {type(problem).__name__} does not know it: give yours, or AllForOne(sigma2=1) to ignore it"
+            raise InputError("sigma2", None, remedy)
         variances = per_client("sigma2", self._variances(problem), problem)
         if bool((variances <= 0).any()):
             remedy = "weights divide by sigma^2: give positive variances, or AllForOne(sigma2=1) to ignore them"
@@ -73,7 +77,7 @@ class AllForOne(Algorithm):
         nobody = torch.eye(problem.clients).to(models).expand(len(models), -1, -1)
         return {"models": models, "similarity": nobody}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         extra: dict[str, Tensor] = {}
         if self.refresh.due(iteration):
             extra |= self.similarity.draw(problem, randomness, iteration)
@@ -82,7 +86,7 @@ class AllForOne(Algorithm):
             extra[ACTIVE] = coins[..., 0] < torch.as_tensor(self.participation, device=coins.device)
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra=extra)
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta, ratio, active = state["models"], self._ratio(problem, state, draw), draw.extra.get(ACTIVE)
         alpha = self._weights(problem, ratio, active)
         after = theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw.noise)
@@ -90,7 +94,7 @@ class AllForOne(Algorithm):
             after = torch.where(active[..., None], after, theta)
         return {"models": after} if "similarity" not in state else {"models": after, "similarity": ratio}
 
-    def _ratio(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def _ratio(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         if not self.refresh.due(draw.iteration):
             return state["similarity"]
         ratio = self.similarity.ratio(problem, state["models"], draw.extra)
@@ -99,7 +103,7 @@ class AllForOne(Algorithm):
             return torch.where(active[..., None] & active[..., None, :], ratio, state["similarity"])
         return ratio
 
-    def _weights(self, problem: Problem, ratio: Tensor, active: Tensor | None) -> Tensor:
+    def _weights(self, problem: Oracle, ratio: Tensor, active: Tensor | None) -> Tensor:
         if active is not None:  # r = 0 has weight 0; a client's own row stays well defined when it is inactive
             present = active[..., None, :] | torch.eye(problem.clients, dtype=torch.bool, device=active.device)
             ratio = ratio * present
@@ -109,31 +113,32 @@ class AllForOne(Algorithm):
             return (phi / phi.sum(-1, keepdim=True)).to(ratio)
         return collaboration_weights(self.criterion, similarity=ratio, sigma2=variances).to(ratio)
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self._weights(problem, self._ratio(problem, state, draw), draw.extra.get(ACTIVE))
 
-    def _variances(self, problem: Problem) -> Tensor:
-        return problem.sigma2 if self.sigma2 is None else torch.as_tensor(self.sigma2).to(problem.start)
+    def _variances(self, problem: Oracle) -> Tensor:
+        known: Any = problem
+        return known.sigma2 if self.sigma2 is None else torch.as_tensor(self.sigma2).to(problem.start)
 
     @property
     def _partial(self) -> bool:
         return isinstance(self.participation, Tensor) or self.participation < 1
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> Count:
         """N^2 gradients for the step, and m samples of each for an estimate, in units of the problem's batch."""
         estimate = self.similarity.samples / problem.batch if self.refresh.due(draw.iteration) else 0
         return (1 + estimate) * self._active(problem, draw) ** 2
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
         """Every model to every peer and a gradient back, and what an estimate sends back."""
         estimate = self.similarity.gradients_sent if self.refresh.due(draw.iteration) else 0
         active = self._active(problem, draw)
         return (2 + estimate) * active * (active - 1)
 
-    def _active(self, problem: Problem, draw: Draw) -> Count:
+    def _active(self, problem: Oracle, draw: Draw) -> Count:
         return problem.clients if ACTIVE not in draw.extra else draw.extra[ACTIVE].sum(-1)
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         if self.similarity.samples:
             remedy = "weights estimated from samples have no finite list of outcomes: simulate"
             raise InputError("algorithm", self.name, remedy)

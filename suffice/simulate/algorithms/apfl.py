@@ -9,7 +9,7 @@ from torch import Tensor
 
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Draw, State
 from .ditto import BesideServer, refuse_own_state
 from .fedavg import FedAvg
@@ -37,14 +37,14 @@ class APFL(BesideServer):
         refuse_own_state(self.server)
         object.__setattr__(self, "linear", not self.adaptive)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         shared = self.server.init(problem, models)
         state = {"own": models, "copies": shared["models"], "server": shared["server"]}
         if self.adaptive:
             state["mixture"] = torch.full_like(models[..., 0], self.mixture)
         return {"models": self._mixed(state)} | state
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         v, w, present = state["own"], state["copies"], draw.extra.get("participants")
         g = only(present, problem.stochastic_gradient(self._mixed(state), None, draw.noise))
         shared = self.server.step(problem, {"models": w, "server": state["server"]}, draw, eta)

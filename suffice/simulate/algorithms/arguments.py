@@ -8,17 +8,18 @@ import torch
 from torch import Tensor
 
 from suffice.support.errors import InputError
+from suffice.support.memory import MAX_MEMORY
 from suffice.support.numbers import as_number, real_array
 
-from ..problem import Problem
+from ..oracle import Oracle
 
 
-def per_client(field: str, value: Any, problem: Problem) -> Tensor:
+def per_client(field: str, value: Any, problem: Oracle) -> Tensor:
     """One number or (N,) numbers as a tensor (N,) beside the problem's; `InputError` unless real and finite."""
     return _finite(field, value, problem, (problem.clients,))
 
 
-def pairwise(field: str, value: Any, problem: Problem) -> Tensor:
+def pairwise(field: str, value: Any, problem: Oracle) -> Tensor:
     """One number or (N, N) numbers >= 0, row i for client i, as a tensor (N, N)."""
     result = _finite(field, value, problem, (problem.clients, problem.clients))
     if bool((result < 0).any()):
@@ -26,7 +27,7 @@ def pairwise(field: str, value: Any, problem: Problem) -> Tensor:
     return result
 
 
-def models_of(field: str, value: Any, problem: Problem) -> Tensor:
+def models_of(field: str, value: Any, problem: Oracle) -> Tensor:
     """One vector per client, (N, d)."""
     return _finite(field, value, problem, (problem.clients, problem.features), scalar=False)
 
@@ -35,6 +36,17 @@ def probability(field: str, value: Any) -> None:
     """Raise `InputError` unless 0 < value <= 1: what is not a probability may be a share."""
     if not 0 < as_number(field, value) <= 1:
         raise InputError(field, value, "give a number in (0, 1]")
+
+
+def check_pairs(problem: Oracle, seeds: int) -> None:
+    """Refuse a rule that keeps a gradient of every client at a model of every client where they fill the memory.
+
+    S N^2 d numbers, and as many again for the models they are taken at.
+    """
+    size = 2.0 * seeds * problem.clients**2 * problem.features * problem.dtype.itemsize
+    if size > MAX_MEMORY:
+        remedy = f"a problem may take {MAX_MEMORY / 1e9:g} GB for them; give fewer clients or a smaller model"
+        raise InputError("memory for the gradients of all pairs of clients", f"{size / 1e9:.3g} GB", remedy)
 
 
 def check_clusters(clusters: Tensor | None, clients: int) -> None:
@@ -58,7 +70,7 @@ def check_sizes(sizes: Tensor | None, clients: int) -> None:
         raise InputError("sizes", sizes.tolist(), "give positive sizes")
 
 
-def _finite(field: str, value: Any, problem: Problem, shape: tuple[int, ...], *, scalar: bool = True) -> Tensor:
+def _finite(field: str, value: Any, problem: Oracle, shape: tuple[int, ...], *, scalar: bool = True) -> Tensor:
     real = isinstance(value, Tensor) and not value.is_complex()
     tensor = (value if real else torch.from_numpy(real_array(field, value))).to(problem.start)
     if tensor.shape != shape and not (scalar and tensor.ndim == 0):

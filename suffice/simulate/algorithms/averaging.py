@@ -18,6 +18,11 @@ def cluster_means(models: Tensor, weights: Tensor, clusters: Tensor | None) -> T
     return torch.matmul(share / share.sum(-1, keepdim=True), models)
 
 
+def distances(x: Tensor, y: Tensor) -> Tensor:
+    """|x_i - y_k| as [s, i, k] of models (S, N, d), exactly 0 between equal ones: N^2 numbers, not N^2 d."""
+    return torch.cdist(x, y, compute_mode="donot_use_mm_for_euclid_dist")
+
+
 def of_client(servers: Tensor, clients: int, clusters: Tensor | None) -> Tensor:
     """Each client's server model, (S, G, d) -> (S, N, d)."""
     return servers.expand(-1, clients, -1) if clusters is None else servers[:, clusters]

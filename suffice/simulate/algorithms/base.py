@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness
 
 State = dict[str, Tensor]
@@ -47,37 +48,39 @@ def check_algorithm(algorithm: object) -> None:
 class Algorithm(ABC):
     """`state["models"]` (S, N, d) are the personal models whose excess is traced; they come first in the state.
 
-    `linear`: the step is affine in the state for every draw, when the problem's gradients are.
+    `linear`: the step is affine in the state for every draw, when the problem's gradients are. `gradients_taken`: how
+    often a step calls `stochastic_gradient`, each of which has a momentum of its own (`Optimised`).
     """
 
     name: str
     linear: bool
+    gradients_taken: ClassVar[int] = 1
 
     @abstractmethod
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         """The state before the first step, from models (S, N, d)."""
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         """What `step` needs at random; one stochastic gradient per client unless overridden."""
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration))
 
     @abstractmethod
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         """One iteration with step sizes eta (N,) or a scalar tensor. A pure function of its arguments."""
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> Count:
         """Stochastic gradients (of one batch) computed in this iteration, all clients together; one each by default."""
         return problem.clients
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
         """d-vectors communicated in this iteration, both directions, all clients together; none by default."""
         return 0
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor | None:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor | None:
         """The weights [s, i, k] (S, N, N) with which client i uses client k in the step from `state`; None: no such."""
         return None
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         """Every value of `extra` with its probability (tensors of leading axis 1), for exact moments."""
         return [(1.0, {})]
 
@@ -88,3 +91,33 @@ class Algorithm(ABC):
     def phase(self, iteration: int) -> int:
         """Iterations of one phase take the same step (period of averaging rounds, for instance)."""
         return 0
+
+
+class Around(Algorithm):
+    """An algorithm that changes how another one steps, and leaves what it draws and costs as it is."""
+
+    of: Algorithm
+
+    def init(self, problem: Oracle, models: Tensor) -> State:
+        return self.of.init(problem, models)
+
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
+        return self.of.draw(problem, randomness, iteration)
+
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> Count:
+        return self.of.oracle_calls(problem, draw)
+
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
+        return self.of.vectors_sent(problem, draw)
+
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor | None:
+        return self.of.collaboration(problem, state, draw)
+
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+        return self.of.outcomes(problem, iteration)
+
+    def round_of(self, iteration: int) -> int:
+        return self.of.round_of(iteration)
+
+    def phase(self, iteration: int) -> int:
+        return self.of.phase(iteration)

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Problem
-from .arguments import probability
+from ..oracle import Oracle
+from .arguments import check_pairs, probability
 from .base import Algorithm, Draw, State
 
 Radius = Callable[[Tensor], Tensor]
@@ -79,15 +79,16 @@ class FederatedClustering(Algorithm):
     def __post_init__(self) -> None:
         as_whole("rounds", self.rounds)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
+        check_pairs(problem, len(models))
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         weights = self.collaboration(problem, state, draw)
         return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, weights, draw.noise)}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         """v_i stays a weighted sum of the gradients, sum_k c_ik g_k(theta_i): the c_ik after the last round.
 
         The gradients are kept, N^2 d numbers per seed: every round reads all of them.
@@ -102,8 +103,8 @@ class FederatedClustering(Algorithm):
             c = near / n + (1 - near.mean(-1, keepdim=True)) * c
         return c
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return problem.clients**2
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         return 2 * problem.clients * (problem.clients - 1)

@@ -16,9 +16,9 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness, Stream
-from .arguments import pairwise
+from .arguments import check_pairs, pairwise
 from .base import Algorithm, Count, Draw, State
 
 Sampling = Literal["none", "constant", "time", "mixed", "released"]
@@ -35,7 +35,7 @@ def on_simplex(w: Tensor) -> Tensor:
     return (w - tau.amax(-1, keepdim=True)).clamp_min(0)
 
 
-def pulled(problem: Problem, theta: Tensor, w: Tensor, rho: float, draw: Draw, eta: Tensor) -> Tensor:
+def pulled(problem: Oracle, theta: Tensor, w: Tensor, rho: float, draw: Draw, eta: Tensor) -> Tensor:
     """x_i - eta_i (g_i(x_i) + rho sum_k w_ik (x_i - x_k))."""
     apart = w.sum(-1)[..., None] * theta - torch.matmul(w, theta)
     return theta - eta[..., None] * (problem.stochastic_gradient(theta, None, draw.noise) + rho * apart)
@@ -88,7 +88,8 @@ class CoBo(Algorithm):
         if self.simplex and self.symmetric:
             raise InputError("symmetric", True, "rows that sum to 1 are projected one by one: w_ij = w_ji is lost")
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
+        check_pairs(problem, len(models))
         w0 = pairwise("w0", (1 / problem.clients if self.simplex else 1.0) if self.w0 is None else self.w0, problem)
         if bool((w0 > 1).any()):
             raise InputError("w0", w0.max().item(), "give weights in [0, 1]")
@@ -106,7 +107,7 @@ class CoBo(Algorithm):
             return 1 / clients
         return 1 / iteration
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         n = problem.clients
         coins = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=n, features=n)
         pairs = coins < self.chance(n, iteration)
@@ -120,7 +121,7 @@ class CoBo(Algorithm):
             iteration=iteration, noise=problem.draw(randomness, iteration), extra={MIDPOINT: midpoint, PAIRS: pairs}
         )
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta, w = state["models"], state["w"]
         if self.models_first:
             theta = pulled(problem, theta, w, self.rho, draw, eta)
@@ -128,26 +129,26 @@ class CoBo(Algorithm):
         w = self._selected(problem, theta, w, draw)
         return {"models": pulled(problem, theta, w, self.rho, draw, eta), "w": w}
 
-    def _selected(self, problem: Problem, theta: Tensor, w: Tensor, draw: Draw) -> Tensor:
+    def _selected(self, problem: Oracle, theta: Tensor, w: Tensor, draw: Draw) -> Tensor:
         # gradient[:, i, k] is client k's at z_ik = z_ki, so its transpose holds client i's at the same point.
         gradient = problem.peer_gradient((theta[:, :, None] + theta[:, None]) / 2, draw.extra[MIDPOINT])
         agreement = torch.einsum("sikd,skid->sik", gradient, gradient)
         moved = torch.where(draw.extra[PAIRS], w + self.weight_step * agreement, w)
         return on_simplex(moved) if self.simplex else moved.clamp(0, 1)
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         """The w_ij that the models use."""
         return state["w"] if self.models_first else self._selected(problem, state["models"], state["w"], draw)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> Count:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> Count:
         """One for each client's step, two for each sampled pair, one for a client with itself."""
         alone = draw.extra[PAIRS].diagonal(dim1=-2, dim2=-1).sum(-1)
         return problem.clients + (1 if self.symmetric else 2) * draw.extra[PAIRS].sum((-1, -2)) - alone
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
         """Every model to every client, and for w_ij the gradient of j to i."""
         pairs = draw.extra[PAIRS]
         return problem.clients * (problem.clients - 1) + pairs.sum((-1, -2)) - pairs.diagonal(dim1=-2, dim2=-1).sum(-1)
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         raise InputError("algorithm", self.name, "weights from samples have no finite list of outcomes: simulate")

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import pairwise
 from .base import Algorithm, Draw, State
 from .cobo import pulled
@@ -26,17 +26,17 @@ class FixedCoBo(Algorithm):
     def __post_init__(self) -> None:
         as_number("rho", self.rho, least=0)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         pairwise("w", self.w, problem)
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         w = self.collaboration(problem, state, draw)
         return {"models": pulled(problem, state["models"], w, self.rho, draw, eta)}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self.w.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """Models along the pairs with w_ij > 0."""
         return int((self.w > 0).sum() - (self.w.diagonal() > 0).sum())

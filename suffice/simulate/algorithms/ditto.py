@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness
 from .base import Algorithm, Count, Draw, State
 from .fedavg import FedAvg
@@ -21,17 +21,18 @@ class BesideServer(Algorithm):
     """Personal models that go along with the rounds of a `server`: two gradients each where it takes one."""
 
     server: FedAvg
+    gradients_taken = 2
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         return self.server.draw(problem, randomness, iteration)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return 2 * self.server.oracle_calls(problem, draw)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
         return self.server.vectors_sent(problem, draw)
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         return self.server.outcomes(problem, iteration)
 
     def round_of(self, iteration: int) -> int:
@@ -58,11 +59,11 @@ class Ditto(BesideServer):
         as_number("pull", self.pull, least=0)
         refuse_own_state(self.server)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         shared = self.server.init(problem, models)
         return {"models": models, "copies": shared["models"], "server": shared["server"]}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         away = theta - self.server.received(state["server"], problem.clients)
         direction = problem.stochastic_gradient(theta, None, draw.noise) + self.pull * away

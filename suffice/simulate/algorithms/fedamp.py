@@ -13,7 +13,8 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
+from .averaging import distances
 from .base import Algorithm, Draw, State
 
 
@@ -41,26 +42,25 @@ class FedAMP(Algorithm):
         as_number("pull", self.pull, least=0)
         as_whole("period", self.period)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models, "cloud": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         x, u = state["models"], state["cloud"]
         if self._begins(draw.iteration):
             u = torch.matmul(self.collaboration(problem, state, draw), x)
         g = problem.stochastic_gradient(x, None, draw.noise)
         return {"models": x - eta[..., None] * (g + self.pull * (x - u)), "cloud": u}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         """xi at the models: that of the u_i where a round begins."""
         x, n = state["models"], problem.clients
-        # one feature at a time: N^2 numbers, not N^2 d
-        apart = sum(((z[:, :, None] - z[:, None]) ** 2 for z in x.unbind(-1)), x.new_zeros(()))
+        apart = distances(x, x) ** 2
         own = torch.eye(n, dtype=x.dtype, device=x.device)
         xi = self.share / max(n - 1, 1) * torch.exp(-apart / self.sigma) * (1 - own)
         return xi + own * (1 - xi.sum(-1, keepdim=True))
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """At the start of a round the models go to the server and the u_i to the clients."""
         return 2 * problem.clients if self._begins(draw.iteration) else 0
 

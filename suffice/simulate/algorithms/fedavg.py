@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness, Stream
 from .arguments import check_clusters, check_sizes
 from .averaging import cluster_means, of_client
@@ -51,7 +51,7 @@ class FedAvg(Algorithm):
                 remedy = f"give a multiple of period = {self.period}: fine-tuning starts from a server model"
                 raise InputError("fine_tune_after", self.fine_tune_after, remedy)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         check_clusters(self.clusters, problem.clients)
         check_sizes(self.sizes, problem.clients)
         smallest = int(cluster_sizes(problem.clients, self.clusters).min())
@@ -60,7 +60,7 @@ class FedAvg(Algorithm):
         server = cluster_means(models, self._sizes(models), self._labels(models))
         return {"models": self.received(server, problem.clients), "server": server}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         """When sampling, extra["participants"] (S, N), the same throughout a round."""
         noise = problem.draw(randomness, iteration)
         if self.participants is None or self._alone(iteration):
@@ -73,20 +73,20 @@ class FedAvg(Algorithm):
             extra={"participants": sample(u, self.participants, self._labels(u))},
         )
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         x, present = state["models"], draw.extra.get("participants")
         x = x - eta[..., None] * only(present, self.direction(problem, state, draw))
         if not self._averages(draw.iteration):
             return {"models": x, "server": state["server"]}
         return self._averaged(problem, x, draw)
 
-    def _averaged(self, problem: Problem, x: Tensor, draw: Draw) -> State:
+    def _averaged(self, problem: Oracle, x: Tensor, draw: Draw) -> State:
         """The mean of the participants' x, sent to all."""
         sizes, present = self._sizes(x), draw.extra.get("participants")
         server = cluster_means(x, sizes if present is None else sizes * present, self._labels(x))
         return {"models": self.received(server, problem.clients), "server": server}
 
-    def direction(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         """Against which each client moves, (S, N, d)."""
         return problem.stochastic_gradient(state["models"], None, draw.noise)
 
@@ -94,17 +94,17 @@ class FedAvg(Algorithm):
         """Each client's server model, (S, G, d) -> (S, N, d)."""
         return of_client(server, clients, self._labels(server))
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return problem.clients if self._alone(draw.iteration) else self._present(problem)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """2 |P| a round: up go the x_i, down w to as many; to all clients before they go on alone."""
         if not self._averages(draw.iteration):
             return 0
         down = problem.clients if draw.iteration == self.fine_tune_after else self._present(problem)
         return self._present(problem) + down
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         if self.participants is None or self._alone(iteration):
             return [(1.0, {})]
         rows = every_sample(problem.clients, self.participants, self.clusters).to(problem.device)
@@ -122,7 +122,7 @@ class FedAvg(Algorithm):
     def _averages(self, iteration: int) -> bool:
         return iteration % self.period == 0 and not self._alone(iteration)
 
-    def _present(self, problem: Problem) -> int:
+    def _present(self, problem: Oracle) -> int:
         if self.participants is None:
             return problem.clients
         return self.participants * len(cluster_sizes(problem.clients, self.clusters))

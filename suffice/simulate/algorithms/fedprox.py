@@ -11,7 +11,7 @@ from torch import Tensor
 
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Draw, State
 from .fedavg import FedAvg
 
@@ -31,7 +31,7 @@ class FedProx(FedAvg):
         super().__post_init__()
         as_number("pull", self.pull, least=0)
 
-    def direction(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         gradient = super().direction(problem, state, draw)
         if self._alone(draw.iteration):
             return gradient

@@ -14,7 +14,7 @@ from suffice.bounds.threshold_weights import optimal_weights, precision_weights,
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_numbers
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import pairwise
 from .base import Algorithm, Draw, State
 
@@ -87,22 +87,22 @@ class FixedWeights(Algorithm):
         """The oracle: equal weights inside each true cluster."""
         return cls(alpha=same_cluster(labels), name="all-for-one-oracle")
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         pairwise("alpha", self.alpha, problem)
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         alpha = self.collaboration(problem, state, draw)
         return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, alpha, draw.noise)}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self.alpha.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return int((self.alpha > 0).sum())
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         return 2 * int((self.alpha > 0).sum() - (self.alpha.diagonal() > 0).sum())
 
 
@@ -116,7 +116,7 @@ class PreconditionedWeights(FixedWeights):
     preconditioners: Tensor
     name: str = "preconditioned-weights"
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         mixed = problem.stochastic_gradient(theta, self.collaboration(problem, state, draw), draw.noise)
         moved = torch.einsum("ide,sie->sid", self.preconditioners.to(theta), mixed)
@@ -134,7 +134,7 @@ class StagedWeights(PreconditionedWeights):
     ends: Tensor
     name: str = "staged-weights"
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         stage = (draw.iteration > self.ends).sum(0).clamp(max=len(self.ends) - 1)
         alpha = self.stages[stage, torch.arange(problem.clients)]
         return alpha.to(state["models"]).expand(len(state["models"]), -1, -1)

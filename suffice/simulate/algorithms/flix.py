@@ -12,21 +12,29 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import models_of, per_client
 from .base import Algorithm, Draw, State
 
 
-def personalised(models: Tensor, alpha: float | Tensor, anchors: Tensor | None, problem: Problem) -> Tensor:
+def personalised(models: Tensor, alpha: float | Tensor, anchors: Tensor | None, problem: Oracle) -> Tensor:
     """alpha_i x_i + (1 - alpha_i) y_i, the anchors y_i being the clients' own optima unless given; all checked."""
     weight = per_client("alpha", alpha, problem)[:, None]
     if not bool(((weight > 0) & (weight <= 1)).all()):
         raise InputError("alpha", weight[:, 0].tolist(), "give personalisation weights in (0, 1]")
-    fixed = problem.optimum if anchors is None else models_of("anchors", anchors, problem)
+    if anchors is None and not hasattr(problem, "optimum") and bool((weight < 1).any()):
+        remedy = f"a {type(problem).__name__} does not know the clients' optima: give models that they trained alone"
+        raise InputError("anchors", None, remedy)
+    fixed = optima(problem) if anchors is None else models_of("anchors", anchors, problem)
     return weight * models + (1 - weight) * fixed
 
 
-def mixture(alpha: float | Tensor, problem: Problem) -> Tensor:
+def optima(problem: Oracle) -> Tensor:
+    """The clients' own optima; where they are unknown the start, which has weight 0 as alpha is 1."""
+    return getattr(problem, "optimum", problem.start)
+
+
+def mixture(alpha: float | Tensor, problem: Oracle) -> Tensor:
     """The checked alpha as (N, 1)."""
     return torch.as_tensor(alpha).to(problem.start).expand(problem.clients)[:, None]
 
@@ -47,15 +55,15 @@ class Flix(Algorithm):
     name: str = "flix"
     linear: bool = True
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         common = models.mean(1, keepdim=True).expand_as(models)
         return {"models": personalised(common, self.alpha, self.anchors, problem)}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         mixed = state["models"]
         alpha = mixture(self.alpha, problem)
         g = problem.gradient(mixed) if self.population else problem.stochastic_gradient(mixed, None, draw.noise)
         return {"models": mixed - alpha * (eta[..., None] * alpha * g).mean(1, keepdim=True)}
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         return 2 * problem.clients

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import pairwise
 from .base import Algorithm, Draw, State
 
@@ -47,22 +47,22 @@ class GradientTracking(Algorithm):
         W = linked / (1 + torch.maximum(degree[:, None], degree))
         return cls(W=W + torch.diag(1 - W.sum(1)))
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         W = pairwise("W", self.W, problem)
         for sums in (W.sum(0), W.sum(1)):
             if bool(((sums - 1).abs() > 1e-9).any()):
                 raise InputError("W", sums.tolist(), "let every row and every column sum to 1")
         return {"models": models, "tracker": models - models, "gradient": models - models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         x, W = state["models"], self.W.to(state["models"])
         g = problem.stochastic_gradient(x, None, draw.noise)
         y = W @ (state["tracker"] + g - state["gradient"])
         return {"models": W @ (x - eta[..., None] * y), "tracker": y, "gradient": g}
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         return self.W.to(state["models"]).expand(len(state["models"]), -1, -1)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """x_k - eta_k y_k and the tracker to every neighbour."""
         return 2 * int((self.W > 0).sum() - (self.W.diagonal() > 0).sum())

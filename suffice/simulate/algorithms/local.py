@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Algorithm, Draw, State
 
 
@@ -17,9 +17,9 @@ class Local(Algorithm):
     name: str = "local"
     linear: bool = True
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         return {"models": theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)}

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from suffice.support.numbers import as_whole
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .arguments import check_clusters
 from .averaging import cluster_means, of_client
 from .base import Algorithm, Draw, State
@@ -30,11 +30,11 @@ class LocalSGD(Algorithm):
     def __post_init__(self) -> None:
         as_whole("period", self.period)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         check_clusters(self.clusters, problem.clients)
         return {"models": models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta = state["models"]
         moved = theta - eta[..., None] * problem.stochastic_gradient(theta, None, draw.noise)
         if draw.iteration % self.period:
@@ -43,7 +43,7 @@ class LocalSGD(Algorithm):
         means = cluster_means(moved, theta.new_ones(problem.clients), clusters)
         return {"models": of_client(means, problem.clients, clusters)}
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """Each model to the server and the mean back, in averaging iterations."""
         return 0 if draw.iteration % self.period else 2 * problem.clients
 

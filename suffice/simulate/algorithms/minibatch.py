@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Draw, State
 from .fedavg import FedAvg
 from .sampling import only
@@ -23,11 +23,11 @@ class MinibatchSGD(FedAvg):
 
     name: str = "minibatch-sgd"
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         state = super().init(problem, models)
         return {**state, "sum": torch.zeros_like(models)}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         if self._alone(draw.iteration):
             return {**super().step(problem, state, draw, eta), "sum": state["sum"]}
         total = state["sum"] + only(draw.extra.get("participants"), self.direction(problem, state, draw))

@@ -9,7 +9,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Algorithm, Draw, State
 
 
@@ -33,11 +33,11 @@ class Momentum(Algorithm):
     def nesterov(cls, *, weight: float = 0.9) -> Momentum:
         return cls(weight=weight, ahead=True, name="nesterov")
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         # the last move, not the last model: a state that is zero at rest keeps its digits there
         return {"models": models, "move": models - models}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta, move = state["models"], self.weight * state["move"]
         g = problem.stochastic_gradient(theta + move if self.ahead else theta, None, draw.noise)
         move = move - eta[..., None] * g

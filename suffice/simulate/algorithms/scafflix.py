@@ -15,11 +15,11 @@ from torch import Tensor
 from suffice.bounds.scafflix_settings import initial_control_variates
 from suffice.support.errors import InputError
 
-from ..problem import Problem
+from ..oracle import Oracle
 from ..randomness import Randomness, Stream
 from .arguments import models_of, per_client, probability
 from .base import Algorithm, Count, Draw, State
-from .flix import mixture, personalised
+from .flix import mixture, optima, personalised
 
 COIN = "coin"
 
@@ -56,7 +56,7 @@ class Scaffnew(Algorithm):
     @classmethod
     def scafflix(
         cls,
-        problem: Problem,
+        problem: Oracle,
         *,
         p: float,
         alpha: float | Tensor,
@@ -85,17 +85,17 @@ class Scaffnew(Algorithm):
     def __post_init__(self) -> None:
         probability("p", self.p)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         mixed = personalised(models, self.alpha, self.anchors, problem)
         if self.control is None:
             return {"models": mixed, "control": torch.zeros_like(mixed)}
         return {"models": mixed, "control": models_of("control", self.control, problem).expand_as(mixed)}
 
-    def draw(self, problem: Problem, randomness: Randomness, iteration: int) -> Draw:
+    def draw(self, problem: Oracle, randomness: Randomness, iteration: int) -> Draw:
         coin = randomness.uniform(iteration=iteration, stream=Stream.COIN, clients=1, features=1)[:, 0, 0] < self.p
         return Draw(iteration=iteration, noise=problem.draw(randomness, iteration), extra={COIN: coin})
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         mixed, h, gamma, alpha = state["models"], state["control"], eta[..., None], mixture(self.alpha, problem)
         g = problem.gradient(mixed) if self.population else problem.stochastic_gradient(mixed, None, draw.noise)
         local = mixed - gamma * (g - h)
@@ -108,18 +108,18 @@ class Scaffnew(Algorithm):
             "control": torch.where(coin, h + (self.p / gamma) * (together - local), h),
         }
 
-    def shared(self, problem: Problem, state: State) -> Tensor:
+    def shared(self, problem: Oracle, state: State) -> Tensor:
         """x_i (S, N, d), for small alpha_i with a loss of about -log10(alpha_i) digits."""
         alpha = mixture(self.alpha, problem)
         return (state["models"] - (1 - alpha) * self.fixed(problem)) / alpha
 
-    def fixed(self, problem: Problem) -> Tensor:
+    def fixed(self, problem: Oracle) -> Tensor:
         """The anchors (N, d)."""
-        return problem.optimum if self.anchors is None else self.anchors.to(problem.start)
+        return optima(problem) if self.anchors is None else self.anchors.to(problem.start)
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> Count:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> Count:
         return 2 * problem.clients * draw.extra[COIN]
 
-    def outcomes(self, problem: Problem, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
+    def outcomes(self, problem: Oracle, iteration: int) -> Sequence[tuple[float, Mapping[str, Tensor]]]:
         sides = [(self.p, True), (1 - self.p, False)]
         return [(odds, {COIN: torch.tensor([side], device=problem.device)}) for odds, side in sides]

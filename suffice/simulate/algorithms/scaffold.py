@@ -10,7 +10,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Draw, State
 from .fedavg import FedAvg
 from .sampling import only
@@ -34,15 +34,15 @@ class Scaffold(FedAvg):
         if as_number("server_step", self.server_step) <= 0:
             raise InputError("server_step", self.server_step, "give a positive number")
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         state = super().init(problem, models)
         return {**state, "control": torch.zeros_like(models), "server_control": torch.zeros_like(models[:, :1])}
 
-    def direction(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def direction(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         gradient = super().direction(problem, state, draw)
         return gradient if self._alone(draw.iteration) else gradient - state["control"] + state["server_control"]
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         present, controls = draw.extra.get("participants"), {n: state[n] for n in ("control", "server_control")}
         if self._alone(draw.iteration) or not self._averages(draw.iteration):
             return {**super().step(problem, state, draw, eta), **controls}
@@ -55,6 +55,6 @@ class Scaffold(FedAvg):
             "server_control": state["server_control"] + change.mean(1, keepdim=True),
         }
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         """A model and a control variate each way."""
         return 2 * super().vectors_sent(problem, draw)

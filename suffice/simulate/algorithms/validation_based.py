@@ -9,7 +9,7 @@ from torch import Tensor
 
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .fedfomo import FedFomo, peer_losses
 
 
@@ -18,9 +18,9 @@ class ValidationBased(FedFomo):
     """x_i <- x_i - eta_i g_i(x_i); after every H-th iteration x_i <- s_i + sum_k w_ik (x_k - s_k), s_i the model with
     which i began these H, w_ik proportional to exp(-R_i(x_k) / temperature), summing to 1 over k.
 
-    H is `period`, `temperature` [loss]. R_i is the exact loss in place of one on held-out rows. Reimplemented from the
-    abstract alone (arXiv 2404.09753: updates weighted by trust, trust from validation losses): compare the rule with
-    the paper before relying on it.
+    H is `period`, `temperature` [loss]. R_i is the loss on rows held out, of a problem the exact one. Reimplemented
+    from the abstract alone (arXiv 2404.09753: updates weighted by trust, trust from validation losses): compare the
+    rule with the paper before relying on it.
     """
 
     temperature: float = 1.0
@@ -30,8 +30,8 @@ class ValidationBased(FedFomo):
         super().__post_init__()
         as_number("temperature", self.temperature, least=1e-12)
 
-    def weights(self, problem: Problem, began: Tensor, models: Tensor) -> Tensor:
+    def weights(self, problem: Oracle, began: Tensor, models: Tensor) -> Tensor:
         return torch.softmax(-peer_losses(problem, models) / self.temperature, dim=-1)
 
-    def mixed(self, problem: Problem, began: Tensor, models: Tensor) -> Tensor:
+    def mixed(self, problem: Oracle, began: Tensor, models: Tensor) -> Tensor:
         return began + torch.matmul(self.weights(problem, began, models), models - began)

@@ -13,7 +13,7 @@ from torch import Tensor
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number
 
-from ..problem import Problem
+from ..oracle import Oracle
 from .base import Algorithm, Draw, State
 
 
@@ -32,17 +32,18 @@ class WGABC(Algorithm):
     memory: float = 0.1
     name: str = "wga-bc"
     linear: bool = True
+    gradients_taken = 2
 
     def __post_init__(self) -> None:
         as_number("mixture", self.mixture, least=0, most=1)
         as_number("memory", self.memory, least=0, most=1)
 
-    def init(self, problem: Problem, models: Tensor) -> State:
+    def init(self, problem: Oracle, models: Tensor) -> State:
         if problem.clients < 2:
             raise InputError("clients", problem.clients, "averaging over the others needs at least two clients")
         return {"models": models, "correction": torch.zeros_like(models)}
 
-    def step(self, problem: Problem, state: State, draw: Draw, eta: Tensor) -> State:
+    def step(self, problem: Oracle, state: State, draw: Draw, eta: Tensor) -> State:
         theta, c = state["models"], state["correction"]
         others = self._others(theta).expand(len(theta), -1, -1)
         own = problem.stochastic_gradient(theta, None, draw.noise)
@@ -53,7 +54,7 @@ class WGABC(Algorithm):
             "correction": (1 - self.memory) * c + self.memory * (own - peers),
         }
 
-    def collaboration(self, problem: Problem, state: State, draw: Draw) -> Tensor:
+    def collaboration(self, problem: Oracle, state: State, draw: Draw) -> Tensor:
         theta = state["models"]
         own = torch.eye(problem.clients, dtype=theta.dtype, device=theta.device)
         return ((1 - self.mixture) * own + self.mixture * self._others(theta)).expand(len(theta), -1, -1)
@@ -63,8 +64,8 @@ class WGABC(Algorithm):
         n = theta.shape[1]
         return (1 - torch.eye(n, dtype=theta.dtype, device=theta.device)) / (n - 1)
 
-    def oracle_calls(self, problem: Problem, draw: Draw) -> int:
+    def oracle_calls(self, problem: Oracle, draw: Draw) -> int:
         return problem.clients**2
 
-    def vectors_sent(self, problem: Problem, draw: Draw) -> int:
+    def vectors_sent(self, problem: Oracle, draw: Draw) -> int:
         return 2 * problem.clients * (problem.clients - 1)

@@ -33,7 +33,8 @@ from ..algorithms.flix import mixture
 from ..algorithms.local import Local
 from ..algorithms.local_sgd import LocalSGD
 from ..algorithms.scafflix import Scaffnew
-from ..problem import Problem
+from ..oracle import Oracle
+from ..problem import known
 from ..problems.least_squares import LeastSquares
 from ..problems.logistic import Logistic
 from ..problems.quadratic import Quadratics
@@ -97,7 +98,7 @@ class Recorded:
     events: np.ndarray | None
 
 
-def general_refusal(problem: Problem, algorithm: Algorithm) -> str | None:
+def general_refusal(problem: Oracle, algorithm: Algorithm) -> str | None:
     """Why the compiled kernel does not run this pair, or None where it does."""
     if type(problem) not in _PROBLEMS:
         return f"the problem is {type(problem).__name__}"
@@ -131,7 +132,7 @@ def room_for_weights(seeds: int, points: int, clients: int) -> bool:
 
 
 def general_paths(
-    problem: Problem | Sequence[Problem],
+    problem: Oracle | Sequence[Oracle],
     algorithm: Algorithm,
     *,
     seeds: Sequence[int] | np.ndarray,
@@ -229,11 +230,11 @@ def general_paths(
     )
 
 
-def _numbers(problem: Problem, algorithm: Algorithm, reals: Any) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+def _numbers(problem: Oracle, algorithm: Algorithm, reals: Any) -> tuple[dict[str, np.ndarray], dict[str, int]]:
     """Arrays and choices of one problem."""
     n, d = problem.clients, problem.features
     choice = {"problem": _PROBLEMS.index(type(problem)), "rule": _RULES[type(algorithm)]}
-    arrays = {"start": reals(problem.start, n, d), "optimum": reals(problem.optimum, n, d)}
+    arrays = {"start": reals(problem.start, n, d), "optimum": reals(known(problem, "the kernel").optimum, n, d)}
     _problem(problem, arrays, choice, reals)
     _rule(problem, algorithm, arrays, choice, reals)
     return arrays, choice

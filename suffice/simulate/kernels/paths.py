@@ -25,7 +25,8 @@ from ..algorithms.arguments import per_client
 from ..algorithms.base import Algorithm
 from ..algorithms.fixed_weights import FixedWeights
 from ..algorithms.local import Local
-from ..problem import Problem
+from ..oracle import Oracle
+from ..problem import known
 from ..problems.streaming import StreamingLeastSquares
 from ..randomness import Stream
 from ..refresh_schedule import Every
@@ -59,7 +60,7 @@ class Paths:
     models: np.ndarray | None
 
 
-def refusal(problem: Problem, algorithm: Algorithm) -> str | None:
+def refusal(problem: Oracle, algorithm: Algorithm) -> str | None:
     """Why the compiled kernel does not run this pair, or None where it does.
 
     Problems: streaming least squares on the CPU, features of mean 0, one sample per client serving all models.
@@ -82,7 +83,7 @@ def refusal(problem: Problem, algorithm: Algorithm) -> str | None:
 
 
 def ratios_refusal(
-    problem: Problem, algorithm: AllForOne, similarities: tuple[type, ...], criteria: tuple[type, ...]
+    problem: Oracle, algorithm: AllForOne, similarities: tuple[type, ...], criteria: tuple[type, ...]
 ) -> str | None:
     """Why a kernel that knows these similarities and criteria does not run All-for-one, or None where it does."""
     similarity, criterion = algorithm.similarity, algorithm.criterion
@@ -97,9 +98,9 @@ def ratios_refusal(
     return None
 
 
-def ratio_arrays(problem: Problem, algorithm: AllForOne, reals: Callable[..., np.ndarray]) -> dict[str, np.ndarray]:
+def ratio_arrays(problem: Oracle, algorithm: AllForOne, reals: Callable[..., np.ndarray]) -> dict[str, np.ndarray]:
     """What weights of All-for-one are made of besides the ratios."""
-    variances = problem.sigma2 if algorithm.sigma2 is None else algorithm.sigma2
+    variances = known(problem, "the kernel").sigma2 if algorithm.sigma2 is None else algorithm.sigma2
     threshold = algorithm.criterion.threshold if isinstance(algorithm.criterion, Binary) else 1.0
     n = problem.clients
     return {

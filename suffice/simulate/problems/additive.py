@@ -65,7 +65,7 @@ class AdditiveNoise(Defaults):
         return self.noise.sigma2
 
     @property
-    def batch(self) -> int:
+    def batch(self) -> int:  # ty: ignore[incompatible-property-override]
         return 1
 
     def noise_growth(self) -> tuple[np.ndarray, np.ndarray]:

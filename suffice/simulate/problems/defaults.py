@@ -1,8 +1,9 @@
-"""What a problem answers unless it knows better."""
+"""What an oracle, and what a problem, answers unless it knows better."""
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -14,15 +15,17 @@ from suffice.support.memory import Memory
 
 from ..moments.by_rows import GradientRows
 from ..moments.gradient_moments import GradientMoments
+from ..oracle import Measure
 from ..problem import Problem, Trust
 from ..problem_batches import moved
 
 
-class Defaults(ABC):
-    """As many clients and features as the start (..., N, d) has; not made of data rows, constants exact everywhere."""
+class OracleDefaults(ABC):
+    """As many clients and features as the start (..., N, d) has; not made of data rows."""
 
     remarks: tuple[str, ...] = ()
     start: Tensor
+    batch: int
 
     @property
     def clients(self) -> int:
@@ -45,6 +48,31 @@ class Defaults(ABC):
         return None
 
     @property
+    def draw_size(self) -> int:
+        return self.clients * self.features * self.batch
+
+    def metrics(self, theta: Tensor) -> Mapping[str, Tensor]:
+        return {}
+
+    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Self:
+        return moved(self, dtype, device)
+
+
+class Defaults(OracleDefaults):
+    """Constants exact everywhere; what is measured is the excess."""
+
+    measure: Measure = "excess"
+
+    @abstractmethod
+    def excess(self, theta: Tensor) -> Tensor: ...
+
+    def value(self, theta: Tensor) -> Tensor:
+        return self.excess(theta)
+
+    def held_out(self, theta: Tensor) -> Tensor:
+        return self.excess(theta)
+
+    @property
     def gradient_cost(self) -> float:
         return float(self.features**2)
 
@@ -62,9 +90,6 @@ class Defaults(ABC):
 
     def gradient_rows(self, memory: Memory | None = None) -> GradientRows | None:
         return None
-
-    def to(self, dtype: torch.dtype, device: Any = "cpu") -> Self:
-        return moved(self, dtype, device)
 
     def resample(self, root: int, index: int) -> Problem:
         raise InputError("problem", type(self).__name__, "there are no rows to resample; it needs client data")

@@ -21,7 +21,7 @@ from suffice.support.numbers import as_number, as_whole
 
 from ..moments.by_rows import MOST_FEATURES, GradientRows, passable
 from ..moments.gradient_moments import RANK, GradientMoments, manageable, moments_of_rows
-from ..problem import short
+from ..oracle import short
 from .population import QuadraticPopulation
 from .quadratic import Quadratics
 from .row_model import RowModel

@@ -21,7 +21,8 @@ from suffice.bounds import Constants, GradientDissimilarity, entry_precisions
 from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_whole
 
-from ..problem import Trust, short
+from ..oracle import short
+from ..problem import Trust
 from .least_squares import MOST_SINGULAR, LeastSquares
 from .logistic_optimum import minimise
 from .logistic_region import BallConstants, ball_constants

@@ -21,7 +21,8 @@ from suffice.support.errors import InputError
 from suffice.support.numbers import as_number, as_numbers, real_array
 
 from ..additive_noise import Additive
-from ..problem import Trust, short
+from ..oracle import short
+from ..problem import Trust
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 

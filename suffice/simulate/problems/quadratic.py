@@ -17,7 +17,7 @@ from suffice.support.numbers import as_numbers
 
 from ..additive_noise import Additive
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_quadratics
-from ..problem import short
+from ..oracle import short
 from .additive import AdditiveNoise, additive_noise
 from .start import starting_points
 

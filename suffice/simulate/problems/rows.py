@@ -19,7 +19,10 @@ from ..randomness import Randomness, Stream
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """X (rows, d) and y (rows,) of all clients, concatenated; client i has `counts[i]` rows from `first[i]` on."""
+    """X (rows, d) and y (rows,) of all clients, concatenated; client i has `counts[i]` rows from `first[i]` on.
+
+    A network's X and y may have more axes.
+    """
 
     X: Tensor
     y: Tensor
@@ -65,6 +68,11 @@ class Rows:
         """Indices of the sampled rows of each client, (S, N, m), with replacement."""
         u = randomness.uniform(iteration=iteration, stream=stream, clients=len(self.counts), features=batch)
         return self.first[:, None] + (u * self.counts[:, None]).to(torch.int64)
+
+    def kept(self, mask: Tensor) -> Rows:
+        """The rows where `mask` (rows,) is true; every client keeps one at least."""
+        counts = torch.stack([part.sum() for part in mask.split(self.counts.tolist())])
+        return Rows(X=self.X[mask], y=self.y[mask], first=counts.cumsum(0) - counts, counts=counts)
 
     def resample(self, root: int, index: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """X_i and y_i with each client's rows drawn anew, as many as it has: a pure function of (root, index)."""

@@ -21,7 +21,7 @@ from suffice.support.memory import Memory
 from suffice.support.numbers import as_numbers, as_whole, real_array
 
 from ..moments.gradient_moments import GradientMoments, manageable, moments_of_gaussian_features
-from ..problem import short
+from ..oracle import short
 from ..randomness import Randomness, Stream
 from .cubature import gaussian_cubature
 from .linear_model import LinearModel

@@ -1,0 +1,138 @@
+"""A torch module as a function of one vector of parameters: losses and gradients of many such vectors, on many rows.
+
+Small models run side by side (`vmap`), large ones one after the other: side by side every operation is called once for
+all models, but a convolution whose filters differ between models becomes a slow grouped one. The choice depends on
+sizes alone, so that a path never depends on the machine's mood.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+
+RowLoss = Callable[[Tensor, Tensor], Tensor]
+"""From outputs (rows, ...) and targets (rows, ...) one loss per row and, where a row has several targets, target."""
+
+_INPUTS = 1 << 20
+"""Numbers in the rows of one call: what a module keeps for its gradient is a multiple of them."""
+_SIDE_BY_SIDE, _CONVOLUTIONS = 1 << 21, 1 << 18
+"""Largest (parameters of a model) x (its rows in one call) at which models run side by side; with convolutions the two
+ways meet at a network of 4,000 parameters on 80 rows, without them at ten times as many and more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlatModule:
+    """`module` with its trainable parameters in one vector (d,), and a loss of each row.
+
+    vmaps   whether torch can run the module side by side with itself
+    """
+
+    module: nn.Module
+    loss: RowLoss
+    vmaps: bool = True
+
+    @cached_property
+    def shapes(self) -> dict[str, torch.Size]:
+        return {name: part.shape for name, part in self.module.named_parameters() if part.requires_grad}
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [shape.numel() for shape in self.shapes.values()]
+
+    @cached_property
+    def _limit(self) -> int:
+        return _CONVOLUTIONS if any(len(shape) > 2 for shape in self.shapes.values()) else _SIDE_BY_SIDE
+
+    def start(self) -> Tensor:
+        """The module's own parameters, (d,)."""
+        own = dict(self.module.named_parameters())
+        return torch.cat([own[name].detach().flatten() for name in self.shapes])
+
+    def outputs(self, flat: Tensor, x: Tensor) -> Tensor:
+        """Of the model `flat` (d,) on rows x (rows, ...)."""
+        parts = zip(self.shapes.items(), flat.split(self._sizes))
+        return functional_call(self.module, {name: part.view(shape) for (name, shape), part in parts}, (x,))
+
+    def row_losses(self, flat: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        """One loss a row, the mean over the targets of a row that has several, (rows,)."""
+        loss = self.loss(self.outputs(flat, x), y)
+        return loss if loss.ndim == 1 else loss.flatten(1).mean(1)
+
+    def scores(self, flat: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        """(rows, 2): the loss, and 1 where the largest output is that of the label."""
+        outputs = self.outputs(flat, x)
+        loss, hit = self.loss(outputs, y), (outputs.argmax(1) == y).to(outputs)
+        return torch.stack([each if each.ndim == 1 else each.flatten(1).mean(1) for each in (loss, hit)], dim=-1)
+
+    def module_with(self, flat: Tensor) -> nn.Module:
+        """A copy of the module whose parameters are `flat` (d,)."""
+        copied = copy.deepcopy(self.module)
+        own = dict(copied.named_parameters())
+        with torch.no_grad():
+            for (name, shape), part in zip(self.shapes.items(), flat.split(self._sizes)):
+                own[name].copy_(part.view(shape))
+        return copied
+
+    def to(self, dtype: torch.dtype, device: Any) -> FlatModule:
+        loss = copy.deepcopy(self.loss).to(device, dtype) if isinstance(self.loss, nn.Module) else self.loss
+        return replace(self, module=copy.deepcopy(self.module).to(device, dtype), loss=loss)
+
+    def side_by_side(self, rows: int) -> bool:
+        return self.vmaps and rows * sum(self._sizes) <= self._limit
+
+    def gradients(self, models: Tensor, X: Tensor, y: Tensor, index: Tensor, weights: Tensor) -> Tensor:
+        """sum_j weights[p, j] grad loss(models[p]; row index[p, j]) (P, d), one backward pass per model.
+
+        models (P, d), index (P, J) rows of X and y, weights (P, J); rows of weight 0 are left out of large models.
+        """
+        found = torch.zeros_like(models)
+        if self.side_by_side(index.shape[1]):
+            several = vmap(grad(self._total))
+            for p, j in _parts(*index.shape, math.prod(X.shape[1:])):
+                rows = index[p, j]
+                found[p] += several(models[p], X[rows], y[rows], weights[p, j])
+            return found
+        for p, model in enumerate(models):
+            kept = weights[p] != 0
+            rows, weight = index[p, kept], weights[p, kept]
+            for _, j in _parts(1, len(rows), math.prod(X.shape[1:])):
+                with torch.enable_grad():
+                    leaf = model.detach().requires_grad_()
+                    total = self._total(leaf, X[rows[j]], y[rows[j]], weight[j])
+                    found[p] += torch.autograd.grad(total, leaf)[0]
+        return found
+
+    def _total(self, flat: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
+        return (weights * self.row_losses(flat, x, y)).sum()
+
+    def evaluate(
+        self, function: Callable[[Tensor, Tensor, Tensor], Tensor], models: Tensor, X: Tensor, y: Tensor, index: Tensor
+    ) -> Tensor:
+        """`row_losses` or `scores` of models (P, d) on rows index (P, J), as (P, J, ...)."""
+        parts = [(p, j) for p, j in _parts(*index.shape, math.prod(X.shape[1:]))]
+        apply = vmap(function) if self.side_by_side(index.shape[1]) else _one_by_one(function)
+        values = [apply(models[p], X[index[p, j]], y[index[p, j]]) for p, j in parts]
+        by_models = itertools.groupby(zip(parts, values), key=lambda each: each[0][0].start)
+        return torch.cat([torch.cat([value for _, value in group], dim=1) for _, group in by_models])
+
+
+def _one_by_one(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda *columns: torch.stack([function(*each) for each in zip(*columns)])
+
+
+def _parts(models: int, rows: int, numbers: int) -> Iterator[tuple[slice, slice]]:
+    """Slices of models and of rows, `_INPUTS` numbers each: all rows of some models, or some rows of one."""
+    j = max(1, min(rows, _INPUTS // max(numbers, 1)))
+    p = max(1, _INPUTS // max(numbers * j, 1)) if j == rows else 1
+    for first in range(0, models, p):
+        for row in range(0, rows, j):
+            yield slice(first, first + p), slice(row, row + j)

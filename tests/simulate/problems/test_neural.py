@@ -1,0 +1,377 @@
+"""Networks: gradients beside autograd's own, a linear module beside `Logistic`, runs, checkpoints, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+import suffice as sf
+from suffice.simulate import (
+    Diverged,
+    FedAvg,
+    FixedWeights,
+    LocalSGD,
+    Optimised,
+    Randomness,
+    algorithm,
+    block_size,
+    seed_blocks,
+)
+from suffice.simulate.algorithms import FedAMP
+from suffice.simulate.problems import flat_module
+
+RNG = np.random.default_rng(410)
+COUNTS = (9, 6, 12)
+N = len(COUNTS)
+X = [RNG.normal(size=(n, 5)) for n in COUNTS]
+LABELS = [RNG.integers(0, 3, n) for n in COUNTS]
+IMAGES = [RNG.normal(size=(n, 1, 6, 6)) for n in COUNTS]
+
+
+def mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3)).double()
+
+
+def cnn() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(1, 2, 3), nn.GroupNorm(1, 2), nn.ReLU(), nn.Flatten(), nn.Linear(32, 3)
+    ).double()  # fmt: skip
+
+
+def network(module=mlp, rows=X, targets=LABELS, **more) -> sf.Neural:
+    return sf.Neural.of(module, rows, targets, **{"batch": 4, **more})
+
+
+def models(problem: sf.Neural, seeds: int = 2, seed: int = 0) -> Tensor:
+    noise = np.random.default_rng(seed).normal(size=(seeds, N, problem.features))
+    return problem.start + 0.3 * torch.from_numpy(noise).to(problem.start)
+
+
+def drawn(problem: sf.Neural, seeds: int = 2) -> Tensor:
+    return problem.draw(Randomness(seeds=torch.arange(seeds), root=3), 1)
+
+
+def by_autograd(problem: sf.Neural, model: Tensor, rows: Tensor) -> Tensor:
+    """The gradient of the mean loss over the rows, by a module of its own and `backward`."""
+    module = problem.module_of(model)
+    cross_entropy(module(problem.data.X[rows]), problem.data.y[rows]).backward()
+    return torch.cat([p.grad.flatten() for p in module.parameters() if p.grad is not None])
+
+
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(seed_blocks, "_LARGEST_BLOCK", 4)
+
+
+@pytest.fixture(params=["side by side", "one by one"])
+def way(request, monkeypatch):
+    if request.param == "one by one":
+        monkeypatch.setattr(flat_module, "_SIDE_BY_SIDE", 0)
+        monkeypatch.setattr(flat_module, "_CONVOLUTIONS", 0)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("inputs", [1 << 20, 40])  # 40 numbers: rows in several calls
+@pytest.mark.parametrize(("module", "rows"), [(mlp, X), (cnn, IMAGES)], ids=["mlp", "cnn"])
+def test_gradients_are_those_of_autograd(module, rows, inputs, monkeypatch):
+    monkeypatch.setattr(flat_module, "_INPUTS", inputs)
+    problem = network(module, rows)
+    theta, draw = models(problem), drawn(problem)
+    peers = torch.stack([
+        torch.stack([torch.stack([by_autograd(problem, model, draw[s, k]) for k in range(N)]) for model in theta[s]])
+        for s in range(2)
+    ])  # fmt: skip
+    own = peers.diagonal(dim1=1, dim2=2).transpose(1, 2)
+    weights = torch.tensor([[[0.2, 0.0, 0.8], [0.0, 1.0, 0.0], [0.5, 0.5, -0.3]]] * 2, dtype=torch.float64)
+    gap, norm = problem.sampled_gap(theta, draw)
+    every = theta[:, :, None].expand(-1, -1, N, -1)
+    # sums of some hundred products of numbers of order one, in another order
+    close = {"rtol": 1e-12, "atol": 1e-14}
+    np.testing.assert_allclose(problem.stochastic_gradient(theta, None, draw), own, **close)
+    mixed = torch.einsum("sik,sikd->sid", weights, peers)
+    np.testing.assert_allclose(problem.stochastic_gradient(theta, weights, draw), mixed, **close)
+    np.testing.assert_allclose(problem.peer_gradient(every, draw), peers, **close)
+    np.testing.assert_allclose(gap, ((peers - own[:, :, None]) ** 2).sum(-1), **close)
+    np.testing.assert_allclose(norm, (own**2).sum(-1), **close)
+    whole = [torch.arange(n) + sum(COUNTS[:k]) for k, n in enumerate(COUNTS)]
+    grad = torch.stack([torch.stack([by_autograd(problem, theta[s, i], whole[i]) for i in range(N)]) for s in range(2)])
+    np.testing.assert_allclose(problem.gradient(theta), grad, **close)
+    between = ((torch.stack([by_autograd(problem, theta[1, 0], rows) for rows in whole]) - grad[1, 0]) ** 2).sum(-1)
+    np.testing.assert_allclose(problem.gradient_gap(theta)[1, 0], between, **close)
+    with torch.no_grad():
+        outputs = [problem.module_of(theta[1, i])(problem.data.X[rows]) for i, rows in enumerate(whole)]
+        losses = [cross_entropy(output, problem.data.y[rows]) for output, rows in zip(outputs, whole)]
+    np.testing.assert_allclose(problem.value(theta)[1], losses, rtol=1e-12)
+
+
+def test_rows_of_weight_zero_are_left_out(monkeypatch):
+    seen = []
+
+    def loss(outputs, y):
+        seen.append(len(y))
+        return cross_entropy(outputs, y, reduction="none")
+
+    monkeypatch.setattr(flat_module, "_SIDE_BY_SIDE", 0)
+    problem = network(loss=loss)
+    weights = torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]], dtype=torch.float64)
+    seen.clear()
+    problem.stochastic_gradient(models(problem, 1), weights[None], drawn(problem, 1))
+    assert seen == [8, 4, 12]  # one backward pass a model, of the batches of its clients
+
+
+def test_a_linear_module_follows_logistic_regression():
+    signs = [(labels > 0).astype(int) for labels in LABELS]
+    classes = [labels > 0 for labels in LABELS]
+    plain = sf.Logistic.of(X, signs, regularisation=0.1, batch=4)
+
+    def logistic(outputs, y):
+        return torch.nn.functional.softplus(-(2 * y - 1) * outputs[:, 0])
+
+    def linear():
+        module = nn.Linear(5, 1, bias=False).double()
+        nn.init.zeros_(module.weight)
+        return module
+
+    network_ = network(linear, targets=[c.astype(float) for c in classes], loss=logistic)
+    for rule, more in ((sf.Local(), {}), (FedAvg(period=3, participants=2), {}), (FixedWeights.clusters("aab"), {})):
+        ours = sf.run(network_, rule, iterations=100, eta=0.2, seeds=2, weight_decay=0.1, models=True, **more)
+        theirs = sf.run(plain, rule, iterations=100, eta=0.2, seeds=2, models=True, kernel="reference")
+        # a hundred contracting steps, each rounded at 1e-16
+        np.testing.assert_allclose(ours.models, theirs.models, rtol=1e-13, atol=1e-13)
+        assert ours.measure == "loss"
+        with pytest.raises(sf.InputError, match=r"it recorded no excess: read trace\.loss"):
+            _ = ours.excess
+
+
+def test_momentum_and_weight_decay_are_those_of_torch():
+    problem = network()
+    trace = sf.run(problem, sf.Local(), iterations=20, eta=0.1, seeds=1, momentum=0.9, weight_decay=0.05, models=True)
+    source = Randomness(seeds=torch.tensor([0]))
+    for i in range(N):
+        module = problem.module_of(problem.start[i])
+        optimiser = torch.optim.SGD(module.parameters(), lr=0.1, momentum=0.9, weight_decay=0.05)
+        for t in range(1, 21):
+            rows = problem.draw(source, t)[0, i]
+            optimiser.zero_grad()
+            cross_entropy(module(problem.data.X[rows]), problem.data.y[rows]).backward()
+            optimiser.step()
+        flat = torch.cat([p.detach().flatten() for p in module.parameters()])
+        np.testing.assert_allclose(trace.models[0, i], flat, rtol=1e-12, atol=1e-13)  # twenty steps of order one
+
+
+def test_clients_that_take_no_part_keep_their_momentum_and_two_gradients_have_two():
+    problem = network()
+    rule = Optimised(of=FedAvg(participants=1), momentum=0.5)
+    state = rule.init(problem, problem.start[None])
+    draw = rule.draw(problem, Randomness(seeds=torch.tensor([0])), 1)
+    after = rule.step(problem, state, draw, torch.tensor(0.1))
+    assert (after["velocity"].abs().sum(-1) > 0).tolist() == [draw.extra["participants"].tolist()]
+    assert algorithm("ditto", problem, eta=0.1).gradients_taken == 2
+
+    class Twice(sf.Local):
+        def step(self, problem, state, draw, eta):
+            problem.stochastic_gradient(state["models"], None, draw.noise)
+            return super().step(problem, state, draw, eta)
+
+    with pytest.raises(sf.InputError, match="say gradients_taken = 2 in Twice"):
+        sf.run(problem, Twice(), iterations=1, eta=0.1, seeds=1, momentum=0.5)
+
+
+def test_traces_tell_losses_and_metrics_and_survive_a_file(tmp_path):
+    problem = network(test=0.25, validation=0.2)
+    assert [len(part.X) for part in (problem.data, problem.validation, problem.test)] == [17, 5, 5]
+    trace = sf.run(problem, sf.Local(), iterations=250, eta=0.5, seeds=2, models=True)
+    assert len(trace.iterations) == 101
+    assert (trace.mean()[-1] < trace.mean()[0]).all()
+    rows, y = problem.test.X, problem.test.y
+    owned = torch.arange(len(y)).split(problem.test.counts.tolist())
+    hits = [problem.module_of(trace.models[0, i])(rows[own]).argmax(1) == y[own] for i, own in enumerate(owned)]
+    accuracy = [hit.double().mean().item() for hit in hits]
+    np.testing.assert_allclose(trace.metrics["test accuracy"][0, -1], accuracy, rtol=1e-15)
+    trace.save(tmp_path / "trace.npz")
+    again = sf.Trace.load(tmp_path / "trace.npz")
+    assert again.measure == "loss"
+    np.testing.assert_array_equal(again.loss, trace.loss)
+    np.testing.assert_array_equal(again.metrics["test loss"], trace.metrics["test loss"])
+    assert "mean loss over 2 seeds" in again._repr_html_()
+
+
+@pytest.mark.parametrize("rule", ["local", "scaffold", "cobo"])
+def test_a_killed_run_goes_on_bitwise(rule, tmp_path):
+    problem = network(seed=1)
+
+    class Killed(Exception):
+        pass
+
+    def steps(limit):
+        calls = []
+
+        def eta(t):
+            calls.append(t)
+            if limit and len(calls) > limit:
+                raise Killed
+            return 0.3
+
+        return eta
+
+    size = block_size(problem.clients, problem.features, problem.dtype)
+    setting = {
+        "iterations": 20, "seeds": size + 1, "momentum": 0.9, "epsilon": 1.0, "models": True, "grid": [0, 7, 13, 20]
+    }  # fmt: skip
+    whole = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting)
+    path = tmp_path / "run.npz"
+    kept = {"checkpoint": path, "checkpoint_every": 3}
+    for limit in (
+        3 + 5,
+        3 + 17,
+        3 + 10,
+    ):  # three calls are the fingerprint's; then it dies in block 1, between both, in block 2
+        with pytest.raises(Killed):
+            sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(limit), **setting, **kept)
+    again = sf.run(problem, algorithm(rule, problem, eta=0.3), eta=steps(0), **setting, **kept)
+    for name in ("values", "models", "stopping_times", "oracle_calls", "vectors_sent"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
+    with pytest.raises(sf.InputError, match="it belongs to another run"):
+        sf.run(network(seed=2), algorithm(rule, problem, eta=0.3), eta=0.3, **setting, **kept)
+
+
+def test_batch_rows_are_the_projects_own_words():
+    problem = network()
+    plain = sf.LeastSquares.of(X, [labels.astype(float) for labels in LABELS], batch=4)
+    torch.testing.assert_close(drawn(problem), drawn(plain), rtol=0, atol=0)
+    assert problem.data.y.dtype == torch.int64
+
+
+def test_what_is_refused_for_want_of_constants_says_so():
+    problem = network()
+    with pytest.raises(
+        sf.InputError, match=r"sigma2 = None: a Neural does not know it: give yours, or AllForOne\(sigma2=1\)"
+    ):
+        sf.run(problem, sf.AllForOne(criterion=sf.Continuous()), iterations=1, eta=0.1, seeds=1)
+    with pytest.raises(sf.InputError, match="anchors = None: a Neural does not know the clients' optima"):
+        sf.run(problem, algorithm("flix", problem, eta=0.1), iterations=1, eta=0.1, seeds=1)
+    whole = sf.run(problem, algorithm("flix", problem, eta=0.1, alpha=1.0), iterations=2, eta=0.1, seeds=1, models=True)
+    server = sf.run(problem, LocalSGD(), iterations=2, eta=0.1, seeds=1, models=True)
+    np.testing.assert_allclose(whole.models, server.models, rtol=1e-12)
+    sf.run(problem, algorithm("scaffnew", problem, eta=0.1), iterations=2, eta=0.1, seeds=1)
+    for name in ("fedfomo", "validation-based", "ifca"):
+        with pytest.raises(
+            sf.InputError, match=r"judges models on rows held out: give a share, Neural.of\(validation=0.2\)"
+        ):
+            sf.run(problem, algorithm(name, problem, eta=0.1), iterations=5, eta=0.1, seeds=1)
+
+
+def test_judgement_is_by_rows_held_out():
+    """Validation rows alone decide: with the labels there permuted among peers, FedFomo leans on the other client."""
+    rows, labels = [X[2], X[2], X[2]], [LABELS[2]] * 3
+    turned = [(LABELS[2] + k) % 3 for k in range(3)]
+    problem = network(rows=rows, targets=turned, validation=(rows, [turned[1], labels[0], turned[2]]), batch=12)
+    trace = sf.run(
+        problem, algorithm("fedfomo", problem, eta=0.5, period=30), iterations=30, eta=0.5, seeds=1, models=True
+    )
+    judged = problem.held_out(torch.from_numpy(trace.models))
+    trained = problem.value(torch.from_numpy(trace.models))
+    assert (judged[0, :2] < trained[0, :2]).all()  # each of the first two took the other's model
+
+
+def test_blocks_count_the_rows_that_are_drawn_not_vectors_of_parameters():
+    module = nn.Sequential(nn.Flatten(), nn.Linear(36, 16_400), nn.ReLU(), nn.Linear(16_400, 3))
+    problem = sf.Neural.of(module, [np.zeros((2, 1, 6, 6))] * 20, [np.array([0, 1])] * 20, batch=40)
+    assert problem.features * 20 * 40 > 5e8
+    trace = sf.run(problem, sf.Local(), iterations=1, eta=0.1, seeds=1, grid=[0])
+    assert trace.values.shape == (1, 1, 20)
+    with pytest.raises(sf.InputError, match=r"gradients of all pairs of clients = '2.1 GB': a problem may"):
+        sf.run(problem, algorithm("federated-clustering", problem, eta=0.1), iterations=1, eta=0.1, seeds=1)
+
+
+def test_fedamp_is_the_formula_whatever_the_features():
+    x = torch.from_numpy(np.random.default_rng(5).normal(size=(2, N, 7)))
+    xi = FedAMP(sigma=2.0).collaboration(network(), {"models": x}, None)
+    apart = ((x[:, :, None] - x[:, None]) ** 2).sum(-1)
+    expected = 0.25 * torch.exp(-apart / 2)
+    off = ~torch.eye(N, dtype=torch.bool)
+    np.testing.assert_allclose(xi[:, off], expected[:, off], rtol=1e-12)
+
+
+def test_a_loss_that_is_no_number_stops_the_run_with_the_last_models():
+    problem = network(mlp, targets=[labels.astype(float)[:, None].repeat(3, 1) for labels in LABELS], loss=mse_loss)
+    with pytest.raises(Diverged, match=r"loss of client \d = nan: at iteration \d+ of local; give smaller") as caught:
+        sf.run(problem, sf.Local(), iterations=3000, eta=1e4, seeds=1, grid=[0])
+    assert np.isfinite(caught.value.models).all()
+    assert caught.value.models.shape == (len(caught.value.seeds), N, problem.features)
+
+
+class Noisy(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) + torch.randn(3)
+
+
+class Counting(nn.Linear):
+    def __init__(self):
+        super().__init__(5, 3)
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, x):
+        self.seen += 1
+        return super().forward(x)
+
+
+class Centring(nn.Linear):
+    def forward(self, x):
+        return super().forward(x - x.mean(0))
+
+
+BESIDE = [x[:, 0] for x in X]
+NETWORK_MISTAKES = {
+    "batch norm": (
+        {"module": nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3))},
+        "module 1 = 'BatchNorm1d': .*GroupNo",
+    ),
+    "dropout": ({"module": nn.Sequential(nn.Linear(5, 3), nn.Dropout(0.1))}, "module 1 = 'Dropout': it draws random"),
+    "random forward": ({"module": Noisy(5, 3)}, "its forward draws random numbers"),
+    "buffers": ({"module": Counting()}, "its forward changes its buffers"),
+    "rows mixed": ({"module": Centring(5, 3)}, "the rows of a batch influence one another"),
+    "no module": ({"module": 3}, "module = 3: give a torch module"),
+    "a class with arguments": ({"module": nn.Linear}, "call it without arguments"),
+    "no parameters": ({"module": nn.Flatten()}, "no parameters to train"),
+    "wrong width": ({"module": nn.Linear(4, 3)}, "module Linear = 'rows of shape"),
+    "labels beyond": ({"targets": [*LABELS[:2], LABELS[2] + 1]}, "label of client 2 = 3: the module has 3 outputs"),
+    "labels below": ({"targets": [LABELS[0] - 1, *LABELS[1:]]}, "label of client 0 = -1: "),
+    "rows and targets": ({"targets": [LABELS[1], *LABELS[1:]]}, "y of client 0 = 'torch.int64 of shape"),
+    "shapes": ({"rows": [X[0][:, :4], *X[1:]]}, "X of client 1 = 'array of shape"),
+    "clients": ({"rows": X[:2]}, "clients = 2"),
+    "nan": ({"rows": [X[0] * np.nan, *X[1:]]}, "X of client 0 = nan"),
+    "text": ({"rows": [[["a"] * 5] * 9, *X[1:]]}, "X of client 0 = "),
+    "mean loss": ({"loss": lambda outputs, y: outputs.sum()}, "give one loss per row"),
+    "broadcast": ({"module": nn.Linear(5, 1), "targets": BESIDE, "loss": mse_loss}, "give one loss per row"),
+    "word": ({"loss": "hinge"}, "loss = 'hinge': use cross-entropy, squared"),
+    "loss of other targets": ({"loss": "squared"}, "cross-entropy takes whole numbers"),
+    "share": ({"test": 1.5}, "test = 1.5: give a share"),
+    "too few": ({"rows": [x[:1] for x in X], "targets": [y[:1] for y in LABELS], "test": 0.5}, "0 = 1: too few"),
+    "batch": ({"batch": 0}, "batch = 0"),
+}
+
+
+@pytest.mark.parametrize("name", NETWORK_MISTAKES)
+def test_mistakes_are_named_in_one_line(name):
+    given, message = NETWORK_MISTAKES[name]
+    with pytest.raises(sf.InputError, match=message) as caught:
+        network(**given)
+    assert "\n" not in str(caught.value)
+
+
+def test_clients_of_one_row_or_class_are_remarked_on_and_train():
+    problem = network(rows=[X[0][:1], *X[1:]], targets=[LABELS[0][:1], LABELS[1] * 0 + 2, LABELS[2]])
+    assert problem.remarks == ("client 0 has one row for training", "client 1 has rows of one class alone, 2")
+    assert np.isfinite(sf.run(problem, sf.Local(), iterations=3, eta=0.1, seeds=1).loss).all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no card")
+def test_a_card_follows_the_same_path():
+    problem = network()
+    moved = problem.to(torch.float64, "cuda")
+    ours, theirs = (sf.run(each, sf.Local(), iterations=5, eta=0.1, seeds=1) for each in (problem, moved))
+    np.testing.assert_allclose(theirs.loss, ours.loss, rtol=1e-10)
