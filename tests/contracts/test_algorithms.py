@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from suffice.bounds import Binary, Continuous, InputError, Sharp
 from suffice.simulate import (
@@ -31,6 +33,7 @@ from suffice.simulate import (
     Local,
     LocalSGD,
     Logarithmic,
+    Neural,
     Quadratics,
     QuantileRadius,
     Randomness,
@@ -50,6 +53,7 @@ from suffice.simulate.algorithms import (
     GradientTracking,
     MinibatchSGD,
     Momentum,
+    Optimised,
     Scaffold,
     TwoStageAllForAll,
     ValidationBased,
@@ -62,7 +66,7 @@ CLUSTERS = torch.tensor([0, 1, 1, 0])
 SIZES = torch.tensor([1.0, 2, 3, 2], dtype=torch.float64)
 
 # Name and how to build it for a problem with N = 4 clients; append yours.
-EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
+EXAMPLES: list[tuple[str, Callable[[Any], Algorithm]]] = [
     ("local", lambda _: Local()),
     ("fixed weights", lambda _: FixedWeights(alpha=PAIR / 2)),
     ("all-for-one continuous", lambda _: AllForOne(criterion=Continuous())),
@@ -106,6 +110,11 @@ EXAMPLES: list[tuple[str, Callable[[Quadratics], Algorithm]]] = [
     ("scaffold sampled rounds", lambda _: Scaffold(period=2, participants=3)),
     ("heavy ball", lambda _: Momentum(weight=0.6)),
     ("nesterov", lambda _: Momentum.nesterov(weight=0.6)),
+    ("local with momentum", lambda _: Optimised(of=Local(), momentum=0.6)),
+    (
+        "ditto of sampled rounds with momentum",
+        lambda _: Optimised(of=Ditto(server=FedAvg(participants=2)), momentum=0.3),
+    ),
     ("gradient tracking", lambda _: GradientTracking.ring(N)),
     ("fedprox", lambda _: FedProx(pull=0.6, period=2, sizes=SIZES, fine_tune_after=4)),
     ("ditto", lambda _: Ditto(pull=0.8, server=FedAvg(period=2))),
@@ -130,15 +139,49 @@ def built(*, shared: bool = False, sigma2: float = 0.5, seed: int = 40) -> Quadr
     return Quadratics.of(A, xi, sigma2=sigma2, start=-xi if shared else 1 + rng.normal(size=(N, D)))
 
 
+class Curve(nn.Module):
+    """A module of two parameters, as the examples have: tanh(x . w)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.tensor([0.7, -0.4], dtype=torch.float64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(x @ self.w)
+
+
+def network() -> Neural:
+    rng = np.random.default_rng(44)
+    rows = [rng.normal(size=(n, D)) for n in (8, 9, 12, 10)]
+    return Neural.of(Curve(), rows, [np.tanh(x.sum(1)) for x in rows], batch=2, validation=0.25)
+
+
+def told(build: Callable[[Any], Algorithm], problem: Any) -> Algorithm:
+    """The algorithm, which on a network is told what it asks for by name: variances, or where clients alone end."""
+    if not isinstance(problem, Neural):
+        return build(problem)
+    try:
+        algorithm = build(problem)
+        algorithm.init(problem, problem.start[None])
+    except InputError as error:
+        algorithm = build(built())
+        asked = {"sigma2": 1.0, "anchors": problem.start + 0.1}[error.field]
+        algorithm = replace(algorithm, **{error.field: asked})
+    return algorithm
+
+
+anywhere = pytest.mark.parametrize("make", [lambda: built(), network], ids=["quadratics", "network"])
+
+
 def randomness(seeds: int) -> Randomness:
     return Randomness(seeds=torch.arange(seeds), root=3)
 
 
-def eta(problem: Quadratics) -> Tensor:
+def eta(problem: Any) -> Tensor:
     return torch.tensor(ETA).to(problem.start)
 
 
-def begun(problem: Quadratics, algorithm: Algorithm, models: Tensor) -> dict[str, Tensor]:
+def begun(problem: Any, algorithm: Algorithm, models: Tensor) -> dict[str, Tensor]:
     return dict(algorithm.init(problem, models))
 
 
@@ -153,11 +196,12 @@ def test_nothing_moves_from_a_common_optimum_without_noise(build):
         assert (state["models"] - problem.optimum).abs().max() < 1e-13
 
 
+@anywhere
 @each
-def test_a_step_leaves_its_arguments_alone_and_keeps_shapes_and_types(build):
+def test_a_step_leaves_its_arguments_alone_and_keeps_shapes_and_types(build, make):
     for kind in (torch.float64, torch.float32):
-        problem = built().to(kind)
-        algorithm = build(problem)
+        problem = make().to(kind)
+        algorithm = told(build, problem)
         state = begun(problem, algorithm, problem.start.expand(5, -1, -1))
         assert next(iter(state)) == "models"
         for t in range(1, 5):
@@ -179,10 +223,11 @@ def test_a_step_leaves_its_arguments_alone_and_keeps_shapes_and_types(build):
             state = after
 
 
+@anywhere
 @each
-def test_a_seed_s_path_is_its_own(build):
-    problem = built()
-    algorithm = build(problem)
+def test_a_seed_s_path_is_its_own(build, make):
+    problem = make()
+    algorithm = told(build, problem)
 
     def end(seeds: Tensor) -> Tensor:
         source, state = Randomness(seeds=seeds), begun(problem, algorithm, problem.start.expand(len(seeds), -1, -1))
@@ -216,10 +261,11 @@ def test_linear_is_true_exactly_when_the_step_is_affine(build):
     assert worst < 1e-11 if algorithm.linear else worst > 1e-4  # numbers of order one
 
 
+@anywhere
 @each
-def test_costs_are_numbers_or_one_per_seed_and_not_negative(build):
-    problem = built()
-    algorithm = build(problem)
+def test_costs_are_numbers_or_one_per_seed_and_not_negative(build, make):
+    problem = make()
+    algorithm = told(build, problem)
     for t in range(1, 5):
         draw = algorithm.draw(problem, randomness(7), t)
         for cost in (algorithm.oracle_calls(problem, draw), algorithm.vectors_sent(problem, draw)):
@@ -228,10 +274,11 @@ def test_costs_are_numbers_or_one_per_seed_and_not_negative(build):
             assert (values >= 0).all()
 
 
+@anywhere
 @each
-def test_recorded_weights_are_one_row_per_client(build):
-    problem = built()
-    algorithm = build(problem)
+def test_recorded_weights_are_one_row_per_client(build, make):
+    problem = make()
+    algorithm = told(build, problem)
     draw = algorithm.draw(problem, randomness(3), 1)
     weights = algorithm.collaboration(problem, begun(problem, algorithm, problem.start.expand(3, -1, -1)), draw)
     assert weights is None or weights.shape == (3, N, N)

@@ -41,9 +41,9 @@ def probability(field: str, value: Any) -> None:
 def check_pairs(problem: Oracle, seeds: int) -> None:
     """Refuse a rule that keeps a gradient of every client at a model of every client where they fill the memory.
 
-    S N^2 d numbers, and as many again for the models they are taken at.
+    S N^2 d numbers, as many for the models they are taken at, and as many in between.
     """
-    size = 2.0 * seeds * problem.clients**2 * problem.features * problem.dtype.itemsize
+    size = 3.0 * seeds * problem.clients**2 * problem.features * problem.dtype.itemsize
     if size > MAX_MEMORY:
         remedy = f"a problem may take {MAX_MEMORY / 1e9:g} GB for them; give fewer clients or a smaller model"
         raise InputError("memory for the gradients of all pairs of clients", f"{size / 1e9:.3g} GB", remedy)

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, vmap
 
 RowLoss = Callable[[Tensor, Tensor], Tensor]
 """From outputs (rows, ...) and targets (rows, ...) one loss per row and, where a row has several targets, target."""
@@ -94,22 +94,33 @@ class FlatModule:
 
         models (P, d), index (P, J) rows of X and y, weights (P, J); rows of weight 0 are left out of large models.
         """
+        numbers, together = math.prod(X.shape[1:]), self.side_by_side(index.shape[1])
+        parts = list(_parts(*index.shape, numbers))
+        if together and len(parts) == 1:
+            return self.total_gradient(models, X[index], y[index], weights)
         found = torch.zeros_like(models)
-        if self.side_by_side(index.shape[1]):
-            several = vmap(grad(self._total))
-            for p, j in _parts(*index.shape, math.prod(X.shape[1:])):
+        if together:
+            for p, j in parts:
                 rows = index[p, j]
-                found[p] += several(models[p], X[rows], y[rows], weights[p, j])
+                found[p] += self.total_gradient(models[p], X[rows], y[rows], weights[p, j])
             return found
         for p, model in enumerate(models):
             kept = weights[p] != 0
             rows, weight = index[p, kept], weights[p, kept]
-            for _, j in _parts(1, len(rows), math.prod(X.shape[1:])):
-                with torch.enable_grad():
-                    leaf = model.detach().requires_grad_()
-                    total = self._total(leaf, X[rows[j]], y[rows[j]], weight[j])
-                    found[p] += torch.autograd.grad(total, leaf)[0]
+            for _, j in _parts(1, len(rows), numbers):
+                found[p] += self.total_gradient(model, X[rows[j]], y[rows[j]], weight[j])
         return found
+
+    def total_gradient(self, models: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
+        """The gradient of the weighted sum of losses at one model (d,), or at each of several (P, d) side by side.
+
+        The totals of different models share no parameter, so that one pass back from their sum gives all gradients:
+        vmap runs the module forwards alone.
+        """
+        total = self._total if models.ndim == 1 else vmap(self._total)
+        with torch.enable_grad():
+            leaf = models.detach().requires_grad_()
+            return torch.autograd.grad(total(leaf, x, y, weights).sum(), leaf)[0]
 
     def _total(self, flat: Tensor, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
         return (weights * self.row_losses(flat, x, y)).sum()

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import grad, vmap
 from torch.nn.functional import cross_entropy, mse_loss
 
 from suffice.support.errors import InputError
@@ -194,11 +193,11 @@ def _check_labels(classes: int, labels: Sequence[str], *parts: Rows) -> None:
 
 def _vmaps(flat: FlatModule, start: Tensor, x: Tensor, y: Tensor) -> bool:
     """Whether torch runs the module side by side with itself, and fast: it warns where it loops inside."""
-    weights = start.new_ones(len(x))
+    both = [torch.stack((each, each)) for each in (start, x, y, start.new_ones(len(x)))]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            vmap(grad(flat._total), in_dims=(0, None, None, None))(start.expand(2, -1), x, y, weights)
+            flat.total_gradient(*both)
     except (RuntimeError, ValueError, NotImplementedError, Warning):
         return False
     return True

@@ -10,12 +10,15 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 import suffice as sf
 from suffice.simulate import (
+    ALGORITHMS,
+    AllForAll,
     Diverged,
     FedAvg,
     FixedWeights,
     LocalSGD,
     Optimised,
     Randomness,
+    Scaffnew,
     algorithm,
     block_size,
     seed_blocks,
@@ -264,6 +267,26 @@ def test_what_is_refused_for_want_of_constants_says_so():
             sf.run(problem, algorithm(name, problem, eta=0.1), iterations=5, eta=0.1, seeds=1)
 
 
+def test_every_algorithm_has_run_on_a_network_or_refuses_by_name():
+    problem, refused = network(validation=0.2), {}
+    for name in ALGORITHMS:
+        try:
+            trace = sf.run(
+                problem, algorithm(name, problem, eta=0.1), iterations=5, eta=0.1, seeds=1, grid=[5], models=True
+            )
+        except sf.InputError as error:
+            refused[name] = error.field
+        else:
+            assert np.isfinite(trace.loss).all()
+            assert (trace.models != problem.start.numpy()).any()
+    weights = {name: "problem" for name in ("all-for-one-fixed", "all-for-all", "all-for-all-two-stage")}
+    assert refused == weights | {"flix": "anchors", "scafflix": "anchors"}
+    anchors = sf.run(problem, sf.Local(), iterations=20, eta=0.1, seeds=1, models=True).models[0]
+    rule = Scaffnew.scafflix(problem, p=0.5, alpha=0.5, eta=0.1, anchors=torch.from_numpy(anchors))
+    for given in (rule, AllForAll.clusters("aab"), FixedWeights.clusters("aab")):
+        assert np.isfinite(sf.run(problem, given, iterations=5, eta=0.1, seeds=1).loss).all()
+
+
 def test_judgement_is_by_rows_held_out():
     """Validation rows alone decide: with the labels there permuted among peers, FedFomo leans on the other client."""
     rows, labels = [X[2], X[2], X[2]], [LABELS[2]] * 3
@@ -283,7 +306,7 @@ def test_blocks_count_the_rows_that_are_drawn_not_vectors_of_parameters():
     assert problem.features * 20 * 40 > 5e8
     trace = sf.run(problem, sf.Local(), iterations=1, eta=0.1, seeds=1, grid=[0])
     assert trace.values.shape == (1, 1, 20)
-    with pytest.raises(sf.InputError, match=r"gradients of all pairs of clients = '2.1 GB': a problem may"):
+    with pytest.raises(sf.InputError, match=r"gradients of all pairs of clients = '3.15 GB': a problem may"):
         sf.run(problem, algorithm("federated-clustering", problem, eta=0.1), iterations=1, eta=0.1, seeds=1)
 
 
