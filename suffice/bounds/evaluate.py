@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -26,6 +27,9 @@ compare with 50 digits. In the subnormal range one step of the smallest number i
 MOST_DIGITS = 10_000
 _FORGIVEN = 8 * 2.0**-52  # both sides of a condition are rounded: equality within 8 ulp is not a violation
 
+EVALUATED: ContextVar[list[tuple[Theorem, dict[str, Any], Any]] | None] = ContextVar("evaluated", default=None)
+"""Where a list is set, `evaluate` adds what it was asked and what it answered."""
+
 
 def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> Any:
     """The bound of `theorem` in float64, rounded outward (up for upper bounds, down for lower).
@@ -45,7 +49,10 @@ def evaluate(theorem: Theorem | str, *, enforce: bool = True, **values: Any) -> 
         raw = _returned(theorem.key, theorem.bound(**_some(arguments, theorem.bound_keywords)))
     if enforce and np.isnan(raw).any():
         raise InputError(theorem.key, float("nan"), "0/0 or the like at these values; change one of those that are 0")
-    return outward(raw, theorem.direction)
+    bound = outward(raw, theorem.direction)
+    if (log := EVALUATED.get()) is not None:
+        log.append((theorem, values, bound))
+    return bound
 
 
 def outward(value: Any, direction: str) -> Any:

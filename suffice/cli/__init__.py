@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import NoReturn
 
 COMMANDS = (
-    *("campaign", "demo", "doctor", "errata", "figure", "fit"),
+    *("campaign", "demo", "doctor", "errata", "explore", "figure", "fit"),
     *("plan", "predict", "report", "simulate", "theorem", "verify"),
 )
 """The modules beside, one for each command."""

@@ -1,0 +1,44 @@
+// What people take away: the number in Python, at the command line and in LaTeX, and the curves as CSV.
+import { plain, shown } from "./numbers.mjs";
+import { boundAt } from "./solve.mjs";
+
+const listed = (record, values, join) =>
+  record.parameters.map(({ name }) => `${name}=${plain(values[name])}`).join(join);
+
+export function asPython(record, values, meets) {
+  const edition = record.edition === "printed" ? ', "printed"' : "";
+  const enforce = meets ? "" : "enforce=False, ";
+  const number = record.formula.bound ? `  # ${shown(boundAt(record, values), record.direction)}` : "";
+  return [
+    "from suffice.bounds import evaluate, find",
+    "",
+    `theorem = find("${record.key}"${edition})`,
+    `print(evaluate(theorem, ${enforce}${listed(record, values, ", ")}))${number}`,
+    "",
+  ].join("\n");
+}
+
+export function asCommand(record, values, meets) {
+  const edition = record.edition === "printed" ? " --edition printed" : "";
+  const refused = meets ? "" : "# the command refuses these values: a condition fails\n";
+  return `${refused}suffice theorem ${record.key}${edition} ${listed(record, values, " ")}\n`;
+}
+
+export function asLatex(record, values) {
+  const number = record.formula.bound ? ` = ${power(shown(boundAt(record, values), record.direction))}` : "";
+  return `% ${record.key} (${record.edition}) at ${listed(record, values, ", ")}\n${record.latex}${number}\n`;
+}
+
+const power = (text) => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
+
+// Quoted where it must be; a text that a spreadsheet would run as a formula gets an apostrophe first.
+export function cell(value) {
+  if (typeof value === "number") return String(value);
+  const safe = /^'*[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+export function asCsv(along, lines) {
+  const rows = lines.flatMap((line) => line.points.map(([x, y]) => [line.name, x, y]));
+  return [["curve", along, "value"], ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+}

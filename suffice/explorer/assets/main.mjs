@@ -1,0 +1,77 @@
+// The page: data, the list, the view of one record, and the address that restores them.
+import { linkOf, readLink } from "./link.mjs";
+import { carried } from "./solve.mjs";
+import { make, Tree } from "./tree.mjs";
+import { View } from "./view.mjs";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+data.records.forEach((record, index) => (record.formula = FORMULAS[index]));
+const [root, nav, field, menu] = ["main", "tree", "search", "menu"].map((id) => document.getElementById(id));
+const tree = new Tree(nav, data, (asked) => open(asked));
+const view = new View(root, data, { open: (asked) => open(asked), changed: remember });
+let written = null;
+
+function first(record) {
+  const names = record.parameters.map(({ name }) => name);
+  return names.includes("T") ? "T" : (Object.keys(record.truth?.curves ?? {})[0] ?? names[0] ?? "");
+}
+
+// Shows a record, an erratum, or both; an erratum sets the sliders to its counterexample.
+function open({ record = null, erratum = null, values = null, along = "" }) {
+  if (erratum && !record) {
+    const about = (one) => one.key === (erratum.key || erratum.correct) && one.edition === (erratum.edition || "printed");
+    record = data.records.find(about) ?? data.records.find((one) => one.key === erratum.correct) ?? null;
+    if (erratum.key) values = erratum.at;
+  }
+  const names = record ? record.parameters.map(({ name }) => name) : [];
+  const state = {
+    record, erratum, values: record ? carried(record, values ?? record.at, record.at) : {},
+    along: names.includes(along) ? along : record ? first(record) : "",
+  };
+  view.show(state);
+  tree.select(state);
+  document.title = `${record ? record.key : erratum.id}: suffice`;
+  nav.classList.remove("open");
+  menu.setAttribute("aria-expanded", "false");
+  root.focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
+function welcome(line) {
+  tree.say(line);
+  nav.classList.add("open");
+  const worst = data.errata.find((entry) => entry.id === "adaptive-theorem-2-expectation");
+  const example = worst ? [make("button", { type: "button", onclick: () => open({ erratum: worst }) }, `What is wrong with ${worst.location}?`)] : [];
+  root.replaceChildren(
+    make("h2", {}, `${data.records.length} statements, ${data.errata.filter((entry) => entry.kind !== "loose").length} errata`),
+    ...(line ? [make("p", { className: "notice" }, `The link was not followed: ${line}.`)] : []),
+    make("p", {}, "Choose a statement from the list to move its parameters, or an erratum to see a printed bound fall below the truth."),
+    ...example,
+  );
+}
+
+function remember(state) {
+  written = state.record ? linkOf(state) : `#${new URLSearchParams({ erratum: state.erratum.id })}`;
+  clearTimeout(remember.timer);
+  remember.timer = setTimeout(() => history.replaceState(null, "", written), 200);
+}
+
+function follow() {
+  const hash = location.hash || data.start;
+  if (hash === written) return;
+  const asked = readLink(hash, data);
+  if (asked.wrong || (!asked.record && !asked.erratum)) welcome(asked.wrong);
+  else open({ ...asked, values: Object.keys(asked.values).length ? asked.values : null });
+}
+
+field.oninput = () => {
+  nav.classList.add("open");
+  tree.search(field.value);
+};
+menu.onclick = () => menu.setAttribute("aria-expanded", String(nav.classList.toggle("open")));
+document.querySelector(".skip").onclick = (event) => {
+  event.preventDefault();
+  root.focus();
+};
+window.onhashchange = follow;
+follow();

@@ -1,0 +1,185 @@
+"""Exact values beside the bounds: a tight or violating instance of each record, and what is measured along an argument.
+
+The instances and what measures them are the claims' own. A curve varies one scalar of the family: it is kept where one
+argument of the record follows and no other changes, so that the curve and the bound are about the same instances.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from suffice.bounds import Theorem
+from suffice.figures import figure
+from suffice.simulate.threads import one_thread
+from suffice.verification import Claim, Evidence, Family
+from suffice.verification.claim import EFFORTS
+from suffice.verification.claims import all_claims
+from suffice.verification.instances.quadrature_1d import counterexample
+
+_DRAWS, _CANDIDATES, _POINTS = 24, 6, 25
+_SAME = 1e-9
+_CLOSE = 0.02
+"""Instances whose ratios are so close count as equally tight: a spread of them is looked at."""
+_USUAL = 100.0
+"""An instance whose arguments are further from the typical ranges than this factor says little to a reader."""
+_FALLEN = 1e-12
+"""What has fallen further, beside the largest value of its curve, is rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """The exact value at the arguments `at` of an instance in `words`; by argument, the exact values along it."""
+
+    at: Mapping[str, float]
+    value: float
+    words: str
+    curves: Mapping[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+
+
+def truths() -> dict[tuple[str, str], Truth]:
+    """By key and edition, where a claim measures the record's quantity; superseded records are compared with bounds."""
+    with one_thread():
+        found = {
+            (claim.theorem.key, claim.theorem.edition): best
+            for claim in all_claims()
+            if claim.theorem.superseded_by is None and (best := _best(claim)) is not None
+        }
+    printed = ("adaptive/theorem-2-constant", "printed")
+    if printed in found:
+        found[printed] = _with_figure(found[printed])
+    return found
+
+
+def _best(claim: Claim) -> Truth | None:
+    """The instance that is tightest, usual, and has curves, T above all."""
+    made = [truth for candidate in _candidates(claim) if (truth := _measured(claim.theorem, *candidate)) is not None]
+
+    def worth(truth: Truth) -> float:
+        tight = min(_ratio(claim.theorem, truth), 1.0)
+        x, y = truth.curves.get("T", ([], []))
+        moves = min(abs(math.log10(y[-1] / y[0])), 2.0) if y and min(y[0], y[-1]) > 0 else 0.0
+        told = (0.5 if len(x) > 5 else 0.0) + 0.1 * moves + 0.1 * min(len(truth.curves), 5)
+        return tight + told - _unusual(claim.theorem, truth.at)
+
+    return max(made, key=worth, default=None)
+
+
+def _candidates(claim: Claim) -> Iterator[tuple[Family | None, Evidence, int]]:
+    """Families with evidence and a row of it: the tightest rows; or those of evidence that belongs to no family."""
+    theorem = claim.theorem
+    for family in claim.families:
+        batches = ([family.sharp()] if family.sharp is not None else []) + [family.draw(_DRAWS, seed=0)]
+        for values in batches:
+            found = family.evidence(values)
+            if found.measured.shape == (len(next(iter(values.values()))),) and found.values is not None:
+                yield from ((family, found, row) for row in _tightest(theorem, found))
+    if not claim.families and claim.exact is not None:
+        for found in claim.exact(EFFORTS["quick"], 0):
+            yield from ((None, found, row) for row in _tightest(theorem, found)[:1])
+
+
+def _tightest(theorem: Theorem, found: Evidence) -> list[int]:
+    ratio = found.ratio(theorem)
+    ratio = np.where(found.counted(theorem) & np.isfinite(ratio) & (found.measured > 0), ratio, -1.0)
+    for name, value in _arguments(theorem, found).items():
+        ratio -= 0.1 * _beyond(theorem, name, value)
+    close = np.flatnonzero((ratio > 0) & (ratio >= ratio.max(initial=0) - _CLOSE))
+    return close[:: max(len(close) // _CANDIDATES, 1)][:_CANDIDATES].tolist()
+
+
+def _beyond(theorem: Theorem, name: str, value: Any) -> Any:
+    """Decades that values lie outside the typical range, and `_USUAL` beyond it; 0 is usual."""
+    low, high = theorem.parameter(name).typical
+    with np.errstate(all="ignore"):
+        decades = np.log10(np.maximum(np.maximum(low / np.abs(value), np.abs(value) / high) / _USUAL, 1))
+    return np.where(value == 0, 0.0, decades)
+
+
+def _unusual(theorem: Theorem, at: Mapping[str, float]) -> float:
+    return sum(0.1 * float(_beyond(theorem, name, value)) for name, value in at.items())
+
+
+def _arguments(theorem: Theorem, found: Evidence) -> dict[str, np.ndarray]:
+    names = [parameter.name for parameter in theorem.parameters]
+    return {name: np.broadcast_to(found.arguments[name], found.measured.shape) for name in names}
+
+
+def _ratio(theorem: Theorem, truth: Truth) -> float:
+    piece = Evidence(
+        engine="",
+        measured=np.array([truth.value]),
+        arguments={name: np.array([value]) for name, value in truth.at.items()},
+    )
+    return float(piece.ratio(theorem)[0])
+
+
+def _measured(theorem: Theorem, family: Family | None, found: Evidence, row: int) -> Truth | None:
+    at = {name: float(value[row]) for name, value in _arguments(theorem, found).items()}
+    where = found.label or (family.name if family is not None else "")
+    words = f"{where}; {found.engine}" if where else found.engine
+    truth = Truth(at=at, value=float(found.measured[row]), words=words)
+    if family is None:
+        return replace(truth, curves=_followed(theorem, found, truth, [np.arange(len(found.measured))]))
+    assert found.values is not None
+    values = {name: value[[row]] for name, value in found.values.items()}
+    scalars = [name for name, one in family.domains.items() if name in values and not one.shape and one.low < one.high]
+    if not scalars:
+        return truth
+    many = {name: np.repeat(value, _POINTS * len(scalars), axis=0) for name, value in values.items()}
+    groups = []
+    for number, name in enumerate(scalars):
+        rows = np.arange(number * _POINTS, (number + 1) * _POINTS)
+        many[name] = np.array(many[name], dtype=float)
+        many[name][rows[:-1]] = family.domains[name].at(np.linspace(0, 1, _POINTS - 1))
+        groups.append(rows)
+    return replace(truth, curves=_followed(theorem, family.evidence(many), truth, groups))
+
+
+def _followed(
+    theorem: Theorem, found: Evidence, truth: Truth, groups: list[np.ndarray]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """By argument, the longest group along which it changes alone."""
+    curves: dict[str, tuple[list[float], list[float]]] = {}
+    if found.measured.shape != (sum(map(len, groups)),):
+        return curves
+    arguments, counted = _arguments(theorem, found), found.counted(theorem) & np.isfinite(found.measured)
+    for rows in groups:
+        kept = rows[counted[rows]]
+        same = {name: _near(value[kept], truth.at[name]) for name, value in arguments.items()}
+        for name in arguments:
+            alone = np.logical_and.reduce(
+                [same[other] for other in same if other != name] or [np.ones(len(kept), bool)]
+            )
+            x, first = np.unique(arguments[name][kept][alone], return_index=True)
+            y = found.measured[kept][alone][first]
+            told = (y > _FALLEN * np.abs(y).max(initial=0)) | (y == 0)
+            if told.sum() > 2 and len(x[told]) > len(curves.get(name, ([], []))[0]):
+                curves[name] = ([_short(each) for each in x[told]], [_short(each) for each in y[told]])
+    return curves
+
+
+def _near(value: np.ndarray, base: float) -> np.ndarray:
+    return np.abs(value - base) <= _SAME * np.abs(base)
+
+
+def _short(value: float) -> float:
+    """Twelve digits: the last ones of a computed number differ between processors."""
+    return float(f"{value:.12g}")
+
+
+def _with_figure(truth: Truth) -> Truth:
+    """The first row of the printed Theorem 2 at its counterexample, whose law after every step a figure has."""
+    from suffice.figures.theorem_2_truth import TRUTH
+
+    _, given = counterexample()
+    drawn = figure("theorem-2-truth").data[TRUTH]
+    x, y = drawn["iteration"][1:].tolist(), [_short(each) for each in drawn["excess"][1:]]
+    at = {name: given[name] for name in truth.at}
+    same = all(math.isclose(at[name], value, rel_tol=_SAME) for name, value in truth.at.items() if name != "e0")
+    curves = {name: truth.curves[name] for name in ("e0",) if same and name in truth.curves}
+    return replace(truth, at=at, value=y[x.index(at["T"])], curves={**curves, "T": (x, y)})

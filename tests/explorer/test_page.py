@@ -1,0 +1,171 @@
+"""The whole page: one file without network, the command that writes it, hurtful names, every erratum pressed."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import webbrowser
+
+import pytest
+from node import needs_node
+from typer.testing import CliRunner
+
+import suffice.explorer.page
+from suffice.bounds import THEOREMS, InputError, find
+from suffice.cli import load
+from suffice.cli.app import app
+from suffice.explorer.content import _erratum, _record, content, formulas
+from suffice.explorer.page import page, script
+from suffice.verification import errata
+
+MOST = 3_000_000
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+HURTFUL = '<img src=x onerror="document.title = 1">$&</script><script>document.title = 2</script>{{css}}'
+
+
+def small(**changes):
+    """A page with every record of one key and one erratum; `changes` are fields of the first record."""
+    first = THEOREMS.index(find("adaptive/lemma-1", "printed"))
+    records = [_record(record, None, {}) for record in THEOREMS[: first + 1]]
+    records[0] |= changes
+    erratum = _erratum(*errata("adaptive-lemma-1-index"))
+    return {"papers": [{"key": "adaptive", "citation": "A", "title": "B"}], "records": records, "errata": [erratum]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The page as the command writes it."""
+    out = tmp_path_factory.mktemp("page") / "explore.html"
+    out.write_text(page(content()), encoding="utf-8")
+    return out
+
+
+def dumped(path, hash_="", harness=""):
+    """The document after the page's script, and `harness` behind it, have run in headless Chromium."""
+    text = path.read_text(encoding="utf-8").replace("</body>", f'<script type="module">{harness}</script></body>')
+    copy = path.with_name("pressed.html")
+    copy.write_text(text, encoding="utf-8")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom"]
+    done = subprocess.run([*command, copy.as_uri() + hash_], capture_output=True, text=True, timeout=200, check=True)
+    return done.stdout
+
+
+def test_the_page_is_one_file_without_network():
+    text = page(small(), start="#key=adaptive/lemma-1")
+    assert not re.search(r'(src|href)="?(https?:|//)|@import|fetch\(|XMLHttpRequest|\burl\(', text)
+    assert text.count("<script") == text.count("</script>") == 2
+    assert not re.search(r"^(import|export) ", script(), re.MULTILINE)
+    assert json.loads(re.search(r'id="data">(.*?)</script>', text)[1])["start"] == "#key=adaptive/lemma-1"
+
+
+def test_names_with_markup_stay_in_the_data():
+    text = page(small(title=HURTFUL))
+    assert text.count("<script") == text.count("</script>") == 2
+    assert "<img" not in text
+    assert json.loads(re.search(r'id="data">(.*?)</script>', text)[1])["records"][0]["title"] == HURTFUL
+
+
+@needs_node
+def test_the_script_is_javascript(tmp_path):
+    file = tmp_path / "page.mjs"
+    file.write_text(script(), encoding="utf-8")
+    subprocess.run(["node", "--check", str(file)], check=True, capture_output=True)
+
+
+def test_the_command_writes_and_opens(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(suffice.explorer.page, "content", small)
+    load("explore")
+    out = tmp_path / "a b.html"
+    done = CliRunner().invoke(app, ["explore", "adaptive theorem 2", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert opened == [f"{out.as_uri()}#key=adaptive%2Ftheorem-2-constant&edition=printed"]
+    CliRunner().invoke(
+        app, ["explore", "adaptive-lemma-1-index", "--out", str(out), "--no-open"], catch_exceptions=False
+    )
+    assert len(opened) == 1
+    assert '"start":"#erratum=adaptive-lemma-1-index"' in out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [(["adaptive/theorem-99"], "theorem"), (["--out", "page.txt"], "out"), (["--out", "nowhere/page.html"], "out")],
+)
+def test_mistakes_are_refused_before_anything_is_written(tmp_path, monkeypatch, arguments, field):
+    monkeypatch.chdir(tmp_path)
+    load("explore")
+    done = CliRunner().invoke(app, ["explore", "--no-open", *arguments])
+    assert isinstance(done.exception, InputError)
+    assert done.exception.field == field
+    assert not list(tmp_path.iterdir())
+
+
+PRESS = """
+const errata = (one) => one.closest(".paper").textContent.startsWith("Errata");
+const buttons = [...document.querySelectorAll("nav button")].filter(errata);
+const found = buttons.map((button) => {
+  button.click();
+  const numbers = document.querySelector(".numbers");
+  const value = document.querySelector(".value");
+  const told = document.querySelector(".truth");
+  return { ...numbers.dataset, says: numbers.textContent, bound: value?.dataset.bound ?? "",
+           broken: Boolean(document.querySelector(".truth .broken")), truth: told?.textContent ?? "" };
+});
+document.body.replaceChildren(document.createElement("pre"));
+document.querySelector("pre").textContent = JSON.stringify(found);
+"""
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_every_erratum_when_pressed_says_what_the_command_says(whole):
+    assert whole.stat().st_size < MOST
+    shown = json.loads(html.unescape(re.search(r"<pre>(.*)</pre>", dumped(whole, harness=PRESS), re.DOTALL)[1]))
+    load("errata")
+    rows = {row["id"]: row for row in json.loads(CliRunner().invoke(app, ["errata", "--json"]).stdout)}
+    assert [entry["erratum"] for entry in shown] == list(rows)
+    set_sliders = 0
+    for entry in shown:
+        row = rows[entry["erratum"]]
+        for name in ("printed", "measured"):
+            assert float(entry[name]) == pytest.approx(row[name], rel=1e-9, abs=1e-300)
+        if (at := _erratum(*errata(row["id"]))["at"]) and entry["bound"]:
+            set_sliders += 1
+            assert float(entry["bound"]) == pytest.approx(row["printed"], rel=1e-9), row["id"]
+            wrong = row["measured"] > row["printed"] * (1 + 1e-9) if row["direction"] == "upper" else None
+            if wrong is not None and at:
+                assert entry["broken"] == wrong, (row["id"], entry["truth"])
+    assert set_sliders > 20
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_names_with_markup_are_shown_as_text(tmp_path):
+    out = tmp_path / "page.html"
+    out.write_text(page(small(title=HURTFUL, statement=HURTFUL, fault=HURTFUL)), encoding="utf-8")
+    key = small()["records"][0]["key"]
+    text = dumped(out, f"#key={key}")
+    assert "<img" not in text
+    assert html.escape(HURTFUL, quote=False) in text
+    text = dumped(out, "#key=%3Cimg%20src=x%20onerror=alert(1)%3E")
+    assert "<img" not in text
+    assert "The link was not followed: no record has the key &lt;img" in text
+
+
+@pytest.mark.slow
+def test_the_page_is_the_same_when_written_again(whole):
+    assert page(content()) == whole.read_text(encoding="utf-8")
+
+
+def test_formulas_do_not_depend_on_what_was_computed_before():
+    first = formulas()
+    formulas.cache_clear()
+    for record in THEOREMS[:40]:
+        record.latex()
+    assert formulas() == first

@@ -1,0 +1,163 @@
+"""The page's modules by themselves, in Node: numbers, links, remedies, what is copied."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stdout
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+from node import needs_node, run
+from typer.testing import CliRunner
+
+from suffice.bounds import THEOREMS, evaluate, find
+from suffice.cli import load
+from suffice.cli.app import app
+from suffice.explorer.content import _record, formulas
+
+pytestmark = needs_node
+
+KEY = "adaptive/theorem-2-constant"
+AT = {"eta": 0.5, "mu": 0.25, "beta": 1.0, "e0": 1.0, "s2": 0.125, "T": 7.0, "q": 1.0}
+
+
+def told(key=KEY, edition="corrected"):
+    """A record as the page has it, with the index of its formulas."""
+    index = next(at for at, one in enumerate(THEOREMS) if (one.key, one.edition) == (key, edition))
+    return {**_record(THEOREMS[index], None, {}), "index": index}
+
+
+WITH_FORMULA = "const record = { ...given.record, formula: FORMULAS[given.record.index] };"
+
+
+def test_shown_numbers_are_rounded_away_from_the_truth(tmp_path):
+    rng = np.random.default_rng(5)
+    values = [*(10 ** rng.uniform(-12, 12, 300)), *(-(10 ** rng.uniform(-5, 5, 50))), 0.1 + 0.2, 1 / 3, 9.999999, 1e-7]
+    texts = run(tmp_path, "return given.map((x) => [numbers.shown(x), numbers.shown(x, 'lower')]);", values)
+    for value, (above, below) in zip(values, texts):
+        assert float(above) >= value - 5e-12 * abs(value)
+        assert float(below) <= value + 5e-12 * abs(value)
+        up = Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(float(value))
+        down = Context(prec=6, rounding=ROUND_FLOOR).create_decimal_from_float(float(value))
+        assert float(down) <= float(below) <= float(above) <= float(up)
+    assert run(tmp_path, "return given.map((x) => numbers.shown(numbers.outward(x, 'upper')));", [0.5, 2, 1e-9, 0]) == [
+        "0.5", "2", "1e-9", "5e-324",
+    ]  # fmt: skip
+
+
+def test_a_link_restores_the_state(tmp_path):
+    body = (
+        WITH_FORMULA
+        + """
+        const state = { record, values: given.at, along: "eta", erratum: null };
+        const address = link.linkOf(state);
+        return { link: address, back: link.readLink(address, { records: [record], errata: [] }) };"""
+    )
+    got = run(tmp_path, body, {"record": told(), "at": {**AT, "s2": 0.1 + 0.2}}, formulas=formulas())
+    assert parse_qs(got["link"][1:])["key"] == [KEY]
+    assert got["back"]["values"] == {**AT, "s2": 0.1 + 0.2}
+    assert (got["back"]["along"], got["back"]["wrong"]) == ("eta", "")
+
+
+@pytest.mark.parametrize(
+    ("link", "says"),
+    [
+        ("#key=adaptive/theorem-9", "no record has the key adaptive/theorem-9"),
+        ("#key=<img src=x onerror=alert(1)>", "no record has the key <img src=x onerror=alert(1)>"),
+        ("#erratum=nothing", "no erratum is called nothing"),
+        ("#key=__proto__", "no record has the key __proto__"),
+        (f"#key={KEY}&at.eta=NaN", "eta = NaN: give a finite number"),
+        (f"#key={KEY}&at.eta=", "eta = : give a finite number"),
+        (f"#key={KEY}&at.eta=-1", "eta = -1: give a finite number"),
+        (f"#key={KEY}&at.eta=1e999", "eta = 1e999: give a finite number"),
+        (f"#key={KEY}&at.q=1.5", "q = 1.5: give a finite number"),
+        (f"#key={KEY}&at.T=2.5", "T = 2.5: give a whole number"),
+        (f"#key={KEY}&at.eta=alert(1)", "eta = alert(1): give a finite number"),
+    ],
+)
+def test_hurtful_links_open_the_list_with_a_line(tmp_path, link, says):
+    got = run(tmp_path, "return link.readLink(given.link, { records: [given.record], errata: [] });",
+              {"record": told(), "link": link})  # fmt: skip
+    assert got["wrong"].startswith(says)
+    assert got["record"] is None
+    assert got["erratum"] is None
+
+
+def test_what_satisfies_a_failing_condition_is_its_limit(tmp_path):
+    body = WITH_FORMULA + "return solve.remedies(record, 0, given.at);"
+    got = run(tmp_path, body, {"record": told(), "at": {**AT, "eta": 3.0, "q": 0.7}}, formulas=formulas())
+    found = {entry["name"]: entry["value"] for entry in got}
+    assert found["eta"] == 0.7  # q/beta
+    assert found["beta"] == pytest.approx(0.7 / 3, rel=1e-5)
+    assert found["beta"] <= 0.7 / 3
+    assert "q" not in found  # it would have to be 3
+
+
+def test_every_failing_condition_of_typical_points_can_be_mended(tmp_path):
+    records = [told(key) for key in ("adaptive/theorem-2-horizon", "cobo/theorem-1-star", "scafflix/theorem-1")]
+    body = """return given.map((one) => { const record = { ...one, formula: FORMULAS[one.index] };
+        const values = Object.fromEntries(record.parameters.map((p) => [p.name, p.integer ? 2 : p.upper ?? 1]));
+        return solve.sidesAt(record, values).flatMap((sides, at) => solve.holds(sides) ? [] :
+          solve.remedies(record, at, values).map(({ name, value }) =>
+            solve.holds(solve.sidesAt(record, { ...values, [name]: value })[at]))); });"""
+    found = [each for some in run(tmp_path, body, records, formulas=formulas()) for each in some]
+    assert found
+    assert all(found)
+
+
+@pytest.mark.parametrize("edition", ["printed", "corrected"])
+def test_copies_give_the_number_again(tmp_path, edition):
+    at = {**AT, "s2": 0.1 + 0.2}
+    body = (
+        WITH_FORMULA
+        + """return [copies.asPython(record, given.at, true), copies.asCommand(record, given.at, true),
+        copies.asLatex(record, given.at), numbers.shown(solve.boundAt(record, given.at))];"""
+    )
+    record = find(KEY, edition)
+    at = {name: at[name] for name in (entry.name for entry in record.parameters)}
+    python, command, latex, number = run(tmp_path, body, {"record": told(KEY, edition), "at": at}, formulas=formulas())
+    bound = float(evaluate(record, **at))
+    assert 0 <= float(number) - bound < 1e-5 * bound
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(python, {})
+    assert float(printed.getvalue()) == bound
+    assert python.rstrip().endswith(f"# {number}")
+    words = command.split()
+    assert words[:3] == ["suffice", "theorem", KEY]
+    load("theorem")
+    assert json.loads(CliRunner().invoke(app, [*words[1:], "--json"]).stdout)["bound"] == bound
+    assert record.latex() in latex
+    assert latex.rstrip().endswith(f"= {number}")
+
+
+def test_copies_say_when_conditions_fail(tmp_path):
+    body = (
+        WITH_FORMULA + "return [copies.asPython(record, given.at, false), copies.asCommand(record, given.at, false)];"
+    )
+    python, command = run(tmp_path, body, {"record": told(), "at": {**AT, "eta": 3.0}}, formulas=formulas())
+    assert "enforce=False" in python
+    assert command.startswith("# the command refuses these values")
+
+
+def test_cells_with_formulas_and_quotes_stay_text(tmp_path):
+    lines = [{"name": '=HYPERLINK("x")', "points": [[1, -2.5]]}, {"name": 'a "b", <i>c</i>\n', "points": [[2, 1e-300]]}]
+    text = run(tmp_path, "return copies.asCsv('T', given);", lines)
+    assert text == 'curve,T,value\n"\'=HYPERLINK(""x"")",1,-2.5\n"a ""b"", <i>c</i>\n",2,1e-300\n'
+
+
+def test_questions_are_searched_by_their_telling_words(tmp_path):
+    assert run(tmp_path, "return tree.wordsOf(given);", "What is wrong with Theorem 2?") == ["theorem", "2"]
+    assert run(tmp_path, "return tree.wordsOf(given);", "the") == ["the"]
+
+
+def test_frames_hold_their_numbers(tmp_path):
+    body = "return given.map((x) => plot.frame(x));"
+    positive, mixed, flat = run(tmp_path, body, [[1, 1e-20, 100], [-1, 2], [3, 3]])
+    assert positive["log"]
+    assert positive["range"][0] < 1e-10 < 100 < positive["range"][1]
+    assert not mixed["log"]
+    assert mixed["range"][0] < -1 < 2 < mixed["range"][1]
+    assert flat["range"][0] < 3 < flat["range"][1]
