@@ -22,16 +22,33 @@ if TYPE_CHECKING:
     from suffice.simulate.data.site_rows import Sites
 
 
-def encode(sites: Sites, folds: Sequence[Sequence[Fold]]) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
-    """The encoding that all sites' messages settle, the messages in it, their units, and what is said of columns."""
-    if not any(fold.rows for site in folds for fold in site):
-        raise InputError("weight", 0, "no row has a weight above 0; give some rows one")
+def encode(
+    sites: Sites, folds: Sequence[Sequence[Fold]], trusted: Sequence[Sequence[Fold]]
+) -> tuple[Encoding, list[list[Fold]], Units, list[str]]:
+    """The encoding that the `trusted` messages settle, all in it, their units, and what is said of columns."""
     levels, gaps = sites.design.categories
-    mean = pooled_mean(folds)
-    encoding = Encoding.of(sites.design.names, levels, gaps, mean[:-1])
+    encoding = Encoding.of(sites.design.names, levels, gaps, pooled_mean(trusted)[:-1])
     encoded = encoding.folds(folds)
     units = Units.pooled(encoded)
     return encoding, encoded, units, sites.design.remarks(encoding, units.constant)
+
+
+def check_weights(folds: Sequence[Sequence[Fold]]) -> None:
+    if not any(fold.rows for site in folds for fold in site):
+        raise InputError("weight", 0, "no row has a weight above 0; give some rows one")
+
+
+def typically_filled(sites: Sites, folds: Sequence[Sequence[Fold]]) -> list[list[Fold]]:
+    """Encoded messages in which gaps are filled with the median of the sites' means, which a wrong unit cannot move."""
+    check_weights(folds)
+    names, (levels, gaps) = sites.design.names, sites.design.categories
+    mean = pooled_mean(folds)[:-1]
+    each = np.array([pooled_mean([site])[:-1] for site in folds if any(fold.rows for fold in site)])
+    for name, gap in gaps.items():
+        there = 1 - each[:, names.index(gap)]
+        known = each[there > 0, names.index(name)] / there[there > 0]
+        mean[names.index(name)] = (1 - mean[names.index(gap)]) * (np.median(known) if len(known) else 0.0)
+    return Encoding.of(names, levels, gaps, mean).folds(folds)
 
 
 def assemble(
@@ -49,6 +66,7 @@ def assemble(
     exchanged: dict[str, int],
     expected: Callable[[], Quadratics] | None = None,
     differs: dict[str, Any] | None = None,
+    unlike: Sequence[dict[str, Any]] = (),
 ) -> Fit:
     """The `Fit` of standardised results; losses are multiplied by `scale`."""
     names = sites.names
@@ -63,7 +81,7 @@ def assemble(
             network_error=np.nan,
             decisive=None,
         )
-    clients = []
+    clients, apart = [], {entry["site"] for entry in unlike if entry["left_out"] == "site"}
     for at, site in enumerate(sites.sites):
         influence = fitted.influences[at]
         # more than half of the equal share
@@ -80,7 +98,7 @@ def assemble(
                 expected_loss_alone=_number(found.alone[at], scale),
                 gain=_number(found.gain[at], scale),
                 gain_se=_number(found.error[at], scale),
-                notes=_site_notes(site.count, found, at),
+                notes=_site_notes(site.count, found, at, apart=site.name in apart),
             )
         )
     population = SiteModel(
@@ -99,6 +117,7 @@ def assemble(
         "network_gain_decided_by": None if found.decisive is None else names[found.decisive[0]],
         "network_gain_without": None if found.decisive is None else _number(found.decisive[1], scale),
         "differs": differs,
+        "suspects": list(unlike),
         **exchanged,
     }
     return Fit(
@@ -109,7 +128,9 @@ def assemble(
     )  # fmt: skip
 
 
-def _site_notes(count: int, found: Gains, at: int) -> tuple[str, ...]:
+def _site_notes(count: int, found: Gains, at: int, *, apart: bool) -> tuple[str, ...]:
+    if apart:
+        return ("left out of the other sites' models: see the rule's suspects",)
     if np.isnan(found.together[at]):
         return ("no row of this site was held out: its losses are not known",)
     if len(found.gain) == 1:

@@ -11,7 +11,7 @@ import io
 import json
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -74,6 +74,16 @@ class DiffersRecord(msgspec.Struct, forbid_unknown_fields=True):
     compared: int
 
 
+class SuspectRecord(msgspec.Struct, forbid_unknown_fields=True):
+    site: str
+    left_out: Literal["site", "fold"] | None
+    folds: list[int]
+    times: float | None
+    share: float
+    row: str | None
+    row_share: float | None
+
+
 class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: str
     candidates: list[CandidateRecord]
@@ -83,6 +93,7 @@ class RuleRecord(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     network_gain_decided_by: str | None = None
     network_gain_without: float | None = None
     differs: DiffersRecord | None = None
+    suspects: list[SuspectRecord] = []
     rounds: Rows
     numbers_per_site: Rows
     fewest_numbers: Rows | None = None

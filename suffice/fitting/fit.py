@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +14,16 @@ from suffice.simulate.data.folds import FOLDS, Messages
 from suffice.support.errors import InputError
 from suffice.support.memory import MAX_MEMORY
 
-from .assembly import assemble, encode
-from .candidates import collaborate
+from .assembly import assemble, encode, typically_filled
 from .fitted import Fit
-from .gain import PER_COEFFICIENT, gains
+from .gain import PER_COEFFICIENT
+from .robust import Robust, emptied, fitted_robustly, gained, unsuspected
+from .screen import suspects
+from .unlike import unlike
 
 if TYPE_CHECKING:
     from suffice.simulate import Quadratics
-    from suffice.simulate.data.folds import Units
+    from suffice.simulate.data.folds import Fold, Units
     from suffice.simulate.data.message import Message
     from suffice.simulate.data.site_rows import Sites
 
@@ -90,28 +93,32 @@ def _read(entry: Any, reader: Callable[[Any], Message]) -> Message:
 def _least_squares(sites: Sites, client: str, progress: Callable[[int, int], None] | None, sent: Sequence[int]) -> Fit:
     """`sent`: numbers in each site's message, none where there are rows."""
     folds = [site.folds for site in sites.sites]
-    encoding, encoded, units, notes = encode(sites, folds)
+    counts = np.array([site.count for site in sites.sites])
+    suspected = suspects(typically_filled(sites, folds), counts)
+    encoding, encoded, units, notes = encode(sites, folds, unsuspected(folds, suspected))
     if units.constant[-1]:
         remedy = "the same in every row: nothing to learn; give a target that varies"
         raise InputError(f"column {sites.target}", float(f"{units.mean[-1]:.12g}"), remedy)
-    messages = units.messages(encoded)
-    fitted = collaborate(messages, progress=progress)
-    counts = np.array([site.count for site in sites.sites])
-    found = gains(messages, fitted.held_out, counts)
-    slopes, intercepts = units.given(fitted.models)
-    shared_slopes, shared_intercept = units.given(fitted.population)
-    columns = encoding.columns
-    models = [(dict(zip(columns, row.tolist())), float(intercept)) for row, intercept in zip(slopes, intercepts)]
+    found = fitted_robustly(encoded, counts, suspected, progress)
+    group, network = found.group, found.network
+    columns, units = encoding.columns, network.units
+    trusted = [emptied(site, out) for site, out in zip(encoded, found.out.folds)]
+    models = [(dict(zip(columns, row.tolist())), float(at)) for row, at in zip(found.slopes, found.intercepts)]
+    shared_slopes, shared_intercept = units.given(network.fitted.population)
+    if len(group) == 1:  # two sites that were fitted apart: no network has a population
+        shared_slopes, shared_intercept = found.slopes.mean(0), found.intercepts.mean()
     shared = (dict(zip(columns, shared_slopes.tolist())), float(shared_intercept))
     from suffice.simulate.data.message import numbers_of
 
     exchanged = {"rounds": 1, "numbers_per_site": max(sent, default=numbers_of(FOLDS, sites.design))}
     return assemble(
-        sites, client, "least-squares", fitted, found, models, shared,
+        sites, client, "least-squares", replace(network.fitted, influences=found.influences), gained(found, counts),
+        models, shared,
         scale=float(units.scale[-1] ** 2), encoding=encoding, left_out=notes,
         exchanged=exchanged | ({"fewest_numbers": min(sent)} if sent else {}),
-        differs=most_different(messages, units, counts, sites.names, columns),
-        expected=partial(_expected_losses, messages, fitted.models, sites.names),
+        differs=most_different(units.messages(trusted), units, counts, sites.names, columns),
+        expected=partial(_expected_losses, found, trusted, sites.names),
+        unlike=unlike(found, sites, encoding),
     )  # fmt: skip
 
 
@@ -164,15 +171,18 @@ def most_different(
     }  # fmt: skip
 
 
-def _expected_losses(messages: Messages, models: np.ndarray, names: Sequence[str]) -> Quadratics:
+def _expected_losses(found: Robust, folds: Sequence[Sequence[Fold]], names: Sequence[str]) -> Quadratics:
     """R_i(theta) = (theta - theta_i)'A_i (theta - theta_i) about the fit's models, up to a constant. A_i is the site's
     second moment, drawn to the pooled one with the weight of d rows, since few rows leave it singular; a row's
     gradient at the model has the variance 4 s tr A_i when residuals of variance s do not depend on the columns.
     """
     from suffice.simulate import Quadratics
 
+    units, network = found.network.units, found.network.messages
+    messages = units.messages(folds)
     second, rows = messages.second.sum(0), messages.rows.sum(0)
     size = messages.size
-    A = (second + size * messages.metric) / (rows + size)[:, None, None]
-    noise = np.maximum(messages.fits.loss(models)[0], 0.0).sum() / rows.sum()
+    A = (second + size * network.metric) / (rows + size)[:, None, None]
+    noise = np.maximum(network.fits.loss(found.network.fitted.models)[0], 0.0).sum() / network.rows.sum()
+    models = units.standard(found.slopes, found.intercepts)
     return Quadratics.of(A, -models, sigma2=4 * max(noise, 1e-12) * np.trace(A, axis1=1, axis2=2), names=names)

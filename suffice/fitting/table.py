@@ -9,6 +9,7 @@ from suffice.simulate.data.design import CHANGED, NOTE
 from suffice.support.tables import WIDE, Table, gathered, number, some
 
 from .gain import PER_COEFFICIENT
+from .unlike import words
 
 if TYPE_CHECKING:
     from .site_models import SiteModel, SiteModels
@@ -68,6 +69,7 @@ def _lines(fit: SiteModels) -> list[str]:
     ]
     if len(fit) > MOST:
         lines.append(f"{len(fit) - MOST} more sites: --json or --out has all of them.")
+    lines += words(fit.rule.get("suspects", ()), len(fit), fit.target)
     lines += _gains(fit)
     if len(fit.classes) == 2:
         lines.append(f"Coefficients are of {fit.target}={fit.classes[1]}: one above 0 makes it more probable.")

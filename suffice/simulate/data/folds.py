@@ -7,10 +7,9 @@ sites costs digits. A fold of one row *is* that row.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -22,10 +21,9 @@ LEAST_VARIANCE = 1e-9
 """A site's rows vary in a column if their variance is more than this share of that of all rows: less is rounding."""
 
 
-def fold_of(name: str, start: int, count: int) -> np.ndarray:
-    """Folds of the rows `start` to `start + count` of a site: interleaved, from a fold that depends on its name, so
-    that single rows of many sites do not all fall into the first."""
-    return (zlib.crc32(name.encode()) + np.arange(start, start + count)) % FOLDS
+def fold_of(start: int, count: int) -> np.ndarray:
+    """Folds of the rows `start` to `start + count` of a site: interleaved, from the first; `dealt` spreads them."""
+    return np.arange(start, start + count) % FOLDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +76,26 @@ class Fold:
     def mapped(self, matrix: np.ndarray) -> Fold:
         """Of the rows z'`matrix`, `matrix` (p, p')."""
         return Fold(rows=self.rows, mean=self.mean @ matrix, products=matrix.T @ self.products @ matrix)
+
+
+def dealt(sites: Sequence[Sequence[Fold]], counts: np.ndarray) -> np.ndarray:
+    """By how much each site's folds are moved on (N,), so that single rows of many sites do not all fall into the
+    first: by the rows of all sites before it, in an order that nothing but data decides. Sites are ordered by their
+    numbers of rows, then by the mean squared deviation of the target from its pooled mean, then by the columns'.
+    Single precision leaves out what rounding makes of another order of the sites, or of other units."""
+    whole = [reduce(Fold.joined, site) for site in sites]
+    rows, means = np.array([one.rows for one in whole]), np.array([one.mean for one in whole])
+    total = max(rows.sum(), 1e-300)
+    squares = (
+        np.array([np.diagonal(one.products) for one in whole]) + rows[:, None] * (means - rows @ means / total) ** 2
+    )
+    share = squares / np.maximum(rows, 1e-300)[:, None] / np.maximum(squares.sum(0) / total, 1e-300)
+    share = np.clip(share, 0.0, 1e30).astype(np.float32)
+    order = np.lexsort((*share[:, :-1].T, share[:, -1], counts))
+    before = np.cumsum([0, *counts[order][:-1]]) % FOLDS
+    answer = np.zeros(len(sites), int)
+    answer[order] = before
+    return answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,3 +205,8 @@ class Units:
         """Coefficients (..., d - 1) and intercepts (...,) in the units of the given columns."""
         slopes = models[..., 1:] * self.scale[-1] / self.scale[:-1]
         return slopes, self.mean[-1] + models[..., 0] * self.scale[-1] - slopes @ self.mean[:-1]
+
+    def standard(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
+        """The inverse of `given`."""
+        levels = (intercepts - self.mean[-1] + slopes @ self.mean[:-1]) / self.scale[-1]
+        return np.concatenate((levels[..., None], slopes * self.scale[:-1] / self.scale[-1]), axis=-1)

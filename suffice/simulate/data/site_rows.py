@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class Sites:
     target: str
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    again: Callable[[str], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]] | None = None
+    """Reads a site's X (n, p), y (n,), weights (n,), folds (n,) and the places of rows; None of messages."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +114,26 @@ def sites_of(
         raise InputError(f"column {client}", "missing everywhere", "name the site of every row")
     if not sites:
         raise InputError(f"column {target}", "missing everywhere", "give rows with a target")
-    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes))
+    again = partial(_again, frames, design, client, target, weight)
+    return Sites(sites=sites, design=design, target=target, classes=classes, notes=tuple(notes), again=again)
+
+
+def _again(
+    frames: Callable[[], Iterator[Frame]], design: Design, client: str, target: str, weight: str | None, site: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """`Sites.again`, of numbers."""
+    parts, places, before = [], [], 0
+    for frame in frames():
+        y = _targets(frame, target, {})
+        named = np.array([str(owner) == site for owner in frame.texts(client).tolist()])
+        part = frame.part(np.flatnonzero(named & ~np.isnan(y)))
+        if part.rows:
+            w = np.ones(part.rows) if weight is None else _weights(part, weight)
+            parts.append((design.apply(part), part.columns[target], w))
+            places += [frame.place(row, None, before) for row in np.flatnonzero(named & ~np.isnan(y)).tolist()]
+        before += frame.rows
+    X, y, w = (np.concatenate(values) for values in zip(*parts))
+    return X, y, w, fold_of(0, len(y)), places
 
 
 def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[str]:
@@ -124,7 +146,7 @@ def left_rows(without: int, empty: Sequence[str], gaps: Counter[str]) -> list[st
 
 
 def _add(site: Rows, X: np.ndarray, y: np.ndarray, w: np.ndarray, *, keep: bool) -> None:
-    fold = fold_of(site.name, site.count, len(y))
+    fold = fold_of(site.count, len(y))
     site.count += len(y)
     if keep:
         site.pieces.append((X, y, w, fold))

@@ -1,0 +1,173 @@
+"""Which sites and folds do not look like the rest: a wrong unit, turned signs, permuted labels, a mistyped number.
+
+Suspects are named from messages alone, by ratios of losses, which `robust` then puts to a vote. Columns and target are
+in units of the median over sites of the deviation of a site's rows, which one faulty site cannot move; the noise and
+the slopes below are in these units. Of fold f of site j, n rows with means (x, y) and centred products (S, c, q), the
+loss by slopes b leaves the site's level free,
+    L_jf(b) = q - 2 c'b + b'S b + n (u_jf - median_g u_jg)^2,   u_jf = y - x'b,
+since any rule must take levels that are far apart. The slopes of a site are least squares about the means of its folds
+with half a row of ridge.
+- *By others*, A_jf is the lower median of L_jf over the slopes of all other sites: one faulty judge cannot move it.
+- *By any*, B_jf is the least of A_jf and the losses by the slopes of site j without f and one more fold: one of these
+  pairs leaves out a second bad fold.
+With t the median over sites of the loss per row, logarithms log (L + 2 t)/(n + 2) are compared. A *site* is suspected
+where the median of its folds' logarithms by others is (1 + 4/n) log 5 above the sites' median (a site of n = 2 rows may
+be far off by chance), and beyond what scatters: above the 1 - 0.1/N quantile of Student's t times their spread. A
+*fold* where its logarithm by any is log 25 above the median of its site's folds, and beyond what scatters likewise. A
+site's *level*, in the target or a column, is the median of its folds' means; it is suspected where it is a thousand
+deviations of a site's rows from the sites' median, and fifty times as far as half of them: such numbers leave the
+others no digits. Medians over folds ignore one bad fold of five. Where sites are unrelated, or differ in noise, all
+logarithms are spread and nobody stands out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from suffice.simulate.data.folds import CONSTANT, FOLDS, Fold
+
+SITE, FOLD = np.log(5.0), np.log(25.0)
+CHANCE = 0.1
+FAR, BEYOND = 1e3, 50.0
+"""A level is suspected so many deviations of a site's rows, and median distances of levels, from the median."""
+HALF_A_ROW = 0.5
+JUDGES = 100
+"""So many sites, those of most rows, judge the others."""
+LEAST = 1e-8
+"""A target of deviation 1 has at least this noise: what is below is rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suspects:
+    """`sites` (N,) and `folds` (N, F) that are suspected, and by which factor their root mean square residuals are
+    larger than those of the rest. Of two sites both are suspected: which is wrong, nobody can tell."""
+
+    sites: np.ndarray
+    folds: np.ndarray
+    site_times: np.ndarray
+    fold_times: np.ndarray
+
+
+def suspects(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> Suspects:
+    """Of all sites' messages in any units; `counts` (N,) how many rows they have, which weights do not say."""
+    sites = len(folds)
+    nobody = Suspects(sites=np.zeros(sites, bool), folds=np.zeros((sites, FOLDS), bool),
+                      site_times=np.ones(sites), fold_times=np.ones((sites, FOLDS)))  # fmt: skip
+    cells = _cells(folds, counts)
+    if cells is None:
+        return nobody
+    n, mean, products = cells
+    there, rows = n > 0, n.sum(1)
+    by_others, by_own = _losses(n, mean, products)
+
+    judged = there.sum(1) > 0
+    judged &= (counts > 1) | (there.sum(1) > 1)  # a single row is its own level
+
+    def logs(losses: np.ndarray) -> np.ndarray:
+        typical = np.median(np.where(there, losses, 0.0).sum(1)[judged] / n.sum(1)[judged]) if judged.any() else 0.0
+        return np.where(there, np.log((losses + 2 * typical) / (n + 2) + LEAST), np.nan)
+
+    b = logs(np.minimum(by_others, by_own))
+    apart = np.where(there, b - _median(b, there)[:, None], 0.0)
+    found = apart > max(FOLD, _beyond(apart[there], int(there.sum()) - sites))
+    if sites == 1:
+        return replace(nobody, folds=found, fold_times=np.exp(apart / 2))
+    a, levels = _median(logs(by_others), there), _median(mean, there)
+    if sites == 2:
+        # beside the site's own slopes: by others alone there is nothing to compare with
+        above = a - _median(logs(by_own), there)
+        chosen = np.full(2, bool((above > SITE).any()))
+    else:
+        above = np.where(judged, a - np.median(a[judged]), 0.0) if judged.any() else np.zeros(sites)
+        limit = np.maximum(SITE * (1 + 4 / counts), _beyond(above[judged], max(int(judged.sum()) - 2, 2)))
+        chosen = judged & (above > limit)
+    off = np.abs(levels - np.median(levels, axis=0))
+    limit = np.maximum(FAR, BEYOND * np.median(off, axis=0))
+    far = (off > limit).any(1) & (rows > 0)
+    chosen |= far.any() if sites == 2 else far
+    times = np.maximum(np.exp(above / 2), np.where(far, (off / np.maximum(limit / BEYOND, 1.0)).max(1), 0.0))
+    return Suspects(sites=chosen, folds=found, site_times=times, fold_times=np.exp(apart / 2))
+
+
+def _beyond(apart: np.ndarray, free: int) -> float:
+    """What the largest of so many deviations from their median exceeds with probability `CHANCE` at most."""
+    from scipy.special import stdtrit
+
+    spread = 1.4826 * np.median(np.abs(apart))
+    return float(stdtrit(max(free, 1), 1 - CHANCE / len(apart)) * spread)
+
+
+def _cells(folds: Sequence[Sequence[Fold]], counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Rows (N, F), means (N, F, p) and centred products (N, F, p, p) in robust units; None where half of the sites have
+    one value of the target."""
+    size = len(folds[0][0].mean)
+    n, mean, products = (np.zeros((len(folds), FOLDS, *shape)) for shape in ((), (size,), (size, size)))
+    for k, site in enumerate(folds):
+        for f, fold in enumerate(site):
+            n[k, f], mean[k, f], products[k, f] = fold.rows, fold.mean, fold.products
+    rows = n.sum(1)
+    centre = (n[..., None] * mean).sum(1) / np.maximum(rows, 1e-300)[:, None]
+    squares = np.maximum(np.diagonal(products, axis1=2, axis2=3).sum(1), 0.0)  # -1e-36 by rounding
+    squares = squares + (n[..., None] * (mean - centre[:, None]) ** 2).sum(1)
+    several = (counts > 1) & (rows > 0)
+    if not several.any():
+        return None
+    # the lower median: of two sites the one of smaller deviations
+    deviation = np.sqrt(np.sort(squares[several] / rows[several, None], axis=0)[(int(several.sum()) - 1) // 2])
+    pooled = np.sqrt(squares.sum(0) / rows.sum())
+    if deviation[-1] <= CONSTANT * np.median(np.abs(centre[several, -1])):
+        return None
+    unit = np.where(deviation < CONSTANT * pooled, pooled, deviation)
+    unit = np.where(unit > 0, unit, 1.0)
+    weight = counts.sum() / rows.sum()  # so that a row has the weight 1 on average
+    return n * weight, (mean - np.median(centre[several], axis=0)) / unit, products * weight / unit / unit[:, None]
+
+
+def _losses(n: np.ndarray, mean: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Losses (N, F) by others, infinite for a single site, and by own slopes without this fold and one more."""
+    sites, size = len(n), mean.shape[-1] - 1
+    S, c, q, there = products[..., :-1, :-1], products[..., :-1, -1], products[..., -1, -1], n > 0
+    ridge = HALF_A_ROW * np.eye(size)
+
+    def slopes(S: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return np.linalg.solve(S + ridge, c[..., None])[..., 0]
+
+    def losses(b: np.ndarray) -> np.ndarray:
+        """(N, F, J) by slopes (J, d) or (N, J, d)."""
+        outer = (b[..., None] * b[..., None, :]).reshape(*b.shape[:-1], -1)
+        squares = q[..., None] - 2 * c @ b.swapaxes(-1, -2) + S.reshape(sites, FOLDS, -1) @ outer.swapaxes(-1, -2)
+        levels = mean[..., -1:] - mean[..., :-1] @ b.swapaxes(-1, -2)
+        return np.maximum(squares, 0.0) + n[..., None] * (levels - _median(levels, there)[:, None]) ** 2
+
+    own = np.full((sites, FOLDS), np.inf)
+    for f, g in combinations(range(FOLDS), 2):
+        rest = [h for h in range(FOLDS) if h not in (f, g)]  # no differences: a wrong row may be 1e9 times the others
+        found = losses(slopes(S[:, rest].sum(1), c[:, rest].sum(1))[:, None])[..., 0]
+        for one, other in ((f, g), (g, f)):
+            own[:, one] = np.where(there[:, other], np.minimum(own[:, one], found[:, one]), own[:, one])
+    own = np.where(np.isfinite(own), own, q)  # a single fold: nothing but its deviations
+    if sites == 1:
+        return np.full((1, FOLDS), np.inf), own
+    judges = np.lexsort((q.sum(1), -n.sum(1)))[:JUDGES]
+    by = losses(slopes(S.sum(1), c.sum(1))[judges])
+    by[judges, :, np.arange(len(judges))] = np.inf
+    by.sort(axis=-1)
+    others = len(judges) - np.isin(np.arange(sites), judges)
+    return np.take_along_axis(by, ((others + 1) // 2 - 1)[:, None, None], axis=2)[..., 0], own
+
+
+def _median(values: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Over the folds (axis 1) that are there; 0 where none is."""
+    shape = there.reshape(*there.shape, *[1] * (values.ndim - 2))
+    ordered = np.sort(np.where(shape, values, np.inf), axis=1)
+    count = np.maximum(there.sum(1), 1)
+    ends = [
+        np.take_along_axis(ordered, at.reshape(-1, *[1] * (values.ndim - 1)), axis=1)[:, 0]
+        for at in ((count - 1) // 2, count // 2)
+    ]
+    middle = (ends[0] + ends[1]) / 2
+    return np.where(np.isfinite(middle), middle, 0.0)

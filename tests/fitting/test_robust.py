@@ -1,0 +1,185 @@
+"""No site is hurt by another's mistake: the table of faults, on rows and on messages; names change nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import suffice as sf
+
+ROWS = 40
+SLIP = 17  # of the faulty site's rows, from 0
+
+
+def scaled(factor, columns=(0, 1)):
+    return lambda X, y: (X * np.where(np.isin(np.arange(2), columns), factor, 1.0), y)
+
+
+def slip(value, column=None):
+    def fault(X, y):
+        X, y = X.copy(), y.copy()
+        (y if column is None else X[:, column])[SLIP] = value
+        return X, y
+
+    return fault
+
+
+AT_SITE = {
+    **{f"target x {by:g}": lambda X, y, by=by: (X, y * by) for by in (1e-6, 1e-3, 0.1, 10.0, 1e2, 1e3, 1e6, 1e9)},
+    **{f"predictors x {by:g}": scaled(by) for by in (1e-4, 1e4, 1e9)},
+    "one predictor x 1e4": scaled(1e4, (0,)),
+    "target + 1e9": lambda X, y: (X, y + 1e9),
+    "sign turned": lambda X, y: (X, -y),
+    "labels permuted": lambda X, y: (X, np.random.default_rng(9).permutation(y)),
+}
+IN_ROW = {
+    **{f"target {value:g}": slip(value) for value in (1e2, 1e3, 1e6, 1e9)},
+    **{f"predictor {value:g}": slip(value, 0) for value in (1e2, 1e4, 1e9)},
+}
+
+
+def drawn(seed, sites=5, fault=None):
+    """Rows of y = x0 - x1 + k/10 + noise; the last of the sites has the fault."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for k in range(sites):
+        X = rng.normal(size=(ROWS, 2))
+        y = X[:, 0] - X[:, 1] + 0.1 * k + 0.3 * rng.normal(size=ROWS)
+        found[f"s{k}"] = fault(X, y) if fault is not None and k == sites - 1 else (X, y)
+    return found
+
+
+def columns(sites):
+    names = np.concatenate([[name] * len(y) for name, (_, y) in sites.items()]).astype(object)
+    X, y = (np.concatenate([pair[part] for pair in sites.values()]) for part in (0, 1))
+    return {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
+
+
+@cache
+def clean(seed, sites, route="rows"):
+    """The fit of the first so many sites of five without a fault."""
+    return fitted(dict(list(drawn(seed).items())[:sites]), route)
+
+
+def fitted(sites, route="rows"):
+    if route == "rows":
+        return sf.fit(columns(sites))
+    return sf.fit([sf.summarise(columns({name: sites[name]}), site=name) for name in sites])
+
+
+def coefficients(fit):
+    return {model.name: np.array([*model.coefficients.values(), model.intercept]) for model in fit}
+
+
+def excess(fit, names):
+    found = coefficients(fit)
+    return sum(((found[name] - [1.0, -1.0, 0.1 * int(name[1:])]) ** 2).sum() for name in names)
+
+
+@pytest.mark.parametrize("route", ["rows", "messages"])
+@pytest.mark.parametrize("fault", AT_SITE)
+def test_a_faulty_site_is_named_and_the_others_get_what_they_get_without_it(fault, route):
+    sites = drawn(1, fault=AT_SITE[fault])
+    fit, told = fitted(sites, route), coefficients(clean(1, 4, route))
+    found = coefficients(fit)
+    for name, model in told.items():
+        np.testing.assert_allclose(found[name], model, rtol=1e-9)  # the same numbers, but for the columns' means
+    (entry,) = [entry for entry in fit.to_dict()["rule"]["suspects"] if entry["left_out"] == "site"]
+    assert entry["site"] == "s4"
+    assert "s4 is left out of the others' models: its rows are " in str(fit).replace("\n", " ")
+    assert fit["s4"].gain is None
+    assert "s4" not in fit["s0"].collaborators
+
+
+@pytest.mark.parametrize("route", ["rows", "messages"])
+@pytest.mark.parametrize("fault", IN_ROW)
+def test_a_mistyped_row_is_named_and_hurts_nobody(fault, route):
+    ratios, own = [], []
+    for seed in (1, 2):
+        sites = drawn(seed, fault=IN_ROW[fault])
+        fit, honest = fitted(sites, route), list(sites)[:-1]
+        ratios.append(excess(fit, honest) / excess(clean(seed, 4, route), honest))
+        own.append(excess(fit, ["s4"]) / excess(clean(seed, 5, route), ["s4"]))
+        (entry,) = fit.to_dict()["rule"]["suspects"]
+        assert (entry["site"], entry["left_out"], entry["folds"]) == ("s4", "fold", [SLIP % 5 + 1])
+        said = str(fit).replace("\n", " ")
+        assert f"Fold {SLIP % 5 + 1} of s4 (its rows 3, 8, 13 and so on) is left out" in said
+        if route == "rows":
+            assert entry["row"] == f"row {4 * ROWS + SLIP + 1}"
+            assert f"row {4 * ROWS + SLIP + 1} has 99." in said
+    assert np.mean(ratios) < 1.1, ratios
+    assert np.mean(own) < 2.5, own  # without a fifth of its rows
+
+
+@pytest.mark.parametrize("fault", AT_SITE)
+def test_with_three_sites_most_faults_are_told(fault):
+    """Labels permuted harm: beside two others, a site whose columns say nothing is not far enough off."""
+    sites = drawn(1, 3, AT_SITE[fault])
+    ratio = excess(fitted(sites), ["s0", "s1"]) / excess(clean(1, 2), ["s0", "s1"])
+    assert ratio < (4.5 if fault == "labels permuted" else 1.4), ratio
+
+
+def test_of_two_sites_nobody_can_tell_which_is_wrong():
+    for fault in ("target x 1000", "predictors x 10000", "target x 1e+09"):
+        fit = fitted(drawn(1, 2, AT_SITE[fault]))
+        np.testing.assert_allclose(coefficients(fit)["s0"], coefficients(clean(1, 1))["s0"], rtol=1e-9)
+        assert "Of two sites nobody can tell which is wrong" in str(fit).replace("\n", " ")
+        assert {entry["site"] for entry in fit.rule["suspects"]} == {"s0", "s1"}
+
+
+def test_gaps_are_not_filled_with_a_faulty_site_s_numbers():
+    """And a table without its site has the same models, the gaps' mean included."""
+    sites = drawn(2, fault=AT_SITE["one predictor x 1e4"])
+    table = columns(sites)
+    table["x0"] = np.where(np.arange(5 * ROWS) % 7 == 0, np.nan, table["x0"])
+    honest = table["client"] != "s4"
+    found, told = (sf.fit(part) for part in (table, {name: values[honest] for name, values in table.items()}))
+    assert found.encoding.gaps == told.encoding.gaps
+    for name in told.by_name:
+        np.testing.assert_allclose(coefficients(found)[name], coefficients(told)[name], rtol=1e-9)
+
+
+def test_one_row_of_a_million_among_sites_of_one_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=60)
+    names = np.array([f"s{k // 10 if k < 40 else k}" for k in range(60)], dtype=object)
+    table = {"client": names, "x0": X[:, 0], "x1": X[:, 1], "target": y}
+    honest = np.arange(60) != 50
+    told = coefficients(sf.fit({name: values[honest] for name, values in table.items()}))
+    found = coefficients(sf.fit(table | {"target": np.where(honest, y, 1e6)}))
+    for name in told:
+        np.testing.assert_allclose(found[name], told[name], rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["least-squares", "logistic"])
+def test_names_and_the_order_of_sites_change_nothing(loss):
+    rng = np.random.default_rng(3)
+    sizes = [23, 7, 1, 1, 1, 12, 12, 30]
+    sites = {}
+    for k, size in enumerate(sizes):
+        X = rng.normal(size=(size, 2))
+        y = X[:, 0] + 0.5 * k * X[:, 1] + rng.normal(size=size)
+        sites[f"s{k}"] = (X, y if loss == "least-squares" else (y > 0).astype(float))
+    order = rng.permutation(len(sizes))
+    first = coefficients(sf.fit(columns(sites), loss=loss))
+    renamed = coefficients(sf.fit(columns({f"ward {name}": rows for name, rows in sites.items()}), loss=loss))
+    moved = coefficients(sf.fit(columns({f"s{k}": sites[f"s{k}"] for k in order}), loss=loss))
+    for name, model in first.items():
+        assert (renamed[f"ward {name}"] == model).all()
+        np.testing.assert_allclose(moved[name], model, rtol=1e-7)  # sums in another order, through 20 steps
+
+
+def test_a_site_with_most_of_the_loss_and_a_row_with_most_of_a_site_s_are_named():
+    sites = drawn(4)
+    sites["s2"] = (sites["s2"][0], sites["s2"][1] + 3 * np.random.default_rng(0).normal(size=ROWS))
+    fit = fitted(sites)
+    assert [entry["site"] for entry in fit.rule["suspects"]][:1] == ["s2"]
+    assert "% of the squared error" in str(fit).replace("\n", " ")
+    rare = drawn(5)
+    y = rare["s1"][1].copy()
+    y[12] += 4
+    said = str(fitted(rare | {"s1": (rare["s1"][0], y)})).replace("\n", " ")
+    assert f"row {ROWS + 13} has " in said
