@@ -128,6 +128,61 @@ def all_for_one(rows: Rows) -> np.ndarray:
     return answer
 
 
+def _levels_and_slopes(S: np.ndarray, c: np.ndarray, penalty: float, apart: np.ndarray) -> np.ndarray:
+    """argmin sum_k |y_k - X_k (m + delta_k)|^2 + penalty (|slopes of m|^2 + sum_k delta_k' diag(apart) delta_k)."""
+    size = c.shape[1]
+    V = np.linalg.inv(S + penalty * np.diag(apart))
+    W, w = S - S @ V @ S, c - np.einsum("kij,kj->ki", S @ V, c)
+    centre = np.linalg.solve(W.sum(0) + penalty * np.diag([1e-9] + [1.0] * (size - 1)), w.sum(0))
+    return centre + np.einsum("kij,kj->ki", V, c - S @ centre)
+
+
+def _by_folds(rows: Rows, apart: np.ndarray) -> np.ndarray:
+    """With the penalty that loses least on five folds of every site's rows."""
+    losses, grid = np.zeros(len(PENALTIES)), PENALTIES
+    for f in range(5):
+        parts = [(np.arange(len(y)) + k) % 5 == f for k, (_, y) in enumerate(rows)]
+        S, c, _, _ = moments([(X[~out], y[~out]) for (X, y), out in zip(rows, parts)])
+        for at, penalty in enumerate(grid):
+            models = _levels_and_slopes(S, c, penalty, apart)
+            losses[at] += sum(((y - X @ m)[out] ** 2).sum() for (X, y), out, m in zip(rows, parts, models))
+    S, c, _, _ = moments(rows)
+    return _levels_and_slopes(S, c, grid[int(losses.argmin())], apart)
+
+
+def interactions(rows: Rows) -> np.ndarray:
+    """Ridge with columns, site dummies and all products of the two."""
+    return _by_folds(rows, np.ones(rows[0][0].shape[1]))
+
+
+def one_hot(rows: Rows) -> np.ndarray:
+    """Ridge with columns and site dummies."""
+    return _by_folds(rows, np.array([1.0] + [1e9] * (rows[0][0].shape[1] - 1)))
+
+
+def target_encoded(rows: Rows) -> np.ndarray:
+    """Ridge with columns and the site's mean target, cross-fitted by scikit-learn."""
+    from sklearn.linear_model import RidgeCV
+    from sklearn.preprocessing import TargetEncoder
+
+    X, y = np.concatenate([X for X, _ in rows]), np.concatenate([y for _, y in rows])
+    sites = np.repeat(np.arange(len(rows)), [len(y) for _, y in rows])[:, None]
+    encoder = TargetEncoder(target_type="continuous", cv=min(5, len(y)), random_state=0)
+    mean = encoder.fit_transform(sites, y)
+    found = RidgeCV(PENALTIES * len(y)).fit(np.column_stack((X[:, 1:], mean)), y)
+    levels = found.intercept_ + found.coef_[-1] * encoder.transform(np.arange(len(rows))[:, None])[:, 0]
+    return np.column_stack((levels, np.tile(found.coef_[:-1], (len(rows), 1))))
+
+
+def boosted(X: np.ndarray, y: np.ndarray, sites: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """Predictions of scikit-learn's gradient boosting for rows not in `train`, the site a category: not linear."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    seen = np.column_stack((sites % 255, X))  # it takes 255 categories
+    model = HistGradientBoostingRegressor(categorical_features=[0], random_state=0)
+    return model.fit(seen[train], y[train]).predict(seen[~train])
+
+
 def mixed_model(rows: Rows) -> np.ndarray | None:
     """statsmodels' MixedLM by restricted likelihood, intercept and slopes random; None where it does not converge."""
     from statsmodels.regression.mixed_linear_model import MixedLM
@@ -149,7 +204,7 @@ def mixed_model(rows: Rows) -> np.ndarray | None:
 
 LEAST_SQUARES: dict[str, Callable[[Rows], np.ndarray | None]] = {
     "alone": alone, "pooled": pooled, "ditto": ditto, "random coefficients": random_coefficients,
-    "all-for-one": all_for_one,
+    "all-for-one": all_for_one, "interactions": interactions, "one-hot": one_hot, "target-encoded": target_encoded,
 }  # fmt: skip
 NO_MIXED_MODEL = "" if find_spec("statsmodels") else "statsmodels is not installed (pip install statsmodels)"
 if not NO_MIXED_MODEL:
