@@ -18,7 +18,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, count_ticks
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, count_ticks, headline
 
 LOOKS = ((BLUE, "o"), (VERMILION, "s"), (ORANGE, "D"), (GREEN, "^"), (PURPLE, "v"), (SKY, "P"))
 MU = 2.0
@@ -123,7 +123,7 @@ def size_at(curve: Any, epsilon: float) -> int:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: a step curve per spread, with the median and the band over draws."""
-    canvas.set_size_inches(COLUMN_WIDTH, 2.5)
+    canvas.set_size_inches(COLUMN_WIDTH, 2.8)
     axes = canvas.subplots()
     setup = figure.setup
     # whole decades around where the mean peer enters, 2 d v^2: its curves rise inside
@@ -135,16 +135,17 @@ def draw(figure: Figure, canvas: Any) -> None:
         many, few = (np.searchsorted(curves[side]["epsilon"], grid, side="right") for side in (HIGH, LOW))
         axes.fill_between(grid, few, many, step="post", color=colour, alpha=0.18, linewidth=0)
         x, middle = _steps(curves[MEDIAN], low, high)
-        axes.step(x, middle, where="post", color=colour, linestyle=(0, (1, 1)), linewidth=1)
+        axes.step(x, middle, where="post", color=colour, linewidth=2)
         x, size = _steps(curves[DRAW], low, high)
-        axes.step(x, size, where="post", color=colour)
+        axes.step(x, size, where="post", color=colour, linewidth=0.7)
+        marked = curves[DRAW if figure.edition == "published" else MEDIAN]
         if figure.edition == "published":
             at = 10.0 ** np.arange(ends[0], np.log10(high) + 0.5)  # where the published picture has its marks
         else:
-            at = np.asarray(curves[DRAW]["epsilon"])[4:-4:5]  # between both ends, where no two curves meet
+            at = np.asarray(marked["epsilon"])[4:-4:5]  # between both ends, where no two curves meet
             at = at[(at > low) & (at < high)]
             at = at if len(at) else np.array([high / 2])  # a curve that stays at one size
-        sizes = [size_at(curves[DRAW], p) for p in at]
+        sizes = [size_at(marked, p) for p in at]
         axes.plot(at, sizes, linestyle="none", marker=marker, color=colour, label=f"$v = {v:g}$", clip_on=False)
     axes.set_xscale("log")
     axes.xaxis.set_minor_formatter("")  # the labels of a single decade would overlap
@@ -152,12 +153,12 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylim(0, setup["clients"] * 1.05)
     axes.set_yticks(count_ticks(setup["clients"]))
     axes.set_xlabel(r"precision $\varepsilon$ (loss)")
-    axes.set_ylabel(r"$|\mathcal{N}^*_1(\varepsilon)|$ (clients)")
-    axes.set_title(
-        f"{_RULES[figure.edition].capitalize()}, $d = {setup['features']}$\n"
-        f"solid: one draw; dotted, band: median, 5 to 95 % of {setup['draws']}",
-        loc="left",
-        fontsize=SMALL,
+    axes.set_ylabel("clients that help client 1")
+    headline(
+        canvas,
+        "The finer the precision, the fewer clients help",
+        f"Thick: median of {setup['draws']} draws; band: 5 to 95 %; thin: one\n"
+        f"v: spread of the optima in $d = {setup['features']}$; {_RULES[figure.edition]}",
     )
     canvas.legend(loc="outside lower center", ncols=4, handletextpad=0.2, columnspacing=1.0)
 

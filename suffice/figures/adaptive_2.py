@@ -16,7 +16,7 @@ import numpy as np
 from .figure import Content, Figure
 from .maker import Progress, maker
 from .setting import UNSTATED, Competitors, Setting
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline
 
 if TYPE_CHECKING:
     from suffice.simulate import Algorithm
@@ -154,43 +154,55 @@ def _contenders(
     return chosen
 
 
+def _message(means: dict[str, np.ndarray]) -> str:
+    """What the last values say; curves of other batches are beside the point."""
+    last = {name: mean[-1] for name, mean in means.items() if "batch" not in name}
+    ours, alone = max(last["All-for-one binary"], last["All-for-one continuous"]), last.pop("Local")
+    mixing = [value for name, value in last.items() if not name.startswith(("All-for-one", "Oracle"))]
+    if ours < alone < min(mixing):
+        return "All-for-one ends below Local, and what mixes all clients stalls"
+    ends = sorted(last | {"Local": alone}, key=lambda name: (last | {"Local": alone})[name])
+    return f"{ends[0]} ends with the least loss, {ends[-1]} with the largest"
+
+
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data."""
     published = figure.edition == "published"
-    canvas.set_size_inches(COLUMN_WIDTH, 2.8 if published else 3.5)
+    canvas.set_size_inches(COLUMN_WIDTH, 3.1 if published else 3.7)
     axes = canvas.subplots()
     first = figure.data["Local"]
     for name, curve in figure.data.items():
         colour, line = LOOKS[name]
         t, mean, sd = curve["iteration"], curve["mean_log10_excess"], curve["sd"]
-        axes.fill_between(t, mean - sd, mean + sd, color=colour, alpha=0.12, linewidth=0)
-        axes.plot(t, mean, color=colour, linestyle=line, label=name)
+        axes.fill_between(t, 10 ** (mean - sd), 10 ** (mean + sd), color=colour, alpha=0.12, linewidth=0)
+        axes.plot(t, 10**mean, color=colour, linestyle=line, label=name)
     for name, value in figure.setup["published_final"].items():
-        axes.plot(first["iteration"][-1], value, "x", color=LOOKS[name][0], clip_on=False, zorder=5)
+        axes.plot(first["iteration"][-1], 10**value, "x", color=LOOKS[name][0], clip_on=False, zorder=5)
     axes.set_xlim(0, first["iteration"][-1])
     means = {name: curve["mean_log10_excess"] for name, curve in figure.data.items()}
     start = first["mean_log10_excess"][0]
     highest = max((m.max() for m in means.values() if m[-1] < start + 1), default=start)
     lowest = min(np.nanmin(m) for m in means.values())
     bottom, top = max(lowest - 0.8, LOWEST), min(max(highest, start) + 0.8, start + 1.5)
-    axes.set_ylim(bottom, top)
+    axes.set_yscale("log")
+    axes.set_ylim(10**bottom, 10**top)
     # what leaves the axes is marked where it does, and the legend says where it ends
     for line, (name, mean) in zip(axes.get_lines(), means.items()):
         out = np.flatnonzero((mean < bottom) | (mean > top))
         if len(out):
             below = mean[out[0]] < bottom
             edge = bottom if below else top
-            axes.plot(out[0], edge, "v" if below else "^", color=LOOKS[name][0], clip_on=False, zorder=5)
-            line.set_label(f"{name}, to ${mean[-1]:.0f}$")
+            axes.plot(out[0], 10**edge, "v" if below else "^", color=LOOKS[name][0], clip_on=False, zorder=5)
+            line.set_label(f"{name}, to $10^{{{mean[-1]:.0f}}}$")
     axes.set_xlabel("iteration")
-    axes.set_ylabel(r"$\log_{10}$ excess loss, mean over clients")
+    axes.set_ylabel("excess (geometric mean)")
     setup = figure.setup
     what = f"$N = {setup['clients']}$, $d = {setup['features']}$, step {setup['step_words']}"
     what += f", spread {setup['spread']:g}" if "spread" in setup.get("changed", {}) else ""
-    lines = [what, f"mean of {setup['runs']} runs; band: one standard deviation over runs"]
+    lines = [f"{what}; {setup['runs']} runs; band: one standard deviation"]
     if setup["published_final"]:
-        lines.append("crosses: last values of the published picture (one run)")
+        lines.append("Crosses: last values of the published picture (one run)")
     if any(", to " in str(line.get_label()) for line in axes.get_lines()):
-        lines.append("triangles: the curve goes on to the value in the legend")
-    axes.set_title("\n".join(lines), loc="left")
+        lines.append("Triangles: the curve goes on to the value in the legend")
+    headline(canvas, _message(means), "\n".join(lines))
     canvas.legend(loc="outside lower center", ncols=2, handlelength=2.6, columnspacing=1.0)

@@ -1,16 +1,16 @@
 """adaptive-2b-regimes: what makes the two regimes of Philippenko et al. (2025), Figure 2b? d = 10, 200 iterations.
 
-Four similarity ratios (exact; Eq. (1) from 1 and from 16 samples; the released code's) by two criteria, beside Local,
-FedAvg and the oracle, in the released code's setting and in the stated one; below, the number of collaborators.
+All-for-one with the exact similarity ratio beside Local and FedAvg, in the released code's setting and in the stated
+one; below, the number of collaborators. The data hold what adaptive-2b-ratios shows as well: Eq. (1) from 1 and from 16
+samples and the released code's ratio, by two criteria, and the oracle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from textwrap import wrap
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,48 +18,28 @@ from .adaptive_2 import TEN
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import Setting
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION, count_ticks
+from .style import BLUE, COLUMN_WIDTH, GREEN, VERMILION, count_ticks, headline, label_ends
 
 if TYPE_CHECKING:
     from .lockstep import Contender, Path
     from .regression import Regressions
 
-Key = TypeVar("Key")
 SETTINGS = ("published", "stated")
 TITLES = {"published": "Setting of the released code", "stated": "Stated setting"}
 RATIOS = ("exact", "m=1", "m=16", "released")
 CRITERIA = ("binary", "continuous")
 BESIDE = ("local", "fedavg", "oracle")
-COLOURS = {
-    "exact": BLUE,
-    "m=1": ORANGE,
-    "m=16": PURPLE,
-    "released": SKY,
-    "local": VERMILION,
-    "fedavg": GREEN,
-    "oracle": BLACK,
+SHOWN = {
+    "exact | binary": ("All-for-one", BLUE, "-"),
+    "fedavg | none": ("all together", GREEN, (0, (1, 1))),
+    "local | none": ("alone", VERMILION, (0, (4, 1.5))),
 }
-NAMES = {
-    "exact": "exact ratio",
-    "m=1": "Eq. (1) with $m=1$",
-    "m=16": "Eq. (1) with $m=16$",
-    "released": "released code's ratio",
-    "local": "Local",
-    "fedavg": "FedAvg",
-    "oracle": "oracle",
-}
-MARKERS = {"m=1": "o", "m=16": "s", "released": "^"}
-"""What tells curves apart in grey."""
-LINES: dict[str, Any] = {"binary": "-", "continuous": (0, (3, 1)), "none": (0, (1, 1))}
-WIDTHS = {"exact": 3.2, "oracle": 1.0, "fedavg": 2.6, "released": 1.8}
-"""Curves that may coincide: the lower is the wider."""
-TOGETHER = 0.3
-"""Decades within which curves of a panel are said to lie together."""
+"""What the picture shows of the rules: a name, a colour, a line."""
 
 
 @maker(
     "adaptive-2b-regimes",
-    "behind Figure 2b: similarity ratios by criteria, with the number of collaborators",
+    "behind Figure 2b: All-for-one beside all together and alone, with the collaborators",
     unpublished="",
 )
 def regimes(edition: str, *, setting: Setting = TEN, seeds: Sequence[int] = range(20), progress: Progress) -> Content:
@@ -155,75 +135,41 @@ def _contenders(drawn: Regressions) -> dict[str, Contender]:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: excess above, collaborators below, one column per setting."""
-    from matplotlib.lines import Line2D
-
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
+    setup = figure.setup
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
     panels = canvas.subplots(2, 2, sharex=True, height_ratios=(2.2, 1))
     for (above, below), setting in zip(panels.T, SETTINGS):
-        shown = {
-            tuple(name.split(SEPARATOR)[2:]): curve for name, curve in figure.data.items() if name.startswith(setting)
-        }
-        for (rule, criterion), curve in shown.items():
-            look = _look(rule, criterion)
-            look["markevery"] = (figure.setup["iterations"] // 10, max(figure.setup["iterations"] // 5, 1))
+        ends = []
+        for rule, (name, colour, line) in SHOWN.items():
+            curve = figure.data[SEPARATOR.join((setting, str(setup["features"]), rule))]
             mean, se = curve["mean_log10_excess"], curve["se"]
-            above.fill_between(curve["iteration"], mean - 2 * se, mean + 2 * se, color=look["color"], alpha=0.15, lw=0)
-            above.plot(curve["iteration"], mean, **look)
-            below.plot(curve["iteration"], curve["collaborators"], **look)
-        batch = figure.setup["batch"][setting]
-        above.set_title(f"{TITLES[setting]}, batch {batch}, step {figure.setup['step_words'][setting]}", loc="left")
-        alike = [f"together: {words}" for words in together({key: c["mean_log10_excess"] for key, c in shown.items()})]
-        lines = [line for words in alike for line in wrap(words, 62)]
-        below.set_xlabel("\n".join(["iteration", *lines]), loc="left", fontsize=SMALL)
-        below.set_xlim(0, figure.setup["iterations"])
-        below.set_ylim(0, 1.05 * figure.setup["clients"])
-        below.set_yticks(count_ticks(figure.setup["clients"]))
-    panels[0, 0].set_ylabel(r"$\log_{10}$ excess loss," "\n" "mean over clients")
+            above.fill_between(
+                curve["iteration"], 10 ** (mean - 2 * se), 10 ** (mean + 2 * se), color=colour, alpha=0.15, linewidth=0
+            )
+            above.plot(curve["iteration"], 10**mean, color=colour, linestyle=line)
+            below.plot(curve["iteration"], curve["collaborators"], color=colour, linestyle=line)
+            ends.append((10 ** mean[-1], name, colour))
+        above.set_yscale("log")
+        label_ends(above, setup["iterations"], ends)
+        above.set_title(
+            f"{TITLES[setting]}, batch {setup['batch'][setting]}, step {setup['step_words'][setting]}", loc="left"
+        )
+        below.set_xlabel("iteration")
+        below.set_xlim(0, setup["iterations"])
+        below.set_ylim(0, 1.05 * setup["clients"])
+        below.set_yticks(count_ticks(setup["clients"]))
+    panels[0, 0].set_ylabel("excess loss,\ngeometric mean over clients")
     panels[1, 0].set_ylabel("collaborators\n(itself included)")
-    rules = [Line2D([], [], **_look(rule, "binary"), label=NAMES[rule]) for rule in RATIOS]
-    alone = [Line2D([], [], **_look(rule, "none"), label=NAMES[rule]) for rule in BESIDE]
-    kinds = [Line2D([], [], color="grey", linestyle=LINES[kind], label=kind) for kind in CRITERIA]
-    canvas.legend(handles=rules + alone + kinds, loc="outside lower center", ncols=5, handlelength=2.2)
-    canvas.suptitle(
-        f"$N = {figure.setup['clients']}$, $d = {figure.setup['features']}$, "
-        f"mean of {figure.setup['runs']} seeds, band: two standard errors",
-        fontsize=SMALL,
-        x=0.01,
-        ha="left",
+    headline(canvas, _message(figure), f"$N = {setup['clients']}$, $d = {setup['features']}$; exact similarity, binary "
+             f"weights; mean of {setup['runs']} runs, band: two standard errors")  # fmt: skip
+
+
+def _message(figure: Figure) -> str:
+    """The two regimes, where the data have them."""
+    features = str(figure.setup["features"])
+    helped, same = (
+        figure.data[SEPARATOR.join((setting, features, "exact | binary"))]["collaborators"] for setting in SETTINGS
     )
-
-
-def _look(rule: str, criterion: str) -> dict[str, Any]:
-    return {
-        "color": COLOURS[rule],
-        "linestyle": LINES[criterion],
-        "linewidth": WIDTHS.get(rule, 1.4) * (0.6 if criterion == "continuous" else 1),
-        "marker": MARKERS.get(rule, ""),
-        "markersize": 3,
-        "alpha": 0.5 if rule in ("exact", "fedavg") and criterion != "continuous" else 1,
-        "zorder": 2.5 - WIDTHS.get(rule, 1.4) / 10,
-    }
-
-
-def alike(curves: Mapping[Key, np.ndarray], margin: float) -> list[list[Key]]:
-    """Groups of two or more whose curves stay within `margin` of the first of them."""
-    groups: list[list[Key]] = []
-    for key, curve in curves.items():
-        near = (group for group in groups if np.abs(curve - curves[group[0]]).max() < margin)
-        if (group := next(near, None)) is None:
-            groups.append([key])
-        else:
-            group.append(key)
-    return [group for group in groups if len(group) > 1]
-
-
-def together(curves: Mapping[tuple[str, ...], np.ndarray]) -> list[str]:
-    """Those (rule, criterion) alike to `TOGETHER`, in words."""
-    words = []
-    for group in alike(curves, TOGETHER):
-        both = [
-            rule for rule in dict.fromkeys(rule for rule, _ in group) if len([1 for r, _ in group if r == rule]) > 1
-        ]
-        single = [f"{NAMES[rule]} {kind}".removesuffix(" none") for rule, kind in group if rule not in both]
-        words.append(", ".join([*(NAMES[rule] for rule in both), *single]))
-    return words
+    if helped[0] > 0.9 * figure.setup["clients"] and helped[-1] < 2 <= same[-1]:
+        return "All-for-one learns with everybody, then alone; where optima are shared (right) it never slows down"
+    return "All-for-one with the exact similarity ratio, beside all together and everybody alone"

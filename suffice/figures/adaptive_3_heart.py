@@ -17,23 +17,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from .adaptive_2 import LOOKS
-from .adaptive_2b_regimes import alike
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .setting import UNSTATED, Competitors
-from .style import COLUMN_WIDTH, SMALL
+from .style import BLACK, COLUMN_WIDTH, headline
 
 BLOCK = 32
 EPOCHS, STEP = 25, 0.05
 """The paper's: of others there are no entries to compare with."""
-TOGETHER = 0.02
-"""Decades of test loss within which curves are said to lie together, in all epochs."""
 TABLE_2 = {
     "All-for-one binary": (-0.41, 82.3, 8.2),
     "All-for-one continuous": (-0.41, 82.1, 8.3),
@@ -129,48 +125,41 @@ def _part(progress: Progress, index: int, parts: int, done: int, total: int) -> 
 
 
 def draw(figure: Figure, canvas: Any) -> None:
-    """Paint from the figure's data: test loss above, test accuracy below, a column per run."""
+    """Paint from the figure's data: a row per rule, its last loss and accuracy as dots with intervals, run by run."""
     about = figure.setup["runs_of"]
-    canvas.set_size_inches(COLUMN_WIDTH * len(about), 4.2)
-    panels = canvas.subplots(2, len(about), sharex=True, sharey="row", squeeze=False)
-    for column, (run, facts) in zip(panels.T, about.items()):
-        for name, curve in figure.data.items():
-            of, rule = name.split(SEPARATOR)
-            if of != run:
-                continue
-            colour, line = LOOKS[rule]
-            for axes, what, place in zip(column, ("test_log10_loss", "test_accuracy"), (0, 1)):
-                mean, sd = curve[what], curve[f"{what}_sd"]
-                axes.fill_between(curve["epoch"], mean - sd, mean + sd, color=colour, alpha=0.1, linewidth=0)
-                axes.plot(curve["epoch"], mean, color=colour, linestyle=line, label=rule, linewidth=1.1)
+    rules = list(dict.fromkeys(name.split(SEPARATOR)[1] for name in figure.data))
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + 0.19 * (len(rules) + 2) * len(about))
+    panels = canvas.subplots(len(about), 2, sharex="col", sharey=True, squeeze=False)
+    for row, (run, facts) in zip(panels, about.items()):
+        for axes, what, place in zip(row, ("test_log10_loss", "test_accuracy"), (0, 1)):
+            for at, rule in enumerate(rules):
+                curve, colour = figure.data[SEPARATOR.join((run, rule))], LOOKS[rule][0]
+                axes.errorbar(curve[what][-1], -at, xerr=curve[f"{what}_sd"][-1], fmt="o", color=colour, capsize=2)
                 if rule in facts["published"]:
-                    entry = facts["published"][rule][place]
-                    axes.plot(figure.setup["epochs"], entry, "x", color=colour, clip_on=False, zorder=5)
-        fitted = ", fitted" if facts["fitted"] else ""
-        crosses = (
-            "\ncrosses: " + ("the table" if fitted else "last values of its pictures") if facts["published"] else ""
+                    axes.plot(facts["published"][rule][place], -at, "x", color=BLACK, zorder=5)
+            axes.axvline(figure.data[SEPARATOR.join((run, "Local"))][what][-1], color="0.6", linewidth=0.8, zorder=0)
+        words = f"{run}: {len(facts['hospitals'])} hospitals, step {facts['step_size']:g}" + ", fitted" * bool(
+            facts["fitted"]
         )
-        column[0].set_title(
-            f"{run}{fitted}: {len(facts['hospitals'])} hospitals, step {facts['step_size']:g}{crosses}", loc="left"
-        )
-        losses = {
-            name.split(SEPARATOR)[1]: curve["test_log10_loss"]
-            for name, curve in figure.data.items()
-            if name.startswith(run + SEPARATOR)
-        }
-        hidden = [line for group in alike(losses, TOGETHER) for line in wrap(f"together: {', '.join(group)}", 62)]
-        column[1].set_xlabel("\n".join(["epoch", *hidden]), loc="left", fontsize=SMALL)
-    above, below = panels[:, 0]
-    above.set_ylabel(r"$\log_{10}$ test loss")
-    below.set_ylabel("test accuracy (%)")
-    below.set_xlim(0, figure.setup["epochs"])
-    # the start, where all models are random, would take most of the axes
-    for axes, what, place, spare in ((above, "test_log10_loss", 0, 0.03), (below, "test_accuracy", 1, 2)):
-        later = [curve[what][-(-len(curve["epoch"]) // 10) :] for curve in figure.data.values()]
-        entries = [entry[place] for facts in about.values() for entry in facts["published"].values()]
-        axes.set_ylim(min(map(np.min, [*later, *entries])) - spare, max(map(np.max, [*later, *entries])) + spare)
-    words = f"mean of {figure.setup['runs']} runs, plain over hospitals; band: one standard deviation over runs"
-    canvas.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
-    handles, labels = above.get_legend_handles_labels()
-    columns = 3 if len(about) == 1 else 4
-    canvas.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4, columnspacing=1.0)
+        if facts["published"]:
+            words += "; crosses: " + ("the table" if facts["fitted"] else "last values of its pictures")
+        row[0].set_title(words, loc="left")
+        row[0].set_yticks(-np.arange(len(rules)), rules)
+    panels[-1, 0].set_xlabel(r"$\log_{10}$ test loss (lower is better)")
+    panels[-1, 1].set_xlabel("test accuracy in per cent (higher is better)")
+    words = f"After {figure.setup['epochs']} epochs; dot: mean of {figure.setup['runs']} runs, plain over hospitals; "
+    headline(canvas, _message(figure), words + "bar: one standard deviation over runs; grey: Local")
+
+
+def _message(figure: Figure) -> str:
+    """How many rules of the first run end where Local does, and which has the largest loss."""
+    run = next(iter(figure.setup["runs_of"]))
+    last = {
+        name.split(SEPARATOR)[1]: (curve["test_log10_loss"][-1], curve["test_log10_loss_sd"][-1])
+        for name, curve in figure.data.items()
+        if name.startswith(run + SEPARATOR)
+    }
+    alone, deviation = last.pop("Local")
+    near = sum(abs(value - alone) <= max(sd, deviation) for value, sd in last.values())
+    worst = max(last, key=lambda rule: last[rule][0])
+    return f"{near} of {len(last)} rules end within a deviation of Local ({run}); {worst} has the largest loss"

@@ -26,7 +26,7 @@ from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, ORANGE, SMALL, VERMILION, headline
 
 FEATURES = 10
 MU = 2.0
@@ -114,3 +114,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     below.set_ylabel(r"best $\lambda$")
     below.set_xlabel(r"precision $\varepsilon$ (loss)")
     canvas.legend(*above.get_legend_handles_labels(), loc="outside lower center", ncols=2, columnspacing=1.0)
+    message = (
+        "The best threshold changes with the precision" if np.ptp(curve["threshold"]) > 0 else "One threshold is best"
+    )
+    headline(canvas, message, "Variance: the sufficient variance of each criterion")

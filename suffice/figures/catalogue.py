@@ -18,6 +18,7 @@ _MODULES = (
     "adaptive_1",
     "adaptive_2",
     "adaptive_2b_regimes",
+    "adaptive_2b_ratios",
     "adaptive_3_heart",
     "scafflix_1",
     "cobo_1",

@@ -17,7 +17,7 @@ import numpy as np
 
 from .figure import Content, Figure
 from .maker import maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, ORANGE, SMALL, VERMILION, headline
 
 MINIMISERS = np.array([[-1.0, 0.0], [1.0, 0.0]])
 MODELS = {
@@ -69,7 +69,7 @@ def inner_problem(*, distance: float = 2.0) -> Content:
 
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data; arrows point along the negative gradients."""
-    canvas.set_size_inches(COLUMN_WIDTH, 3.9)
+    canvas.set_size_inches(COLUMN_WIDTH, 4.2)
     axes = canvas.subplots()
     minimisers = np.array(figure.setup["minimisers"])
     wide = max(2.2, 1.1 * minimisers[1, 0])
@@ -100,7 +100,14 @@ def draw(figure: Figure, canvas: Any) -> None:
                     "",
                     start + step,
                     xytext=start,
-                    arrowprops={"arrowstyle": "-|>", "color": colour, "shrinkA": 0, "shrinkB": 0, "linewidth": 1.4},
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": colour,
+                        "linestyle": "-" if colour == BLUE else (0, (2, 1)),
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                        "linewidth": 1.4,
+                    },
                 )
         axes.plot(*models.T, "o", color=BLACK, markersize=4, zorder=4)
         apart = np.ptp(models, axis=0).max() > 0
@@ -124,9 +131,9 @@ def draw(figure: Figure, canvas: Any) -> None:
     axes.set_ylim(low, high)
     axes.set_xlabel(r"$\theta_1$")
     axes.set_ylabel(r"$\theta_2$")
-    axes.set_title(
-        "blue: descent at the midpoint, red: at the two models of C\ncontours: $(f_1 + f_2)/2$; "
-        "shaded: midpoints that disconnect;\nproduct: of the two gradients at the midpoint",
-        loc="left",
-        fontsize=SMALL,
+    headline(
+        canvas,
+        "CoBo connects two clients where their gradients at the midpoint agree",
+        "Blue: descent at the midpoint; red, dashed: at the two models of C; contours: $(f_1 + f_2)/2$; shaded: "
+        "midpoints that disconnect; product: of the two gradients at the midpoint",
     )

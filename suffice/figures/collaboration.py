@@ -1,10 +1,10 @@
 """collaboration: a network whose arrows vanish as precision sharpens, above the loss that bends when they do.
 
-All-for-one with exact similarity ratios and binary weights, beside everybody alone and everybody together. Clients lie
-at their minimisers, projected on the two directions in which those differ most; an arrow k -> i: client i uses
-gradients of k, in the first run. Curves are geometric means over clients and runs.
+All-for-one with exact similarity ratios and continuous weights, beside everybody alone and everybody together. Clients
+lie at their minimisers, projected on the two directions in which those differ most. An arrow k -> i says that client i
+uses gradients of k, in the first run, and is as wide as their share. Curves are geometric means over clients and runs.
 
-Unless a problem or a table is given: 20 clients, least squares in R^10 with H = I, one sample per step, minimisers
+Unless a problem or a table is given: 8 clients, least squares in R^10 with H = I, one sample per step, minimisers
 N(centre, 0.1^2 I), as in the released code of Philippenko et al. (2025), Figure 2b.
 """
 
@@ -19,7 +19,7 @@ from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, SMALL, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, SMALL, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
     from suffice.simulate import Problem
@@ -41,7 +41,7 @@ def collaboration(
     table: str | None = None,
     client: str = "client",
     target: str = "target",
-    clients: int = 20,
+    clients: int = 8,
     features: int = 10,
     spread: float = 0.1,
     iterations: int = 200,
@@ -61,13 +61,13 @@ def collaboration(
     runs = range(seeds[0], seeds[0] + len(seeds))
     if tuple(runs) != tuple(seeds):
         raise InputError("seeds", list(seeds), "give how many, or neighbouring ones in their order")
-    for name, value, default in (("clients", clients, 20), ("features", features, 10), ("spread", spread, 0.1)):
+    for name, value, default in (("clients", clients, 8), ("features", features, 10), ("spread", spread, 0.1)):
         if value != default and not (problem is None and table is None):
             raise InputError(name, value, "it is of the default network; leave it out where data are given")
     if problem is None:
         problem = _default(clients, features, spread) if table is None else read(table, client=client, target=target)
     eta = step / np.asarray(problem.constants().beta)
-    rules = {"All-for-one": all_for_one("exact", "binary"), "alone": Local(), "all together": FedAvg()}
+    rules = {"All-for-one": all_for_one("exact", "continuous"), "alone": Local(), "all together": FedAvg()}
     data: dict[str, dict[str, np.ndarray]] = {}
     weights = np.empty(0)
     for done, (name, rule) in enumerate(rules.items()):
@@ -92,7 +92,8 @@ def collaboration(
         progress(done + 1, len(rules))
     times = np.unique(np.concatenate((moments(data["All-for-one"]["collaborators"]),
                                       np.linspace(0, iterations, FRAMES).round().astype(int))))  # fmt: skip
-    arrows = {int(t): np.argwhere(weights[t] > 0).tolist() for t in times}
+    arrows = {int(t): [[int(i), int(k), float(weights[t, i, k] / weights[t, i].sum())]
+                       for i, k in np.argwhere(weights[t] > 0)] for t in times}  # fmt: skip
     return Content(
         title="Who collaborates with whom, and how fast the loss falls",
         data=data,
@@ -107,7 +108,7 @@ def collaboration(
             "clients": list(problem.names),
             "features": problem.features,
             "places": _places(problem).tolist(),
-            "arrows": {t: [[i, k] for i, k in pairs if i != k] for t, pairs in arrows.items()},
+            "arrows": {t: [arrow for arrow in drawn if arrow[0] != arrow[1]] for t, drawn in arrows.items()},
             "iterations": iterations,
             "runs": len(seeds),
             "step_size": eta.tolist(),
@@ -138,7 +139,7 @@ def _places(problem: Problem) -> np.ndarray:
     for _ in range(50):
         apart = at[:, None] - at[None]
         distance = np.linalg.norm(apart, axis=-1) + np.eye(len(at))
-        push = np.maximum(0.28 - distance, 0) * (1 - np.eye(len(at)))
+        push = np.maximum(0.28 * max(1, 20 / len(at)) ** 0.5 - distance, 0) * (1 - np.eye(len(at)))
         angle = 2.4 * np.arange(len(at))  # clients at one place leave it in different directions
         away = np.where(distance[..., None] > 1e-9, apart / distance[..., None],
                         np.stack([np.cos(angle), np.sin(angle)], -1)[:, None])  # fmt: skip
@@ -158,15 +159,19 @@ def moments(collaborators: np.ndarray) -> np.ndarray:
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: three networks above the curves."""
     canvas.set_size_inches(2 * COLUMN_WIDTH, 4.6)
-    times = moments(figure.data["All-for-one"]["collaborators"])
+    first, *_, last = moments(figure.data["All-for-one"]["collaborators"])
+    arrows = {int(t): len(pairs) for t, pairs in figure.setup["arrows"].items()}
+    times = sorted({first, min(arrows, key=lambda t: abs(arrows[t] - arrows[0] / 2)), last})
     above, below = canvas.subfigures(2, 1, height_ratios=[1.1, 1])
-    words = (
-        "An arrow points from a client to one that uses its gradients (first run); a client is its own collaborator.\n"
+    ends = {name: curve["excess"][-1] for name, curve in figure.data.items()}
+    wins = ends["All-for-one"] < min(ends["alone"], ends["all together"])
+    headline(
+        canvas,
+        "Learn together while it helps, then alone: All-for-one beats both"
+        if wins
+        else "Who uses whose gradients, and how fast the loss falls",
+        "An arrow points from a client to one that uses its gradients, and is as wide as their share (first run)",
     )
-    words += (
-        "Weights follow the exact similarity at the current models; `suffice plan` chooses fixed weights and steps."
-    )
-    above.suptitle(words, x=0.01, ha="left", fontsize=SMALL)
     for number, (axes, t) in enumerate(zip(above.subplots(1, len(times), squeeze=False)[0], times)):
         _network(figure, axes, int(t), "abc"[number])
     axes = below.subplots()
@@ -194,17 +199,16 @@ def draw_frame(figure: Figure, canvas: Any, t: int) -> None:
 def _network(figure: Figure, axes: Any, t: int, letter: str) -> None:
     place = np.array(figure.setup["places"])
     arrows = figure.setup["arrows"]
-    pairs = np.array(arrows.get(t, arrows.get(str(t))), dtype=int).reshape(-1, 2)
-    if len(pairs):
-        to, of = place[pairs[:, 0]], place[pairs[:, 1]]
-        along = (to - of) / np.linalg.norm(to - of, axis=1, keepdims=True)
-        side = 0.02 * np.stack([-along[:, 1], along[:, 0]], axis=1)  # both directions of a pair side by side
-        begin, step = of + 0.07 * along + side, to - of - 0.14 * along
-        axes.quiver(*begin.T, *step.T, angles="xy", scale_units="xy", scale=1, width=0.004, headwidth=5, headlength=6,
-                    color=BLUE, alpha=0.45)  # fmt: skip
+    pairs = arrows.get(t, arrows.get(str(t)))
+    for i, k, *share in pairs:  # files of earlier versions have no shares
+        along = (place[i] - place[k]) / np.linalg.norm(place[i] - place[k])
+        side = 0.03 * np.array([-along[1], along[0]])  # both directions of a pair side by side
+        head = {"arrowstyle": "-|>,head_width=0.12,head_length=0.24", "linewidth": 8 * (share or [0.1])[0]}
+        axes.annotate("", place[i] - 0.09 * along + side, xytext=place[k] + 0.09 * along + side,
+                      arrowprops=head | {"color": BLUE, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
     axes.plot(*place.T, "o", color="white", markeredgecolor=BLACK, markersize=5, zorder=3)
     names = figure.setup["clients"]
-    if len(names) <= NAMED and names != [str(number) for number in range(1, len(names) + 1)]:
+    if len(names) <= NAMED and names != [str(number) for number in range(len(names))]:
         for (x, y), name in zip(place, names):
             axes.annotate(name, (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=SMALL)
     count = len(pairs) / len(place) + 1
@@ -217,28 +221,20 @@ def _network(figure: Figure, axes: Any, t: int, letter: str) -> None:
 
 
 def _curves(figure: Figure, axes: Any, until: int) -> None:
-    ends = []
+    ends: list[tuple[float, str, str]] = []
     for name, (colour, line) in LOOKS.items():
         curve = figure.data[name]
         part = slice(0, until + 1)
         axes.fill_between(curve["iteration"][part], curve["low"][part], curve["high"][part], color=colour, alpha=0.15,
                           linewidth=0)  # fmt: skip
         axes.plot(curve["iteration"][part], curve["excess"][part], color=colour, linestyle=line)
-        ends.append((float(np.log10(curve["excess"][until])), name, colour))
+        ends.append((float(curve["excess"][until]), name, colour))
     everything = np.concatenate([np.concatenate((curve["low"], curve["high"])) for curve in figure.data.values()])
     axes.set_yscale("log")
     axes.set_ylim(everything.min() / 2, everything.max() * 2)
     axes.set_xlim(0, 1.02 * figure.setup["iterations"])
-    # labels at the ends of the lines, a line's height apart; unseen ones at the last end keep axes of frames in place
-    low, high = np.log10(axes.get_ylim())
-    gap = 0.075 * (high - low)
-    levels, names, colours = zip(*sorted(ends))
-    rank = gap * np.arange(len(levels))
-    place = np.minimum(np.maximum.accumulate(levels - rank), high - gap / 2 - rank[-1]) + rank
-    for at, alpha in ((figure.setup["iterations"], 0.0), (until, 1.0)):
-        for level, name, colour in zip(place, names, colours):
-            axes.annotate(name, (at, 10**level), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
-                          fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
+    for at, alpha in ((figure.setup["iterations"], 0.0), (until, 1.0)):  # unseen ones keep axes of frames in place
+        label_ends(axes, at, ends, alpha=alpha)
     axes.set_xlabel("iteration")
     axes.set_ylabel("excess loss")
     axes.set_title(f"geometric mean of {figure.setup['runs']} runs; band: 5 to 95 %", loc="left")

@@ -20,7 +20,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import maker
-from .style import BLACK, COLUMN_WIDTH, SMALL
+from .style import BLACK, COLUMN_WIDTH, SMALL, headline
 
 if TYPE_CHECKING:
     from suffice.simulate import LeastSquares
@@ -87,7 +87,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     from matplotlib.colors import LogNorm, Normalize
 
     names, precisions = figure.setup["clients"], figure.setup["precisions"]
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.8)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 3.0)
     panels = canvas.subplots(1, len(precisions), squeeze=False)[0]
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(names)) / len(names)
     place = np.column_stack((np.cos(angle), np.sin(angle)))
@@ -139,6 +139,8 @@ def draw(figure: Figure, canvas: Any) -> None:
     lines = [panels[0].plot([], [], color=shade)[0] for shade in shades]
     words = [f"{count} in its cluster" for count in sizes] + [rf"$\rho_{{ik}} = {rho}$" for rho in (0.1, 0.5, 1)]
     canvas.legend([*dots, *lines], words, loc="outside lower center", ncols=6, handlelength=1.4, columnspacing=1.2)
-    canvas.suptitle(
-        f"ages of {len(names)} clients; arrow from a member of the sufficient cluster", x=0.01, ha="left", fontsize=8
+    headline(
+        canvas,
+        "The finer the precision, the fewer clients help each other",
+        f"{len(names)} clients, by age; an arrow points from a member of a sufficient cluster to whom it helps",
     )

@@ -14,7 +14,7 @@ from typing import Any
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
 from .sample_optimal_speedup import COLOURS, MARKERS, METHODS, NAMES, NO_CODE, SETTINGS, legend, speedup
-from .style import COLUMN_WIDTH
+from .style import COLUMN_WIDTH, headline
 
 AGENTS = (10, 100, 1000)
 
@@ -52,4 +52,11 @@ def draw(figure: Figure, canvas: Any) -> None:
         panels[row, 0].set_ylabel("excess (loss)")
     for axes in panels[-1]:
         axes.set_xlabel("samples of each agent")
+    alone, together = (
+        figure.data[SEPARATOR.join((SETTINGS[0], str(agents[-1]), method))]["excess"][-1] for method in METHODS[:2]
+    )
+    where = f"{agents[-1]} agents in {NAMES[SETTINGS[0]]}"
+    headline(
+        canvas, f"With as many samples each, All-for-one has 1/{alone / together:.3g} of the excess alone: {where}"
+    )
     legend(panels[0, 0], canvas)

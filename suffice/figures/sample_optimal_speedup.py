@@ -25,7 +25,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, GREEN, VERMILION, headline
 
 AGENTS = (10, 20, 50, 100, 200, 500, 1000)
 CLUSTERS = 5
@@ -228,6 +228,8 @@ def draw(figure: Figure, canvas: Any) -> None:
         below.set_xlabel("number of agents $N$")
     panels[0, 0].set_ylabel("rounds (samples of each agent)")
     panels[1, 0].set_ylabel("speed-up, rounds alone / together")
+    gains = [f"{gain(figure, setting, agents[-1], 'all-for-one'):.3g} ({NAMES[setting]})" for setting in SETTINGS]
+    headline(canvas, f"With {agents[-1]} agents All-for-one is {' and '.join(gains)} times as fast as one alone")
     legend(panels[0, 0], canvas)
 
 

@@ -27,7 +27,7 @@ from suffice.support.errors import InputError
 
 from .figure import SEPARATOR, Content, Figure
 from .maker import Progress, maker
-from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, SMALL, VERMILION
+from .style import BLUE, COLUMN_WIDTH, GREEN, ORANGE, PURPLE, SKY, VERMILION, headline, label_ends
 
 if TYPE_CHECKING:
     from .flix_regression import Regression
@@ -210,11 +210,11 @@ def _scafflix(problem: Regression, alphas: np.ndarray, last: int, seeds: Sequenc
 def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: gaps above, squared gradient norms below, a column per dataset."""
     names, alphas = list(figure.setup["datasets"]), figure.setup["alphas"]
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 3.9)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 4.2)
     panels = canvas.subplots(2, len(names), squeeze=False, sharex="col")
     for column, name in enumerate(names):
         for row, what in enumerate(COLUMNS):
-            axes = panels[row, column]
+            axes, ends = panels[row, column], []
             for alpha, colour in zip(alphas, COLOURS):
                 for method, line in (("GD", "--"), ("Scafflix", "-")):
                     curve = figure.data[SEPARATOR.join((name, method, f"{alpha:g}"))]
@@ -222,9 +222,14 @@ def draw(figure: Figure, canvas: Any) -> None:
                     if method == "Scafflix":
                         axes.fill_between(curve["round"], low, high, color=colour, alpha=0.15, linewidth=0)
                     axes.plot(curve["round"], middle, line, color=colour, linewidth=1.1)
+                    if method == "Scafflix" and np.isfinite(middle[-1]):
+                        ends.append((middle[-1], f"{alpha:g}", colour))
             axes.set_yscale("log")
-            axes.set_xlim(0, figure.data[SEPARATOR.join((name, "GD", f"{alphas[0]:g}"))]["round"][-1])
-        panels[0, column].set_ylim(bottom=max(FLOOR, panels[0, column].get_ylim()[0]))
+            axes.set_xlim(0, curve["round"][-1])
+            if row == 0:
+                axes.set_ylim(bottom=max(FLOOR, axes.get_ylim()[0]))
+            if ends:
+                label_ends(axes, curve["round"][-1], ends, gap=0.1)
         panels[1, column].xaxis.get_major_locator().set_params(integer=True)
         panels[1, column].set_xlabel("communication rounds")
         one_class = figure.setup["datasets"][name]["positive_share"] == 1
@@ -232,25 +237,22 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.set_title(name + (" (labels of one class)" if one_class else ""), loc="left")
     panels[0, 0].set_ylabel(r"gap $f(x^k) - f^\star$ (loss)")
     panels[1, 0].set_ylabel(r"$\|\nabla f(x^k)\|^2$ (loss$^2$/$\theta^2$)")
-    lines = panels[0, 0].get_lines()
-    handles, labels = lines[1::2], [rf"$\alpha = {alpha:g}$" for alpha in alphas]
-    axes = panels[0, 0]
-    handles = [*handles, *(axes.plot([], [], line, color="0.3")[0] for line in ("-", "--"))]
+    handles = [panels[0, 0].plot([], [], line, color="0.3")[0] for line in ("-", "--")]
     runs = figure.setup["runs"]
-    words = (
-        f"Scafflix: median of {runs} runs, each with coins of its own; band: 5 to 95 %"
-        if runs > 1
-        else "Scafflix: one run"
-    )
-    if list(alphas) == sorted(alphas, reverse=True):
-        words += "; from the top at the start as in the legend"
+    words = "Numbers at the lines: alpha. Scafflix: "
+    words += f"median of {runs} runs, band: 5 to 95 %" if runs > 1 else "one run"
     if any((curve["gap_low"] <= FLOOR).any() for curve in figure.data.values()):
-        words += f"\nlines and bands of gaps end where they fall below {FLOOR:g}"
+        words += f". Lines and bands of gaps end where they fall below {FLOOR:g}"
         words += f", or below f* after {REFERENCE} steps of GD" if figure.edition == "published" else ""
-    canvas.suptitle(words, fontsize=SMALL, x=0.01, ha="left")
-    canvas.legend(
-        handles, [*labels, "Scafflix", "GD"], loc="outside lower center", ncols=7, handlelength=1.6, columnspacing=1.0
-    )
+    headline(canvas, _message(figure), words)
+    canvas.legend(handles, ["Scafflix", "gradient descent (GD)"], loc="outside lower center", ncols=2)
+
+
+def _message(figure: Figure) -> str:
+    """Whether Scafflix ends below gradient descent everywhere."""
+    pairs = {name.replace("| GD |", "| Scafflix |"): name for name in figure.data if "| GD |" in name}
+    below = sum(figure.data[ours]["gap"][-1] < figure.data[other]["gap"][-1] for ours, other in pairs.items())
+    return f"After the same number of rounds Scafflix has the smaller gap in {below} of {len(pairs)} cases"
 
 
 def _shown(values: np.ndarray, what: str) -> np.ndarray:

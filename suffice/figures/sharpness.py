@@ -17,12 +17,12 @@ from suffice.support.errors import InputError
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION
+from .style import BLACK, BLUE, COLUMN_WIDTH, SKY, SMALL, VERMILION, headline
 
 LEAST = 1e-3
 """Smaller ratios are drawn at the left edge, as arrows."""
-ROW = 0.112
-"""Each claim takes so many inches."""
+ROWS = 10
+"""So many claims are shown, or all that are exceeded."""
 
 
 @maker("sharpness", "worst and median measured/bound of each claim")
@@ -68,57 +68,39 @@ def _content(rows: Sequence[dict[str, Any]], setup: dict[str, Any]) -> Content:
 
 
 def draw(figure: Figure, canvas: Any) -> None:
-    """Paint from the figure's data: two columns of claims, paper by paper."""
+    """Paint from the figure's data: claims that are exceeded, then those that no instance comes near."""
     from matplotlib.ticker import FuncFormatter
 
-    columns = two_columns(list(figure.data))
-    rows = max(map(len, columns))
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 0.8 + ROW * rows)
-    panels = canvas.subplots(1, len(columns), squeeze=False)[0]
-    for axes, lines in zip(panels, columns):
-        worst = np.array([figure.data[key]["worst_ratio"][0] if key else np.nan for key, _ in lines])
-        median = np.array([figure.data[key]["median_ratio"][0] if key else np.nan for key, _ in lines])
-        at = -np.arange(len(lines))
-        fits = worst <= 1 + 1e-9
-        low, high = np.clip(median, LEAST, 1e3), np.clip(worst, LEAST, 1e3)
-        axes.axvline(1, color=BLACK, linewidth=0.8)
-        axes.hlines(at, low, high, color=SKY, linewidth=0.8)
-        beyond = median < LEAST
-        axes.plot(low[~beyond], at[~beyond], "|", color=BLUE, markersize=4, label="median")
-        if beyond.any():
-            axes.plot(low[beyond], at[beyond], "<", color=BLUE, markersize=3, label=f"median below {LEAST:g}")
-        fits &= worst >= LEAST
-        axes.plot(high[fits], at[fits], "o", color=BLUE, markersize=2.5, label="worst (none: below too)")
-        if (above := worst > 1 + 1e-9).any():
-            axes.plot(high[above], at[above], "X", color=VERMILION, markersize=4, label="exceeded")
-        axes.set_xscale("log")
-        axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-        label_rows(axes, lines, rows)
-    entries = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
-    canvas.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=4)
-
-
-def label_rows(axes: Any, lines: Sequence[tuple[str, str]], rows: int) -> None:
-    """Labels of (key, label) down the side, at 0, -1, ... of as many `rows`; headings are bold."""
-    axes.set_ylim(-rows + 0.4, 0.6)
-    axes.set_yticks(-np.arange(len(lines)), [text for _, text in lines], fontsize=SMALL)
-    axes.tick_params(axis="y", length=0, pad=1)
-    axes.margins(y=0)
-    for label, (key, _) in zip(axes.get_yticklabels(), lines):
-        label.set_fontweight("normal" if key else "bold")
+    worst = {key: float(curve["worst_ratio"][0]) for key, curve in figure.data.items()}
+    above = [key for key in worst if worst[key] > 1 + 1e-9]
+    keys = sorted(worst, key=lambda key: (key not in above, worst[key]))[: max(ROWS, len(above))]
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 1.4 + 0.19 * len(keys))
+    axes = canvas.subplots()
+    at = -np.arange(len(keys))
+    median = np.array([figure.data[key]["median_ratio"][0] for key in keys])
+    low, high = np.clip(median, LEAST, 1e3), np.clip([worst[key] for key in keys], LEAST, 1e3)
+    axes.axvline(1, color=BLACK, linewidth=0.8)
+    axes.hlines(at, low, high, color=SKY, linewidth=1)
+    beyond, broken = median < LEAST, np.isin(keys, above)
+    axes.plot(low[~beyond], at[~beyond], "|", color=BLUE, markersize=6, label="median instance")
+    if beyond.any():
+        axes.plot(low[beyond], at[beyond], "<", color=BLUE, label=f"median below {LEAST:g}")
+    fits = ~broken & (high > LEAST)
+    axes.plot(high[fits], at[fits], "o", color=BLUE, label="worst instance")
+    if broken.any():
+        axes.plot(high[broken], at[broken], "X", color=VERMILION, label="exceeded")
+    axes.set_xscale("log")
+    axes.set_xlim(LEAST * 0.8, max(1.6, 1.3 * float(np.nanmax(high))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.set_yticks(at, keys, fontsize=SMALL)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("measured / bound")
-
-
-def two_columns(keys: list[str]) -> list[list[tuple[str, str]]]:
-    """(key, label) line by line, a heading (no key) per paper; a paper stays whole in one of at most two columns."""
-    papers: dict[str, list[tuple[str, str]]] = {}
-    for key in keys:
-        paper, _, result = key.partition("/")
-        papers.setdefault(paper, [("", paper)]).append((key, result))
-    blocks = list(papers.values())
-    if len(keys) < 20 or len(blocks) == 1:
-        return [[line for block in blocks for line in block]]
-    cut = min(range(1, len(blocks)), key=lambda at: max(sum(map(len, blocks[:at])), sum(map(len, blocks[at:]))))
-    return [[line for block in part for line in block] for part in (blocks[:cut], blocks[cut:])]
+    axes.set_xlabel("measured / bound (1: the bound is attained)")
+    near = sum(abs(ratio - 1) < 0.01 for ratio in worst.values())
+    message = f"{near} of {len(worst)} bounds are attained to 1 % by random instances"
+    message += f", {len(above)} exceeded" if above else ""
+    headline(
+        canvas,
+        message,
+        f"Shown: the {len(keys)} that stay furthest below. An arrow goes on to the left; the CSV has all of them",
+    )
+    canvas.legend(loc="outside lower center", ncols=4)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
+from typing import Any
+
+import numpy as np
 
 from suffice.support.text import printable
 
@@ -21,12 +25,47 @@ COLUMN_WIDTH = 3.4
 """A column of a paper is so many inches wide."""
 SMALL = 7
 """Nothing is set in fewer points than this, at the printed width."""
+BOLD, PLAIN = 15.5, 19.0
+"""Letters in an inch of a headline and of what stands below it."""
 
 
 def count_ticks(most: int) -> list[int]:
     """Ticks of an axis of counts: 1, some round numbers, and the most."""
     step = next(step for power in range(19) for step in (10**power, 2 * 10**power, 5 * 10**power) if 5 * step >= most)
     return sorted({1, *range(step, most - step // 2, step), most})
+
+
+def headline(canvas: Any, message: str, how: str = "") -> None:
+    """The message of a picture above it, as a sentence in bold, and below that how the picture is read."""
+    if not hasattr(canvas, "get_size_inches"):  # somebody's own Axes
+        canvas.suptitle("\n".join(filter(None, (message, how))))
+        return
+    from matplotlib.text import Annotation
+
+    width = canvas.get_size_inches()[0]
+    above, below = (
+        wrap(message, int(BOLD * width)),
+        [line for part in how.split("\n") for line in wrap(part, int(PLAIN * width))],
+    )
+    title = canvas.suptitle("\n".join(above + [""] * len(below)), x=0.01, ha="left", fontsize=8, fontweight="bold")
+    if below:
+        canvas.add_artist(Annotation("\n".join(below), (0, 0), xycoords=title, va="bottom", fontsize=SMALL))
+
+
+def label_ends(
+    axes: Any, at: float, entries: Sequence[tuple[float, str, str]], *, gap: float = 0.075, alpha: float = 1.0
+) -> None:
+    """Words (value, text, colour) right of the ends of lines at `at`, a line's height (a share of the axis) apart."""
+    scale, back = (np.log10, lambda x: 10.0**x) if axes.get_yscale() == "log" else (np.asarray, float)
+    low, high = (float(scale(end)) for end in axes.get_ylim())
+    step = gap * (high - low)
+    values, words, colours = zip(*sorted(entries))
+    rank = step * np.arange(len(values))
+    levels = np.clip(scale(np.array(values)), low, high)
+    place = np.minimum(np.maximum.accumulate(levels - rank), high - step / 2 - rank[-1]) + rank
+    for level, text, colour in zip(place, words, colours):
+        axes.annotate(text, (at, back(level)), xytext=(4, 0), textcoords="offset points", color=colour, va="center",
+                      fontsize=SMALL, annotation_clip=False, alpha=alpha)  # fmt: skip
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from suffice.bounds import (
 
 from .figure import Content, Figure
 from .maker import Progress, maker
-from .style import COLUMN_WIDTH, SMALL, count_ticks
+from .style import COLUMN_WIDTH, SMALL, count_ticks, headline
 
 MU = 2.0
 SPREADS = tuple(np.geomspace(1e-3, 1, 49).tolist())
@@ -109,7 +109,7 @@ def draw(figure: Figure, canvas: Any) -> None:
     """Paint from the figure's data: size of the cluster left, speed-up right."""
     from matplotlib.colors import LogNorm
 
-    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.7)
+    canvas.set_size_inches(2 * COLUMN_WIDTH, 2.9)
     left, right = canvas.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.06})
     spreads = np.array([float(name) for name in figure.data])
     curves = list(figure.data.values())
@@ -141,7 +141,11 @@ def draw(figure: Figure, canvas: Any) -> None:
         axes.plot(shown, spreads, "--", color="white" if axes is left else "0.25", linewidth=1.2)
         axes.set_xlim(epsilon[0], epsilon[-1])
     left.set_ylabel(r"spread $v$ of minimisers ($\theta$)")
-    left.set_title(r"dashed: mean entry precision $\varepsilon = 2 d v^2$", loc="left")
+    headline(
+        canvas,
+        "The closer the optima and the coarser the precision, the more clients help",
+        r"Dashed: mean precision $\varepsilon = 2 d v^2$ at which a peer enters; numbers at contours: the speed-up",
+    )
     lines = right.contour(epsilon, spreads, speedup, levels=levels, colors="black", linewidths=0.7)
     for label in right.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=SMALL):
         label.set_rotation(0)
@@ -149,6 +153,3 @@ def draw(figure: Figure, canvas: Any) -> None:
     if (lost := np.argwhere(speedup < 0.9)).size:
         row, column = np.median(lost, axis=0).astype(int)
         right.annotate("loss", (epsilon[column], spreads[row]), ha="center", va="center", fontsize=SMALL)
-    right.set_title(
-        f"contours: {', '.join(f'{level:g}' for level in levels)}; least {np.nanmin(speedup):.2g}", loc="left"
-    )

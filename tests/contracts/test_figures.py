@@ -24,6 +24,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "adaptive-2a": {"n": 4, "d": 3, "spread": 0.2, "steps": 3, "step": 0.1, "seeds": 2, "ditto_pull": 0.5},
     "adaptive-2b": {"n": 4, "steps": 3, "seeds": (5, 3), "apfl_mixture": 0.25},
     "adaptive-2b-regimes": {"n": 6, "d": 3, "spread": 0.2, "steps": 2, "seeds": 2},
+    "adaptive-2b-ratios": {"n": 6, "steps": 2, "seeds": 2},
     "adaptive-3-heart": {"seeds": 2, "steps": 1, "step": 0.1, "cobo_rho": 0.01},
     "scafflix-1": {"n": 4, "mu": 0.2, "alphas": (0.5,), "seeds": 1, "steps": 1, "datasets": ("mushrooms",)},
     "cobo-1": {"distance": 1.0},
@@ -102,6 +103,8 @@ def test_it_is_computed_drawn_and_read_again(name, tmp_path, monkeypatch):
     with style():
         first, second = made.canvas(), again.canvas()
         assert drawn(second) == drawn(first)
+        # the first words are a sentence in bold, which says what the picture shows
+        assert len(first.get_suptitle().split()) >= 5
         # at its printed width nothing is set below 7 points
         sizes = {text.get_text(): text.get_fontsize() for text in first.findobj(Text) if text.get_text().strip()}
     assert min(sizes.values()) >= 7, min(sizes, key=lambda words: sizes[words])

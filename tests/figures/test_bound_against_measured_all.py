@@ -7,6 +7,7 @@ import pytest
 
 from suffice.bounds import InputError, find
 from suffice.figures import figure
+from suffice.figures.bound_against_measured_all import two_columns
 
 SOME = ("adaptive/lemma-2-gradient", "worst-case/contraction", "sample-optimal/theorem-2", "scafflix/initial-lyapunov")
 
@@ -85,3 +86,11 @@ def test_curves_are_refused_for_the_published_edition_and_unknown_theorems():
     for options in ({"edition": "published"}, {"keys": ("adaptive/lemma-2",)}):
         with pytest.raises(InputError):
             figure("bound-against-measured-curves", **options)
+
+
+def test_papers_stay_whole_in_two_columns_of_like_length():
+    keys = [f"{paper}/{k}" for paper, count in (("a", 30), ("b", 5), ("c", 20), ("d", 4)) for k in range(count)]
+    left, right = two_columns(keys)
+    assert [text for key, text in left if not key] == ["a"]
+    assert [text for key, text in right if not key] == ["b", "c", "d"]
+    assert [key for key, _ in left + right if key] == keys
