@@ -1,7 +1,7 @@
 """Write the pages that records, errata and kept verdicts give: `python docs/generate.py [NAME ...] [--out DIR]`.
 
-NAME is proofs, theorems, statements, routes, errata, notation, quantities or verdicts; without one, all. Pages are
-written below DIR, by default this checkout.
+NAME is proofs, theorems, statements, routes, errata, notation, quantities, pictures or verdicts; without one, all.
+Pages are written below DIR, by default this checkout.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import errata, notation, proofs, quantities, routes, statements, theorems, verdicts
+from pages import errata, notation, pictures, proofs, quantities, routes, statements, theorems, verdicts
 
 from suffice.support.files import write_whole
 
@@ -24,6 +24,7 @@ PAGES: Mapping[str, Callable[[], Mapping[str, str]]] = {
     "errata": lambda: {"docs/errata.md": errata.text(), "suffice/verification/errata.json": errata.rows()},
     "notation": lambda: {"docs/notation.md": notation.text()},
     "quantities": lambda: {"docs/quantities.md": quantities.text()},
+    "pictures": lambda: {"docs/pictures.md": pictures.text()},
     "verdicts": lambda: {"docs/verdicts.md": verdicts.page()},
 }
 """What makes a group of pages: each path with its text."""

@@ -1,51 +1,44 @@
-"""Small pictures for the README: `python docs/small_pictures.py FOLDER docs/pictures`.
+"""The documentation's pictures: `python docs/small_pictures.py FOLDER docs/pictures`.
 
-FOLDER holds what `suffice figure NAME --out FOLDER` wrote. Each PNG is reduced to a palette; nothing is computed anew.
+FOLDER holds what `suffice figure all --out FOLDER` wrote. Each figure is drawn again from its data as an SVG whose
+numbers have two decimals; the data themselves come along where they are small. Nothing is computed anew.
 """
 
 from __future__ import annotations
 
-import io
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from suffice.figures import makers, redraw
 from suffice.support.errors import InputError
-from suffice.support.files import check_regular, write_whole
+from suffice.support.files import write_whole
 
-NAMES = ("adaptive-1", "adaptive-2b-regimes", "who-helps-whom")
-LARGEST = 150_000
-"""Bytes."""
-WIDTH = 1360
-"""Pixels at most: 200 per inch of a picture two columns wide."""
-COLOURS = 256
+LARGEST, LARGEST_DATA = 450_000, 50_000
+"""Bytes of a picture, and of a CSV that comes along."""
+_DECIMALS = re.compile(rb"(\.\d\d)\d+")
 
 
-def reduced(path: Path) -> bytes:
-    """The picture as a PNG below `LARGEST` bytes; `InputError` if it is absent or cannot be made so small."""
-    from PIL import Image
-
-    try:
-        check_regular(path, "folder")
-        with Image.open(path) as image:
-            picture = image.convert("RGB")
-    except FileNotFoundError:
-        raise InputError("folder", str(path), "no such picture; draw the figure into it first") from None
-    if picture.width > WIDTH:
-        picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
-    out = io.BytesIO()
-    # The median cut, Pillow's default, merges colours that few pixels have, such as the losses in a plane of gains.
-    palette = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-    palette.save(out, format="png", optimize=True)
-    if len(out.getvalue()) >= LARGEST:
-        raise InputError(path.name, f"{len(out.getvalue())} bytes", f"give a picture that fits {LARGEST}")
-    return out.getvalue()
+def reduced(svg: bytes) -> bytes:
+    """The same picture: hundredths of a point are not seen."""
+    head, sep, body = svg.partition(b"<defs>")
+    parts = re.split(rb"(<image.*?/>)", body, flags=re.DOTALL)  # what is encoded there stays as it is
+    return head + sep + b"".join(part if part.startswith(b"<image") else _DECIMALS.sub(rb"\1", part) for part in parts)
 
 
-def write_pictures(drawn: str | Path, into: str | Path) -> list[Path]:
-    """The README's pictures of the figures in `drawn`, written into the folder `into`."""
+def write_pictures(drawn: str | Path, into: str | Path, names: Sequence[str] = ()) -> list[Path]:
+    """The pictures of the figures in `drawn`, all unless named, written into the folder `into` (made if absent)."""
     Path(into).mkdir(parents=True, exist_ok=True)
-    return [write_whole(Path(into) / f"{name}.png", reduced(Path(drawn) / f"{name}.png")) for name in NAMES]
+    written = []
+    for name in names or makers():
+        svg, data = reduced(redraw(name, drawn).picture("svg")), (Path(drawn) / f"{name}.csv").read_bytes()
+        if len(svg) >= LARGEST:
+            raise InputError(name, f"{len(svg)} bytes", f"give a picture that fits {LARGEST}")
+        written.append(write_whole(Path(into) / f"{name}.svg", svg))
+        if len(data) < LARGEST_DATA:
+            written.append(write_whole(Path(into) / f"{name}.csv", data))
+    return written
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,51 +1,48 @@
-"""The README's pictures: small, whole, and refused when they cannot be."""
+"""The documentation's pictures: one for each figure, small, whole, and refused when they cannot be."""
 
 from __future__ import annotations
 
-import io
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
-from small_pictures import LARGEST, NAMES, WIDTH, main, reduced, write_pictures
+import small_pictures
+from small_pictures import LARGEST, LARGEST_DATA, main, reduced, write_pictures
 
 from suffice.bounds import InputError
+from suffice.figures import figure, makers
 
 KEPT = Path(__file__).parents[2] / "docs" / "pictures"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_pictures_of_the_readme_are_small(name):
-    assert 1000 < (KEPT / f"{name}.png").stat().st_size < LARGEST
+@pytest.mark.parametrize("name", makers())
+def test_every_figure_has_a_small_picture(name):
+    assert 1000 < (KEPT / f"{name}.svg").stat().st_size < LARGEST
+    assert ElementTree.parse(KEPT / f"{name}.svg").getroot().tag.endswith("svg")
+    if (data := KEPT / f"{name}.csv").is_file():
+        assert data.stat().st_size < LARGEST_DATA
 
 
-def test_a_wide_picture_is_narrowed_and_keeps_its_colours(tmp_path):
-    pixels = np.full((200, 2 * WIDTH, 3), 255, dtype=np.uint8)
-    pixels[:, :WIDTH] = (0, 114, 178)
-    Image.fromarray(pixels).save(tmp_path / "a.png")
-    made = Image.open(io.BytesIO(reduced(tmp_path / "a.png"))).convert("RGB")
-    assert made.size == (WIDTH, 100)
-    assert made.getpixel((10, 50)) == (0, 114, 178)
+def test_the_picture_of_theorem_2_is_of_its_data_as_they_are_now(tmp_path):
+    figure("theorem-2-truth").save(tmp_path)
+    _, data = write_pictures(tmp_path, tmp_path / "out", ["theorem-2-truth"])
+    kept = [float(row.split(",")[-1]) for row in (KEPT / data.name).read_text().splitlines()[1:]]
+    now = [float(row.split(",")[-1]) for row in data.read_text().splitlines()[1:]]
+    assert now == pytest.approx(kept, rel=1e-9)
 
 
-def test_colours_that_few_pixels_have_are_kept(tmp_path):
-    """Blues all over, twenty reds in one corner: a plane of gains with few losses."""
-    blue, red = np.linspace(0, 1, 600), np.linspace(0, 1, 20)
-    pixels = np.stack([255 * (1 - blue), 255 - 127 * blue, np.full(600, 255)], axis=1)[None].repeat(400, axis=0)
-    pixels[10:14, 10:30] = np.stack([np.full(20, 255), 255 - 120 * red, 255 - 160 * red], axis=1)
-    Image.fromarray(pixels.astype(np.uint8)).save(tmp_path / "a.png")
-    made = np.asarray(Image.open(io.BytesIO(reduced(tmp_path / "a.png"))).convert("RGB")).astype(int)
-    assert np.abs(made - pixels.astype(np.uint8)).max() <= 16  # the median cut is 159 off
+def test_decimals_go_and_what_is_encoded_stays():
+    svg = b'<svg><defs>a</defs><path d="M 1.23456 2"/><image href="data:1.23456\n"/><use x="0.5555"/></svg>'
+    assert reduced(svg) == b'<svg><defs>a</defs><path d="M 1.23 2"/><image href="data:1.23456\n"/><use x="0.55"/></svg>'
 
 
-def test_absent_and_too_rich_pictures_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such picture"):
-        write_pictures(tmp_path, tmp_path / "out")
-    noise = np.random.default_rng(0).integers(0, 256, (600, 800), dtype=np.uint8)  # greys: a palette holds them all
-    Image.fromarray(noise).save(tmp_path / "a.png")
+def test_absent_and_too_large_pictures_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="no such file"):
+        write_pictures(tmp_path, tmp_path / "out", ["cobo-1"])
+    figure("cobo-1").save(tmp_path)
+    monkeypatch.setattr(small_pictures, "LARGEST", 100)
     with pytest.raises(InputError, match="bytes"):
-        reduced(tmp_path / "a.png")
+        write_pictures(tmp_path, tmp_path / "out", ["cobo-1"])
 
 
 @pytest.mark.parametrize("arguments", [[], ["one"], ["absent", "out"], ["a", "b", "c"]])
