@@ -34,7 +34,7 @@ myst_links_external_new_tab = True
 # Formulas are set by MathJax from the built folder, without the network.
 mathjax_path = "mathjax/tex-chtml.js"
 
-bibtex_bibfiles = ["references.bib"]
+bibtex_bibfiles = ["../suffice/bounds/references.bib"]
 bibtex_default_style = "unsrt"
 
 # Docstrings are plain text with shapes in parentheses, often in columns: shown as they are written.

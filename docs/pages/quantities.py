@@ -5,6 +5,7 @@ from __future__ import annotations
 from suffice.simulate.quadratic_forms import QuadraticForm, forms
 
 from .markdown import cell
+from .theorems import unit
 
 _INTRODUCTION = """# Quantities that a check bounds
 
@@ -29,4 +30,4 @@ def text() -> str:
 def _row(name: str, form: QuadraticForm) -> str:
     quantity = form.quantity
     how = f"paths, `{form.level}`" if form.level else "exact"
-    return f"| `{name}` | ${cell(quantity.latex)}$ | `{cell(quantity.expression)}` | {quantity.unit} | {how} |"
+    return f"| `{name}` | ${cell(quantity.latex)}$ | `{cell(quantity.expression)}` | {unit(quantity.unit)} | {how} |"

@@ -10,8 +10,8 @@ from suffice.bounds.statement import Statement
 from suffice.simulate.catalogue import ALGORITHMS
 from suffice.verification.errata import ERRATA
 
-from .markdown import escaped
-from .theorems import anchor
+from .mathematics import typeset
+from .theorems import address
 
 _INTRODUCTION = """# Statements of the papers
 
@@ -58,7 +58,7 @@ def text() -> str:
 
 
 def _row(paper: Paper, statement: Statement) -> str:
-    entries = [f"[{key}](theorems/{key.partition('/')[0]}.md{_at(key)})" for key in covered(paper, statement, "entry")]
+    entries = [f"[{key}]({address(key)})" for key in covered(paper, statement, "entry")]
     algorithms = [f"*{name}*" for name in covered(paper, statement, "algorithm")]
     loose = {entry.id for entry in ERRATA if not entry.counts}
     errata = [
@@ -66,15 +66,10 @@ def _row(paper: Paper, statement: Statement) -> str:
         for name in wrong(paper, statement)
     ]
     cells = (
-        escaped(statement.place),
-        escaped(statement.says),
+        typeset(statement.place),
+        typeset(statement.says),
         ", ".join((*entries, *algorithms)),
         ", ".join(errata),
-        escaped(statement.reason),
+        typeset(statement.reason),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _at(key: str) -> str:
-    """The anchor of a record; definitions stand together at the end of a page."""
-    return f"#{anchor(key)}" if any(entry.key == key for entry in THEOREMS) else "#definitions"

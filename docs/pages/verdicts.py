@@ -11,7 +11,8 @@ from suffice.bounds.saved_verdicts import attained, known
 from suffice.verification.regime import AHEAD, FACTOR, FORGOTTEN, KAPPA, LONG, NEAR, REST, STEP, TELLING, USED
 
 from .markdown import cell
-from .theorems import anchor
+from .mathematics import typeset
+from .theorems import address
 
 HEAD = """# Verdicts
 
@@ -72,7 +73,7 @@ def table() -> str:
 
 def page() -> str:
     """The page with both tables."""
-    return f"{HEAD}\n{table()}\n{_REGIME}\n{sharpness()}"
+    return f"{HEAD}\n{table()}\n{typeset(_REGIME)}\n{sharpness()}"
 
 
 def sharpness() -> str:
@@ -86,9 +87,9 @@ def sharpness() -> str:
         regime = row["regime"]
         ratio = "-" if regime["ratio"] is None else f"{regime['ratio']:.3g}"
         worst = "-" if row["worst_ratio"] is None else f"{row['worst_ratio']:.4g}{attained(row)}"
-        link = f"[{theorem.key}](theorems/{theorem.key.partition('/')[0]}.md#{anchor(theorem.key)})"
+        link = f"[{theorem.key}]({address(theorem.key)})"
         parts = "all" if not regime["lacks"] else f"all but {', '.join(regime['lacks'])}".replace(" no ", " ")
-        lines.append(f"| {link} | {cell(theorem.quantity.expression)} | {ratio} | {parts} | {worst} |")
+        lines.append(f"| {link} | ${cell(theorem.quantity.latex)}$ | {ratio} | {typeset(parts)} | {typeset(worst)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -37,16 +37,26 @@ def errata(
     identifier: Annotated[
         str | None, typer.Argument(help="A paper, or an erratum's id to recompute it.", autocompletion=errata_names)
     ] = None,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the erratum with its paper.")] = False,
     as_json: Json = False,
 ) -> None:
     """List errors found in the papers, or recompute one."""
-    if not as_json and (listed := saved_errata(identifier)):
+    if not as_json and not bibtex and (listed := saved_errata(identifier)):
         show(listed)
         return
+    from suffice.bounds.bibtex import erratum_bibtex
+    from suffice.bounds.papers import PAPERS
+    from suffice.support.errors import InputError
     from suffice.verification import errata as entries
     from suffice.verification.errata import one
 
     found = entries(identifier)
+    if bibtex:
+        if not one(identifier):
+            raise InputError("erratum", identifier or "missing", "name one to cite; `suffice errata` lists them")
+        paper = next(paper for paper in PAPERS if paper.title == found[0].paper)
+        typer.echo(erratum_bibtex(paper, found[0].id, found[0].location))
+        return
     rows = [entry.to_dict() for entry in found]
     if as_json:
         print_json(rows)

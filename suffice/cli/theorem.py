@@ -30,6 +30,7 @@ def theorem(
     ] = None,
     solve: Annotated[str | None, typer.Option(help="Parameter to solve for, such as T, eta or eps.")] = None,
     target: Annotated[str | None, typer.Option(help="With --solve: the value that the bound must not exceed.")] = None,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print how to cite the statement.")] = False,
     as_json: Json = False,
 ) -> None:
     """List the theorems, or show, evaluate or solve one."""
@@ -63,6 +64,13 @@ def theorem(
         typer.echo("\n\n".join(definition_page(entry) for entry in defined if edition in (None, entry.edition)))
         return
     record = find(key, edition or "corrected")
+    if bibtex:
+        from suffice.bounds.bibtex import statement_bibtex
+        from suffice.bounds.papers import PAPERS
+
+        paper = next(paper for paper in PAPERS if record.key.startswith(paper.key + "/"))
+        typer.echo(statement_bibtex(paper, record.key, record.source.locator))
+        return
     if solve is not None and target is not None:
         numbers = assignments(values or [])
         found = invert(record, solve, target=parse_number("target", target), **numbers)

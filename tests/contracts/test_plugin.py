@@ -103,7 +103,8 @@ for line in ("theorem tiny --json", "theorem tiny-lemma-1 eta=0.5 mu=1 beta=1 T=
 paper, = (each for each in PAPERS if each.key == "tiny")
 shown["others"] = [verdict.outcome.value for verdict in sf.verify(["worst-case/quadratic-norms"])]
 shown["claimless"] = sf.theorem("claimless/lemma-1").key
-shown["pages"] = [theorems.page(paper), theorems.index(), notation.text(), errata.section(paper.title)]
+last = errata.section(errata.ERRATA[-1].kind, errata.ERRATA)
+shown["pages"] = [theorems.page(paper), theorems.index(), notation.text(), last]
 print(json.dumps(shown))
 """
 
@@ -134,12 +135,13 @@ def test_its_errata_are_listed(shown):
 
 def test_its_pages_are_generated_beside_the_others(shown):
     page, index, notation, errata = shown["pages"]
-    assert page.startswith("# A tiny paper (Someone, 2026)\n\n## tiny/lemma-1\n")
+    assert page.startswith("---\ntocdepth: 2\n---\n\n# A tiny paper (Someone, 2026)\n\n## ")
+    assert "\n### tiny/lemma-1\n" in page
     assert "[tiny](tiny.md)\n\n*A tiny paper (Someone, 2026).*" in index
     assert "[worst-case](worst-case.md)" in index
-    assert "| `far` | distance of the start | theta |" in notation
-    assert r"| $\|x_T - x^*\|$ | `\|x_T - x*\|` | theta | claimless, tiny |" in notation
-    assert "### tiny-lemma-1" in errata
+    assert r"| `far` | distance of the start | $\theta$ |" in notation
+    assert r"| $\|x_T - x^*\|$ | `\|x_T - x*\|` | $\theta$ | claimless, tiny |" in notation
+    assert "#### tiny-lemma-1" in errata
 
 
 def test_a_faulty_paper_is_left_out_with_one_warning_that_names_it(installed):

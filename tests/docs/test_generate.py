@@ -25,7 +25,7 @@ def test_every_record_definition_erratum_keyword_and_quantity_is_on_its_page():
     assert {path.name for path in (ROOT / "docs" / "theorems").glob("*.md")} == set(pages)
     text = "\n".join(pages.values())
     for entry in (*THEOREMS, *DEFINITIONS):
-        assert f"\n## {entry.key}" in text or f"\n### {entry.key} (" in text, entry.key
+        assert f"\n### {entry.key}\n" in text or f"\n### {entry.key} (" in text, entry.key
     assert (ROOT / "docs" / "errata.md").read_text(encoding="utf-8").count("\n### ") == len(ERRATA)
     words = notation.text()
     assert words.count("\n| `") == len(PARAMETERS)

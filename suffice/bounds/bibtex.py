@@ -1,0 +1,41 @@
+"""BibTeX of the papers, of a statement and of an erratum: `references.bib` has the library's own papers."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+from .papers import Paper
+
+_FILE = Path(__file__).with_name("references.bib")
+
+
+def paper_entry(paper: Paper, note: str = "") -> str:
+    """A paper's entry, with a note on the place cited; a paper that the file lacks is cited by its own reference."""
+    found = re.search(rf"@\w+\{{{re.escape(paper.key)},.*?\n\}}", _FILE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = found[0] if found else _entry("misc", paper.key, title=paper.title, howpublished=paper.reference)
+    return text.replace("\n}", f",\n  annote = {{{note}}}\n}}") if note else text
+
+
+def software_entry(key: str, title: str, note: str) -> str:
+    """An entry of this software, in its version, for what it says of a statement."""
+    return _entry("software", key, title=title, author="{The contributors of suffice}", year="2026",
+                  version=version("suffice"), note=note)  # fmt: skip
+
+
+def _entry(kind: str, key: str, **fields: str) -> str:
+    lines = ",\n".join(f"  {name} = {{{text}}}" for name, text in fields.items() if text)
+    return f"@{kind}{{{key},\n{lines}\n}}"
+
+
+def statement_bibtex(paper: Paper, key: str, locator: str) -> str:
+    """How to cite a statement: its paper with the place, unless it is the library's own, and the record here."""
+    own = software_entry(f"suffice:{key}", f"{key}, a record of suffice", f"{paper.citation}, {locator}")
+    return own if paper.citation == "suffice" else f"{paper_entry(paper, locator)}\n{own}"
+
+
+def erratum_bibtex(paper: Paper, identifier: str, location: str) -> str:
+    """How to cite an erratum: the paper it corrects, and the entry here."""
+    title = f"Erratum {identifier}: {location}"
+    return f"{paper_entry(paper, location)}\n{software_entry(f'suffice:{identifier}', title, f'To {paper.citation}')}"
