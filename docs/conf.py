@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import warnings
 from pathlib import Path
 
@@ -24,10 +25,16 @@ html_theme = "furo"
 html_title = "suffice"
 html_copy_source = False
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["house.css"]
+html_js_files = ["filter.js"]
+default_role = "code"
+smartquotes = False  # quotes in code stay straight
+add_module_names = False  # a public name is `suffice.NAME`; where it is written may change
 
 # Markdown: mathematics between dollars, links to headings by GitHub's anchors.
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 myst_dmath_double_inline = True
 myst_links_external_new_tab = True
 
@@ -59,13 +66,14 @@ warnings.filterwarnings("ignore", category=UserWarning, message=r".*non-interact
 
 
 def _literal_docstring(app, what, name, obj, options, lines):
-    """Keep line breaks and columns: a line block for each paragraph, markup characters escaped."""
+    """Keep line breaks and columns: a line block for each paragraph; what stands in backquotes is code."""
     shown = []
     for line in lines:
-        text = line.replace("\\", "\\\\")
-        for mark in ("*", "`", "|", "_"):
-            text = text.replace(mark, "\\" + mark)
-        shown.append("| " + text if line.strip() else "|")
+        parts = re.split(r"(`+[^`]+`+)", line)
+        for at in range(0, len(parts), 2):
+            parts[at] = re.sub(r"([\\*`|_])", r"\\\1", parts[at])
+        parts[1::2] = [f"\\ ``{part.strip('`')}``\\ " for part in parts[1::2]]
+        shown.append("| " + "".join(parts) if line.strip() else "|")
     lines[:] = [*shown, ""] if lines else lines
 
 

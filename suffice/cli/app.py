@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -60,6 +61,8 @@ def main(*, plain: bool = False) -> NoReturn:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")  # a client's name may not fit the terminal's encoding
+    # a line for the user, without the file and the line of the library
+    warnings.formatwarning = lambda message, *_, **__: f"suffice: note: {' '.join(str(message).split())}\n"
     try:
         command: Any = typer.main.get_command(app)
         if plain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import textwrap
@@ -18,6 +19,20 @@ if TYPE_CHECKING:
 
 PATIENCE = 10.0
 """After so many seconds, work without a bar says on stderr how long it will take."""
+
+
+def wrapped(text: str) -> str:
+    """Lines that fit a terminal, folded at spaces alone, so that keys stay whole; as it is for a file or a pipe."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+
+    def fold(line: str) -> str:
+        indent = re.match(r"(\w+ {2,}| *)", line)
+        hanging = " " * (indent.end() if indent else 0)
+        return textwrap.fill(line, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+    return "\n".join(map(fold, text.splitlines()))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from suffice.support.tables import Table
 from .app import Json, app
 from .arguments import assignments
 from .completion import of, theorem_keys
-from .console import print_json
+from .console import print_json, wrapped
 
 if TYPE_CHECKING:
     from suffice.bounds import Theorem
@@ -57,7 +57,9 @@ def theorem(
         if as_json:
             print_json([theorem_row(entry) for entry in chosen])
         else:
-            theorem_table(chosen).show()
+            for kind in ("printed", "corrected"):
+                if some := [entry for entry in chosen if entry.edition == kind]:
+                    theorem_table(some, title=f"Theorems {'as printed' if kind == 'printed' else kind}").show()
         return
     defined = [entry for entry in DEFINITIONS if entry.key == spelled(key)]
     if defined and not values and solve is None and not as_json:
@@ -86,12 +88,12 @@ def theorem(
         if as_json:
             print_json([theorem_row(record)])
         else:
-            typer.echo(page(record))
+            typer.echo(wrapped(page(record)))
             if sharp := sharpness_of(known().get((record.key, record.edition))):
-                typer.echo(f"sharpness   {sharp}")
+                typer.echo(wrapped(f"sharpness   {sharp}"))
             if proof := saved_proof(record):
-                typer.echo(f"proof       {proof}")
-            typer.echo(f"verdict     {saved_verdict(record)}")
+                typer.echo(wrapped(f"proof       {proof}"))
+            typer.echo(wrapped(f"verdict     {saved_verdict(record)}"))
         return
     numbers = assignments(values)
     bound = float(evaluate(record, **numbers))
@@ -143,7 +145,7 @@ def theorem_row(record: Theorem) -> dict[str, Any]:
     }
 
 
-def theorem_table(records: Sequence[Theorem]) -> Table:
+def theorem_table(records: Sequence[Theorem], title: str = "Theorems") -> Table:
     """Keys, what they bound, where they stand and the verdicts of the most recent saved verification."""
     from suffice.bounds.saved_verdicts import known
 
@@ -157,19 +159,18 @@ def theorem_table(records: Sequence[Theorem]) -> Table:
             "side); its page says why."
         )
     return Table(
-        title="Theorems",
-        columns=("key", "edition", "bounds", "source", "verdict"),
+        title=f"{title} ({len(records)})",
+        columns=("key", "verdict", "bounds", "source"),
         optional=("source", "bounds"),
         rows=[
             (
                 record.key,
-                record.edition,
-                record.quantity.expression,
-                record.source.locator,
                 "superseded"
                 if record.superseded_by
                 else verdicts.get((record.key, record.edition), {}).get("verdict")
                 or ("order only" if record.order_only else "-"),
+                record.quantity.expression,
+                record.source.locator,
             )
             for record in records
         ],
