@@ -15,8 +15,8 @@ KINDS = ("identical", "differing", "one")
 STEPS = (0.25, 0.6)
 """In units of 1/beta."""
 LONGEST = 3
-LEVEL = {"eps": 0.4, "G": 0.4}
-"""As shares of their values at the start."""
+LEVEL = {"eps": 0.1, "G": 0.1}
+"""As shares of their values at the start: so low that it is not only rare paths that stay above."""
 LINEAR = {
     "local", "all-for-one-fixed", "all-for-all", "all-for-all-two-stage",
     "flix", "scaffnew", "scafflix", "local-sgd", "fedavg", "fedprox",
