@@ -20,6 +20,7 @@ from .family import Values
 _GRID = LARGEST_STEP * 2.0 ** (-np.arange(105) / 4)
 _COARSE = _GRID[::4]
 _HALVINGS = 64
+_ROUNDS = 21
 _MOVES = {
     "T": np.unique(np.round(np.geomspace(1, 10_000, 60))),
     "sigma2": np.append(0.0, np.geomspace(1e-6, 1e6, 37)),
@@ -106,21 +107,26 @@ def _allowed(theorem: Theorem, scalars: dict[str, np.ndarray], steps: np.ndarray
 
 def _ends(theorem: Theorem, scalars: dict[str, np.ndarray], inside: np.ndarray, outside: np.ndarray) -> np.ndarray:
     """The last allowed steps between allowed ones and others, all (n, m), short in units of 1/beta where that is it."""
-    kept, inside, outside = inside != outside, inside.copy(), outside.copy()
-    first = inside.copy()
-    for _ in range(_HALVINGS if kept.any() else 0):
-        middle = (inside + outside) / 2
-        good = _allowed(theorem, scalars, middle)
-        inside, outside = np.where(good, middle, inside), np.where(good, outside, middle)
+    ends, found = inside != outside, inside.copy()
+    if not ends.any():
+        return found
+    own = {name: value[np.nonzero(ends)[0]] for name, value in scalars.items()}
+    inside, outside, every = inside[ends], outside[ends], np.arange(ends.sum())
+    for _ in range(_ROUNDS):
+        # of a call most is overhead: eight parts at once take a third of what halves take
+        points = inside[:, None] + (outside - inside)[:, None] * np.arange(9) / 8
+        points[:, -1] = outside
+        last = np.logical_and.accumulate(_allowed(theorem, own, points[:, 1:-1]), axis=1).sum(1)
+        inside, outside = points[every, last], points[every, last + 1]
         if (np.abs(inside - outside) <= 2**-52 * np.abs(outside)).all():
             break
-    beta = scalars["beta"][:, None]
-    short = np.array([float(f"{each:.6g}") for each in (inside * beta).ravel()]).reshape(inside.shape) / beta
+    beta = own["beta"]
+    short = np.array([float(f"{each:.6g}") for each in inside * beta]) / beta
     near = np.abs(short - inside) <= 1e-12 * np.abs(inside)
-    # bisection ends within the rounding that conditions forgive: 16 ulp back from the end, where no number is short
+    # the search ends within the rounding that conditions forgive: 16 ulp back from the end, where no number is short
     back = np.where(inside > outside, 1 + 2.0**-48, 1 - 2.0**-48)
-    found = np.where(near & _allowed(theorem, scalars, short), short, inside * back)
-    return np.where(kept, found, first)
+    found[ends] = np.where(near & _allowed(theorem, own, short[:, None])[:, 0], short, inside * back)
+    return found
 
 
 def _with_roots(
