@@ -98,8 +98,10 @@ class Cell:
     def family(self) -> ProblemFamily:
         sizes = {"shape": len(self.dimensions), "step": len(truth.STEPS), "noise": len(NOISE[self.route])}
         domains = {name: Domain(low=0, high=size - 1, integer=True) for name, size in sizes.items()}
+        every = np.array(list(self.settings), dtype=float).T
         return ProblemFamily(
             name=str(self),
+            sharp=lambda: dict(zip((*domains, "T"), every)),
             domains={**domains, "T": Domain(low=1, high=truth.LONGEST, integer=True)},
             build=lambda values: self.settings[tuple(int(values[name]) for name in (*domains, "T"))],
             parameters={"truth": None, "scale": None},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from numpy.testing import assert_array_less
 
 from suffice.simulate.catalogue import ALGORITHMS
 from suffice.simulate.quadratic_forms import forms
+from suffice.verification.claim import EFFORTS
 
 from . import truth
 from .cells import cells, drawn, table
@@ -19,7 +21,7 @@ DRAWN = drawn(seed=36)
 EDGES = edges()
 QUICK = {
     "tight from above, one", "true from below, one", "a loose term, one", "unstable, one", "false late",
-    "no noise x 0.999", "an inner mode at 1/eta, one", "rounding, average to 0.01", "false for N, d = (4, 4)",
+    "no noise x 0.999", "an inner mode at 1/eta, one", "false for N, d = (4, 4)",
     "equal minimisers x 0.999", "decreasing steps, unstable", "quantile x 0.8", "a mean known x 1.0",
 }  # fmt: skip
 
@@ -51,8 +53,9 @@ def test_moments_and_paths_of_the_transcriptions_agree(name):
 
 
 @pytest.mark.parametrize(("cell", "direction"), DRAWN, ids=[f"{cell} {direction}" for cell, direction in DRAWN])
-def test_drawn_cells(cell, direction, brief):
-    """A few of a cell's instances say what all of them say: its bound is attained on each."""
+def test_drawn_cells(cell, direction, brief, monkeypatch):
+    """Every instance of a cell is tried at once, as its bound is attained on each: there is nothing to search for."""
+    monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], instances=1, ascents=0))
     wrong = cell.faults(directions=(direction,))
     assert not wrong, "\n".join(wrong)
 
