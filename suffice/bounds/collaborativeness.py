@@ -19,12 +19,6 @@ def relative_heterogeneity(*, own, peer):
     return np.linalg.norm(transposed, 2, axis=(-2, -1))
 
 
-def pairwise_heterogeneity(hessians):
-    """M_ij of all pairs of quadratics (..., N, d, d) with a common minimiser: (..., N, N)."""
-    hessians = np.asarray(hessians, dtype=float)
-    return relative_heterogeneity(own=hessians[..., :, None, :, :], peer=hessians[..., None, :, :, :])
-
-
 def isotropic_heterogeneity(*, curvature):
     """max_ij |a_i - a_j| / (a_i + a_j) of Hessians a_i I: the extreme pair, since a pair's M grows with a_i / a_j."""
     curvature = np.asarray(curvature, dtype=float)

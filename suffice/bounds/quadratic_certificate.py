@@ -11,7 +11,6 @@ import numpy as np
 
 from suffice.support.numbers import as_numbers, quotient
 
-from .largest_gradient_ratio import largest_ratio, rounding
 from .quadratics import gradient_difference, positive_definite
 
 BLOCK = 2**18
@@ -132,19 +131,6 @@ class QuadraticCertificate:
             level = np.where(room > low, _b2(low, top, gap, w2) / (room - low), np.inf)
         level = np.where((w2.sum(-1) == 0) & (room >= 0), 0.0, level)
         return np.where(np.eye(self.clients, dtype=bool), 0.0, level)
-
-    def ratio_at_excess(self, excess: np.ndarray) -> np.ndarray:
-        """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 where e_i >= excess (..., N), each entry (..., N, N).
-
-        Never above `best_pair` at the level 2 mu_i excess: that keeps of e_i >= excess only what PL says of grad R_i.
-        """
-        return largest_ratio(self.A, self.xi, np.asarray(excess, dtype=float))
-
-    def similarity_at_excess(self, excess: np.ndarray) -> np.ndarray:
-        """rho (..., N, N) wherever R_i(theta) - min R_i >= excess (..., N): exact, up to a rounding down."""
-        ratio = self.ratio_at_excess(excess)
-        rho = np.nan_to_num(np.maximum(1 - ratio - rounding(self.A, ratio), 0), nan=0.0)
-        return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
 
 def _decomposed(M: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

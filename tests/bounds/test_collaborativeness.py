@@ -11,7 +11,6 @@ from suffice.bounds.collaborativeness import (
     consensus_distance,
     isotropic_heterogeneity,
     least_gradient_sum,
-    pairwise_heterogeneity,
     relative_heterogeneity,
 )
 
@@ -26,7 +25,7 @@ def test_relative_heterogeneity_is_the_largest_generalised_eigenvalue_and_no_poi
     rng = np.random.default_rng(1)
     root = rng.normal(size=(4, 5, 3, 3))
     hessians = root @ root.swapaxes(-1, -2) + 0.1 * np.eye(3)
-    M = pairwise_heterogeneity(hessians)
+    M = relative_heterogeneity(own=hessians[:, :, None], peer=hessians[:, None])
     assert M.shape == (4, 5, 5)
     for b in range(4):
         for i in range(5):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from largest_gradient_ratio import AtExcess
 
-from suffice.bounds import Binary, Continuous, QuadraticCertificate, collaboration_weights, find, quadratic_certificate
+from suffice.bounds import Binary, Continuous, collaboration_weights, find, quadratic_certificate
 from suffice.simulate import Additive
 from suffice.verification import Outcome
 from suffice.verification.claims import worst_case
@@ -140,7 +141,7 @@ def test_largest_ratios_on_the_circle_are_those_of_the_ascent_and_of_the_exact_c
     eps = batch.lemma_2()["eps"]
     ellipse = batch.largest_ratio_at_excess()
     for n in range(40):
-        certificate = QuadraticCertificate(A=batch.A[n], xi=batch.xi[n])
+        certificate = AtExcess(A=batch.A[n], xi=batch.xi[n])
         exact = certificate.ratio_at_excess(np.full(2, eps[n]))[0, 1]
         np.testing.assert_allclose(ellipse[n], exact, rtol=1e-8)
     level = 2 * batch.lemma_2()["mu"] * eps  # what PL says of |grad R_i|^2 at that excess

@@ -48,8 +48,11 @@ def quadratic_norms(*, distortion, shift, gradient):
     return (distortion + 2 * quotient(shift, gradient)) ** 2
 
 
-# Where e_i >= eps, every s > 0 bounds the ratio by lambda_max(M^T M + (s + |v|^2) A_i^{-1} / (4 eps) + w w^T / s) with
-# w = M^T v (derived in `bounds.largest_gradient_ratio`), and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
+# With g = grad R_i, grad R_i - grad R_k = M g + v and e_i = g^T B g, B = A_i^{-1} / 4, a number L bounds
+# |M g + v|^2 / |g|^2 on {e_i >= eps} iff, for some tau >= 0, L |g|^2 - |M g + v|^2 - tau (g^T B g - eps) >= 0 for all g
+# (S-lemma: one quadratic constraint with an interior point loses nothing). By the Schur complement, with
+# s = tau eps - |v|^2 > 0 and w = M^T v, that is L >= lambda_max(M^T M + (s + |v|^2) B / eps + w w^T / s): every s > 0
+# gives a bound, the infimum is exact, and lambda_max(X + w w^T / s) <= lambda_max(X) + |w|^2 / s.
 @theorem(
     key="worst-case/quadratic-excess",
     title="Dissimilarity of two quadratics above a precision",

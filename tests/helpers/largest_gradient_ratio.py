@@ -13,9 +13,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from suffice.bounds import QuadraticCertificate
+from suffice.bounds.quadratics import gradient_difference
 from suffice.support.numbers import quotient
 
-from .quadratics import gradient_difference
+
+class AtExcess(QuadraticCertificate):
+    """The certificate at excess losses."""
+
+    def ratio_at_excess(self, excess: np.ndarray) -> np.ndarray:
+        """The largest |grad R_i - grad R_k|^2 / |grad R_i|^2 where e_i >= excess (..., N), each entry (..., N, N).
+
+        Never above `best_pair` at the level 2 mu_i excess: that keeps of e_i >= excess only what PL says of grad R_i.
+        """
+        return largest_ratio(self.A, self.xi, np.asarray(excess, dtype=float))
+
+    def similarity_at_excess(self, excess: np.ndarray) -> np.ndarray:
+        """rho (..., N, N) wherever R_i(theta) - min R_i >= excess (..., N): exact, up to a rounding down."""
+        ratio = self.ratio_at_excess(excess)
+        rho = np.nan_to_num(np.maximum(1 - ratio - rounding(self.A, ratio), 0), nan=0.0)
+        return np.where(np.eye(self.clients, dtype=bool), 1.0, rho)
 
 
 def largest_ratio(A: np.ndarray, xi: np.ndarray, excess: np.ndarray) -> np.ndarray:

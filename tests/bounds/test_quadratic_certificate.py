@@ -5,9 +5,10 @@ from __future__ import annotations
 import mpmath
 import numpy as np
 import pytest
+from largest_gradient_ratio import AtExcess
 from scipy.optimize import minimize
 
-from suffice.bounds import QuadraticCertificate, evaluate, find, property_1
+from suffice.bounds import evaluate, find, property_1
 
 OUTWARD = 1 + 1e-12  # evaluate moves 4.5e-13
 
@@ -48,7 +49,7 @@ def largest_ratio(A, xi, i, k, eps, starts):
 def test_ratio_at_an_excess_is_the_largest_ratio_that_search_finds(d, eps):
     rng = np.random.default_rng(d)
     A, xi = quadratics(rng, 3, d)
-    got = QuadraticCertificate(A=A, xi=xi).ratio_at_excess(np.full(3, eps))
+    got = AtExcess(A=A, xi=xi).ratio_at_excess(np.full(3, eps))
     np.testing.assert_array_equal(np.diagonal(got), 0)
     starts = rng.normal(size=(4000, d))
     for i in range(3):
@@ -63,7 +64,7 @@ def known_pair():
 
 
 def test_the_excess_certificate_halves_the_ratio_of_the_gradient_level_on_a_known_pair():
-    certificate = QuadraticCertificate(A=known_pair()[0], xi=known_pair()[1])
+    certificate = AtExcess(A=known_pair()[0], xi=known_pair()[1])
     mu, eps = 2.0, 0.25  # mu = 2 lambda_min(A_i): |grad R_i|^2 >= 2 mu eps = 1
     np.testing.assert_allclose(certificate.best_pair(np.full(2, 2 * mu * eps)).ratio[0, 1], 3.24, rtol=1e-12)
     np.testing.assert_allclose(certificate.ratio_at_excess(np.full(2, eps))[0, 1], 1.620, rtol=0, atol=5e-4)
@@ -76,7 +77,7 @@ def test_the_excess_certificate_halves_the_ratio_of_the_gradient_level_on_a_know
 def test_the_excess_certificate_is_never_worse_than_the_gradient_level_and_batches_over_precisions():
     rng = np.random.default_rng(5)
     A, xi = quadratics(rng, 4, 3)
-    certificate = QuadraticCertificate(A=A, xi=xi)
+    certificate = AtExcess(A=A, xi=xi)
     mu = 2 * np.linalg.eigvalsh(A)[:, 0]
     eps = np.array([[0.01], [1.0], [50.0]]) * np.ones(4)
     tight, plain = certificate.ratio_at_excess(eps), certificate.best_pair(2 * mu * eps).ratio
@@ -88,7 +89,7 @@ def test_the_excess_certificate_is_never_worse_than_the_gradient_level_and_batch
     for row, level in enumerate(eps):
         np.testing.assert_allclose(tight[row], certificate.ratio_at_excess(level), rtol=1e-14)
     np.testing.assert_allclose(certificate.ratio_at_excess(np.float64(1.0)), tight[1], rtol=1e-14)
-    near = QuadraticCertificate(A=np.eye(3) + 0.05 * A, xi=xi)
+    near = AtExcess(A=np.eye(3) + 0.05 * A, xi=xi)
     rho = near.similarity_at_excess(eps[2])
     np.testing.assert_array_equal(np.diagonal(rho), 1)
     assert (rho[off] > 0.3).all()
@@ -100,12 +101,12 @@ def test_the_excess_certificate_when_the_shift_is_not_seen():
     A = np.array([np.diag([2.0, 0.5]), np.diag([1.2, 0.5])])  # M = diag(.4, 0)
     xi = np.array([[0.0, 0.8], [0.0, 0.0]])  # v = (0, .8)
     for eps in (0.1, 1.0, 7.0):
-        got = QuadraticCertificate(A=A, xi=xi).ratio_at_excess(np.full(2, eps))[0, 1]
+        got = AtExcess(A=A, xi=xi).ratio_at_excess(np.full(2, eps))[0, 1]
         expected = np.linalg.eigvalsh(np.diag([0.16, 0]) + 0.64 / (4 * eps) * np.diag([0.5, 2.0]))[-1]
         np.testing.assert_allclose(got, expected, rtol=1e-13)
-    same = QuadraticCertificate(A=np.stack([A[0]] * 2), xi=xi)  # M = 0: |v|^2 / (4 eps lambda_min(A_i))
+    same = AtExcess(A=np.stack([A[0]] * 2), xi=xi)  # M = 0: |v|^2 / (4 eps lambda_min(A_i))
     np.testing.assert_allclose(same.ratio_at_excess(np.full(2, 0.7))[0, 1], 0.64 / (4 * 0.7 * 0.5), rtol=1e-13)
-    equal = QuadraticCertificate(A=A, xi=np.zeros((2, 2)))  # v = 0: |M|^2 at every excess
+    equal = AtExcess(A=A, xi=np.zeros((2, 2)))  # v = 0: |M|^2 at every excess
     np.testing.assert_allclose(equal.ratio_at_excess(np.array([1e-6, 1e6]))[[0, 1], [1, 0]], [0.16, 4 / 9], rtol=1e-13)
 
 
@@ -119,7 +120,7 @@ def test_similarity_at_an_excess_is_never_above_the_truth_for_ill_conditioned_pa
         shift = np.linalg.solve(A[1], 0.3 * np.sqrt(values[0]) * rng.normal(size=3))
         xi = np.stack([shift, np.zeros(3)])
         for eps in (1.0, 1e3):
-            rho = QuadraticCertificate(A=A, xi=xi).similarity_at_excess(np.full(2, eps))[0, 1]
+            rho = AtExcess(A=A, xi=xi).similarity_at_excess(np.full(2, eps))[0, 1]
             with mpmath.workdps(40):
                 own, peer = (mpmath.matrix(x.tolist()) for x in A)
                 M = mpmath.eye(3) - peer * own**-1
@@ -144,7 +145,7 @@ def test_similarity_at_an_excess_is_never_above_the_truth_for_ill_conditioned_pa
 
 
 def test_nothing_is_promised_at_an_excess_that_underflowed():
-    certificate = QuadraticCertificate(A=np.array([np.eye(2), 1.1 * np.eye(2)]), xi=np.array([[0.1, 0], [0, 0.2]]))
+    certificate = AtExcess(A=np.array([np.eye(2), 1.1 * np.eye(2)]), xi=np.array([[0.1, 0], [0, 0.2]]))
     np.testing.assert_array_equal(certificate.similarity_at_excess(np.zeros(2)), np.eye(2))
     np.testing.assert_array_equal(certificate.similarity_at_excess(np.full(2, 1e-320)), np.eye(2))
 
@@ -156,13 +157,13 @@ def test_every_s_of_the_dual_gives_a_bound_and_the_norms_bound_everything(seed):
     M, v = linear_map(A, xi, 0, 1)
     eps = np.exp(rng.uniform(-2, 2))
     mu = 2 * np.linalg.eigvalsh(A[0])[0]
-    exact = QuadraticCertificate(A=A, xi=xi).ratio_at_excess(np.full(2, eps))[0, 1]
+    exact = AtExcess(A=A, xi=xi).ratio_at_excess(np.full(2, eps))[0, 1]
     for s in np.exp(rng.uniform(-6, 6, 30)):
         dual = np.linalg.eigvalsh(M.T @ M + (s + v @ v) / (4 * eps) * np.linalg.inv(A[0]))[-1]
         assert bound("quadratic-excess", dual=dual, seen=np.linalg.norm(M.T @ v), slack=s) >= exact
     gradient = np.sqrt(2 * mu * eps)
     norms = bound("quadratic-norms", distortion=np.linalg.norm(M, 2), shift=np.linalg.norm(v) / 2, gradient=gradient)
-    level = QuadraticCertificate(A=A, xi=xi).best_pair(np.full(2, gradient**2)).ratio[0, 1]
+    level = AtExcess(A=A, xi=xi).best_pair(np.full(2, gradient**2)).ratio[0, 1]
     assert exact <= level * OUTWARD
     assert level <= norms
 
@@ -171,7 +172,7 @@ def test_every_s_of_the_dual_gives_a_bound_and_the_norms_bound_everything(seed):
 def test_the_exact_ratio_the_norms_and_property_1_are_within_a_factor_2(level):
     rng = np.random.default_rng(7)
     A, xi = quadratics(rng, 5, 3)
-    best = QuadraticCertificate(A=A, xi=xi).best_pair(np.full(5, level)).ratio
+    best = AtExcess(A=A, xi=xi).best_pair(np.full(5, level)).ratio
     pair = property_1(A, xi)
     for i in range(5):
         for k in set(range(5)) - {i}:
@@ -192,9 +193,9 @@ def test_both_losses_of_a_factor_2_occur():
     m = 1e-3
     A = np.array([np.eye(2), np.diag([1 - m, 1.0])])
     xi = np.array([[0.0, m / 2], [0.0, 0.0]])  # v = (0, m), M = diag(m, 0), G = 1
-    ratio = QuadraticCertificate(A=A, xi=xi).best_pair(np.ones(2)).ratio[0, 1]
+    ratio = AtExcess(A=A, xi=xi).best_pair(np.ones(2)).ratio[0, 1]
     np.testing.assert_allclose(ratio, 2 * m**2, rtol=1e-9)
     np.testing.assert_allclose(bound("quadratic-norms", distortion=m, shift=m / 2, gradient=1.0) / ratio, 2, rtol=1e-9)
     aligned = np.array([[m / 2 / (1 - m), 0.0], [0.0, 0.0]])  # v = (m, 0): the norms are exact
-    ratio = QuadraticCertificate(A=A, xi=aligned).best_pair(np.ones(2)).ratio[0, 1]
+    ratio = AtExcess(A=A, xi=aligned).best_pair(np.ones(2)).ratio[0, 1]
     np.testing.assert_allclose(bound("quadratic-norms", distortion=m, shift=m / 2, gradient=1.0), ratio, rtol=1e-9)
