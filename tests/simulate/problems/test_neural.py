@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import suffice as sf
 from suffice.simulate import (
@@ -23,7 +26,7 @@ from suffice.simulate import (
     block_size,
     seed_blocks,
 )
-from suffice.simulate.algorithms import FedAMP
+from suffice.simulate.algorithms import FedAMP, fedfomo
 from suffice.simulate.problems import flat_module
 
 RNG = np.random.default_rng(410)
@@ -77,7 +80,7 @@ def way(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("way")
-@pytest.mark.parametrize("inputs", [1 << 20, 40])  # 40 numbers: rows in several calls
+@pytest.mark.parametrize("inputs", [1 << 20, 100])  # 100 numbers: rows in several calls
 @pytest.mark.parametrize(("module", "rows"), [(mlp, X), (cnn, IMAGES)], ids=["mlp", "cnn"])
 def test_gradients_are_those_of_autograd(module, rows, inputs, monkeypatch):
     monkeypatch.setattr(flat_module, "_INPUTS", inputs)
@@ -123,6 +126,46 @@ def test_rows_of_weight_zero_are_left_out(monkeypatch):
     seen.clear()
     problem.stochastic_gradient(models(problem, 1), weights[None], drawn(problem, 1))
     assert seen == [8, 4, 12]  # one backward pass a model, of the batches of its clients
+
+
+def test_a_loss_of_weight_zero_does_no_harm():
+    """The loss of client 2 overflows everywhere; models that give it no weight never see it, though others do."""
+    problem = network(nn.Linear(5, 3).double(), [*X[:2], X[2] * 1e300], loss=lambda outputs, y: outputs.exp().sum(1))
+    weights = torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]], dtype=torch.float64)
+    found = problem.stochastic_gradient(models(problem, 1), weights[None], drawn(problem, 1))[0]
+    assert torch.isfinite(found).all(-1).tolist() == [True, True, False]
+
+
+class Largest(TorchDispatchMode):
+    """The most numbers in any result of an operation."""
+
+    size = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for each in result if isinstance(result, (tuple, list)) else [result]:
+            self.size = max(self.size, each.numel() if isinstance(each, Tensor) else 0)
+        return result
+
+
+def test_nothing_of_size_n2_d_but_where_it_is_stated(monkeypatch):
+    monkeypatch.setattr(fedfomo, "_TOGETHER", 1)
+    clients, held = 8, {}
+    rows = [RNG.normal(size=(5, 3)) for _ in range(clients)]
+    wide = nn.Sequential(nn.Linear(3, 100), nn.Tanh(), nn.Linear(100, 1)).double()
+    problem = network(wide, rows, [x[:, 0] for x in rows], validation=0.2, batch=1)
+    for name in ALGORITHMS:
+        with contextlib.suppress(sf.InputError):
+            rule = algorithm(name, problem, eta=0.1)
+            state = rule.init(problem, problem.start[None])
+            for t in range(1, 6):
+                draw = rule.draw(problem, Randomness(seeds=torch.tensor([0])), t)
+                with Largest() as largest, torch.no_grad():
+                    state = rule.step(problem, state, draw, torch.tensor(0.1))
+                held[name] = max(held.get(name, 0), largest.size)
+    assert len(held) >= 20
+    many = {name for name, size in held.items() if size >= clients**2 * problem.features}
+    assert many == {"cobo", "federated-clustering"}
 
 
 def test_a_linear_module_follows_logistic_regression():
