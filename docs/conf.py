@@ -77,5 +77,14 @@ def _literal_docstring(app, what, name, obj, options, lines):
     lines[:] = [*shown, ""] if lines else lines
 
 
+def _page_of_bounds(app, error):
+    """What `suffice explore` writes, beside the documentation."""
+    if error is None and app.builder.name == "html":
+        from suffice.explorer import explore
+
+        explore(Path(app.outdir) / "every-bound.html")
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", _literal_docstring)
+    app.connect("build-finished", _page_of_bounds)

@@ -24,6 +24,7 @@ _STYLES = {"mathrm": "normal", "mathbb": "double-struck", "mathcal": "script", "
 _WORDS = ("text", "operatorname")
 _SPACES = {r"\,": "0.17em", r"\ ": "0.3em", r"\;": "0.28em", r"\quad": "1em"}
 _SIZES = (r"\left", r"\right", r"\Big", r"\big", r"\bigl", r"\bigr", r"\!")
+_CLOSE = ' lspace="0" rspace="0"'
 _STRIPPED = {name.rstrip("_"): sign for name, sign in (_LETTERS | _SIGNS).items()}
 
 
@@ -91,7 +92,7 @@ def _element(token: str, tokens: list[str]) -> str:
     if token.isalpha():
         return f"<mi>{escape(token)}</mi>"
     token = {"-": "−", "*": "∗", "'": "′"}.get(token, token)
-    fence = ' stretchy="false"' if token in "()[]|" else ""
+    fence = f' stretchy="false"{_CLOSE}' if token in "()[]|" else ""
     return f"<mo{fence}>{escape(token)}</mo>"
 
 
@@ -134,7 +135,7 @@ def _fence(token: str, tokens: list[str]) -> str:
     )
     if token != r"\left":
         grown = "" if token == r"\right" else ' minsize="1.6em"'
-        return f"<mo{grown}>{escape(sign)}</mo>" if sign else ""
+        return f"<mo{grown}{_CLOSE}>{escape(sign)}</mo>" if sign else ""
     inner, depth = [], 1
     while tokens and depth:
         taken = tokens.pop(0)
@@ -142,7 +143,7 @@ def _fence(token: str, tokens: list[str]) -> str:
         inner.append(taken)
     inner.pop()  # \right, whose bracket is next
     right = _fence(r"\right", tokens)
-    opened = f'<mo fence="true">{escape(sign)}</mo>' if sign else ""
+    opened = f'<mo fence="true"{_CLOSE}>{escape(sign)}</mo>' if sign else ""
     return f"<mrow>{opened}{''.join(_row(inner, lambda token: False))}{right}</mrow>"
 
 

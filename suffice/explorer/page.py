@@ -13,9 +13,12 @@ from suffice.support.files import write_whole
 from .content import content, formulas
 
 _ASSETS = Path(__file__).with_name("assets")
-_MODULES = ("numbers", "solve", "link", "copies", "plot", "tree", "view", "main")
+_MODULES = (
+    *("numbers", "elements", "solve", "link", "copies", "plot"),
+    *("slider", "curves", "statement", "tree", "view", "main"),
+)
 """In an order in which none uses a later one while it loads."""
-_IMPORT = re.compile(r"^import .*;\n", re.MULTILINE)
+_IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 
 
 def page(data: Mapping[str, Any] | None = None, *, start: str = "") -> str:

@@ -25,11 +25,12 @@ export function asCommand(record, values, meets) {
 }
 
 export function asLatex(record, values) {
-  const number = record.formula.bound ? ` = ${power(shown(boundAt(record, values), record.direction))}` : "";
+  const relation = record.direction === "upper" ? "\\le" : "\\ge"; // the number is rounded away from the formula
+  const number = record.formula.bound ? ` ${relation} ${power(shown(boundAt(record, values), record.direction))}` : "";
   return `% ${record.key} (${record.edition}) at ${listed(record, values, ", ")}\n${record.latex}${number}\n`;
 }
 
-const power = (text) => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
+const power = text => text.replace(/e(-?\d+)$/, " \\cdot 10^{$1}");
 
 // Quoted where it must be; a text that a spreadsheet would run as a formula gets an apostrophe first.
 export function cell(value) {
@@ -39,6 +40,6 @@ export function cell(value) {
 }
 
 export function asCsv(along, lines) {
-  const rows = lines.flatMap((line) => line.points.map(([x, y]) => [line.name, x, y]));
-  return [["curve", along, "value"], ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+  const rows = lines.flatMap(line => line.points.map(([x, y]) => [line.name, x, y]));
+  return [["curve", along, "value"], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
 }

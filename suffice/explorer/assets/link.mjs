@@ -6,7 +6,8 @@ export function linkOf(state) {
   const fields = new URLSearchParams({ key: state.record.key, edition: state.record.edition });
   if (state.along) fields.set("along", state.along);
   if (state.erratum) fields.set("erratum", state.erratum.id);
-  for (const parameter of state.record.parameters) fields.set(`at.${parameter.name}`, plain(state.values[parameter.name]));
+  for (const parameter of state.record.parameters)
+    fields.set(`at.${parameter.name}`, plain(state.values[parameter.name]));
   return `#${fields}`;
 }
 
@@ -15,13 +16,13 @@ export function readLink(text, data) {
   const fields = new URLSearchParams(text.replace(/^#/, ""));
   const asked = { record: null, erratum: null, values: {}, along: "", wrong: "" };
   if (fields.has("erratum")) {
-    asked.erratum = data.errata.find((entry) => entry.id === fields.get("erratum")) ?? null;
+    asked.erratum = data.errata.find(entry => entry.id === fields.get("erratum")) ?? null;
     if (!asked.erratum) return { ...asked, wrong: `no erratum is called ${fields.get("erratum")}` };
   }
   const key = fields.get("key");
   if (key === null) return asked;
-  const editions = data.records.filter((record) => record.key === key);
-  const record = editions.find((one) => one.edition === fields.get("edition")) ?? editions.at(-1);
+  const editions = data.records.filter(record => record.key === key);
+  const record = editions.find(one => one.edition === fields.get("edition")) ?? editions.at(-1);
   if (!record) return { ...asked, erratum: null, wrong: `no record has the key ${key}` };
   for (const parameter of record.parameters) {
     const given = fields.get(`at.${parameter.name}`);
@@ -31,6 +32,6 @@ export function readLink(text, data) {
     asked.values[parameter.name] = Number(given);
   }
   const along = fields.get("along");
-  asked.along = record.parameters.some((parameter) => parameter.name === along) ? along : "";
+  asked.along = record.parameters.some(parameter => parameter.name === along) ? along : "";
   return { ...asked, record };
 }

@@ -1,14 +1,16 @@
 // The page: data, the list, the view of one record, and the address that restores them.
+import { make } from "./elements.mjs";
 import { linkOf, readLink } from "./link.mjs";
+import { shown } from "./numbers.mjs";
 import { carried } from "./solve.mjs";
-import { make, Tree } from "./tree.mjs";
+import { Tree } from "./tree.mjs";
 import { View } from "./view.mjs";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 data.records.forEach((record, index) => (record.formula = FORMULAS[index]));
-const [root, nav, field, menu] = ["main", "tree", "search", "menu"].map((id) => document.getElementById(id));
-const tree = new Tree(nav, data, (asked) => open(asked));
-const view = new View(root, data, { open: (asked) => open(asked), changed: remember });
+const [root, nav, field, menu] = ["main", "tree", "search", "menu"].map(id => document.getElementById(id));
+const tree = new Tree(nav, data, asked => open(asked));
+const view = new View(root, data, { open: asked => open(asked), changed: remember });
 let written = null;
 
 function first(record) {
@@ -19,13 +21,15 @@ function first(record) {
 // Shows a record, an erratum, or both; an erratum sets the sliders to its counterexample.
 function open({ record = null, erratum = null, values = null, along = "" }) {
   if (erratum && !record) {
-    const about = (one) => one.key === (erratum.key || erratum.correct) && one.edition === (erratum.edition || "printed");
-    record = data.records.find(about) ?? data.records.find((one) => one.key === erratum.correct) ?? null;
+    const about = one => one.key === (erratum.key || erratum.correct) && one.edition === (erratum.edition || "printed");
+    record = data.records.find(about) ?? data.records.find(one => one.key === erratum.correct) ?? null;
     if (erratum.key) values = erratum.at;
   }
   const names = record ? record.parameters.map(({ name }) => name) : [];
   const state = {
-    record, erratum, values: record ? carried(record, values ?? record.at, record.at) : {},
+    record,
+    erratum,
+    values: record ? carried(record, values ?? record.at, record.at) : {},
     along: names.includes(along) ? along : record ? first(record) : "",
   };
   view.show(state);
@@ -40,13 +44,38 @@ function open({ record = null, erratum = null, values = null, along = "" }) {
 function welcome(line) {
   tree.say(line);
   nav.classList.add("open");
-  const worst = data.errata.find((entry) => entry.id === "adaptive-theorem-2-expectation");
-  const example = worst ? [make("button", { type: "button", onclick: () => open({ erratum: worst }) }, `What is wrong with ${worst.location}?`)] : [];
+  const fails = ({ side, printed, measured }) =>
+    side === "upper" ? measured > printed : side === "lower" && measured < printed;
+  const seen = data.errata.filter(entry => entry.key && entry.edition === "printed" && fails(entry));
+  const card = erratum => {
+    const limit = erratum.side === "upper" ? "at most" : "at least";
+    const numbers = `${limit} ${shown(erratum.printed)} in print, in truth ${shown(erratum.measured)}`;
+    const button = make(
+      "button",
+      { type: "button", className: "counter" },
+      make("b", {}, `${erratum.location}: `),
+      numbers,
+    );
+    button.onclick = () => open({ erratum });
+    return button;
+  };
+  const cards = data.papers.flatMap(({ key, citation }) => {
+    const own = seen.filter(erratum => erratum.paper === key);
+    return own.length ? [make("h3", {}, citation), ...own.map(card)] : [];
+  });
   root.replaceChildren(
-    make("h2", {}, `${data.records.length} statements, ${data.errata.filter((entry) => entry.kind !== "loose").length} errata`),
+    make(
+      "h2",
+      {},
+      `${data.records.length} statements, ${data.errata.filter(entry => entry.kind !== "loose").length} errata`,
+    ),
     ...(line ? [make("p", { className: "notice" }, `The link was not followed: ${line}.`)] : []),
-    make("p", {}, "Choose a statement from the list to move its parameters, or an erratum to see a printed bound fall below the truth."),
-    ...example,
+    make(
+      "p",
+      {},
+      "Choose a statement from the list to move its parameters, or see a printed bound fall below the truth:",
+    ),
+    ...cards,
   );
 }
 
@@ -68,8 +97,10 @@ field.oninput = () => {
   nav.classList.add("open");
   tree.search(field.value);
 };
+field.onkeydown = event =>
+  event.key === "Enter" && field.value.trim() && nav.querySelector("button:not([hidden])")?.click();
 menu.onclick = () => menu.setAttribute("aria-expanded", String(nav.classList.toggle("open")));
-document.querySelector(".skip").onclick = (event) => {
+document.querySelector(".skip").onclick = event => {
   event.preventDefault();
   root.focus();
 };

@@ -16,12 +16,12 @@ export function fall(x, n) {
 }
 
 export const spare = (...terms) => 1 - terms.reduce((sum, term) => sum + term, 0) * (1 + 2 ** -49);
-export const decay = (x) => Math.max(Math.exp(-x * (1 - 2 ** -50)), TINY);
+export const decay = x => Math.max(Math.exp(-x * (1 - 2 ** -50)), TINY);
 export const log1p = Math.log1p;
 export const last_over_mean = (n, x) => (1 + Math.expm1(x * Math.log(n)) / x) * (1 + 2 ** -45);
 export const log_ratio = (x, y) => Math.log(Math.max((x / y) * (1 + 2 ** -50), 1));
-export const up = (x) => x * (1 + 2 ** -49);
-export const down = (x) => x * (1 - 2 ** -49);
+export const up = x => x * (1 + 2 ** -49);
+export const down = x => x * (1 - 2 ** -49);
 export const difference = (x, y) => up(x) - down(y);
 export const quotient = (x, y) => (x === 0 ? 0 : x / y);
 

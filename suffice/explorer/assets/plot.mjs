@@ -14,9 +14,12 @@ function draw(parent, name, attributes, text = "") {
 
 // A scale from [low, high] to [from, to], with the ticks that it has.
 export function scale([low, high], [from, to], log) {
-  const put = log ? Math.log10 : (x) => x;
+  const put = log ? Math.log10 : x => x;
   const span = put(high) - put(low) || 1;
-  return { at: (x) => from + ((put(x) - put(low)) / span) * (to - from), ticks: log ? decades(low, high) : steps(low, high) };
+  return {
+    at: x => from + ((put(x) - put(low)) / span) * (to - from),
+    ticks: log ? decades(low, high) : steps(low, high),
+  };
 }
 
 function decades(low, high) {
@@ -28,30 +31,31 @@ function decades(low, high) {
   if (powers.length > 2) return powers;
   const finer = [];
   for (let power = first - 1; power <= last; power++) for (const k of [1, 2, 5]) finer.push(Number(`${k}e${power}`));
-  const inside = finer.filter((x) => x >= low && x <= high);
+  const inside = finer.filter(x => x >= low && x <= high);
   return inside.length > 1 ? inside : steps(low, high);
 }
 
 function steps(low, high) {
   const rough = (high - low) / 5 || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((k) => k * unit >= rough) * unit;
+  const step = [1, 2, 5, 10].find(k => k * unit >= rough) * unit;
   const ticks = [];
-  for (let k = Math.ceil(low / step); k * step <= high * (1 + 1e-12); k++) ticks.push(Number((k * step).toPrecision(12)));
+  for (let k = Math.ceil(low / step); k * step <= high * (1 + 1e-12); k++)
+    ticks.push(Number((k * step).toPrecision(12)));
   return ticks;
 }
 
 // The least frame around numbers: on a logarithmic axis twelve decades at most below the largest.
 export function frame(numbers) {
   const finite = numbers.filter(Number.isFinite);
-  const log = finite.length > 0 && finite.every((x) => x >= 0) && finite.some((x) => x > 0);
+  const log = finite.length > 0 && finite.every(x => x >= 0) && finite.some(x => x > 0);
   const high = Math.max(...finite);
   if (!log) {
     const low = Math.min(...finite);
     const spare = (high - low || Math.abs(high) || 1) * 0.06;
     return { range: [low - spare, high + spare], log };
   }
-  const low = Math.max(Math.min(...finite.filter((x) => x > 0)), high * 1e-12);
+  const low = Math.max(Math.min(...finite.filter(x => x > 0)), high * 1e-12);
   const spare = Math.max((high / low) ** 0.06, 1.25);
   return { range: [low / spare, high * spare], log };
 }
@@ -62,25 +66,54 @@ export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
   const height = Math.min(Math.max(width * 0.55, 240), 400);
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.replaceChildren();
-  const y = frame([...lines.flatMap((line) => line.points.map((point) => point[1])), ...marks.map((mark) => mark.y)]);
+  const near = lines.filter(line => !line.faded); // what is faded is of another instance and may lie anywhere
+  const y = frame([...near.flatMap(line => line.points.map(point => point[1])), ...marks.map(mark => mark.y)]);
   if (!Number.isFinite(y.range[0])) return;
   const across = scale(xRange, [SPACE.left, width - SPACE.right], xLog);
   const upward = scale(y.range, [height - SPACE.bottom, SPACE.top], y.log);
   for (const tick of across.ticks) {
-    draw(svg, "line", { class: "grid", x1: across.at(tick), x2: across.at(tick), y1: SPACE.top, y2: height - SPACE.bottom });
-    draw(svg, "text", { class: "tick", x: across.at(tick), y: height - SPACE.bottom + 16, "text-anchor": "middle" }, plain(tick));
+    draw(svg, "line", {
+      class: "grid",
+      x1: across.at(tick),
+      x2: across.at(tick),
+      y1: SPACE.top,
+      y2: height - SPACE.bottom,
+    });
+    draw(
+      svg,
+      "text",
+      { class: "tick", x: across.at(tick), y: height - SPACE.bottom + 16, "text-anchor": "middle" },
+      plain(tick),
+    );
   }
   for (const tick of upward.ticks) {
-    draw(svg, "line", { class: "grid", x1: SPACE.left, x2: width - SPACE.right, y1: upward.at(tick), y2: upward.at(tick) });
+    draw(svg, "line", {
+      class: "grid",
+      x1: SPACE.left,
+      x2: width - SPACE.right,
+      y1: upward.at(tick),
+      y2: upward.at(tick),
+    });
     draw(svg, "text", { class: "tick", x: SPACE.left - 6, y: upward.at(tick) + 4, "text-anchor": "end" }, plain(tick));
   }
-  draw(svg, "text", { class: "name", x: (SPACE.left + width - SPACE.right) / 2, y: height - 8, "text-anchor": "middle" }, xName);
+  draw(
+    svg,
+    "text",
+    { class: "name", x: (SPACE.left + width - SPACE.right) / 2, y: height - 8, "text-anchor": "middle" },
+    xName,
+  );
   const turned = `translate(14 ${(height - SPACE.bottom + SPACE.top) / 2}) rotate(-90)`;
   draw(svg, "text", { class: "name", transform: turned, "text-anchor": "middle" }, yName);
   if (here >= xRange[0] && here <= xRange[1]) {
-    draw(svg, "line", { class: "here", x1: across.at(here), x2: across.at(here), y1: SPACE.top, y2: height - SPACE.bottom });
+    draw(svg, "line", {
+      class: "here",
+      x1: across.at(here),
+      x2: across.at(here),
+      y1: SPACE.top,
+      y2: height - SPACE.bottom,
+    });
   }
-  const visible = ([, value]) => Number.isFinite(value) && (!y.log || value >= y.range[0]);
+  const visible = ([, value]) => value >= y.range[0] && value <= y.range[1];
   for (const line of lines) {
     const style = `curve ${line.look}${line.faded ? " faded" : ""}`;
     for (const piece of pieces(line.points, visible)) {
@@ -97,10 +130,15 @@ export function plot(svg, { lines, marks, xRange, xLog, xName, yName, here }) {
     draw(svg, "circle", { class: `mark ${mark.look}${mark.faded ? " faded" : ""}`, cx: a, cy: b, r: 6 });
     if (mark.words) {
       const left = a > width * 0.6;
-      draw(svg, "text", { class: "words", x: a + (left ? -10 : 10), y: b + 4, "text-anchor": left ? "end" : "start" }, mark.words);
+      draw(
+        svg,
+        "text",
+        { class: "words", x: a + (left ? -10 : 10), y: b + 4, "text-anchor": left ? "end" : "start" },
+        mark.words,
+      );
     }
   }
-  return { across: (x) => across.at(x) };
+  return { across: x => across.at(x) };
 }
 
 // The runs of visible points on which the conditions hold, or fail; neighbouring runs share a point.

@@ -27,16 +27,16 @@ export const allowed = (record, values) => sidesAt(record, values).every(holds);
 // The changes of one number that satisfy the condition `index`, those that leave most other conditions satisfied first.
 export function remedies(record, index, values) {
   const [left, right] = record.formula.conditions[index];
-  const named = (parameter) => [left, right].some((side) => new RegExp(`\\bv\\.${parameter.name}\\b`).test(side));
+  const named = parameter => [left, right].some(side => new RegExp(`\\bv\\.${parameter.name}\\b`).test(side));
   const found = [];
   for (const parameter of record.parameters.filter(named)) {
-    const meets = (x) => {
+    const meets = x => {
       const changed = { ...values, [parameter.name]: x };
       return holds([left(changed), right(changed)]);
     };
     const value = nearest(parameter, values[parameter.name], meets);
     if (value === null) continue;
-    const failing = sidesAt(record, { ...values, [parameter.name]: value }).filter((sides) => !holds(sides)).length;
+    const failing = sidesAt(record, { ...values, [parameter.name]: value }).filter(sides => !holds(sides)).length;
     found.push({ name: parameter.name, value, failing });
   }
   return found.sort((one, other) => one.failing - other.failing).slice(0, 3);
@@ -45,8 +45,8 @@ export function remedies(record, index, values) {
 // The value of a parameter nearest to `from` that `meets`, six digits on the side that does; null where none is found.
 function nearest(parameter, from, meets) {
   const start = from > 0 ? from : parameter.typical[0];
-  const within = (x) => refusal(parameter, x) === "";
-  const fit = (x) => (parameter.integer ? Math.round(x) : x);
+  const within = x => refusal(parameter, x) === "";
+  const fit = x => (parameter.integer ? Math.round(x) : x);
   for (let step = 1; step <= 640; step++) {
     for (const sign of [-1, 1]) {
       const x = fit(start * 10 ** ((sign * step) / 20));
@@ -76,7 +76,7 @@ function boundary(parameter, outside, inside, meets) {
 
 // Values for another record: shared ones stay, others are on the careful side where the record knows which that is.
 export function carried(record, values, given) {
-  const pairs = record.parameters.map((parameter) => {
+  const pairs = record.parameters.map(parameter => {
     const { name } = parameter;
     const kept = name in values && refusal(parameter, values[name]) === "";
     return [name, kept ? values[name] : given && name in given ? given[name] : parameter.careful];
@@ -86,13 +86,13 @@ export function carried(record, values, given) {
 
 // Which arguments of an instance differ from the values, `except` one.
 export function departures(at, values, except) {
-  const differs = (name) => Math.abs(values[name] - at[name]) > 1e-9 * Math.abs(at[name]);
-  return Object.keys(at).filter((name) => name !== except && name in values && differs(name));
+  const differs = name => Math.abs(values[name] - at[name]) > 1e-9 * Math.abs(at[name]);
+  return Object.keys(at).filter(name => name !== except && name in values && differs(name));
 }
 
 // The exact value of a curve at x; null between its points.
 export function exactAt(curve, x) {
   if (!curve) return null;
-  const index = curve[0].findIndex((point) => Math.abs(point - x) <= 1e-9 * Math.abs(x));
+  const index = curve[0].findIndex(point => Math.abs(point - x) <= 1e-9 * Math.abs(x));
   return index < 0 ? null : curve[1][index];
 }

@@ -1,31 +1,51 @@
 // The list of papers, results and rows, and of errata, with a search.
+import { make } from "./elements.mjs";
 
-// An element with properties and children; texts stay texts.
-export function make(name, properties = {}, ...children) {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
+const SILENT = new Set(
+  "what is are with the a an of in on does do which how i paper wrong errata erratum error".split(" "),
+);
+
+// The telling words of a question: "what is wrong with Theorem 2?" asks the errata for "theorem 2".
+export function wordsOf(text) {
+  const words = text
+    .toLowerCase()
+    .replace(/[?,;!/]|-(?=\w)/g, " ")
+    .split(/\s+/)
+    .filter(Boolean);
+  const wrong = words.some(word => ["wrong", "errata", "erratum", "error"].includes(word));
+  const telling = [];
+  for (const word of words.filter(one => !SILENT.has(one))) {
+    if (/^\d+$/.test(word) && telling.length) telling.push(`${telling.pop()} ${word}`);
+    else telling.push(word);
+  }
+  return { words: telling, wrong };
 }
 
-const SILENT = new Set("what is are wrong with the a an of in on does do which how i".split(" "));
-
-export function wordsOf(text) {
-  const words = text.toLowerCase().replace(/[?,;!]/g, " ").split(/\s+/).filter(Boolean);
-  const telling = words.filter((word) => !SILENT.has(word));
-  return telling.length || words.length === 0 ? telling : words;
+// A number stands for itself: "theorem 2" is not in "theorem 20".
+export function holdsWord(text, word) {
+  const at = text.indexOf(word);
+  return (
+    at >= 0 && (!/\d$/.test(word) || !/\d/.test(text.charAt(at + word.length)) || holdsWord(text.slice(at + 1), word))
+  );
 }
 
 function textOf(record) {
   const symbols = record.parameters.flatMap(({ name, letters, meaning }) => [name, letters, meaning]);
-  const own = [record.key, record.key.replace(/[/-]/g, " "), record.title, record.place, record.statement];
+  const own = [record.key.replace(/[/-]/g, " "), record.title, record.place, record.statement];
   return [...own, record.quantity, record.latex, record.edition, record.verdict, ...symbols].join(" ").toLowerCase();
 }
 
 function textOfErratum(entry) {
-  return [entry.id, entry.id.replaceAll("-", " "), entry.kind, entry.location, entry.claim, entry.truth].join(" ").toLowerCase();
+  return [entry.id.replaceAll("-", " "), entry.kind, entry.location, entry.claim, entry.truth].join(" ").toLowerCase();
 }
 
-const resultOf = (key) => key.split("/")[1].match(/^[a-z]+-\d+/)?.[0].replace("-", " ") ?? "others";
+const resultOf = key =>
+  key
+    .split("/")[1]
+    .match(/^[a-z]+-\d+/)?.[0]
+    .replace("-", " ") ?? "others";
+
+const FEW = 80;
 
 export class Tree {
   constructor(root, data, open) {
@@ -34,12 +54,12 @@ export class Tree {
     this.line = make("p", { className: "notice", hidden: true });
     root.append(this.line);
     for (const paper of data.papers) {
-      const records = data.records.filter((record) => record.key.startsWith(`${paper.key}/`));
+      const records = data.records.filter(record => record.key.startsWith(`${paper.key}/`));
       const box = this.group(root, paper.citation, "paper");
       box.title = paper.title;
-      for (const result of new Set(records.map((record) => resultOf(record.key)))) {
+      for (const result of new Set(records.map(record => resultOf(record.key)))) {
         const inner = this.group(box, result, "result");
-        for (const record of records.filter((one) => resultOf(one.key) === result)) {
+        for (const record of records.filter(one => resultOf(one.key) === result)) {
           const title = `${record.key.split("/")[1]} (${record.edition})`;
           this.row(inner, title, record.verdict, textOf(record), () => open({ record })).record = record;
         }
@@ -47,7 +67,7 @@ export class Tree {
     }
     const box = this.group(root, "Errata: what is wrong in print", "paper");
     for (const paper of data.papers) {
-      const errata = data.errata.filter((entry) => entry.paper === paper.key);
+      const errata = data.errata.filter(entry => entry.paper === paper.key);
       if (!errata.length) continue;
       const inner = this.group(box, paper.citation, "result");
       for (const erratum of errata) {
@@ -74,18 +94,18 @@ export class Tree {
   }
 
   search(text) {
-    const words = wordsOf(text);
+    const { words, wrong } = wordsOf(text);
     let found = 0;
     for (const entry of this.entries) {
-      const hit = words.every((word) => entry.text.includes(word));
+      const hit = words.every(word => holdsWord(entry.text, word)) && (!wrong || Boolean(entry.erratum));
       entry.button.hidden = !hit;
       found += hit;
     }
     for (const box of this.root.querySelectorAll("details")) {
       box.hidden = !box.querySelector("button:not([hidden])");
-      if (words.length) box.open = !box.hidden && found <= 60;
+      if (text.trim()) box.open = !box.hidden && found <= FEW;
     }
-    this.say(words.length && !found ? "Nothing has all these words." : "");
+    this.say(found ? "" : "Nothing has all these words.");
   }
 
   select(state) {

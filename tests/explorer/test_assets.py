@@ -130,7 +130,7 @@ def test_copies_give_the_number_again(tmp_path, edition):
     load("theorem")
     assert json.loads(CliRunner().invoke(app, [*words[1:], "--json"]).stdout)["bound"] == bound
     assert record.latex() in latex
-    assert latex.rstrip().endswith(f"= {number}")
+    assert latex.rstrip().endswith(rf"\le {number}")
 
 
 def test_copies_say_when_conditions_fail(tmp_path):
@@ -149,8 +149,17 @@ def test_cells_with_formulas_and_quotes_stay_text(tmp_path):
 
 
 def test_questions_are_searched_by_their_telling_words(tmp_path):
-    assert run(tmp_path, "return tree.wordsOf(given);", "What is wrong with Theorem 2?") == ["theorem", "2"]
-    assert run(tmp_path, "return tree.wordsOf(given);", "the") == ["the"]
+    body = "return given.map((text) => tree.wordsOf(text));"
+    asked = ["What is wrong with Theorem 2?", "adaptive/theorem-2-constant", "the step size", ""]
+    assert run(tmp_path, body, asked) == [
+        {"words": ["theorem 2"], "wrong": True},
+        {"words": ["adaptive", "theorem 2", "constant"], "wrong": False},
+        {"words": ["step", "size"], "wrong": False},
+        {"words": [], "wrong": False},
+    ]
+    body = "return given.map(([text, word]) => tree.holdsWord(text, word));"
+    pairs = [["theorem 20, theorem 2", "theorem 2"], ["theorem 20", "theorem 2"], ["step sizes", "size"], ["a", "b"]]
+    assert run(tmp_path, body, pairs) == [True, False, True, False]
 
 
 def test_frames_hold_their_numbers(tmp_path):

@@ -1,0 +1,77 @@
+// A slider and a field for one parameter; the field says what is allowed.
+import { brief, make, math, unitOf } from "./elements.mjs";
+import { refusal } from "./solve.mjs";
+
+// The range of a slider: two decades around what is typical, and the value at hand.
+export function rangeOf(parameter, value) {
+  const [low, high] = parameter.typical;
+  const least = Math.max(low / 100, parameter.lower > 0 ? parameter.lower : 0, parameter.integer ? 1 : 0);
+  const most = Math.min(high * 100, parameter.upper ?? Infinity);
+  return [value > 0 ? Math.min(least, value) : least, Math.max(most, value)];
+}
+
+const STEPS = 1000;
+const toPlace = ([low, high], x) => (x <= 0 ? 0 : 1 + ((STEPS - 1) * Math.log(x / low)) / Math.log(high / low || 2));
+
+function fromPlace(parameter, [low, high], place) {
+  if (place < 1 && parameter.lower === 0 && !parameter.open) return 0;
+  const x = low * (high / low) ** (Math.max(place - 1, 0) / (STEPS - 1));
+  if (parameter.integer) return Math.round(x);
+  const short = Number(x.toPrecision(3));
+  return refusal(parameter, short) ? x : short;
+}
+
+// `set` is told a new value; the box shows the one that `put` is given.
+export function slider(parameter, start, set) {
+  const field = make("input", { type: "text", inputMode: "decimal", autocomplete: "off", spellcheck: false });
+  const range = make("input", { type: "range", min: 0, max: STEPS, step: "any" });
+  const error = make("p", { className: "refused", hidden: true });
+  error.setAttribute("role", "alert");
+  field.setAttribute("aria-label", parameter.name);
+  range.setAttribute("aria-label", `${parameter.name} on a logarithmic scale`);
+  const limits = rangeOf(parameter, start);
+  let now = start;
+  let dragged = false;
+  range.oninput = () => {
+    dragged = true; // its handle is where the hand is, between whole numbers too
+    set(fromPlace(parameter, limits, Number(range.value)));
+    dragged = false;
+  };
+  range.onkeydown = event => nudge(event, parameter, now, set);
+  field.oninput = () => {
+    const why = refusal(parameter, field.value);
+    error.textContent = why;
+    error.hidden = !why;
+    field.setAttribute("aria-invalid", String(Boolean(why)));
+    if (!why) set(Number(field.value));
+  };
+  field.onblur = () => set(now);
+  field.onkeydown = event => event.key === "Enter" && field.blur();
+  const box = make(
+    "div",
+    { className: "slider" },
+    make("label", {}, math(parameter.symbol), " ", make("code", {}, parameter.name), " ", field),
+    range,
+    make("p", { className: "small" }, parameter.meaning + unitOf(parameter)),
+    error,
+  );
+  const put = value => {
+    now = value;
+    if (!dragged) range.value = toPlace(limits, value);
+    if (document.activeElement === field) return;
+    field.value = brief(value, 9);
+    field.title = String(value);
+    error.hidden = true;
+    field.setAttribute("aria-invalid", "false");
+  };
+  return { parameter, box, put };
+}
+
+// Arrow keys move by 8 %, whole numbers by one.
+function nudge(event, parameter, now, set) {
+  const sign = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+  if (!sign) return;
+  event.preventDefault();
+  const next = parameter.integer ? now + sign : Number(((now || parameter.typical[0]) * 1.08 ** sign).toPrecision(3));
+  if (!refusal(parameter, next)) set(next);
+}
